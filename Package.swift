@@ -1,0 +1,73 @@
+// swift-tools-version: 6.3
+import PackageDescription
+
+let settings: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .strictMemorySafety(),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    .enableUpcomingFeature("InferIsolatedConformances"),
+    .enableExperimentalFeature("Lifetimes"),
+    .treatAllWarnings(as: .error),
+]
+
+/// A room of the library. Imports go down only: `Tools/test` compares each file's imports with what its target declares here.
+func room(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+    .target(name: name, dependencies: dependencies, swiftSettings: settings)
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .testTarget(name: name, dependencies: ["TestKit"] + dependencies, swiftSettings: settings)
+}
+
+let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
+let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+
+let package = Package(
+    name: "MeshLedger",
+    products: [
+        .library(name: "MeshLedger", targets: ["MeshLedger"]),
+        .executable(name: "meshledger", targets: ["LedgerMain"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+    ],
+    targets: [
+        .systemLibrary(name: "CLMDB", pkgConfig: "lmdb", providers: [.apt(["liblmdb-dev"])]),
+        .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(name: "CXXHash", pkgConfig: "libxxhash", providers: [.apt(["libxxhash-dev"])]),
+        .systemLibrary(name: "CMosquitto", pkgConfig: "libmosquitto", providers: [.apt(["libmosquitto-dev"])]),
+        room("LMDB", ["CLMDB"]),
+        room("ProtobufWire"),
+        room("MeshCrypto", ["CCrypto", "CXXHash"]),
+        room("EventLog", ["LMDB", "ProtobufWire", "MeshCrypto", logging]),
+        room("Meshtastic", ["ProtobufWire", "MeshCrypto"]),
+        room("Projections", ["EventLog", "LMDB", "ProtobufWire", "MeshCrypto", logging]),
+        room("MeshViews", ["Meshtastic", "Projections", "EventLog", "LMDB", "ProtobufWire", "MeshCrypto", logging]),
+        room("MeshLedger", ["MeshViews", "Meshtastic", "EventLog"]),
+        room("MeshSimulator", ["Meshtastic", "ProtobufWire", "MeshCrypto"]),
+        room("MeshIngest", ["MeshViews", "Meshtastic", "EventLog", "ProtobufWire", "CMosquitto", logging]),
+        room(
+            "MeshCommands",
+            [
+                "MeshIngest", "MeshSimulator", "MeshViews", "Projections", "Meshtastic", "EventLog", "ProtobufWire", arguments,
+                logging,
+            ]),
+        .executableTarget(name: "LedgerMain", dependencies: ["MeshCommands"], swiftSettings: settings),
+
+        .target(name: "TestKit", path: "Tests/TestKit", swiftSettings: settings),
+        tests("LMDBTests", ["LMDB"]),
+        tests("ProtobufWireTests", ["ProtobufWire"]),
+        tests("MeshCryptoTests", ["MeshCrypto"]),
+        tests("EventLogTests", ["EventLog", "LMDB"]),
+        tests("MeshtasticTests", ["Meshtastic", "MeshCrypto", "ProtobufWire"]),
+        tests("ProjectionsTests", ["Projections", "EventLog", "LMDB", "ProtobufWire"]),
+        tests("MeshViewsTests", ["MeshLedger", "MeshViews", "Projections", "Meshtastic", "EventLog", "LMDB", "ProtobufWire", "MeshSimulator"]),
+        tests("MeshSimulatorTests", ["MeshSimulator", "Meshtastic", "ProtobufWire"]),
+        tests("MeshIngestTests", ["MeshIngest", "MeshViews", "Meshtastic", "EventLog", "MeshSimulator"]),
+        tests("MeshCommandsTests", ["MeshCommands", "MeshViews", "Meshtastic", "EventLog"]),
+    ]
+)

@@ -1,0 +1,1 @@
+@main struct LedgerMain { static func main() {} }

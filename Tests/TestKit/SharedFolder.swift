@@ -1,0 +1,21 @@
+public import Foundation
+
+/// The folder of recorded traffic, wire facts and oracles that lies beside a developer's checkout and is never part of it.
+///
+/// It is `$MESHLEDGER_SHARED`, else `../shared` from the package's root. A test that needs it says so and is skipped without it.
+public enum SharedFolder {
+    public static let url: URL = {
+        if let path = ProcessInfo.processInfo.environment["MESHLEDGER_SHARED"] { return URL(fileURLWithPath: path) }
+        return PackageRoot.url.deletingLastPathComponent().appendingPathComponent("shared")
+    }()
+
+    public static var exists: Bool { FileManager.default.fileExists(atPath: url.appendingPathComponent("captures").path) }
+
+    public static func file(_ name: String) -> URL { url.appendingPathComponent(name) }
+}
+
+/// The root of this package's checkout.
+public enum PackageRoot {
+    public static let url = URL(fileURLWithPath: #filePath)
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+}
