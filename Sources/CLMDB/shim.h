@@ -1,2 +1,3 @@
 #pragma once
 #include <lmdb.h>
+#include <sys/vfs.h>

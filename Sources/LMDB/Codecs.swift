@@ -1,0 +1,48 @@
+/// A value whose bytes as a key sort as the values do: fixed binary, big-endian. At most 511 bytes.
+public protocol KeyCodec: Sendable {
+    init(decodingKey bytes: RawSpan) throws(StorageError)
+    func encode(into key: inout KeyBuffer)
+}
+
+/// A value that can be stored as bytes.
+public protocol ValueCodec: Sendable {
+    init(decodingValue bytes: RawSpan) throws(StorageError)
+    func withValueBytes<Result>(_ body: (RawSpan) throws(StorageError) -> Result) throws(StorageError) -> Result
+}
+
+/// Room for one key, on the stack.
+public struct KeyBuffer: ~Copyable {
+    @usableFromInline var storage = InlineArray<512, UInt8>(repeating: 0)
+    /// The bytes of the key so far. One that outgrows 511 bytes is refused when it is used.
+    public private(set) var count = 0
+
+    public init() {}
+
+    public mutating func removeAll() { count = 0 }
+
+    public mutating func append(_ byte: UInt8) {
+        if count < 512 {
+            storage[count] = byte
+            count += 1
+        }
+    }
+
+    /// Appends the number in big-endian order, so that keys sort as numbers do.
+    public mutating func append<Number: FixedWidthInteger & UnsignedInteger>(_ number: Number) {
+        var shift = Number.bitWidth
+        while shift > 0 {
+            shift -= 8
+            append(UInt8(truncatingIfNeeded: number >> Number(shift)))
+        }
+    }
+
+    public mutating func append(_ bytes: RawSpan) {
+        unsafe bytes.withUnsafeBytes { source in
+            for unsafe byte in unsafe source { append(byte) }
+        }
+    }
+
+    public var bytes: RawSpan {
+        @_lifetime(borrow self) get { unsafe storage.span.bytes.extracting(first: count) }
+    }
+}

@@ -1,0 +1,101 @@
+internal import CLMDB
+internal import Glibc
+
+extension Environment {
+    /// Opens the environment in the folder `path`, and creates it when the options say so.
+    ///
+    /// - Throws: `.missing`, `.permission`, `.alreadyOpen`, `.networkFileSystem`, `.corrupt`, `.otherVersion` and others, with
+    ///   nothing changed on disk.
+    public static func open(
+        _ path: String, _ options: EnvironmentOptions = EnvironmentOptions()
+    ) throws(StorageError) -> Environment {
+        if options.access == .readWrite && options.createsFolder { try createFolder(path) }
+        let identity = try OpenEnvironments.Identity(path: path)
+        try NetworkFileSystem.refuse(path)
+        try requireDataFile(path, options)
+        try OpenEnvironments.register(identity, path: path)
+        do throws(StorageError) {
+            let handle = unsafe try openHandle(path, options)
+            return unsafe Environment(path: path, options: options, identity: identity, handle: handle)
+        } catch {
+            OpenEnvironments.remove(identity)
+            throw error
+        }
+    }
+
+    private static func createFolder(_ path: String) throws(StorageError) {
+        guard unsafe mkdir(path, 0o700) != 0, errno != EEXIST else { return }
+        throw StorageError(.init(number: errno), call: "mkdir", path: path, number: errno)
+    }
+
+    /// LMDB would make an empty data file where a reader or a careful writer expects one.
+    private static func requireDataFile(_ path: String, _ options: EnvironmentOptions) throws(StorageError) {
+        guard options.access == .readOnly || !options.createsFolder else { return }
+        let file = path + "/data.mdb"
+        guard unsafe access(file, F_OK) != 0 else { return }
+        throw StorageError(.init(number: errno), call: "access", path: file, number: errno)
+    }
+
+    private static func openHandle(_ path: String, _ options: EnvironmentOptions) throws(StorageError) -> OpaquePointer {
+        var size = mapSize(options)
+        while true {
+            do throws(StorageError) {
+                return unsafe try openHandle(path, options, mapSize: size)
+            } catch where error.number == ENOMEM && options.access == .readOnly && size > 1 << 32 {
+                size /= 4
+            } catch where error.number == ENOMEM && options.sizeLimit >= EnvironmentOptions.reservation && size > 1 << 32 {
+                size /= 4
+            }
+        }
+    }
+
+    /// A writer maps exactly what it may use, so that LMDB itself holds the limit to the page; a reader maps all that a writer
+    /// could ever grow to.
+    static func mapSize(_ options: EnvironmentOptions) -> Int {
+        let limit = options.access == .readOnly ? EnvironmentOptions.reservation : options.sizeLimit
+        let page = Int(getpagesize())
+        return max(min(limit, EnvironmentOptions.reservation), 16 * page) / page * page
+    }
+
+    private static func openHandle(
+        _ path: String, _ options: EnvironmentOptions, mapSize: Int
+    ) throws(StorageError) -> OpaquePointer {
+        func check(_ number: Int32, _ call: String) throws(StorageError) {
+            guard number != MDB_SUCCESS else { return }
+            throw StorageError(.init(number: number), call: call, path: path, number: number)
+        }
+        var created: OpaquePointer?
+        try check(unsafe mdb_env_create(&created), "mdb_env_create")
+        guard let handle = unsafe created else { throw StorageError(.outOfMemory, call: "mdb_env_create", path: path) }
+        do throws(StorageError) {
+            try check(unsafe mdb_env_set_mapsize(handle, mapSize), "mdb_env_set_mapsize")
+            try check(unsafe mdb_env_set_maxreaders(handle, 1024), "mdb_env_set_maxreaders")
+            try check(unsafe mdb_env_set_maxdbs(handle, UInt32(clamping: options.maximumTables)), "mdb_env_set_maxdbs")
+            try check(unsafe mdb_env_open(handle, path, flags(path, options), 0o600), "mdb_env_open")
+            if !lacksLocks(path, options) {
+                try check(unsafe mdb_reader_check(handle, nil), "mdb_reader_check")
+            }
+        } catch {
+            unsafe mdb_env_close(handle)
+            throw error
+        }
+        return unsafe handle
+    }
+
+    private static func flags(_ path: String, _ options: EnvironmentOptions) -> UInt32 {
+        var flags = MDB_NOTLS
+        if options.access == .readOnly { flags |= MDB_RDONLY }
+        if lacksLocks(path, options) { flags |= MDB_NOLOCK }
+        switch options.durability {
+        case .full: break
+        case .withoutMetaSync: flags |= MDB_NOMETASYNC
+        case .none: flags |= MDB_NOSYNC
+        }
+        return UInt32(bitPattern: flags)
+    }
+
+    /// A reader goes without the lock file only where there is none and none can be made: then no writer can exist either.
+    private static func lacksLocks(_ path: String, _ options: EnvironmentOptions) -> Bool {
+        unsafe options.access == .readOnly && access(path + "/lock.mdb", F_OK) != 0 && access(path, W_OK) != 0
+    }
+}

@@ -1,0 +1,112 @@
+internal import CLMDB
+internal import Glibc
+internal import Synchronization
+
+/// One LMDB environment: a folder with one data file of named tables, which any number of readers and one writer share.
+///
+/// ```swift
+/// let environment = try Environment.open("/srv/mesh/views/nodes", EnvironmentOptions())
+/// let nodes = try environment.table("nodes")
+/// var write = try environment.beginWrite()
+/// try write.put(nodes, key: key, value: row)
+/// try write.commit()
+/// ```
+///
+/// Readers see the state of the last commit before they began and never wait; a reader that stays open keeps old pages from
+/// being used again, so read transactions are short: a batch or 100 ms, never across an `await`.
+///
+/// Synchronization: `state` is behind its mutex; LMDB serialises everything else itself.
+@safe public final class Environment: Sendable {
+    struct State: ~Copyable {
+        /// Transactions that have begun and not ended.
+        var liveTransactions = 0
+        var isClosed = false
+        var isReleased = false
+        var areWritesClosed = false
+        var tables: [String: RawTable] = [:]
+    }
+
+    public let path: String
+    public let options: EnvironmentOptions
+    /// The process that opened it: after a fork the child must not touch it.
+    let process: Int32
+    let identity: OpenEnvironments.Identity
+    let state = Mutex(State())
+    /// Held while a table handle is being opened, which LMDB allows in one transaction at a time only.
+    let tableOpening = Mutex(())
+    // unsafe: LMDB's handle may be used by any thread; it stays valid until `release`, which waits for the last transaction.
+    nonisolated(unsafe) let handle: OpaquePointer
+
+    init(path: String, options: EnvironmentOptions, identity: OpenEnvironments.Identity, handle: OpaquePointer) {
+        self.path = path
+        self.options = options
+        self.identity = identity
+        process = getpid()
+        unsafe self.handle = handle
+    }
+
+    deinit {
+        let isReleased = state.withLock { $0.isReleased }
+        if !isReleased { release() }
+    }
+
+    /// Takes no new transactions; the file is closed as soon as the last live transaction has ended.
+    public func close() {
+        let closesNow = state.withLock { state in
+            guard !state.isClosed else { return false }
+            state.isClosed = true
+            guard state.liveTransactions == 0 else { return false }
+            state.isReleased = true
+            return true
+        }
+        if closesNow { release() }
+    }
+
+    private func release() {
+        // A forked child only forgets: closing would touch the parent's readers' table.
+        guard process == getpid() else { return }
+        unsafe mdb_env_close(handle)
+        OpenEnvironments.remove(identity)
+    }
+
+    /// Counts a transaction in, unless none may begin.
+    func enter(forWriting: Bool) throws(StorageError) {
+        guard process == getpid() else { throw StorageError(.forked, call: "mdb_txn_begin", path: path) }
+        let refusal: StorageError.Code? = state.withLock { state in
+            if state.isClosed { return .closed }
+            if forWriting && state.areWritesClosed { return .writesClosed }
+            state.liveTransactions += 1
+            return nil
+        }
+        if let refusal { throw StorageError(refusal, call: "mdb_txn_begin", path: path) }
+        guard !forWriting || options.access == .readWrite else {
+            leave()
+            throw StorageError(.readOnly, call: "mdb_txn_begin", path: path)
+        }
+    }
+
+    /// Counts a transaction out, and closes the file when `close` waits for it.
+    func leave() {
+        let closesNow = state.withLock { state in
+            state.liveTransactions -= 1
+            guard state.isClosed, state.liveTransactions == 0, !state.isReleased else { return false }
+            state.isReleased = true
+            return true
+        }
+        if closesNow { release() }
+    }
+
+    /// Takes no more writes: after a failed sync nobody knows what the disk holds until the file is opened anew.
+    func closeWrites() {
+        state.withLock { $0.areWritesClosed = true }
+    }
+
+    /// Whether a failed write or sync has closed this handle for writing.
+    public var areWritesClosed: Bool { state.withLock { $0.areWritesClosed } }
+
+    func check(_ number: Int32, _ call: StaticString) throws(StorageError) {
+        if number != MDB_SUCCESS {
+            throw StorageError(.init(number: number), call: "\(call)", path: path, number: number)
+        }
+    }
+}

@@ -1,0 +1,41 @@
+/// How an environment is opened.
+public struct EnvironmentOptions: Sendable {
+    public enum Access: Sendable {
+        case readWrite
+        /// Never changes a byte of the data; still takes part in the readers' table where the folder allows it.
+        case readOnly
+    }
+
+    /// What has reached the disk when a commit returns.
+    public enum Durability: Sendable {
+        /// Data and meta page: a commit that returned survives a power cut.
+        case full
+        /// Data, but not the meta page: a power cut may undo the last commits, never damage the file. For what can be replayed.
+        case withoutMetaSync
+        /// Nothing is synced: for scratch files that nobody needs after a crash.
+        case none
+    }
+
+    public var access: Access
+    public var durability: Durability
+    /// The largest size of the data file, in bytes. A write that would need more throws `.sizeLimitReached`.
+    public var sizeLimit: Int
+    /// The most named tables that the environment may have.
+    public var maximumTables: Int
+    /// Makes the folder (mode 0700) and the files when they do not exist yet.
+    public var createsFolder: Bool
+
+    /// The address space that an environment reserves, in bytes, where the system grants it: 1 TiB costs nothing until it is used.
+    public static let reservation = 1 << 40
+
+    public init(
+        access: Access = .readWrite, durability: Durability = .full, sizeLimit: Int = EnvironmentOptions.reservation,
+        maximumTables: Int = 32, createsFolder: Bool = true
+    ) {
+        self.access = access
+        self.durability = durability
+        self.sizeLimit = sizeLimit
+        self.maximumTables = maximumTables
+        self.createsFolder = createsFolder
+    }
+}

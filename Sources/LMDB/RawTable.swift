@@ -1,0 +1,10 @@
+/// A named table of an open environment: byte keys in byte order, each with one byte value.
+public struct RawTable: Sendable, Hashable {
+    public let name: String
+    @usableFromInline let number: UInt32
+
+    init(name: String, number: UInt32) {
+        self.name = name
+        self.number = number
+    }
+}

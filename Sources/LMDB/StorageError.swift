@@ -1,0 +1,63 @@
+/// What went wrong in the store: which call failed, on which file, and what to do about it.
+public struct StorageError: Error, Sendable, Equatable {
+    /// The kinds of failure that a caller may want to tell apart.
+    public enum Code: Sendable, Equatable {
+        /// The file or folder does not exist.
+        case missing
+        /// A table of this name does not exist.
+        case noSuchTable
+        /// The key is already there (`.noOverwrite`), or does not come after the last one (`.append`).
+        case keyExists
+        /// The size that the policy allows is used up. Nothing of the transaction was stored.
+        case sizeLimitReached
+        /// The disk or the quota is full. Nothing of the transaction was stored.
+        case diskFull
+        /// The system refuses access to the file.
+        case permission
+        /// A write on an environment or a file system that can only be read.
+        case readOnly
+        /// Another process or this one has it open, or is in the middle of something that excludes this.
+        case busy
+        /// This process has the same environment open already.
+        case alreadyOpen
+        /// The environment was opened before this process was forked off.
+        case forked
+        /// The folder is on a network file system, where the locks and the shared map do not hold.
+        case networkFileSystem
+        /// The file is damaged, or is not what it should be.
+        case corrupt
+        /// The file was written by another version of the format.
+        case otherVersion
+        /// Every place for a reader is taken.
+        case tooManyReaders
+        /// The environment has been closed.
+        case closed
+        /// A write or sync failed, so this handle takes no more writes until it has been reopened.
+        case writesClosed
+        /// A key of 0 or more than 511 bytes.
+        case keySize
+        /// The stored bytes are not a value of the expected type.
+        case malformedValue
+        /// Too little memory or address space.
+        case outOfMemory
+        /// Any other failure of the system's input and output.
+        case inputOutput
+        /// A use of the API that cannot work.
+        case misuse
+    }
+
+    public let code: Code
+    /// The call that failed, such as `mdb_txn_commit`.
+    public let call: String
+    /// The environment's folder or file.
+    public let path: String
+    /// The number that LMDB or the system gave: negative from LMDB, an `errno` when positive, 0 when the check was ours.
+    public let number: Int32
+
+    public init(_ code: Code, call: String, path: String, number: Int32 = 0) {
+        self.code = code
+        self.call = call
+        self.path = path
+        self.number = number
+    }
+}

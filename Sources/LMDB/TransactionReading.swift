@@ -1,0 +1,56 @@
+internal import CLMDB
+
+/// What read and write transactions have in common. Spans live as long as the transaction is not changed or ended.
+public protocol TransactionReading: ~Copyable {
+    var handle: TransactionHandle { get }
+}
+
+extension TransactionReading where Self: ~Copyable {
+    /// The value stored under `key`, or nil. Nothing is copied.
+    @_lifetime(borrow self)
+    public func get(_ table: RawTable, _ key: RawSpan) throws(StorageError) -> RawSpan? {
+        var wanted = unsafe MDB_val(key)
+        var found = unsafe MDB_val()
+        let result = unsafe mdb_get(handle.pointer, table.number, &wanted, &found)
+        if result == MDB_NOTFOUND { return nil }
+        try handle.environment.check(result, "mdb_get")
+        return unsafe _overrideLifetime(found.span, borrowing: self)
+    }
+
+    /// The number of rows in the table.
+    public func count(_ table: RawTable) throws(StorageError) -> Int {
+        try statistics(table).entries
+    }
+
+    /// The size of a table, in pages and rows.
+    public func statistics(_ table: RawTable) throws(StorageError) -> TableStatistics {
+        var status = MDB_stat()
+        try handle.environment.check(unsafe mdb_stat(handle.pointer, table.number, &status), "mdb_stat")
+        return TableStatistics(
+            entries: status.ms_entries, depth: Int(status.ms_depth),
+            pages: status.ms_branch_pages + status.ms_leaf_pages + status.ms_overflow_pages)
+    }
+}
+
+/// The size of one table.
+public struct TableStatistics: Sendable, Equatable {
+    public let entries: Int
+    public let depth: Int
+    public let pages: Int
+}
+
+extension MDB_val {
+    /// Borrows the span's bytes: to be used only while the span lives.
+    init(_ span: RawSpan) {
+        let bytes = unsafe span.withUnsafeBytes { unsafe $0 }
+        unsafe self.init(mv_size: bytes.count, mv_data: UnsafeMutableRawPointer(mutating: bytes.baseAddress))
+    }
+
+    /// The bytes that LMDB points to, with no lifetime of their own: the caller binds it to the transaction.
+    var span: RawSpan {
+        @_lifetime(immortal) get {
+            let bytes = unsafe UnsafeRawBufferPointer(start: mv_data, count: mv_size)
+            return unsafe _overrideLifetime(bytes.bytes, copying: ())
+        }
+    }
+}

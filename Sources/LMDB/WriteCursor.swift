@@ -1,0 +1,73 @@
+internal import CLMDB
+
+/// A cursor that can also change the table: the fastest way to load many sorted rows or to walk and change.
+///
+/// While it lives the transaction can be used through it only.
+public struct WriteCursor: ~Copyable, ~Escapable {
+    /// The place of the cursor; moves and reads go through it.
+    public var place: Cursor
+
+    @_lifetime(&transaction)
+    init(_ table: RawTable, _ transaction: inout WriteTransaction) throws(StorageError) {
+        let cursor = try Cursor(table, transaction.handle)
+        place = unsafe _overrideLifetime(cursor, mutating: &transaction)
+    }
+
+    /// Stores a row and stands on it.
+    @_lifetime(self: copy self)
+    public mutating func put(key: RawSpan, value: RawSpan, _ mode: PutMode = .replace) throws(StorageError) {
+        var key = unsafe MDB_val(key)
+        var value = unsafe MDB_val(value)
+        let result = unsafe mdb_cursor_put(place.pointer, &key, &value, mode.flags)
+        if result != MDB_SUCCESS { throw place.failure(result, "mdb_cursor_put") }
+    }
+
+    /// Makes room for `length` bytes under `key` and returns it, to be written in full before the next call.
+    @unsafe @_lifetime(self: copy self)
+    public mutating func reserve(
+        key: RawSpan, length: Int, _ mode: PutMode = .replace
+    ) throws(StorageError) -> UnsafeMutableRawPointer {
+        var key = unsafe MDB_val(key)
+        var value = unsafe MDB_val(mv_size: length, mv_data: nil)
+        let result = unsafe mdb_cursor_put(place.pointer, &key, &value, mode.flags | UInt32(MDB_RESERVE))
+        guard result == MDB_SUCCESS, let start = unsafe value.mv_data else {
+            throw place.failure(result, "mdb_cursor_put")
+        }
+        return unsafe start
+    }
+
+    /// Stores `value` in the row that the cursor stands on.
+    @_lifetime(self: copy self)
+    public mutating func replaceValue(_ value: RawSpan) throws(StorageError) {
+        // A copy: LMDB may move the row's bytes, the key's among them, before it stores the key again.
+        var copy = KeyBuffer()
+        copy.append(place.key)
+        var key = unsafe MDB_val(copy.bytes)
+        var value = unsafe MDB_val(value)
+        let result = unsafe mdb_cursor_put(place.pointer, &key, &value, UInt32(MDB_CURRENT))
+        if result != MDB_SUCCESS { throw place.failure(result, "mdb_cursor_put") }
+    }
+
+    /// Removes the row that the cursor stands on; the next `next` goes to the row after it.
+    @_lifetime(self: copy self)
+    public mutating func delete() throws(StorageError) {
+        let result = unsafe mdb_cursor_del(place.pointer, 0)
+        if result != MDB_SUCCESS { throw place.failure(result, "mdb_cursor_del") }
+    }
+}
+
+extension WriteTransaction {
+    /// A cursor that can change the table; the transaction is in its hands until it ends.
+    @_lifetime(&self)
+    public mutating func writeCursor(_ table: RawTable) throws(StorageError) -> WriteCursor {
+        try WriteCursor(table, &self)
+    }
+}
+
+extension WriteCursor {
+    /// Stores `value` in the row that the cursor stands on.
+    @_lifetime(self: copy self)
+    public mutating func replaceValue(_ value: [UInt8]) throws(StorageError) {
+        try replaceValue(unsafe value.span.bytes)
+    }
+}

@@ -1,0 +1,90 @@
+internal import CLMDB
+internal import Glibc
+
+/// How a row is stored.
+public enum PutMode: Sendable {
+    /// Replaces the value of a key that is already there.
+    case replace
+    /// Throws `.keyExists` when the key is already there.
+    case noOverwrite
+    /// The key comes after every other in the table: the fastest way to load sorted rows. Throws `.keyExists` when it does not.
+    case append
+
+    var flags: UInt32 {
+        switch self {
+        case .replace: 0
+        case .noOverwrite: UInt32(MDB_NOOVERWRITE)
+        case .append: UInt32(MDB_APPEND)
+        }
+    }
+}
+
+/// The one transaction that may change the environment. Others wait in `beginWrite`. Nothing is stored before `commit` returns;
+/// a transaction that is not committed leaves no trace.
+///
+/// It belongs to the thread that began it: begin, change and commit without an `await` between.
+public struct WriteTransaction: ~Copyable, TransactionReading {
+    public let handle: TransactionHandle
+    private var isEnded = false
+
+    init(handle: TransactionHandle) { self.handle = handle }
+
+    deinit {
+        guard !isEnded else { return }
+        unsafe mdb_txn_abort(handle.pointer)
+        handle.environment.leave()
+    }
+
+    /// Stores all changes, durable as the environment's options say.
+    ///
+    /// - Throws: `.sizeLimitReached` or `.diskFull` when nothing was stored and a retry may succeed. Any other failure means that
+    ///   the outcome is unknown, and the environment takes no more writes until it is opened anew.
+    public consuming func commit() throws(StorageError) {
+        isEnded = true
+        let environment = handle.environment
+        let result = unsafe mdb_txn_commit(handle.pointer)
+        defer { environment.leave() }
+        guard result != MDB_SUCCESS else { return }
+        let code = StorageError.Code(number: result)
+        if !(code == .sizeLimitReached || code == .diskFull || code == .outOfMemory) || environment.isPanicked() {
+            environment.closeWrites()
+        }
+        throw StorageError(code, call: "mdb_txn_commit", path: environment.path, number: result)
+    }
+
+    /// Drops all changes.
+    public consuming func abort() {}
+}
+
+extension Environment {
+    /// Begins the one write transaction, after the one before it has ended.
+    public func beginWrite() throws(StorageError) -> WriteTransaction {
+        try enter(forWriting: true)
+        var pointer: OpaquePointer?
+        let result = unsafe mdb_txn_begin(handle, nil, 0, &pointer)
+        guard result == MDB_SUCCESS, let pointer = unsafe pointer else {
+            leave()
+            if result == MDB_PANIC { closeWrites() }
+            throw StorageError(.init(number: result), call: "mdb_txn_begin", path: path, number: result)
+        }
+        return unsafe WriteTransaction(handle: TransactionHandle(environment: self, pointer: pointer))
+    }
+
+    /// Runs `body` in one write transaction and commits it; when `body` throws, nothing is stored.
+    public func write<Result: ~Copyable>(
+        _ body: (inout WriteTransaction) throws(StorageError) -> Result
+    ) throws(StorageError) -> Result {
+        var transaction = try beginWrite()
+        let result = try body(&transaction)
+        try transaction.commit()
+        return result
+    }
+
+    /// Whether LMDB itself refuses to go on: it does after a failed write of the meta page.
+    func isPanicked() -> Bool {
+        var pointer: OpaquePointer?
+        let result = unsafe mdb_txn_begin(handle, nil, 0, &pointer)
+        if let pointer = unsafe pointer, result == MDB_SUCCESS { unsafe mdb_txn_abort(pointer) }
+        return result != MDB_SUCCESS
+    }
+}

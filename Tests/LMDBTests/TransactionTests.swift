@@ -1,0 +1,115 @@
+import LMDB
+import TestKit
+import Testing
+
+struct TransactionTests {
+    @Test func `a reader keeps seeing the state it began with`() throws {
+        let folder = try TemporaryFolder()
+        let environment = try Environment.open(folder.path)
+        let table = try environment.table("rows", UInt64.self, String.self)
+        try environment.write { (write) throws(StorageError) in try write.put(table, 1, "before") }
+        let read = try environment.beginRead()
+        try environment.write { (write) throws(StorageError) in try write.put(table, 1, "after") }
+        let old = try read.get(table, 1)
+        let new = try environment.read { (read) throws(StorageError) in try read.get(table, 1) }
+        #expect(old == "before")
+        #expect(new == "after")
+    }
+
+    @Test func `a transaction that is neither committed nor aborted leaves no trace`() throws {
+        let folder = try TemporaryFolder()
+        let environment = try Environment.open(folder.path)
+        let table = try environment.table("rows", UInt64.self, String.self)
+        do {
+            var write = try environment.beginWrite()
+            try write.put(table, 1, "lost")
+        }
+        let found = try environment.read { (read) throws(StorageError) in try read.get(table, 1) }
+        #expect(found == nil)
+    }
+
+    @Test func `a closed environment serves the transactions it has and takes no others`() throws {
+        let folder = try TemporaryFolder()
+        let environment = try Environment.open(folder.path)
+        let table = try environment.table("rows", UInt64.self, String.self)
+        try environment.write { (write) throws(StorageError) in try write.put(table, 1, "kept") }
+        do {
+            let read = try environment.beginRead()
+            environment.close()
+            let found = try read.get(table, 1)
+            #expect(found == "kept")
+            #expect(throws: StorageError(.closed, call: "mdb_txn_begin", path: folder.path)) {
+                _ = try environment.info()
+            }
+            let second = #expect(throws: StorageError.self) { _ = try Environment.open(folder.path) }
+            #expect(second?.code == .alreadyOpen)
+        }
+        let reopened = try Environment.open(folder.path)
+        #expect(try reopened.info().usedSize > 0)
+    }
+
+    @Test func `a transaction keeps its environment open after the last reference is gone`() throws {
+        let folder = try TemporaryFolder()
+        func begin() throws -> (Reader) {
+            let environment = try Environment.open(folder.path)
+            let table = try environment.table("rows", UInt64.self, [UInt8].self)
+            try environment.write { (write) throws(StorageError) in try write.put(table, 1, [7, 8, 9]) }
+            return Reader(table: table, transaction: try environment.beginRead())
+        }
+        let reader = try begin()
+        let found = try reader.transaction.get(reader.table, 1)
+        #expect(found == [7, 8, 9])
+    }
+
+    @Test func `appending out of order is refused`() throws {
+        let folder = try TemporaryFolder()
+        let environment = try Environment.open(folder.path)
+        let table = try environment.table("rows", UInt64.self, String.self)
+        let error = #expect(throws: StorageError.self) {
+            try environment.write { (write) throws(StorageError) in
+                try write.put(table, 5, "a", .append)
+                try write.put(table, 4, "b", .append)
+            }
+        }
+        #expect(error?.code == .keyExists)
+        let count = try environment.read { (read) throws(StorageError) in try read.count(table.raw) }
+        #expect(count == 0)
+    }
+
+    @Test func `a write cursor appends, replaces and deletes`() throws {
+        let folder = try TemporaryFolder()
+        let environment = try Environment.open(folder.path)
+        let table = try environment.table("rows", UInt32.self, [UInt8].self)
+        try environment.write { (write) throws(StorageError) in
+            var cursor = try write.writeCursor(table.raw)
+            for number in 1...1000 as ClosedRange<UInt32> {
+                var key = KeyBuffer()
+                key.append(number)
+                try [UInt8](repeating: 1, count: 10).withValueBytes { (bytes) throws(StorageError) in
+                    try cursor.put(key: key.bytes, value: bytes, .append)
+                }
+            }
+        }
+        try environment.write { (write) throws(StorageError) in
+            var cursor = try write.writeCursor(table.raw)
+            while try cursor.place.next() {
+                let number = try UInt32(decodingKey: cursor.place.key)
+                if number % 2 == 0 { try cursor.delete() } else { try cursor.replaceValue([UInt8(number % 251)]) }
+            }
+        }
+        var rows: [UInt32: [UInt8]] = [:]
+        try environment.read { (read) throws(StorageError) in
+            try read.forEach(table) { (key, value) throws(StorageError) in
+                rows[key] = value
+                return true
+            }
+        }
+        #expect(rows.count == 500)
+        #expect(rows[501] == [UInt8(501 % 251)])
+    }
+}
+
+private struct Reader: ~Copyable {
+    let table: Table<UInt64, [UInt8]>
+    let transaction: ReadTransaction
+}
