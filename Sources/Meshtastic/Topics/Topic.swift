@@ -1,0 +1,77 @@
+/// An MQTT topic of a Meshtastic gateway: `ROOT/2/KIND/CHANNEL/!gateway`.
+///
+/// ```swift
+/// let topic = Topic(parsing: "msh/EU_868/PL/2/e/LongFast/!a2e9aed8")
+/// topic?.channel  // "LongFast"
+/// ```
+/// People add segments to the root as they like, so the place of the version is found, not counted.
+public struct Topic: Sendable, Hashable {
+    /// What is published there.
+    public enum Kind: String, Sendable, Hashable, CaseIterable {
+        /// A ServiceEnvelope.
+        case envelope = "e"
+        /// A ServiceEnvelope of firmware before 2.3.
+        case oldEnvelope = "c"
+        /// JSON of firmware up to 2.7.
+        case json
+        /// A ServiceEnvelope with a map report; the topic has no channel and no gateway.
+        case mapReport = "map"
+        /// The text `online` or `offline` of firmware up to 2.3; the topic has no channel.
+        case status = "stat"
+    }
+
+    /// All before the version, such as `msh/EU_868`.
+    public let root: String
+    public let kind: Kind
+    /// The channel's name; `PKI` for direct messages under a node's own key.
+    public let channel: String?
+    /// The last segment as it stands, such as `!a2e9aed8`.
+    public let gatewayText: String?
+
+    /// The gateway's node number; nil if the last segment is not one.
+    public var gateway: UInt32? { gatewayText.flatMap(Self.node) }
+
+    /// Whether the topic carries direct messages under a node's own key.
+    public var isDirect: Bool { channel == "PKI" && (kind == .envelope || kind == .oldEnvelope) }
+
+    /// - Returns: nil if no segment `2` is followed by one of `e c json map stat`. Where several are, the one wins behind which channel and
+    ///   gateway stand as they should, else the first.
+    public init?(parsing text: String) {
+        let segments = text.split(separator: "/", omittingEmptySubsequences: false)
+        var chosen: (place: Int, kind: Kind)?
+        for place in segments.indices.dropLast() where segments[place] == "2" {
+            guard let kind = Kind(rawValue: String(segments[place + 1])) else { continue }
+            if Self.isComplete(segments[(place + 2)...], kind) {
+                chosen = (place, kind)
+                break
+            }
+            if chosen == nil { chosen = (place, kind) }
+        }
+        guard let chosen else { return nil }
+        let rest = segments[(chosen.place + 2)...].filter { !$0.isEmpty }.map(String.init)
+        root = segments[..<chosen.place].joined(separator: "/")
+        kind = chosen.kind
+        switch chosen.kind {
+        case .envelope, .oldEnvelope, .json:
+            channel = rest.first
+            gatewayText = rest.count > 1 ? rest.last : nil
+        case .mapReport, .status:
+            channel = nil
+            gatewayText = rest.last
+        }
+    }
+
+    private static func isComplete(_ rest: ArraySlice<Substring>, _ kind: Kind) -> Bool {
+        switch kind {
+        case .envelope, .oldEnvelope, .json: rest.count == 2 && rest.last.flatMap { node(String($0)) } != nil
+        case .mapReport: rest.allSatisfy(\.isEmpty)
+        case .status: rest.count == 1 && rest.last.flatMap { node(String($0)) } != nil
+        }
+    }
+
+    private static func node(_ text: String) -> UInt32? {
+        let digits = text.dropFirst()
+        guard text.first == "!", (1...8).contains(digits.count), digits.allSatisfy(\.isHexDigit) else { return nil }
+        return UInt32(digits, radix: 16)
+    }
+}
