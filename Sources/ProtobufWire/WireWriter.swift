@@ -75,7 +75,9 @@ public struct WireWriter: Sendable {
     }
 
     /// A nested message; its length is put in front when `body` returns.
-    public mutating func message<Failure: Error>(_ number: UInt32, _ body: (inout WireWriter) throws(Failure) -> Void) throws(Failure) {
+    public mutating func message<Failure: Error>(_ number: UInt32, _ body: (inout WireWriter) throws(Failure) -> Void)
+        throws(Failure)
+    {
         tag(number, .lengthDelimited)
         let place = bytes.count
         bytes.append(0)

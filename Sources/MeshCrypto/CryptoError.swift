@@ -1,0 +1,28 @@
+/// What libcrypto did not do.
+public struct CryptoError: Error, Equatable, Sendable, CustomStringConvertible {
+    public enum Code: UInt8, Sendable {
+        /// A key has a length that the algorithm does not have.
+        case wrongKeyLength
+        /// libcrypto is missing the algorithm or is out of memory.
+        case unavailable
+        /// A key is a weak point, or the inputs fit no operation.
+        case refused
+    }
+
+    public var code: Code
+    /// What was attempted, as `AES-CTR`.
+    public var operation: String
+
+    public init(_ code: Code, _ operation: String) {
+        self.code = code
+        self.operation = operation
+    }
+
+    public var description: String {
+        switch code {
+        case .wrongKeyLength: "\(operation): the key has a length that the algorithm does not have"
+        case .unavailable: "\(operation): libcrypto does not offer it here"
+        case .refused: "\(operation): libcrypto refused the key or the input"
+        }
+    }
+}

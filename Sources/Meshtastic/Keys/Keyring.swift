@@ -1,0 +1,77 @@
+internal import MeshCrypto
+
+/// All keys that packets are tried with. A value: changing one makes another keyring with another fingerprint.
+public struct Keyring: Sendable, Hashable {
+    /// At most 65,534, in the order in which they were added.
+    public private(set) var channels: [ChannelKey]
+    public private(set) var privateKeys: [PrivateKey]
+
+    public init(channels: [ChannelKey] = [], privateKeys: [PrivateKey] = []) {
+        self.channels = []
+        self.privateKeys = []
+        for channel in channels { add(channel) }
+        for key in privateKeys { add(key) }
+    }
+
+    /// The names of modem presets, which a channel without a name goes by.
+    public static let presetNames = [
+        "LongFast", "LongSlow", "LongMod", "LongTurbo", "MediumFast", "MediumSlow", "MediumTurbo", "ShortFast", "ShortSlow",
+        "ShortTurbo", "LiteFast", "LiteSlow", "NarrowFast", "NarrowSlow", "TinyFast", "TinySlow",
+    ]
+
+    /// Every modem preset's name under the default key: what devices use until somebody changes it.
+    public static let standard = Keyring(channels: presetNames.map { ChannelKey(name: $0, checked: [1]) })
+
+    /// Adds a channel; nothing happens if the same name and key are there already.
+    /// - Returns: whether it was added.
+    @discardableResult
+    public mutating func add(_ channel: ChannelKey) -> Bool {
+        guard channels.count < Int(UInt16.max) - 1,
+            !channels.contains(where: { $0.name == channel.name && $0.key == channel.key })
+        else { return false }
+        channels.append(channel)
+        return true
+    }
+
+    @discardableResult
+    public mutating func add(_ key: PrivateKey) -> Bool {
+        guard !privateKeys.contains(key) else { return false }
+        privateKeys.append(key)
+        return true
+    }
+
+    /// Removes the channels of that name, or the one of them with that fingerprint.
+    /// - Returns: how many were removed.
+    @discardableResult
+    public mutating func removeChannels(named name: String, fingerprint: UInt64? = nil) -> Int {
+        let before = channels.count
+        channels.removeAll { $0.name == name && (fingerprint == nil || $0.fingerprint == fingerprint) }
+        return before - channels.count
+    }
+
+    /// Removes the private keys of a node, or those of no particular one.
+    @discardableResult
+    public mutating func removePrivateKeys(of node: UInt32?) -> Int {
+        let before = privateKeys.count
+        privateKeys.removeAll { $0.node == node }
+        return before - privateKeys.count
+    }
+
+    public func adding(_ channel: ChannelKey) -> Keyring {
+        var changed = self
+        changed.add(channel)
+        return changed
+    }
+
+    /// SHA-256 over the content, whatever the order it was added in: equal for keyrings that open the same packets.
+    public var fingerprint: [UInt8] {
+        var parts = channels.map { Self.part(Array("channel".utf8), Array($0.name.utf8), $0.key) }
+        parts += privateKeys.map { Self.part(Array("private".utf8), $0.node.map { Array(NodeID.text($0).utf8) } ?? [], $0.key) }
+        parts.sort { $0.lexicographicallyPrecedes($1) }
+        return SHA256.hash(parts.flatMap { $0 })
+    }
+
+    private static func part(_ fields: [UInt8]...) -> [UInt8] {
+        fields.flatMap { field in (0..<4).map { UInt8(truncatingIfNeeded: field.count >> (8 * $0)) } + field }
+    }
+}

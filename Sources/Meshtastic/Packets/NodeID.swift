@@ -1,0 +1,48 @@
+internal import ProtobufWire
+
+/// The text form of node numbers: `!` and eight lower-case hex digits.
+public enum NodeID {
+    /// Everyone.
+    public static let broadcast: UInt32 = 0xffff_ffff
+
+    public static func text(_ number: UInt32) -> String {
+        let digits = String(number, radix: 16)
+        return "!" + String(repeating: "0", count: 8 - digits.count) + digits
+    }
+
+    /// The number that a text names: `!` and one to eight hex digits of either case, or `^all`. Nil for anything else.
+    public static func parse(_ text: some StringProtocol) -> UInt32? {
+        if text == "^all" { return broadcast }
+        guard text.utf8.first == UInt8(ascii: "!") else { return nil }
+        let digits = text.utf8.dropFirst()
+        guard (1...8).contains(digits.count) else { return nil }
+        var number: UInt32 = 0
+        for digit in digits {
+            guard let value = hexValue(digit) else { return nil }
+            number = number << 4 | value
+        }
+        return number
+    }
+
+    /// As `parse`, without a string; 0 for anything that is not `!` and one to eight hex digits.
+    @inline(__always)
+    static func parse(_ bytes: RawSpan) -> UInt32 {
+        guard bytes.byteCount >= 2, bytes.byteCount <= 9, bytes.byte(uncheckedAt: 0) == UInt8(ascii: "!") else { return 0 }
+        var number: UInt32 = 0
+        for offset in 1..<bytes.byteCount {
+            guard let value = hexValue(bytes.byte(uncheckedAt: offset)) else { return 0 }
+            number = number << 4 | value
+        }
+        return number
+    }
+
+    @inline(__always)
+    private static func hexValue(_ digit: UInt8) -> UInt32? {
+        switch digit {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt32(digit &- UInt8(ascii: "0"))
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): UInt32(digit &- UInt8(ascii: "a") &+ 10)
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): UInt32(digit &- UInt8(ascii: "A") &+ 10)
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,27 @@
+/// How a packet came to be readable, or why it is not.
+public enum Opening: UInt8, Sendable, CaseIterable {
+    /// The event holds no packet, as most FromRadio frames.
+    case none = 0
+    /// The packet came in clear.
+    case decoded = 1
+    /// A channel key opened it: `keyIndex`.
+    case channelKey = 2
+    /// It was marked encrypted, but its bytes were in clear: a channel without a key.
+    case plaintext = 3
+    /// A private key opened a direct message.
+    case privateKey = 4
+    /// No known key opens it. The payload is what was encrypted.
+    case opaque = 5
+    /// A packet without any content.
+    case empty = 6
+    /// The bytes are broken: `failure` says how.
+    case invalid = 7
+
+    /// Whether port and payload are known.
+    public var isReadable: Bool {
+        switch self {
+        case .decoded, .channelKey, .plaintext, .privateKey: true
+        case .none, .opaque, .empty, .invalid: false
+        }
+    }
+}
