@@ -107,9 +107,11 @@ extension Cursor {
     @_lifetime(self: copy self)
     public mutating func seek(atOrBefore key: RawSpan) throws(StorageError) -> Bool {
         guard try seek(atOrAfter: key) else { return try last() }
-        let isExact = unsafe keyCount == key.byteCount && key.withUnsafeBytes { wanted in
-            unsafe UnsafeRawBufferPointer(start: keyStart, count: keyCount).elementsEqual(wanted)
-        }
+        let isExact =
+            unsafe keyCount == key.byteCount
+            && key.withUnsafeBytes { wanted in
+                unsafe UnsafeRawBufferPointer(start: keyStart, count: keyCount).elementsEqual(wanted)
+            }
         return isExact ? true : try previous()
     }
 }

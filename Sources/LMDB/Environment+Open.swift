@@ -41,9 +41,9 @@ extension Environment {
         while true {
             do throws(StorageError) {
                 return unsafe try openHandle(path, options, mapSize: size)
-            } catch where error.number == ENOMEM && options.access == .readOnly && size > 1 << 32 {
+            } catch  where error.number == ENOMEM && options.access == .readOnly && size > 1 << 32 {
                 size /= 4
-            } catch where error.number == ENOMEM && options.sizeLimit >= EnvironmentOptions.reservation && size > 1 << 32 {
+            } catch  where error.number == ENOMEM && options.sizeLimit >= EnvironmentOptions.reservation && size > 1 << 32 {
                 size /= 4
             }
         }

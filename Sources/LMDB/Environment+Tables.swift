@@ -33,7 +33,7 @@ extension Environment {
             let read = try beginRead()
             opened = try openHandle(name, transaction: read.handle, flags: 0)
             try read.finishKeepingTables()
-        } catch where error.code == .noSuchTable && create {
+        } catch  where error.code == .noSuchTable && create {
             let write = try beginWrite()
             opened = try openHandle(name, transaction: write.handle, flags: UInt32(MDB_CREATE))
             try write.commit()

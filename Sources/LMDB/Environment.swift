@@ -97,7 +97,7 @@ internal import Synchronization
     }
 
     /// Takes no more writes: after a failed sync nobody knows what the disk holds until the file is opened anew.
-    func closeWrites() {
+    package func closeWrites() {
         state.withLock { $0.areWritesClosed = true }
     }
 

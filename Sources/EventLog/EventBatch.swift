@@ -1,0 +1,45 @@
+/// Many events in one buffer that can be filled, appended, emptied and filled again without an allocation per event.
+///
+/// ```swift
+/// var batch = EventBatch()
+/// for line in lines { batch.append(line.span.bytes, encoding: .note, source: source) }
+/// try await log.append(batch)
+/// batch.removeAll()
+/// ```
+public struct EventBatch: Sendable {
+    struct Entry: Sendable {
+        var end: Int
+        var header: RecordHeader
+    }
+
+    private(set) var bytes: [UInt8] = []
+    private(set) var entries: [Entry] = []
+
+    public init() {}
+
+    /// The number of events.
+    public var count: Int { entries.count }
+    public var isEmpty: Bool { entries.isEmpty }
+    /// All payloads' bytes together.
+    public var byteCount: Int { bytes.count }
+
+    /// Copies the payload behind the others.
+    public mutating func append(
+        _ payload: RawSpan, encoding: PayloadEncoding, source: SourceID, reception: Reception = .live, isMasked: Bool = false
+    ) {
+        unsafe payload.withUnsafeBytes { unsafe bytes.append(contentsOf: $0) }
+        let header = RecordHeader(encoding: encoding, source: source, reception: reception, isMasked: isMasked)
+        entries.append(Entry(end: bytes.count, header: header))
+    }
+
+    public mutating func append(_ event: NewEvent) {
+        bytes.append(contentsOf: event.payload)
+        entries.append(Entry(end: bytes.count, header: RecordHeader(event)))
+    }
+
+    /// Empties the batch and keeps its memory.
+    public mutating func removeAll() {
+        bytes.removeAll(keepingCapacity: true)
+        entries.removeAll(keepingCapacity: true)
+    }
+}

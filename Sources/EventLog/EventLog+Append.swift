@@ -1,0 +1,167 @@
+internal import Dispatch
+internal import Synchronization
+
+extension EventLog {
+    /// The most bytes of events that one append takes.
+    public static let largestAppend = 64 << 20
+
+    /// Appends one event. It is durable when this returns. Nothing is cancelled: an append that was begun ends.
+    ///
+    /// - Throws: `.sizeLimitReached` and `.diskFull` when nothing was stored and a retry may succeed; `.outcomeUnknown` with a token
+    ///   when the disk failed; `.closed`, `.readOnly`, `.tooLarge`, `.writesClosed`.
+    @discardableResult
+    public func append(_ event: NewEvent) async throws(EventLogError) -> EventSequence {
+        guard event.payload.count <= NewEvent.largestPayload else { throw EventLogError(.tooLarge, path: path) }
+        return EventSequence(try await first(of: .one(event), nil))
+    }
+
+    /// Appends the events in one transaction, and with them the cursor of the source that they come from.
+    ///
+    /// - Parameters:
+    ///   - cursor: replaces the stored cursor of the same key; also committed when there are no events.
+    ///   - token: from `outcomeUnknown`, when these same events are appended again: nothing is added twice.
+    /// - Returns: the events' sequences, nil when there were none.
+    @discardableResult
+    public func append(
+        _ events: [NewEvent], cursor: SourceCursor? = nil, token: AppendToken? = nil
+    ) async throws(EventLogError) -> ClosedRange<EventSequence>? {
+        guard events.allSatisfy({ $0.payload.count <= NewEvent.largestPayload }) else {
+            throw EventLogError(.tooLarge, path: path)
+        }
+        return range(try await first(of: .many(events), try extras(cursor, token)), events.count)
+    }
+
+    /// Appends a batch in one transaction, like the array form but without an allocation per event.
+    @discardableResult
+    public func append(
+        _ batch: EventBatch, cursor: SourceCursor? = nil, token: AppendToken? = nil
+    ) async throws(EventLogError) -> ClosedRange<EventSequence>? {
+        range(try await first(of: .batch(batch), try extras(cursor, token)), batch.count)
+    }
+
+    /// Appends from a thread that is not a task's, which it blocks until the events are durable.
+    @discardableResult
+    public func appendBlocking(
+        _ events: [NewEvent], cursor: SourceCursor? = nil, token: AppendToken? = nil
+    ) throws(EventLogError) -> ClosedRange<EventSequence>? {
+        guard events.allSatisfy({ $0.payload.count <= NewEvent.largestPayload }) else {
+            throw EventLogError(.tooLarge, path: path)
+        }
+        return range(try firstBlocking(.many(events), try extras(cursor, token)), events.count)
+    }
+
+    /// Appends a batch from a thread that is not a task's, which it blocks until the events are durable.
+    @discardableResult
+    public func appendBlocking(
+        _ batch: EventBatch, cursor: SourceCursor? = nil, token: AppendToken? = nil
+    ) throws(EventLogError) -> ClosedRange<EventSequence>? {
+        range(try firstBlocking(.batch(batch), try extras(cursor, token)), batch.count)
+    }
+
+    /// Puts events into the queue without waiting for the disk.
+    ///
+    /// - Parameter whenDone: called once from the writer's thread when the events are durable, or with why they are not. It must
+    ///   be short and must not append and wait.
+    /// - Throws: `.queueFull` when more than the queue's limit waits. A source that cannot wait then counts what it drops and appends a
+    ///   `Gap` later.
+    public func submit(
+        _ events: [NewEvent], cursor: SourceCursor? = nil,
+        whenDone: @escaping @Sendable (Result<ClosedRange<EventSequence>?, EventLogError>) -> Void = { _ in }
+    ) throws(EventLogError) {
+        let path = path
+        let count = events.count
+        let completion = AppendRequest.Completion.callback { outcome in
+            whenDone(
+                Result { () throws(EventLogError) in Self.range(try Self.first(outcome, path), count) })
+        }
+        let request = try request(.many(events), try extras(cursor, nil), completion)
+        if let refusal = queue.pushUnattended(request) { throw error(refusal) }
+    }
+
+    /// Returns when everything that was appended or submitted before is durable.
+    public func flush() async throws(EventLogError) {
+        guard !isReadOnly else { return }
+        _ = try await first(of: .many([]), nil)
+    }
+}
+
+extension EventLog {
+    func first(of work: AppendRequest.Work, _ extras: AppendRequest.Extras?) async throws(EventLogError) -> UInt64 {
+        try checkSize(of: work)
+        let arrival = options.clock().microseconds
+        let outcome = unsafe await withUnsafeContinuation { (continuation: UnsafeContinuation<AppendOutcome, Never>) in
+            let request = unsafe AppendRequest(work: work, extras: extras, arrival: arrival, completion: .task(continuation))
+            if let refusal = queue.push(request) { unsafe continuation.resume(returning: .failed(error(refusal))) }
+        }
+        return try Self.first(outcome, path)
+    }
+
+    private func firstBlocking(_ work: AppendRequest.Work, _ extras: AppendRequest.Extras?) throws(EventLogError) -> UInt64 {
+        let done = DispatchSemaphore(value: 0)
+        let box = OutcomeBox()
+        let request = try request(
+            work, extras,
+            .callback { outcome in
+                box.outcome.withLock { $0 = outcome }
+                done.signal()
+            })
+        if let refusal = queue.push(request) { throw error(refusal) }
+        done.wait()
+        guard let outcome = box.outcome.withLock({ $0 }) else { throw EventLogError(.closed, path: path) }
+        return try Self.first(outcome, path)
+    }
+
+    private func request(
+        _ work: AppendRequest.Work, _ extras: AppendRequest.Extras?, _ completion: AppendRequest.Completion
+    ) throws(EventLogError) -> AppendRequest {
+        try checkSize(of: work)
+        return AppendRequest(work: work, extras: extras, arrival: options.clock().microseconds, completion: completion)
+    }
+
+    private func checkSize(of work: AppendRequest.Work) throws(EventLogError) {
+        if isReadOnly { throw EventLogError(.readOnly, path: path) }
+        switch work {
+        case .one, .source: return
+        case .many(let events):
+            guard events.count > 1 else { return }
+            let size = events.reduce(0) { $0 + $1.payload.count + RecordHeader.size }
+            guard size <= Self.largestAppend else { throw EventLogError(.tooLarge, path: path) }
+        case .batch(let batch):
+            guard batch.byteCount + batch.count * RecordHeader.size <= Self.largestAppend else {
+                throw EventLogError(.tooLarge, path: path)
+            }
+        }
+    }
+
+    private func extras(_ cursor: SourceCursor?, _ token: AppendToken?) throws(EventLogError) -> AppendRequest.Extras? {
+        if let cursor, !(1...500).contains(cursor.key.utf8.count) {
+            throw EventLogError(.tooLarge, path: path, detail: "a cursor's key has 1 to 500 bytes")
+        }
+        return AppendRequest.Extras(cursor: cursor, token: token)
+    }
+
+    private func error(_ refusal: AppendQueue.Refusal) -> EventLogError {
+        switch refusal {
+        case .closed: EventLogError(.closed, path: path)
+        case .full: EventLogError(.queueFull, path: path)
+        }
+    }
+
+    private static func first(_ outcome: AppendOutcome, _ path: String) throws(EventLogError) -> UInt64 {
+        switch outcome {
+        case .stored(let first): return first
+        case .failed(let error): throw error
+        }
+    }
+
+    private static func range(_ first: UInt64, _ count: Int) -> ClosedRange<EventSequence>? {
+        count == 0 ? nil : EventSequence(first)...EventSequence(first + UInt64(count) - 1)
+    }
+
+    private func range(_ first: UInt64, _ count: Int) -> ClosedRange<EventSequence>? { Self.range(first, count) }
+}
+
+/// Carries an outcome from the writer's thread to one that waits.
+private final class OutcomeBox: Sendable {
+    let outcome = Mutex<AppendOutcome?>(nil)
+}

@@ -1,0 +1,98 @@
+internal import Foundation
+internal import LMDB
+
+extension EventLog {
+    /// Makes a new log in the folder `path`, which does not exist yet or is empty.
+    ///
+    /// - Throws: `.exists`, `.permission`, `.diskFull`, `.networkFileSystem` and others.
+    public static func create(at path: String, options: EventLogOptions = EventLogOptions()) throws(EventLogError) -> EventLog {
+        let folder = LogFolder(path: path)
+        guard !folder.hasCurrent, folder.isFreeForLog else { throw EventLogError(.exists, path: path) }
+        try folder.makeFolders()
+        let lock = try WriterLock(path: folder.lockPath)
+        var options = options
+        options.access = .readWrite
+        let environment = try openEnvironment(folder.environmentPath(generation: 1), options, creates: true)
+        do throws(EventLogError) {
+            let log = try start(folder, options, environment, lock: lock, isNew: true)
+            try folder.writeCurrent(generation: 1)
+            return log
+        } catch {
+            environment.close()
+            throw error
+        }
+    }
+
+    /// Opens the log in the folder `path`.
+    ///
+    /// - Throws: `.missing`, `.notALog`, `.newerFormat` (nothing was touched), `.locked` with the writer's process, `.alreadyOpen`,
+    ///   `.permission`, `.corrupt` with what was found, `.networkFileSystem`. Nothing is ever repaired or removed.
+    public static func open(at path: String, options: EventLogOptions = EventLogOptions()) throws(EventLogError) -> EventLog {
+        let folder = LogFolder(path: path)
+        let generation = try folder.readCurrent()
+        let lock = options.access == .readWrite ? try WriterLock(path: folder.lockPath) : nil
+        let environment = try openEnvironment(folder.environmentPath(generation: generation), options, creates: false)
+        do throws(EventLogError) {
+            return try start(folder, options, environment, lock: lock, isNew: false)
+        } catch {
+            environment.close()
+            throw error
+        }
+    }
+
+    private static func openEnvironment(
+        _ path: String, _ options: EventLogOptions, creates: Bool
+    ) throws(EventLogError) -> Environment {
+        let environmentOptions = EnvironmentOptions(
+            access: options.access == .readOnly ? .readOnly : .readWrite, durability: options.isDurable ? .full : .none,
+            sizeLimit: options.sizeLimit, maximumTables: 16, createsFolder: creates)
+        do throws(StorageError) {
+            return try Environment.open(path, environmentOptions)
+        } catch {
+            guard error.code == .missing else { throw EventLogError(error) }
+            throw EventLogError(.corrupt, path: path, detail: "the log's file is missing", cause: error)
+        }
+    }
+
+    private static func start(
+        _ folder: LogFolder, _ options: EventLogOptions, _ environment: Environment, lock: WriterLock?, isNew: Bool
+    ) throws(EventLogError) -> EventLog {
+        let store = try storing { () throws(StorageError) in try LogStore(environment: environment) }
+        if isNew { try storing { () throws(StorageError) in try store.writeMeta(created: options.clock()) } }
+        let identifier = try store.checkMeta(path: folder.path)
+        let tail = try LogTail(store, checksums: options.checksTail)
+        let names = SourceNames(try store.readSources())
+        let log = EventLog(
+            path: folder.path, identifier: identifier, options: options, store: store, tail: tail, names: names)
+        if let lock { log.startWriter(tail: tail, lock: lock) }
+        return log
+    }
+
+    private func startWriter(tail: LogTail, lock: WriterLock) {
+        let writer = LogWriter(
+            store: store, path: path, queue: queue, board: board, names: names, tail: tail, commitFault: options.commitFault)
+        let environment = store.environment
+        let end = end
+        let removes = options.isTemporary ? path : nil
+        let thread = Thread {
+            var writer = writer
+            writer.run()
+            environment.close()
+            if let removes { try? FileManager.default.removeItem(atPath: removes) }  // a leftover in the temporary folder harms nobody
+            lock.release()
+            end.open()
+        }
+        thread.name = "meshledger-log"
+        thread.stackSize = 1 << 20
+        thread.start()
+    }
+
+    /// A new log in memory (`/dev/shm`, or the temporary folder where there is none) that is removed when it is closed or released.
+    public static func temporary(options: EventLogOptions = EventLogOptions()) throws(EventLogError) -> EventLog {
+        let memory = "/dev/shm"
+        let parent = FileManager.default.isWritableFile(atPath: memory) ? memory : NSTemporaryDirectory()
+        var options = options
+        options.isTemporary = true
+        return try create(at: "\(parent)/meshledger-\(UUID().uuidString)", options: options)
+    }
+}

@@ -1,0 +1,75 @@
+internal import LMDB
+
+extension EventLog {
+    /// Begins one short read transaction.
+    public func beginRead() throws(EventLogError) -> LogReader {
+        try storing { () throws(StorageError) in try LogReader(store) }
+    }
+
+    /// Shows `body` up to `count` events from `first` on, in one read transaction and without copying.
+    ///
+    /// - Parameters:
+    ///   - checksums: whether each event's checksum is verified before it is shown.
+    ///   - body: gets the payload for the time of the call; returning false ends the reading. It must not wait.
+    /// - Throws: `EventLogError` with `.corrupt` at an event whose checksum does not match, else what `body` throws.
+    public func withEvents<Failure: Error>(
+        from first: EventSequence, count: Int = .max, checksums: Bool = true,
+        _ body: (EventHeader, RawSpan) throws(Failure) -> Bool
+    ) throws {
+        guard count > 0 else { return }
+        let reader = try beginRead()
+        var cursor = try reader.cursor()
+        var isThere = try cursor.seek(max(first, EventSequence(1)))
+        var left = count
+        while isThere {
+            guard let header = cursor.header, !checksums || cursor.isIntact else { throw damage(cursor.sequence) }
+            guard try body(header, cursor.payload) else { return }
+            left -= 1
+            guard left > 0 else { return }
+            isThere = try cursor.next()
+        }
+    }
+
+    /// The event of that sequence, nil when there is none.
+    public func event(_ sequence: EventSequence) throws(EventLogError) -> Event? {
+        let reader = try beginRead()
+        var cursor = try reader.cursor()
+        guard try cursor.seek(sequence) else { return nil }
+        return try copy(cursor)
+    }
+
+    /// Copies of the events in the range, at most `limit`, from its start or, when `reversed`, from its end.
+    public func events(
+        in range: ClosedRange<EventSequence>, limit: Int = .max, reversed: Bool = false
+    ) throws(EventLogError) -> [Event] {
+        let reader = try beginRead()
+        let lowest = max(range.lowerBound, EventSequence(1))
+        let highest = min(range.upperBound, reader.head)
+        guard lowest <= highest, limit > 0 else { return [] }
+        var events: [Event] = []
+        var cursor = try reader.cursor()
+        var isThere = try cursor.seek(reversed ? highest : lowest)
+        while isThere, events.count < limit, cursor.sequence >= lowest, cursor.sequence <= highest {
+            events.append(try copy(cursor))
+            isThere = reversed ? try cursor.previous() : try cursor.next()
+        }
+        return events
+    }
+
+    /// The checksum of the event's record, nil when there is none: with it a view can tell whether it has seen this log.
+    public func checksum(of sequence: EventSequence) throws(EventLogError) -> UInt64? {
+        let reader = try beginRead()
+        var cursor = try reader.cursor()
+        return try cursor.seek(sequence) ? cursor.checksum : nil
+    }
+
+    private func copy(_ cursor: borrowing EventCursor) throws(EventLogError) -> Event {
+        guard let header = cursor.header, cursor.isIntact else { throw damage(cursor.sequence) }
+        return Event(header: header, payload: unsafe cursor.payload.withUnsafeBytes { unsafe [UInt8]($0) })
+    }
+
+    func damage(_ sequence: EventSequence) -> EventLogError {
+        EventLogError(
+            .corrupt, path: store.environment.path, detail: "the checksum of event \(sequence) does not match its bytes")
+    }
+}

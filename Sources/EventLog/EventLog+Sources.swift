@@ -1,0 +1,23 @@
+internal import LMDB
+
+extension EventLog {
+    /// The number of the source of that name, which the log gives it when it hears of it first.
+    public func source(named name: String) async throws(EventLogError) -> SourceID {
+        if let known = names[name] { return known }
+        guard name.utf8.count <= 4096 else {
+            throw EventLogError(.tooLarge, path: path, detail: "a source's name has up to 4096 bytes")
+        }
+        return SourceID(rawValue: UInt32(truncatingIfNeeded: try await first(of: .source(name), nil)))
+    }
+
+    /// All sources in the order of their numbers.
+    public func sources() throws(EventLogError) -> [EventSource] { try store.readSources() }
+
+    /// How far a source has been read, nil when it was never stored.
+    public func cursor(_ key: String) throws(EventLogError) -> [UInt8]? {
+        guard (1...500).contains(key.utf8.count) else { return nil }
+        return try storing { () throws(StorageError) in
+            try store.environment.beginRead().get(Table<String, [UInt8]>(raw: store.cursors), key)
+        }
+    }
+}

@@ -1,0 +1,63 @@
+extension EventLog {
+    /// The events after `sequence`: first those that are there, then each as it is appended, also by another process.
+    ///
+    /// - Parameter batch: the most events in one range.
+    /// - Returns: ranges without gaps or overlaps. It ends when the log is closed or the task cancelled.
+    public func subscribe(after sequence: EventSequence, batch: Int = 4096) -> EventSubscription {
+        EventSubscription(log: self, after: sequence, batch: max(batch, 1))
+    }
+
+    /// Calls `hook` after each commit with the new head, from the writer's thread: it must be short and must not append and wait.
+    /// - Returns: what to give to `removeHook`.
+    public func onAppend(_ hook: @escaping @Sendable (EventSequence) -> Void) -> AppendHook {
+        AppendHook(id: board.addHook(hook))
+    }
+
+    public func removeHook(_ hook: AppendHook) { board.removeHook(hook.id) }
+}
+
+/// Names a hook that is called after each commit.
+public struct AppendHook: Sendable, Hashable {
+    let id: UInt64
+}
+
+/// The events of a log, as ranges of sequences, as far as they come.
+public struct EventSubscription: AsyncSequence, Sendable {
+    public typealias Element = ClosedRange<EventSequence>
+    public typealias Failure = Never
+
+    let log: EventLog
+    let after: EventSequence
+    let batch: Int
+
+    public func makeAsyncIterator() -> Iterator { Iterator(log: log, last: after, batch: batch) }
+
+    public struct Iterator: AsyncIteratorProtocol {
+        /// How often the file is asked for events of another process.
+        static let pollInterval = Duration.milliseconds(50)
+
+        let log: EventLog
+        var last: EventSequence
+        let batch: Int
+
+        public mutating func next() async -> ClosedRange<EventSequence>? { await next(isolation: #isolation) }
+
+        public mutating func next(isolation actor: isolated (any Actor)?) async -> ClosedRange<EventSequence>? {
+            while !Task.isCancelled {
+                let head = log.head
+                if head > last {
+                    let first = last.advanced(by: 1)
+                    last = Swift.min(head, last.advanced(by: batch))
+                    return first...last
+                }
+                guard !log.board.isClosed else { return nil }
+                if log.isReadOnly {
+                    try? await Task.sleep(for: Self.pollInterval)  // cancelled: the loop ends
+                } else {
+                    await log.board.waitForHead(past: last.rawValue)
+                }
+            }
+            return nil
+        }
+    }
+}

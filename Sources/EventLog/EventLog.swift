@@ -1,0 +1,72 @@
+internal import LMDB
+
+/// The log of all events: appended, read and never changed.
+///
+/// ```swift
+/// let log = try EventLog.create(at: "/srv/mesh.ledger")
+/// let source = try await log.source(named: "mqtt://broker.example/msh")
+/// let sequence = try await log.append(NewEvent(bytes, encoding: .note, source: source))
+/// try log.withEvents(from: sequence, count: 1) { header, payload in print(header, payload.byteCount); return true }
+/// await log.close()
+/// ```
+///
+/// One process writes, any number read. An append that returned is on the disk. Events that arrive while a commit is on its way
+/// are committed together by the next one.
+///
+/// Synchronization: the writer's thread owns all that is written; callers reach it through `queue` and hear from it through
+/// `board`. Reading uses LMDB's own isolation.
+public final class EventLog: Sendable {
+    /// The ledger's folder.
+    public let path: String
+    /// 16 random bytes as hexadecimal digits, given when the log was created.
+    public let identifier: String
+    let options: EventLogOptions
+    let store: LogStore
+    let queue: AppendQueue
+    let board: HeadBoard
+    let names: SourceNames
+    /// Opens when the writer's thread has ended and everything is closed.
+    let end: Latch
+
+    init(path: String, identifier: String, options: EventLogOptions, store: LogStore, tail: LogTail, names: SourceNames) {
+        self.path = path
+        self.identifier = identifier
+        self.options = options
+        self.store = store
+        self.names = names
+        queue = AppendQueue(limit: options.queueLimit)
+        board = HeadBoard(head: tail.head)
+        end = Latch()
+    }
+
+    deinit { queue.close() }
+
+    public var isReadOnly: Bool { options.access == .readOnly }
+
+    /// Whether a failed write has closed the log for appending: open it anew.
+    public var areWritesClosed: Bool { store.environment.areWritesClosed }
+
+    /// The last event's sequence. Where another process writes, it is read from the file each time.
+    public var head: EventSequence {
+        guard isReadOnly else { return EventSequence(board.head) }
+        do throws(StorageError) {
+            let read = try store.environment.beginRead()
+            let last = try store.lastSequence(read)
+            board.raise(last)
+            return EventSequence(last)
+        } catch {
+            return EventSequence(board.head)
+        }
+    }
+
+    /// Stores what waits, then closes the files. Appends that come later throw `.closed`. Subscriptions end.
+    public func close() async {
+        queue.close()
+        if isReadOnly {
+            board.close()
+            store.environment.close()
+        } else {
+            await end.wait()
+        }
+    }
+}

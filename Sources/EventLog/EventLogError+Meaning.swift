@@ -1,0 +1,38 @@
+internal import LMDB
+
+extension EventLogError: CustomStringConvertible {
+    public var description: String {
+        if let cause, code == .storage { return cause.description }
+        guard let reason = detail ?? cause?.call else { return "\(path): \(sentence)" }
+        return "\(path): \(sentence) (\(reason))"
+    }
+
+    private var sentence: String {
+        switch code {
+        case .missing: "there is no ledger here; check the path or create one"
+        case .notALog: "this is not a ledger; check the path"
+        case .exists: "there is something here already; choose another path or open it"
+        case .newerFormat: "a newer version of this program wrote this ledger and nothing was touched; update the program"
+        case .locked:
+            if let holder {
+                "process \(holder) has it open for writing; stop that process or open for reading only"
+            } else {
+                "another process has it open for writing; stop that process or open for reading only"
+            }
+        case .alreadyOpen: "this process has it open already; use that handle or close it first"
+        case .permission: "access was refused; check the owner and mode of the folder and its files"
+        case .readOnly: "it is open for reading only, so nothing can be appended; open it for writing where that is possible"
+        case .networkFileSystem: "it is on a network file system, where shared maps are unsafe; move it to a local disk"
+        case .corrupt: "it is damaged and nothing was changed; restore it from a copy"
+        case .sizeLimitReached: "its size limit is reached and nothing was stored; raise the limit, then append again"
+        case .diskFull: "the disk or quota is full and nothing was stored; free some space, then append again"
+        case .outcomeUnknown:
+            "writing failed and it is unknown whether the events are stored; open it anew and append with the token"
+        case .writesClosed: "an earlier write failed, so nothing more was stored; open it anew and append again"
+        case .closed: "it has been closed and nothing was stored; open it again"
+        case .tooLarge: "the payload or batch is larger than the log takes; split it"
+        case .queueFull: "the queue of events is full; wait, or record the loss as a gap"
+        case .storage: "the store failed"
+        }
+    }
+}

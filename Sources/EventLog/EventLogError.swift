@@ -1,0 +1,93 @@
+public import LMDB
+
+/// What went wrong in the log: what was attempted, on which file, why, and what to do.
+public struct EventLogError: Error, Sendable {
+    public enum Code: Sendable, Hashable {
+        /// There is no log at the path.
+        case missing
+        /// There is something else where the log should be.
+        case notALog
+        /// The path of a new log is taken.
+        case exists
+        /// A newer program wrote the log; nothing was touched.
+        case newerFormat
+        /// Another writer has the log open; `holder` is its process.
+        case locked
+        /// This process has the log open already.
+        case alreadyOpen
+        case permission
+        /// An append to a log that is open for reading only.
+        case readOnly
+        case networkFileSystem
+        /// The file is damaged; nothing was changed.
+        case corrupt
+        /// The policy's size limit is reached: nothing of the append was stored.
+        case sizeLimitReached
+        /// The disk or the quota is full: nothing of the append was stored.
+        case diskFull
+        /// A write or sync failed and nobody knows whether the events are on the disk. Open the log anew and append them
+        /// again with `token`: nothing is added twice.
+        case outcomeUnknown
+        /// An earlier write failed, so the events were not tried: open the log anew and append them again.
+        case writesClosed
+        /// The log has been closed, so nothing was stored.
+        case closed
+        /// The payload or the batch is larger than the log takes.
+        case tooLarge
+        /// The queue is full and the caller chose not to wait.
+        case queueFull
+        /// Any other failure of the store, told by `cause`.
+        case storage
+    }
+
+    public let code: Code
+    /// The ledger's folder or the file that failed.
+    public let path: String
+    /// What exactly was found, where there is more to say than the code does.
+    public let detail: String?
+    public let cause: StorageError?
+    /// With `.outcomeUnknown`: what to append the same events with after the log has been opened anew.
+    public let token: AppendToken?
+    /// With `.locked`: the process that has the log open, where it is known.
+    public let holder: Int32?
+
+    public init(
+        _ code: Code, path: String, detail: String? = nil, cause: StorageError? = nil, token: AppendToken? = nil,
+        holder: Int32? = nil
+    ) {
+        self.code = code
+        self.path = path
+        self.detail = detail
+        self.cause = cause
+        self.token = token
+        self.holder = holder
+    }
+
+    /// The log's view of a failure of the store.
+    init(_ cause: StorageError) {
+        let code: Code =
+            switch cause.code {
+            case .missing: .missing
+            case .permission: .permission
+            case .readOnly: .readOnly
+            case .alreadyOpen: .alreadyOpen
+            case .networkFileSystem: .networkFileSystem
+            case .corrupt, .noSuchTable, .malformedValue: .corrupt
+            case .sizeLimitReached: .sizeLimitReached
+            case .diskFull: .diskFull
+            case .writesClosed: .writesClosed
+            case .closed: .closed
+            default: .storage
+            }
+        self.init(code, path: cause.path, cause: cause)
+    }
+}
+
+/// Names an append whose outcome is unknown: where its first event would be, and which.
+///
+/// Appending the same events with the token adds them only when they are not there.
+public struct AppendToken: Sendable, Hashable {
+    let first: UInt64
+    let checksum: UInt64
+    let count: Int
+}

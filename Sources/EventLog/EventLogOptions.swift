@@ -1,0 +1,35 @@
+/// How a log is opened.
+public struct EventLogOptions: Sendable {
+    public enum Access: Sendable {
+        case readWrite
+        case readOnly
+    }
+
+    public var access: Access
+    /// The largest size of the log's file, in bytes.
+    public var sizeLimit: Int
+    /// The most bytes of events that wait in the queue while their callers do not (see `submit`).
+    public var queueLimit: Int
+    /// Whether an append waits for the disk. Only temporary logs may do without.
+    public var isDurable: Bool
+    /// Whether the checksums of the last events are checked at open.
+    public var checksTail: Bool
+    /// The clock that arrival times are read from.
+    public var clock: @Sendable () -> Timestamp
+    /// Whether the folder is removed at the end.
+    var isTemporary = false
+    /// Asked before each commit whether it shall fail, so that tests can make it.
+    package var commitFault: (@Sendable () -> CommitFault?)?
+
+    public init(
+        access: Access = .readWrite, sizeLimit: Int = 1 << 40, queueLimit: Int = 32 << 20, isDurable: Bool = true,
+        checksTail: Bool = true, clock: @escaping @Sendable () -> Timestamp = { Timestamp.now }
+    ) {
+        self.access = access
+        self.sizeLimit = sizeLimit
+        self.queueLimit = queueLimit
+        self.isDurable = isDurable
+        self.checksTail = checksTail
+        self.clock = clock
+    }
+}

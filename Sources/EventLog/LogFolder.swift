@@ -1,0 +1,65 @@
+internal import Glibc
+
+/// Where the log lies in the ledger's folder, and which generation of it is current.
+struct LogFolder: Sendable {
+    /// The format of the log's files that this program writes, and the newest that it reads.
+    static let format: UInt32 = 1
+
+    let path: String
+    var logPath: String { path + "/log" }
+    var currentPath: String { logPath + "/current" }
+    var lockPath: String { path + "/LOCK" }
+
+    func environmentPath(generation: UInt32) -> String { "\(logPath)/\(generation)" }
+
+    /// Makes the folders that a new log needs.
+    func makeFolders() throws(EventLogError) {
+        for folder in [path, logPath] where unsafe mkdir(folder, 0o700) != 0 && errno != EEXIST {
+            throw failure(errno, folder)
+        }
+    }
+
+    var hasCurrent: Bool { unsafe access(currentPath, F_OK) == 0 }
+
+    /// The generation that is the log.
+    func readCurrent() throws(EventLogError) -> UInt32 {
+        guard hasCurrent else {
+            guard errno == ENOENT || errno == ENOTDIR else { throw failure(errno, currentPath) }
+            var status = stat()
+            if unsafe stat(path, &status) != 0 { throw EventLogError(.missing, path: path) }
+            throw EventLogError(isEmptyFolder ? .missing : .notALog, path: path)
+        }
+        let text = try SmallFile.read(currentPath)
+        let lines = text.split(separator: "\n").map { $0.split(separator: " ") }
+        guard lines.count >= 2, lines[0].first == "format", let format = lines[0].last.flatMap({ UInt32($0) }) else {
+            throw EventLogError(.notALog, path: currentPath, detail: "it does not start with a format")
+        }
+        guard format <= Self.format else {
+            throw EventLogError(.newerFormat, path: path, detail: "format \(format), this program reads up to \(Self.format)")
+        }
+        guard lines[1].first == "generation", let generation = lines[1].last.flatMap({ UInt32($0) }) else {
+            throw EventLogError(.corrupt, path: currentPath, detail: "it names no generation")
+        }
+        return generation
+    }
+
+    /// Makes `generation` the log, in one step that survives a power cut.
+    func writeCurrent(generation: UInt32) throws(EventLogError) {
+        try SmallFile.replace(currentPath, with: "format \(Self.format)\ngeneration \(generation)\n")
+        try SmallFile.syncFolder(logPath)
+        try SmallFile.syncFolder(path)
+    }
+
+    /// Whether a log may be created here: nothing is there, or only what an interrupted creation left.
+    var isFreeForLog: Bool { unsafe access(path, F_OK) != 0 || isEmptyFolder || access(logPath, F_OK) == 0 }
+
+    private var isEmptyFolder: Bool {
+        guard let folder = unsafe opendir(path) else { return false }
+        defer { unsafe closedir(folder) }
+        var count = 0
+        while unsafe readdir(folder) != nil { count += 1 }
+        return count <= 2
+    }
+
+    private func failure(_ number: Int32, _ path: String) -> EventLogError { SmallFile.failure(number, path) }
+}

@@ -1,0 +1,27 @@
+/// What a check of the whole log found.
+public struct LogVerification: Sendable, Equatable {
+    /// Something that is not as it was stored.
+    public struct Problem: Sendable, Equatable {
+        public let sequence: EventSequence
+        public let text: String
+    }
+
+    public internal(set) var eventsChecked = 0
+    public internal(set) var payloadBytes = 0
+    /// The first problems, at most 1,000.
+    public internal(set) var problems: [Problem] = []
+    public internal(set) var problemCount = 0
+
+    public var isIntact: Bool { problemCount == 0 }
+
+    mutating func add(_ sequence: UInt64, _ text: String) {
+        problemCount += 1
+        if problems.count < 1000 { problems.append(Problem(sequence: EventSequence(sequence), text: text)) }
+    }
+}
+
+/// How far a check has come.
+public struct LogVerificationProgress: Sendable {
+    public let checked: Int
+    public let total: Int
+}

@@ -1,0 +1,11 @@
+/// What kind of bytes an event's payload is. Numbers below 16 belong to the log, the others to whoever appends.
+public struct PayloadEncoding: RawRepresentable, Sendable, Hashable, Codable {
+    public let rawValue: UInt8
+
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    /// Says how many events a source had to drop and when: see `Gap`.
+    public static let gap = PayloadEncoding(rawValue: 1)
+    /// Text in UTF-8 that someone left in the log.
+    public static let note = PayloadEncoding(rawValue: 2)
+}

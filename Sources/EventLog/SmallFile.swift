@@ -1,0 +1,55 @@
+internal import Glibc
+
+/// Small text files that are replaced in one step.
+enum SmallFile {
+    static func failure(_ number: Int32, _ path: String) -> EventLogError {
+        let code: EventLogError.Code =
+            switch number {
+            case ENOENT, ENOTDIR: .missing
+            case EACCES, EPERM: .permission
+            case EROFS: .readOnly
+            case ENOSPC, EDQUOT: .diskFull
+            default: .storage
+            }
+        return EventLogError(code, path: path, detail: unsafe String(cString: strerror(number)))
+    }
+
+    /// The first 4,096 bytes of the file as text.
+    static func read(_ path: String) throws(EventLogError) -> String {
+        let file = unsafe open(path, O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { throw failure(errno, path) }
+        defer { close(file) }
+        return try read(file, path)
+    }
+
+    static func read(_ file: Int32, _ path: String) throws(EventLogError) -> String {
+        var bytes = [UInt8](repeating: 0, count: 4096)
+        let count = unsafe bytes.withUnsafeMutableBytes { unsafe pread(file, $0.baseAddress, $0.count, 0) }
+        guard count >= 0 else { throw failure(errno, path) }
+        return String(decoding: bytes.prefix(count), as: UTF8.self)
+    }
+
+    static func write(_ file: Int32, _ text: String, _ path: String) throws(EventLogError) {
+        let bytes = Array(text.utf8)
+        let count = unsafe bytes.withUnsafeBytes { unsafe pwrite(file, $0.baseAddress, $0.count, 0) }
+        guard count == bytes.count else { throw failure(count < 0 ? errno : ENOSPC, path) }
+    }
+
+    /// Writes beside the file, syncs and renames, so that a reader finds the old text or the new one.
+    static func replace(_ path: String, with text: String) throws(EventLogError) {
+        let temporary = path + ".new"
+        let file = unsafe open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+        guard file >= 0 else { throw failure(errno, temporary) }
+        defer { close(file) }
+        try write(file, text, temporary)
+        guard fsync(file) == 0 else { throw failure(errno, temporary) }
+        guard unsafe rename(temporary, path) == 0 else { throw failure(errno, path) }
+    }
+
+    static func syncFolder(_ path: String) throws(EventLogError) {
+        let folder = unsafe open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard folder >= 0 else { throw failure(errno, path) }
+        defer { close(folder) }
+        guard fsync(folder) == 0 else { throw failure(errno, path) }
+    }
+}

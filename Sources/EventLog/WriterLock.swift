@@ -1,0 +1,39 @@
+internal import Glibc
+internal import Synchronization
+
+/// The right to write to a ledger: a lock on its file LOCK, which holds the writer's process number. The system takes the lock
+/// back when the process ends, however it ends.
+///
+/// Synchronization: `isHeld` is behind its mutex.
+final class WriterLock: Sendable {
+    private let file: Int32
+    private let isHeld = Mutex(true)
+
+    init(path: String) throws(EventLogError) {
+        let file = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard file >= 0 else { throw SmallFile.failure(errno, path) }
+        do throws(EventLogError) {
+            guard flock(file, LOCK_EX | LOCK_NB) == 0 else {
+                guard errno == EWOULDBLOCK else { throw SmallFile.failure(errno, path) }
+                let holder = try Int32(SmallFile.read(file, path).split(separator: "\n").first ?? "")
+                throw EventLogError(holder == getpid() ? .alreadyOpen : .locked, path: path, holder: holder)
+            }
+            guard ftruncate(file, 0) == 0 else { throw SmallFile.failure(errno, path) }
+            try SmallFile.write(file, "\(getpid())\n", path)
+        } catch {
+            close(file)
+            throw error
+        }
+        self.file = file
+    }
+
+    deinit { release() }
+
+    func release() {
+        let wasHeld = isHeld.withLock { isHeld in
+            defer { isHeld = false }
+            return isHeld
+        }
+        if wasHeld { close(file) }
+    }
+}

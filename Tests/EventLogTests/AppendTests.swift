@@ -1,0 +1,138 @@
+import EventLog
+import Synchronization
+import TestKit
+import Testing
+
+struct AppendTests {
+    @Test func `an event comes back byte for byte with all that was said about it`() async throws {
+        let folder = try TemporaryFolder()
+        let clock = ManualClock(Timestamp(seconds: 1_780_000_000))
+        let log = try EventLog.create(at: folder.path + "/ledger", options: EventLogOptions(clock: clock.read))
+        let source = try await log.source(named: "a file")
+        let payload: [UInt8] = [1, 2, 3, 0, 255]
+        let recorded = Timestamp(seconds: 1_700_000_000)
+        let first = try await log.append(
+            NewEvent(payload, encoding: .note, source: source, reception: .recorded(recorded), isMasked: true))
+        clock.advance(seconds: -60)
+        let second = try await log.append(NewEvent([], encoding: .init(rawValue: 16), source: .log, reception: .unrecorded))
+        #expect(first == EventSequence(1))
+        #expect(second == EventSequence(2))
+        let event = try #require(try log.event(first))
+        #expect(event.payload == payload)
+        #expect(event.header.arrivalTime == Timestamp(seconds: 1_780_000_000))
+        #expect(event.header.reception == .recorded(recorded))
+        #expect(event.header.receptionTime == recorded)
+        #expect(event.header.source == source)
+        #expect(event.header.encoding == .note)
+        #expect(event.header.isMasked)
+        let other = try #require(try log.event(second))
+        #expect(other.payload.isEmpty)
+        #expect(other.header.arrivalTime == Timestamp(seconds: 1_780_000_000 - 60))
+        #expect(other.header.receptionTime == nil)
+        #expect(!other.header.isMasked)
+        #expect(try log.event(EventSequence(3)) == nil)
+        await log.close()
+    }
+
+    @Test func `many tasks append at once and get sequences without gaps`() async throws {
+        let log = try EventLog.temporary()
+        let sequences = try await withThrowingTaskGroup(of: [EventSequence].self) { group in
+            for task in 0..<16 as Range<UInt8> {
+                group.addTask {
+                    var mine: [EventSequence] = []
+                    for number in 0..<100 as Range<UInt8> {
+                        mine.append(try await log.append(NewEvent([task, number], encoding: .note, source: .log)))
+                    }
+                    return mine
+                }
+            }
+            return try await group.reduce(into: []) { $0.append(contentsOf: $1) }
+        }
+        #expect(sequences.sorted() == (1...1600).map { EventSequence($0) })
+        let payloads = try log.events(in: EventSequence(1)...EventSequence(1600)).map(\.payload)
+        #expect(Set(payloads).count == 1600)
+        for task in 0..<16 as Range<UInt8> {
+            #expect(payloads.filter { $0[0] == task }.map { $0[1] } == Array(0..<100))
+        }
+        await log.close()
+    }
+
+    @Test func `events, batches and blocking threads share one order`() async throws {
+        let log = try EventLog.temporary()
+        let many = try await log.append((0..<10).map { NewEvent([$0], encoding: .note, source: .log) })
+        var batch = EventBatch()
+        for number in 10..<20 as Range<UInt8> { batch.append(NewEvent([number], encoding: .note, source: .log)) }
+        let batched = try await log.append(batch)
+        batch.removeAll()
+        #expect(try await log.append(batch) == nil)
+        let blocking = try log.appendBlocking([NewEvent([20], encoding: .note, source: .log)])
+        #expect(many == EventSequence(1)...EventSequence(10))
+        #expect(batched == EventSequence(11)...EventSequence(20))
+        #expect(blocking == EventSequence(21)...EventSequence(21))
+        let payloads = try log.events(in: EventSequence(1)...EventSequence(99)).map(\.payload)
+        #expect(payloads == (0...20).map { [$0] })
+        await log.close()
+    }
+
+    @Test func `what is larger than the log takes is refused and nothing else is`() async throws {
+        let log = try EventLog.temporary()
+        let large = [UInt8](repeating: 7, count: NewEvent.largestPayload + 1)
+        let error = await #expect(throws: EventLogError.self) {
+            try await log.append(NewEvent(large, encoding: .note, source: .log))
+        }
+        #expect(error?.code == .tooLarge)
+        let sequence = try await log.append(NewEvent(Array(large.dropLast()), encoding: .note, source: .log))
+        #expect(try log.event(sequence)?.payload.count == NewEvent.largestPayload)
+        await log.close()
+    }
+
+    @Test func `a closed log has stored all that was appended and takes no more`() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/ledger"
+        let log = try EventLog.create(at: path)
+        let done = Mutex(0)
+        for number in 0..<50 as Range<UInt8> {
+            try log.submit([NewEvent([number], encoding: .note, source: .log)]) { result in
+                if case .success = result { done.withLock { $0 += 1 } }
+            }
+        }
+        await log.close()
+        #expect(done.withLock { $0 } == 50)
+        let error = await #expect(throws: EventLogError.self) {
+            try await log.append(NewEvent([1], encoding: .note, source: .log))
+        }
+        #expect(error?.code == .closed)
+        let again = try EventLog.open(at: path)
+        #expect(again.head == EventSequence(50))
+        await again.close()
+    }
+
+    @Test func `a full queue refuses what nobody waits for`() async throws {
+        var options = EventLogOptions(queueLimit: 1000)
+        let gate = Gate()
+        options.commitFault = {
+            gate.pass()
+            return nil
+        }
+        let log = try EventLog.temporary(options: options)
+        gate.close()
+        var refused = 0
+        for _ in 0..<50 {
+            do throws(EventLogError) {
+                try log.submit([NewEvent([UInt8](repeating: 1, count: 68), encoding: .note, source: .log)])
+            } catch {
+                #expect(error.code == .queueFull)
+                refused += 1
+            }
+        }
+        gate.open()
+        try await log.append(Gap(count: UInt64(refused), first: .now, last: .now, reason: "queue full").event(of: .log))
+        #expect(refused >= 30)
+        let last = try #require(try log.event(log.head))
+        #expect(last.header.encoding == .gap)
+        let gap = unsafe Gap(payload: last.payload.span.bytes)
+        #expect(gap?.count == UInt64(refused))
+        #expect(log.head == EventSequence(UInt64(50 - refused + 1)))
+        await log.close()
+    }
+}
