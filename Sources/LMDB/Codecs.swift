@@ -38,7 +38,7 @@ public struct KeyBuffer: ~Copyable {
 
     public mutating func append(_ bytes: RawSpan) {
         unsafe bytes.withUnsafeBytes { source in
-            for unsafebyte in unsafe source { append(byte) }
+            for place in source.indices { append(unsafe source[place]) }
         }
     }
 
