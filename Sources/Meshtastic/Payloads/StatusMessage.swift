@@ -1,0 +1,18 @@
+public import ProtobufWire
+
+/// What a node says of its state: the payload of port 36.
+public struct StatusMessage: Sendable, Hashable {
+    public var status = ""
+
+    public init(status: String = "") { self.status = status }
+
+    /// - Throws: `WireError` where the bytes are no message.
+    public init(decoding bytes: RawSpan) throws(WireError) {
+        var reader = WireReader(bytes)
+        while let field = try reader.next() {
+            if field.tag == WireField.tag(1, .lengthDelimited) { status = reader.string(field) }
+        }
+    }
+
+    public func encode(to writer: inout WireWriter) { writer.stringUnlessEmpty(1, status) }
+}
