@@ -1,0 +1,134 @@
+import Meshtastic
+
+/// A channel as a view names it: what opened the packet, or how its source names it.
+public struct ChannelIdentity: Sendable, Hashable, Codable {
+    /// The channel's name; empty for a hash that no known key fits.
+    public var name: String
+    /// Fingerprint of the key, 0 where the key is not known or there is none.
+    public var keyFingerprint: UInt64
+    /// The hash on the wire, for packets that nobody could open. Hashes collide: it identifies nothing.
+    public var hash: UInt32?
+
+    public var isReadable: Bool { hash == nil }
+
+    /// For people: the name, or the hash.
+    public var title: String { hash.map { "hash \($0), unreadable" } ?? (name.isEmpty ? "(unnamed)" : name) }
+}
+
+/// Gives the channels of a batch small numbers, so that a fold counts by index instead of by name.
+///
+/// The numbers mean nothing outside the batches that carry this table's channels.
+struct ChannelTable: Sendable {
+    private static let mostChannels = 65_536
+
+    private(set) var channels: [ChannelIdentity] = []
+    private var numbers: [ChannelIdentity: Int32] = [:]
+    private var byKey: [Int32]
+    private var byHash: [Int32]
+    private var byName: [String: Int32] = [:]
+    private var lastName: [UInt8] = []
+    private var lastNumber: Int32 = -1
+    private let keys: [ChannelKey]
+    private let onlyFingerprint: [String: UInt64]
+
+    init(keyring: Keyring) {
+        keys = keyring.channels
+        byKey = Array(repeating: -1, count: keys.count)
+        byHash = Array(repeating: -1, count: 257)
+        var fingerprints: [String: Set<UInt64>] = [:]
+        for key in keys { fingerprints[key.name, default: []].insert(key.fingerprint) }
+        onlyFingerprint = fingerprints.compactMapValues { $0.count == 1 ? $0.first : nil }
+    }
+
+    private mutating func number(of channel: ChannelIdentity) -> Int32 {
+        if let known = numbers[channel] { return known }
+        let number = Int32(channels.count)
+        channels.append(channel)
+        numbers[channel] = number
+        return number
+    }
+
+    /// Drops everything when hostile traffic has named very many channels. Call between batches only.
+    mutating func trim() {
+        guard channels.count > Self.mostChannels else { return }
+        channels.removeAll()
+        numbers.removeAll()
+        byName.removeAll()
+        byKey = Array(repeating: -1, count: byKey.count)
+        byHash = Array(repeating: -1, count: byHash.count)
+        lastNumber = -1
+    }
+
+    mutating func number(of packet: DecodedPacket, in batch: PacketBatch, radio: RadioChannels?) -> Int32 {
+        switch packet.opening {
+        case .channelKey:
+            return number(ofKey: Int(packet.keyIndex))
+        case .opaque, .empty, .invalid, .none:
+            return number(ofHash: packet.channel)
+        case .privateKey:
+            return number(of: ChannelIdentity(name: "PKI", keyFingerprint: 0))
+        case .decoded, .plaintext:
+            if !packet.channelID.isEmpty { return number(named: batch.bytes(packet.channelID)) }
+            if let known = radio?[packet.channel] { return number(of: known) }
+            let kind = packet.opening == .plaintext ? "hash" : "index"
+            return number(of: ChannelIdentity(name: "\(kind) \(packet.channel)", keyFingerprint: 0))
+        }
+    }
+
+    private mutating func number(ofKey index: Int) -> Int32 {
+        guard index < keys.count else { return number(of: ChannelIdentity(name: "", keyFingerprint: 0)) }
+        if byKey[index] < 0 {
+            byKey[index] = number(of: ChannelIdentity(name: keys[index].name, keyFingerprint: keys[index].fingerprint))
+        }
+        return byKey[index]
+    }
+
+    private mutating func number(ofHash hash: UInt32) -> Int32 {
+        let place = Int(min(hash, 256))
+        if byHash[place] < 0 {
+            byHash[place] = number(of: ChannelIdentity(name: "", keyFingerprint: 0, hash: UInt32(place)))
+        }
+        return byHash[place]
+    }
+
+    /// The channel of that name, with its key's fingerprint where exactly one key of that name is known.
+    func identity(named name: String) -> ChannelIdentity {
+        ChannelIdentity(name: name, keyFingerprint: onlyFingerprint[name] ?? 0)
+    }
+
+    /// An open packet names its channel but not its key: it joins the known channel of that name if there is exactly one.
+    private mutating func number(named bytes: RawSpan) -> Int32 {
+        if lastNumber >= 0 && bytes.isEqual(to: lastName.rawSpan) { return lastNumber }
+        let name = ChannelIdentity.shortened(bytes.asRepairedString)
+        let found: Int32
+        if let known = byName[name] {
+            found = known
+        } else {
+            found = number(of: identity(named: name))
+            byName[name] = found
+        }
+        lastName = bytes.asArray
+        lastNumber = found
+        return found
+    }
+}
+
+extension ChannelIdentity {
+    /// At most 64 bytes of UTF-8, cut between characters.
+    static func shortened(_ name: String) -> String {
+        guard name.utf8.count > 64 else { return name }
+        var kept = ""
+        for character in name where kept.utf8.count + character.utf8.count <= 64 { kept.append(character) }
+        return kept
+    }
+}
+
+/// What one source's own channel frames say about its local channel indexes.
+struct RadioChannels: Sendable {
+    private var channels: [UInt32: ChannelIdentity] = [:]
+
+    subscript(index: UInt32) -> ChannelIdentity? {
+        get { channels[index] }
+        set { channels[index] = newValue }
+    }
+}

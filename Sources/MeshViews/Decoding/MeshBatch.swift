@@ -1,0 +1,50 @@
+public import EventLog
+public import Meshtastic
+public import Projections
+
+/// A run of events after decoding: the packets with their payloads, and beside each what the log knows of its event.
+public struct MeshBatch: FoldBatch {
+    /// What the log and the sequential stage know about the event of the same index in `packets.packets`.
+    public struct Stamp: Sendable {
+        public var sequence: UInt64
+        /// Seconds since 1970.
+        public var arrival: UInt32
+        /// When it was received, or nil where nobody recorded it.
+        public var reception: UInt32?
+        public var source: SourceID
+        public var isLive: Bool
+        public var isMeshtastic: Bool
+        /// The first event of the packet that this is a reception of.
+        public var firstSequence: UInt64
+        public var isFirstReception: Bool
+        public var isFirstReadable: Bool
+        /// Index into the batch's `channels`.
+        public var channel: Int32
+    }
+
+    public var events: ClosedRange<EventSequence>
+    public var lastChecksum: UInt64 = 0
+    public var carry = Carry()
+    public var packets = PacketBatch()
+    public var stamps: [Stamp] = []
+    /// The channels that the stamps point to.
+    public var channels: [ChannelIdentity] = []
+}
+
+extension MeshBatch.Stamp {
+    func policy(for packet: DecodedPacket) -> TimePolicy {
+        TimePolicy(
+            reception: reception, isLive: isLive, arrival: arrival,
+            isReplayedState: packet.flags.contains(.isReplayedState))
+    }
+}
+
+extension DecodedPacket {
+    /// The packet's content was open or a key opened it.
+    var isReadable: Bool {
+        switch opening {
+        case .decoded, .channelKey, .plaintext, .privateKey: true
+        case .none, .opaque, .empty, .invalid: false
+        }
+    }
+}

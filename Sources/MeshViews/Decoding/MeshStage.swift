@@ -1,0 +1,90 @@
+public import EventLog
+public import Meshtastic
+public import Projections
+import ProtobufWire
+import Synchronization
+
+/// How events become decoded packets: the same for every view.
+public struct MeshStage: FoldStage {
+    public typealias Batch = MeshBatch
+
+    private let log: EventLog
+    private let keyring: Keyring
+    private let openers: OpenerPool
+
+    init(log: EventLog, keyring: Keyring) {
+        self.log = log
+        self.keyring = keyring
+        openers = OpenerPool(keyring: keyring)
+    }
+
+    public func decode(_ events: ClosedRange<EventSequence>) throws -> MeshBatch {
+        let opener = openers.take()
+        defer { openers.give(opener) }
+        var batch = MeshBatch(events: events)
+        let count = Int(events.upperBound.rawValue - events.lowerBound.rawValue + 1)
+        batch.stamps.reserveCapacity(count)
+        batch.packets.packets.reserveCapacity(count)
+        try log.withEvents(from: events.lowerBound, count: count) { header, payload in
+            let form = CaptureForm(rawValue: header.encoding.rawValue)
+            batch.stamps.append(MeshBatch.Stamp(header, isMeshtastic: form != nil))
+            if let form {
+                opener.decode(payload, form: form, into: &batch.packets)
+            } else {
+                batch.packets.packets.append(DecodedPacket())
+            }
+            return true
+        }
+        batch.lastChecksum = try log.checksum(of: events.upperBound) ?? 0
+        return batch
+    }
+
+    public func initialState() -> MeshState { MeshState(keyring: keyring) }
+
+    public func resolve(_ batch: inout MeshBatch, state: inout MeshState) {
+        state.channels.trim()
+        for index in batch.stamps.indices where batch.stamps[index].isMeshtastic { state.resolve(index, in: &batch) }
+        batch.channels = state.channels.channels
+        batch.carry.oldestRecord = state.seen.oldestRecord
+    }
+
+    public func restore(_ carry: Carry, into state: inout MeshState) {
+        state.seen.restore(carry.records)
+        for entry in carry.entries { state.restore(entry) }
+    }
+}
+
+extension MeshBatch.Stamp {
+    init(_ header: EventHeader, isMeshtastic: Bool) {
+        let arrival = UInt32(clamping: header.arrivalTime.seconds)
+        self.init(
+            sequence: header.sequence.rawValue, arrival: arrival,
+            reception: header.receptionTime.map { UInt32(clamping: $0.seconds) }, source: header.source,
+            isLive: header.reception == .live, isMeshtastic: isMeshtastic, firstSequence: header.sequence.rawValue,
+            isFirstReception: false, isFirstReadable: false, channel: -1)
+    }
+}
+
+/// Packet openers with their cipher contexts, each used by one thread at a time.
+///
+/// Synchronization: an opener is in the pool or with the one who took it.
+final class OpenerPool: Sendable {
+    private struct Loan: @unchecked Sendable {
+        // Not shared: whoever takes it is its only user until it is given back.
+        let opener: PacketOpener
+    }
+
+    private let keyring: Keyring
+    private let idle = Mutex<[Loan]>([])
+
+    init(keyring: Keyring) { self.keyring = keyring }
+
+    func take() -> PacketOpener {
+        idle.withLock { $0.popLast() }?.opener ?? PacketOpener(keyring: keyring)
+    }
+
+    func give(_ opener: PacketOpener) {
+        let loan = Loan(opener: opener)
+        idle.withLock { $0.append(loan) }
+    }
+}

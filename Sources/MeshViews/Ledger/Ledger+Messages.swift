@@ -1,0 +1,72 @@
+import EventLog
+import LMDB
+public import Meshtastic
+import Projections
+import ProtobufWire
+
+extension Ledger {
+    /// Messages of one channel, of one node's direct threads and channel messages, or all; over several threads in order of time.
+    public func messages(of node: UInt32? = nil, _ query: RowQuery = RowQuery()) throws(LedgerError) -> [MessageRow] {
+        try reading("messages") { (store) throws(StorageError) in
+            let threads = try threads(in: store, channel: query.channel)
+            if threads.count == 1, node == nil { return try rows(of: threads[0], in: store, query, nil) }
+            var whole = query
+            whole.offset = 0
+            let (reach, isCut) = query.limit.addingReportingOverflow(max(0, query.offset))
+            whole.limit = isCut ? .max : reach
+            var all: [MessageRow] = []
+            for thread in threads { all += try rows(of: thread, in: store, whole, node) }
+            all.sort { query.newestFirst ? Self.isBefore($1, $0) : Self.isBefore($0, $1) }
+            return Array(all.dropFirst(max(0, query.offset)).prefix(max(0, query.limit)))
+        }
+    }
+
+    private static func isBefore(_ left: MessageRow, _ right: MessageRow) -> Bool {
+        left.time != right.time ? left.time < right.time : left.sequence < right.sequence
+    }
+
+    /// The message of a packet; the newest where the sender used the id more than once.
+    public func message(id: UInt32, from: UInt32) throws(LedgerError) -> MessageRow? {
+        try reading("messages") { (store) throws(StorageError) in
+            let transaction = try store.environment.beginRead()
+            var cursor = try transaction.cursor(store.table("packets"))
+            let wanted = MessageRow.packetKey(from: from, id: id, firstSequence: .max)
+            guard try cursor.seek(atOrBefore: wanted.rawSpan), cursor.key.starts(with: Array(wanted.prefix(8))) else { return nil }
+            return try MessageRow.read(cursor.value.asArray, transaction, store.table("messages"))
+        }
+    }
+
+    private func rows(
+        of thread: MessageThread, in store: ViewStore, _ query: RowQuery, _ node: UInt32?
+    ) throws(StorageError) -> [MessageRow] {
+        var found: [MessageRow] = []
+        var every = query
+        if node != nil { (every.limit, every.offset) = (.max, 0) }
+        var page = Page(every)
+        try visit(store, "messages", prefix: thread.key, every, &page) { (time, sequence, value) throws(StorageError) in
+            let row = try decoding(store) { () throws(WireError) in
+                try MessageRow(thread: thread, time: time, sequence: sequence, decoding: value)
+            }
+            if node == nil || row.from == node || row.to == node { found.append(row) }
+        }
+        return found
+    }
+
+    private func threads(in store: ViewStore, channel: String?) throws(StorageError) -> [MessageThread] {
+        let transaction = try store.environment.beginRead()
+        let channels = try MessageChannels.read(transaction, store.table("channels"))
+        var threads: [MessageThread] = []
+        var cursor = try transaction.cursor(store.table("counts"))
+        while try cursor.next() where cursor.key.byteCount == 9 {
+            let thread = MessageThread(kind: cursor.key.byte(at: 0), value: cursor.key.bigEndianUInt64(at: 1))
+            guard let channel else {
+                threads.append(thread)
+                continue
+            }
+            if case .channel(let number) = thread, Int(number) < channels.count, channels[Int(number)].name == channel {
+                threads.append(thread)
+            }
+        }
+        return threads
+    }
+}

@@ -1,0 +1,55 @@
+public import EventLog
+import LMDB
+public import Meshtastic
+import Projections
+import ProtobufWire
+
+extension Ledger {
+    /// One node, or nil when it was never heard.
+    public func node(_ number: UInt32) throws(LedgerError) -> NodeRow? {
+        try reading("nodes") { (store) throws(StorageError) in
+            let transaction = try store.environment.beginRead()
+            let key = bigEndian(number)
+            guard let value = try transaction.get(store.table("nodes"), key.rawSpan) else { return nil }
+            return NodeRow.decode(key: key.rawSpan, value: value)
+        }
+    }
+
+    /// The nodes, by number or the one heard last first; `since` and `until` are about when they were heard last.
+    public func nodes(_ query: RowQuery = RowQuery()) throws(LedgerError) -> [NodeRow] {
+        guard let seconds = query.seconds else { return [] }
+        let all = try reading("nodes") { (store) throws(StorageError) in
+            let transaction = try store.environment.beginRead()
+            var cursor = try transaction.cursor(store.table("nodes"))
+            var rows: [NodeRow] = []
+            while try cursor.next() {
+                guard let row = NodeRow.decode(key: cursor.key, value: cursor.value) else { continue }
+                if seconds.contains(row.lastHeard), query.channel == nil || query.channel == row.channel { rows.append(row) }
+            }
+            return rows
+        }
+        let sorted =
+            query.newestFirst
+            ? all.sorted { $0.lastHeard != $1.lastHeard ? $0.lastHeard > $1.lastHeard : $0.number < $1.number } : all
+        return Array(sorted.dropFirst(max(0, query.offset)).prefix(max(0, query.limit)))
+    }
+
+    /// The nodes whose long or short name is this, whatever its case.
+    public func nodes(named name: String) throws(LedgerError) -> [NodeRow] {
+        let wanted = name.lowercased()
+        return try nodes().filter { $0.longName.lowercased() == wanted || $0.shortName.lowercased() == wanted }
+    }
+
+    /// The traffic of each channel, the busiest first.
+    public func channels() throws(LedgerError) -> [ChannelRow] {
+        try reading("nodes") { (store) throws(StorageError) in
+            let transaction = try store.environment.beginRead()
+            var cursor = try transaction.cursor(store.table("channels"))
+            var rows: [ChannelRow] = []
+            while try cursor.next() {
+                if let row = ChannelRow.decode(cursor.value) { rows.append(row) }
+            }
+            return rows.sorted { $0.receptions != $1.receptions ? $0.receptions > $1.receptions : $0.key.lexicographicallyPrecedes($1.key) }
+        }
+    }
+}

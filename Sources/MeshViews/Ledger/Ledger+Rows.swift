@@ -1,0 +1,68 @@
+import EventLog
+import LMDB
+public import Meshtastic
+import Projections
+import ProtobufWire
+
+extension Ledger {
+    /// The store of a view, or an error that says what to do when it was never built.
+    func store(of view: String) throws(LedgerError) -> ViewStore {
+        let definition = try definition(view)
+        do throws(StorageError) {
+            if let store = try served.store(definition) { return store }
+        } catch {
+            throw LedgerError(error, path: path)
+        }
+        throw LedgerError(
+            .notBuilt, path: path, "the view \(view) of \(path) is not built yet; run `meshledger rebuild` where it may be written")
+    }
+
+    func reading<Result>(
+        _ view: String, _ body: (ViewStore) throws(StorageError) -> Result
+    ) throws(LedgerError) -> Result {
+        let store = try store(of: view)
+        do throws(StorageError) {
+            return try body(store)
+        } catch {
+            throw LedgerError(error, path: path)
+        }
+    }
+
+    /// Visits the rows of a series (all keys with this prefix, then time and sequence) that the query asks for.
+    func visit(
+        _ store: ViewStore, _ table: String, prefix: [UInt8], _ query: RowQuery, _ page: inout Page,
+        _ visitor: (_ time: UInt32, _ sequence: UInt64, _ value: RawSpan) throws(StorageError) -> Void
+    ) throws(StorageError) {
+        guard let seconds = query.seconds, !page.isFull else { return }
+        let transaction = try store.environment.beginRead()
+        var cursor = try transaction.cursor(store.table(table))
+        let low = prefix + bigEndian(seconds.lowerBound) + bigEndian(UInt64.min)
+        let high = prefix + bigEndian(seconds.upperBound) + bigEndian(UInt64.max)
+        var isThere = query.newestFirst ? try cursor.seek(atOrBefore: high.rawSpan) : try cursor.seek(atOrAfter: low.rawSpan)
+        while isThere, !page.isFull, cursor.key.byteCount == prefix.count + 12, cursor.key.starts(with: prefix) {
+            let time = cursor.key.bigEndianUInt32(at: prefix.count)
+            guard seconds.contains(time) else { return }
+            if page.takes() {
+                try visitor(time, cursor.key.bigEndianUInt64(at: prefix.count + 4), cursor.value)
+            }
+            isThere = query.newestFirst ? try cursor.previous() : try cursor.next()
+        }
+    }
+}
+
+extension RawSpan {
+    func starts(with prefix: [UInt8]) -> Bool {
+        guard byteCount >= prefix.count else { return false }
+        for index in prefix.indices where byte(at: index) != prefix[index] { return false }
+        return true
+    }
+}
+
+/// Turns a row that cannot be read into an error that names it.
+func decoding<Row>(_ store: ViewStore, _ body: () throws(WireError) -> Row) throws(StorageError) -> Row {
+    do throws(WireError) {
+        return try body()
+    } catch {
+        throw StorageError(.malformedValue, call: "decode row", path: store.path)
+    }
+}

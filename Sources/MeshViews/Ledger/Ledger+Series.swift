@@ -1,0 +1,84 @@
+import EventLog
+import LMDB
+public import Meshtastic
+import Projections
+import ProtobufWire
+
+extension Ledger {
+    /// A node's positions, or those of all nodes one after the other.
+    public func positions(of node: UInt32?, _ query: RowQuery = RowQuery()) throws(LedgerError) -> [PositionRow] {
+        var rows: [PositionRow] = []
+        try forEachPosition(of: node, query) { rows.append($0) }
+        return rows
+    }
+
+    /// Visits positions in constant memory.
+    public func forEachPosition(
+        of node: UInt32?, _ query: RowQuery = RowQuery(), _ visitor: (PositionRow) -> Void
+    ) throws(LedgerError) {
+        try reading("positions") { (store) throws(StorageError) in
+            var page = Page(query)
+            for number in try nodeNumbers(node, store, "positions") where !page.isFull {
+                try visit(store, "positions", prefix: bigEndian(number), query, &page) {
+                    (time, sequence, value) throws(StorageError) in
+                    visitor(
+                        try decoding(store) { () throws(WireError) in
+                            try PositionRow(node: number, time: time, sequence: sequence, decoding: value)
+                        })
+                }
+            }
+        }
+    }
+
+    /// The newest position of a node.
+    public func latestPosition(of node: UInt32) throws(LedgerError) -> PositionRow? {
+        try positions(of: node, RowQuery(limit: 1)).first
+    }
+
+    /// A node's metrics of one kind, or of all kinds one after the other; of all nodes when none is named.
+    public func telemetry(
+        of node: UInt32?, kind: TelemetryKind? = nil, _ query: RowQuery = RowQuery()
+    ) throws(LedgerError) -> [TelemetryRow] {
+        var rows: [TelemetryRow] = []
+        try forEachTelemetry(of: node, kind: kind, query) { rows.append($0) }
+        return rows
+    }
+
+    /// Visits telemetry in constant memory.
+    public func forEachTelemetry(
+        of node: UInt32?, kind: TelemetryKind? = nil, _ query: RowQuery = RowQuery(), _ visitor: (TelemetryRow) -> Void
+    ) throws(LedgerError) {
+        try reading("telemetry") { (store) throws(StorageError) in
+            var page = Page(query)
+            for number in try nodeNumbers(node, store, "telemetry") {
+                for kind in kind.map({ [$0] }) ?? TelemetryKind.allCases where !page.isFull {
+                    try visit(store, "telemetry", prefix: bigEndian(number) + [kind.rawValue], query, &page) {
+                        (time, sequence, value) throws(StorageError) in
+                        visitor(
+                            try decoding(store) { () throws(WireError) in
+                                try TelemetryRow(node: number, kind: kind, time: time, sequence: sequence, decoding: value)
+                            })
+                    }
+                }
+            }
+        }
+    }
+
+    /// The nodes that have rows in a table whose keys begin with the node: one seek for each.
+    private func nodeNumbers(
+        _ only: UInt32?, _ store: ViewStore, _ table: String
+    ) throws(StorageError) -> [UInt32] {
+        if let only { return [only] }
+        var numbers: [UInt32] = []
+        let transaction = try store.environment.beginRead()
+        var cursor = try transaction.cursor(store.table(table))
+        var isThere = try cursor.first()
+        while isThere {
+            let number = cursor.key.bigEndianUInt32(at: 0)
+            numbers.append(number)
+            guard number < .max else { break }
+            isThere = try cursor.seek(atOrAfter: bigEndian(number + 1).rawSpan)
+        }
+        return numbers
+    }
+}

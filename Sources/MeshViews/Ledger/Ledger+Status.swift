@@ -1,0 +1,93 @@
+import EventLog
+import LMDB
+public import Projections
+
+/// Where a view stands.
+public struct ViewStatus: Sendable {
+    public var name: String
+    /// The recipe that answers now, and the one that the current code and keys ask for.
+    public var servedRecipe: String?
+    public var wantedRecipe: String
+    /// The last event in the committed view.
+    public var checkpoint: UInt64
+    /// Rows by table.
+    public var rows: [String: Int]
+    public var quarantined: UInt64
+    /// Bytes of the view's file.
+    public var size: Int
+    /// How far its successor is built, 0 to 1, or nil.
+    public var building: Double?
+
+    public var isStale: Bool { servedRecipe.map { $0.prefix { $0 != "." } != wantedRecipe } ?? true }
+}
+
+/// An event that a view put aside.
+public struct QuarantineRow: Sendable {
+    public var view: String
+    public var sequence: UInt64
+    public var reason: String
+}
+
+extension Ledger {
+    public func views() async throws(LedgerError) -> [ViewStatus] {
+        var all: [ViewStatus] = []
+        for definition in definitions {
+            var status = ViewStatus(
+                name: definition.name, servedRecipe: served.folder(definition.name).current(),
+                wantedRecipe: definition.recipe.identifier, checkpoint: 0, rows: [:], quarantined: 0, size: 0,
+                building: await buildProgress(of: definition.name))
+            do throws(StorageError) {
+                if let store = try served.store(definition) { try Self.fill(&status, from: store, definition) }
+            } catch {
+                throw LedgerError(error, path: path)
+            }
+            all.append(status)
+        }
+        return all
+    }
+
+    private static func fill(
+        _ status: inout ViewStatus, from store: ViewStore, _ definition: ViewDefinition
+    ) throws(StorageError) {
+        let transaction = try store.environment.beginRead()
+        status.checkpoint = try store.checkpoint(in: transaction).sequence
+        for table in definition.rowTables { status.rows[table] = try transaction.count(store.table(table)) }
+        status.quarantined = try store.quarantinedCount()
+        status.size = try store.environment.info().usedSize
+    }
+
+    /// A hash of a view's checkpoint and rows: equal for equal views.
+    public func digest(of view: String) throws(LedgerError) -> String {
+        let definition = try definition(view)
+        return try reading(view) { (store) throws(StorageError) in try store.digest(of: definition.rowTables) }
+    }
+
+    /// Events that views put aside, the newest first, view by view.
+    public func quarantine(view: String? = nil, limit: Int = .max, offset: Int = 0) throws(LedgerError) -> [QuarantineRow] {
+        var rows: [QuarantineRow] = []
+        for definition in definitions where view == nil || view == definition.name {
+            rows += try reading(definition.name) { (store) throws(StorageError) in
+                try store.quarantined().map {
+                    QuarantineRow(view: definition.name, sequence: $0.sequence.rawValue, reason: $0.reason)
+                }
+            }
+        }
+        return Array(rows.dropFirst(max(0, offset)).prefix(max(0, limit)))
+    }
+
+    /// Checks that every view's checkpoint lies in this log. Names the views that do not.
+    public func viewsBeyondLog() throws(LedgerError) -> [String] {
+        var strangers: [String] = []
+        for definition in definitions {
+            let checkpoint = try reading(definition.name) { (store) throws(StorageError) in try store.checkpoint() }
+            guard checkpoint != .start else { continue }
+            do {
+                let known = try log.checksum(of: EventSequence(rawValue: checkpoint.sequence))
+                if known != checkpoint.checksum { strangers.append(definition.name) }
+            } catch {
+                throw LedgerError(error, path: path)
+            }
+        }
+        return strangers
+    }
+}

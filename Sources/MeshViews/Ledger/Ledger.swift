@@ -1,0 +1,212 @@
+public import EventLog
+import Foundation
+import LMDB
+import Logging
+public import Meshtastic
+public import Projections
+import Synchronization
+
+/// An event log of mesh traffic with its views, opened as one.
+///
+/// ```swift
+/// let ledger = try await Ledger.open(at: "/srv/mesh.ledger")
+/// let source = try await ledger.log.source(named: "radio on the roof")
+/// _ = try await ledger.log.append(NewEvent(envelope, encoding: .serviceEnvelope, source: source))
+/// try await ledger.catchUp()
+/// for node in try ledger.nodes() { print(node.longName, node.lastHeard) }
+/// try await ledger.close()
+/// ```
+/// Opened for writing, the views follow every append by themselves; stale ones are built again beside the old ones, which
+/// answer meanwhile. Queries read what was committed last; `flush()` first for everything that was appended.
+///
+/// Synchronization: the keyring is behind a mutex; views are kept by an actor; the log has a thread of its own.
+public final class Ledger: Sendable {
+    public let path: String
+    public let log: EventLog
+    public let isReadOnly: Bool
+    let options: LedgerOptions
+    let served: ServedViews
+    private let engine: ViewEngine
+    private let keys: Mutex<Keyring>
+    private let definitionsBox: Mutex<[ViewDefinition]>
+    private let follower = Mutex<Task<Void, Never>?>(nil)
+    private let removesFolder: Bool
+
+    private init(path: String, log: EventLog, keyring: Keyring, options: LedgerOptions, isReadOnly: Bool, removesFolder: Bool) {
+        self.path = path
+        self.log = log
+        self.options = options
+        self.isReadOnly = isReadOnly
+        self.removesFolder = removesFolder
+        served = ServedViews(root: path + "/views", followsFolder: isReadOnly)
+        engine = ViewEngine(log: log, served: served)
+        keys = Mutex(keyring)
+        definitionsBox = Mutex(Self.definitions(keyring, options))
+    }
+
+    // MARK: Opening
+
+    /// Makes a ledger in a folder that does not exist yet, and opens it.
+    ///
+    /// - Throws: `.exists` when something is there already.
+    public static func create(at path: String, options: LedgerOptions = LedgerOptions()) async throws(LedgerError) -> Ledger {
+        do {
+            let log = try EventLog.create(at: path, options: options.log)
+            let ledger = Ledger(
+                path: path, log: log, keyring: try KeyFile.load(from: path), options: options, isReadOnly: false,
+                removesFolder: false)
+            try await ledger.start()
+            return ledger
+        } catch {
+            throw LedgerError(error, path: path)
+        }
+    }
+
+    /// Opens a ledger.
+    ///
+    /// - Throws: `.missing`, `.locked` with the holder's process, `.permission`, `.newerFormat`, `.corrupt`, …; never changes
+    ///   a file that it refuses.
+    public static func open(at path: String, options: LedgerOptions = LedgerOptions()) async throws(LedgerError) -> Ledger {
+        do {
+            let (log, isReadOnly) = try openLog(at: path, options)
+            let ledger = Ledger(
+                path: path, log: log, keyring: try KeyFile.load(from: path), options: options, isReadOnly: isReadOnly,
+                removesFolder: false)
+            if !isReadOnly { try await ledger.start() }
+            return ledger
+        } catch {
+            throw LedgerError(error, path: path)
+        }
+    }
+
+    private static func openLog(at path: String, _ options: LedgerOptions) throws -> (EventLog, Bool) {
+        var logOptions = options.log
+        logOptions.access = options.access == .readOnly ? .readOnly : .readWrite
+        do {
+            return (try EventLog.open(at: path, options: logOptions), options.access == .readOnly)
+        } catch let error as EventLogError {
+            let mayOnlyRead = error.code == .locked || error.code == .permission || error.code == .readOnly
+            guard options.access == .automatic && mayOnlyRead else { throw error }
+            logOptions.access = .readOnly
+            return (try EventLog.open(at: path, options: logOptions), true)
+        }
+    }
+
+    /// A ledger in memory (`/dev/shm`), gone when it is closed.
+    public static func temporary(options: LedgerOptions = LedgerOptions()) async throws(LedgerError) -> Ledger {
+        let path = "/dev/shm/meshledger-\(UUID().uuidString)"
+        do {
+            let log = try EventLog.create(at: path, options: options.log)
+            let ledger = Ledger(
+                path: path, log: log, keyring: .standard, options: options, isReadOnly: false, removesFolder: true)
+            try await ledger.start()
+            return ledger
+        } catch {
+            throw LedgerError(error, path: path)
+        }
+    }
+
+    private func start() async throws {
+        try await engine.start(definitions, keyring: keyring)
+        let (heads, signal) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        log.onAppend { _ in signal.yield() }
+        let engine = engine
+        let task = Task { for await _ in heads { await engine.follow() } }
+        follower.withLock { $0 = task }
+    }
+
+    // MARK: Views
+
+    /// Waits until all views have folded every event of the log, stale ones are rebuilt, and all is committed.
+    public func catchUp(progress: (@Sendable (FoldProgress) -> Void)? = nil) async throws(LedgerError) {
+        guard !isReadOnly else { throw readOnlyError }
+        do {
+            try await engine.settle(progress)
+        } catch {
+            throw LedgerError(error, path: path)
+        }
+    }
+
+    /// Commits everything that was appended so far to all views.
+    public func flush() async throws(LedgerError) { try await catchUp() }
+
+    /// Builds views again from the first event, beside the ones that answer meanwhile.
+    /// - Parameter names: nil for all.
+    public func rebuild(
+        _ names: [String]? = nil, progress: (@Sendable (FoldProgress) -> Void)? = nil
+    ) async throws(LedgerError) {
+        guard !isReadOnly else { throw readOnlyError }
+        let chosen = try names.map { (names) throws(LedgerError) in try names.map(definition) } ?? definitions
+        do {
+            try await engine.rebuild(chosen, of: definitions, keyring: keyring, progress: progress)
+        } catch {
+            throw LedgerError(error, path: path)
+        }
+    }
+
+    /// Flushes the views and closes all files. The ledger is of no use afterwards.
+    public func close() async throws(LedgerError) {
+        follower.withLock { task in
+            task?.cancel()
+            task = nil
+        }
+        defer { if removesFolder { try? FileManager.default.removeItem(atPath: path) } }  // tmpfs; nothing to rescue
+        do {
+            if !isReadOnly { try await engine.close() }
+            served.close()
+            try await log.close()
+        } catch {
+            throw LedgerError(error, path: path)
+        }
+    }
+
+    // MARK: Keys
+
+    /// The channel keys that views are decoded with.
+    public var keyring: Keyring { keys.withLock { $0 } }
+
+    /// Changes the channel keys, stores them in `keys.json`, and begins to rebuild every view with them. `catchUp()` waits
+    /// for that.
+    public func setKeyring(_ keyring: Keyring) async throws(LedgerError) {
+        guard !isReadOnly else { throw readOnlyError }
+        do {
+            try KeyFile.save(keyring, in: path)
+            keys.withLock { $0 = keyring }
+            let all = Self.definitions(keyring, options)
+            definitionsBox.withLock { $0 = all }
+            try await engine.restart(all, keyring: keyring)
+        } catch {
+            throw LedgerError(error, path: path)
+        }
+    }
+
+    // MARK: Definitions
+
+    var definitions: [ViewDefinition] { definitionsBox.withLock { $0 } }
+
+    func definition(_ name: String) throws(LedgerError) -> ViewDefinition {
+        if let found = definitions.first(where: { $0.name == name }) { return found }
+        let known = definitions.map(\.name).joined(separator: ", ")
+        throw LedgerError(.notBuilt, path: path, "there is no view \(name); there are \(known)")
+    }
+
+    private static func definitions(_ keyring: Keyring, _ options: LedgerOptions) -> [ViewDefinition] {
+        let fingerprint = keyring.fingerprintText
+        func view<P: Projection>(_ projection: P) -> ViewDefinition where P.Batch == MeshBatch {
+            ViewDefinition(projection, keyring: fingerprint, clock: options.flushClock, policy: options.flushPolicy)
+        }
+        return [
+            view(NodesView(cap: options.caps.nodes)), view(PositionsView(cap: options.caps.positions)),
+            view(TelemetryView(cap: options.caps.telemetry)), view(MessagesView(cap: options.caps.messages)),
+        ]
+    }
+
+    private var readOnlyError: LedgerError {
+        LedgerError(.readOnly, path: path, "\(path) is open for reading only: another process writes to it, or it may not be written")
+    }
+
+    /// What the projectors of this process did, by view.
+    public func projectorStatistics() async -> [String: ProjectorStatistics] { await engine.statistics() }
+
+    func buildProgress(of view: String) async -> Double? { await engine.progress(of: view) }
+}

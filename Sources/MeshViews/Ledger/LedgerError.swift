@@ -1,0 +1,82 @@
+public import EventLog
+public import LMDB
+
+/// What went wrong with a ledger, in one sentence: what, where, and what to do.
+public struct LedgerError: Error, Sendable, CustomStringConvertible {
+    public enum Code: Sendable, Hashable {
+        /// There is no ledger at the path.
+        case missing
+        /// Something is at the path already.
+        case exists
+        /// Another process writes to it.
+        case locked
+        /// Opened for reading only.
+        case readOnly
+        case permission
+        /// Made by a newer version of this software.
+        case newerFormat
+        case corrupt
+        case full
+        /// A view was never built, and cannot be built when reading only.
+        case notBuilt
+        /// `keys.json` is not what it should be.
+        case keys
+        case closed
+        case storage
+    }
+
+    public let code: Code
+    public let path: String
+    public let description: String
+    /// The process that holds the ledger, when it is locked.
+    public let holder: Int32?
+    public let underlying: (any Error)?
+
+    public init(_ code: Code, path: String, _ description: String, holder: Int32? = nil, underlying: (any Error)? = nil) {
+        self.code = code
+        self.path = path
+        self.description = description
+        self.holder = holder
+        self.underlying = underlying
+    }
+
+    init(_ error: any Error, path: String) {
+        switch error {
+        case let error as LedgerError: self = error
+        case let error as EventLogError: self.init(error)
+        case let error as StorageError: self.init(Self.code(of: error.code), path: error.path, "\(error)", underlying: error)
+        default: self.init(.storage, path: path, "\(error)", underlying: error)
+        }
+    }
+
+    init(_ error: EventLogError) {
+        let code: Code =
+            switch error.code {
+            case .missing, .notALog: .missing
+            case .exists: .exists
+            case .locked, .alreadyOpen: .locked
+            case .readOnly: .readOnly
+            case .permission: .permission
+            case .newerFormat: .newerFormat
+            case .corrupt: .corrupt
+            case .sizeLimitReached, .diskFull: .full
+            case .closed: .closed
+            default: .storage
+            }
+        self.init(code, path: error.path, "\(error)", holder: error.holder, underlying: error)
+    }
+
+    private static func code(of code: StorageError.Code) -> Code {
+        switch code {
+        case .missing, .noSuchTable: .missing
+        case .permission: .permission
+        case .readOnly: .readOnly
+        case .alreadyOpen, .busy: .locked
+        case .corrupt, .malformedValue: .corrupt
+        case .otherVersion: .newerFormat
+        case .sizeLimitReached, .diskFull: .full
+        case .closed: .closed
+        default: .storage
+        }
+    }
+}

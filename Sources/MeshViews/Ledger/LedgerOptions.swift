@@ -1,0 +1,50 @@
+public import EventLog
+public import Projections
+
+/// How a ledger is opened.
+public struct LedgerOptions: Sendable {
+    public enum Access: Sendable {
+        case readWrite
+        /// Never changes a byte.
+        case readOnly
+        /// For writing if nobody else does and the folder permits it; else for reading.
+        case automatic
+    }
+
+    public var access: Access
+    /// The log's limits and clock; its access follows the ledger's.
+    public var log: EventLogOptions
+    /// The clock of the flush timers.
+    public var flushClock: any LedgerClock
+    public var flushPolicy: FlushPolicy
+    public var caps: ViewCaps
+
+    public init(
+        access: Access = .readWrite, log: EventLogOptions = EventLogOptions(), flushClock: any LedgerClock = MonotonicClock(),
+        flushPolicy: FlushPolicy = FlushPolicy(), caps: ViewCaps = ViewCaps()
+    ) {
+        self.access = access
+        self.log = log
+        self.flushClock = flushClock
+        self.flushPolicy = flushPolicy
+        self.caps = caps
+    }
+}
+
+/// The most rows that views keep. Part of their recipes: another cap rebuilds the view from the log.
+public struct ViewCaps: Sendable, Equatable {
+    public var nodes: Int
+    /// Per node.
+    public var positions: Int
+    /// Per node and kind of metrics.
+    public var telemetry: Int
+    /// Per thread: a channel, or two nodes.
+    public var messages: Int
+
+    public init(nodes: Int = 10_000, positions: Int = 5_000, telemetry: Int = 5_000, messages: Int = 50_000) {
+        self.nodes = nodes
+        self.positions = positions
+        self.telemetry = telemetry
+        self.messages = messages
+    }
+}

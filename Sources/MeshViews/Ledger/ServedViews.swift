@@ -1,0 +1,45 @@
+import Foundation
+import LMDB
+import Projections
+import Synchronization
+
+/// The stores that queries read: for each view the one that its folder names.
+///
+/// Synchronization: the mutex; a store that was replaced stays usable for whoever holds it.
+final class ServedViews: Sendable {
+    private let root: String
+    /// Reads only: looks at the folder again with every query, since another process may swap views.
+    private let followsFolder: Bool
+    private let stores = Mutex<[String: (name: String, store: ViewStore)]>([:])
+
+    init(root: String, followsFolder: Bool) {
+        self.root = root
+        self.followsFolder = followsFolder
+    }
+
+    func folder(_ view: String) -> ViewFolder { ViewFolder(path: root + "/" + view) }
+
+    /// The store to read, or nil before the view's first build.
+    func store(_ definition: ViewDefinition) throws(StorageError) -> ViewStore? {
+        let known = stores.withLock { $0[definition.name] }
+        guard followsFolder else { return known?.store }
+        guard let current = folder(definition.name).current() else { return nil }
+        if let known, known.name == current { return known.store }
+        let path = folder(definition.name).store(current)
+        let store = try ViewStore.open(at: path, recipe: definition.recipe, tables: definition.tables, access: .readOnly)
+        stores.withLock { $0[definition.name] = (current, store) }
+        return store
+    }
+
+    func serve(_ store: ViewStore, as name: String, for view: String) {
+        stores.withLock { $0[view] = (name, store) }
+    }
+
+    func close() {
+        let all = stores.withLock { stores in
+            defer { stores.removeAll() }
+            return stores.values.map(\.store)
+        }
+        for store in all { store.close() }
+    }
+}

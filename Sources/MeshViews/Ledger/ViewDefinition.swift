@@ -1,0 +1,21 @@
+import LMDB
+import Projections
+
+/// One view of the ledger: its recipe, its tables, and how to run it.
+struct ViewDefinition: Sendable {
+    var recipe: Recipe
+    var rowTables: [String]
+    var tables: [String]
+    var start: @Sendable (ViewStore) throws -> any BatchFolder<MeshBatch>
+
+    var name: String { recipe.view }
+
+    init<P: Projection>(
+        _ projection: P, keyring: String, clock: any LedgerClock, policy: FlushPolicy
+    ) where P.Batch == MeshBatch {
+        recipe = Recipe(view: projection.name, version: projection.version, policy: projection.policy, keyring: keyring)
+        rowTables = projection.rowTables
+        tables = projection.rowTables + projection.stateTables
+        start = { store in try Projector(projection, store: store, clock: clock, policy: policy) }
+    }
+}

@@ -1,0 +1,282 @@
+import EventLog
+import Foundation
+import LMDB
+import Logging
+import Meshtastic
+import Projections
+
+/// Keeps the views of a ledger that is open for writing: follows the log, and rebuilds what is stale beside what is served.
+actor ViewEngine {
+    private struct Build {
+        var pipeline: FoldPipeline<MeshStage>
+        var members: [Member]
+        var replacesLive: Bool
+    }
+
+    private struct Member {
+        var definition: ViewDefinition
+        var store: ViewStore
+        var folderName: String
+    }
+
+    private let log: EventLog
+    private let served: ServedViews
+    private let logger = Logger(label: "meshledger.views")
+    private var live: FoldPipeline<MeshStage>?
+    private var liveMembers: [Member] = []
+    private var build: Build?
+    private var buildTask: Task<Void, any Error>?
+    private var buildProgress: FoldProgress?
+    private var isClosed = false
+
+    init(log: EventLog, served: ServedViews) {
+        self.log = log
+        self.served = served
+    }
+
+    // MARK: Start
+
+    /// Takes up every view where it is: current ones go on from their checkpoints, the others are built beside.
+    func start(_ definitions: [ViewDefinition], keyring: Keyring) async throws {
+        let stage = MeshStage(log: log, keyring: keyring)
+        var current: [Member] = []
+        var stale: [Member] = []
+        for definition in definitions {
+            let folder = served.folder(definition.name)
+            let name = folder.current()
+            if let name, Self.recipe(ofFolder: name) == definition.recipe.identifier,
+                let member = try usable(definition, folderName: name)
+            {
+                served.serve(member.store, as: name, for: definition.name)
+                current.append(member)
+            } else {
+                if let name { try serveOld(definition, folderName: name) }
+                stale.append(try fresh(definition, beside: name))
+            }
+        }
+        if !current.isEmpty {
+            live = try await pipeline(current, stage)
+            liveMembers = current
+        }
+        if !stale.isEmpty { try await begin(stale, stage, replacesLive: current.isEmpty) }
+    }
+
+    private static func recipe(ofFolder name: String) -> String { String(name.prefix { $0 != "." }) }
+
+    /// Opens the view's store if its checkpoint lies in this log; a view that has seen what the log does not hold is dropped.
+    private func usable(_ definition: ViewDefinition, folderName: String) throws -> Member? {
+        let folder = served.folder(definition.name)
+        let store: ViewStore
+        do {
+            store = try ViewStore.open(
+                at: folder.store(folderName), recipe: definition.recipe, tables: definition.tables, access: .readWrite)
+        } catch where error.code == .corrupt || error.code == .otherVersion || error.code == .missing {
+            logger.warning("the view \(definition.name) cannot be used and is built again: \(error)")
+            try folder.remove(folderName)
+            return nil
+        }
+        let checkpoint = try store.checkpoint()
+        if checkpoint == .start { return Member(definition: definition, store: store, folderName: folderName) }
+        let isOfThisLog =
+            try checkpoint.sequence <= log.head.rawValue
+            && log.checksum(of: EventSequence(rawValue: checkpoint.sequence)) == checkpoint.checksum
+        if isOfThisLog { return Member(definition: definition, store: store, folderName: folderName) }
+        logger.warning("the view \(definition.name) has seen events that the log does not hold and is built again")
+        store.close()
+        try folder.remove(folderName)
+        return nil
+    }
+
+    /// The store of a build: an unfinished one is taken up again.
+    private func fresh(_ definition: ViewDefinition, beside served: String?) throws -> Member {
+        let folder = self.served.folder(definition.name)
+        let identifier = definition.recipe.identifier
+        for name in folder.recipes() where Self.recipe(ofFolder: name) == identifier && name != served {
+            if let member = try usable(definition, folderName: name) { return member }
+        }
+        var generation = 1
+        if let served, Self.recipe(ofFolder: served) == identifier {
+            generation = (Int(served.split(separator: ".").last ?? "") ?? 1) + 1
+        }
+        let name = generation == 1 ? identifier : "\(identifier).\(generation)"
+        let store = try ViewStore.open(
+            at: folder.store(name), recipe: definition.recipe, tables: definition.tables, access: .readWrite)
+        return Member(definition: definition, store: store, folderName: name)
+    }
+
+    /// A stale view goes on answering while its successor is built.
+    private func serveOld(_ definition: ViewDefinition, folderName: String) throws {
+        let path = served.folder(definition.name).store(folderName)
+        guard FileManager.default.fileExists(atPath: path) else { return }
+        do {
+            let store = try ViewStore.open(
+                at: path, recipe: definition.recipe, tables: definition.tables, access: .readOnly)
+            served.serve(store, as: folderName, for: definition.name)
+        } catch {
+            logger.warning("the old view \(definition.name) cannot be read: \(error)")
+        }
+    }
+
+    private func pipeline(_ members: [Member], _ stage: MeshStage) async throws -> FoldPipeline<MeshStage> {
+        try await FoldPipeline(stage: stage, folders: members.map { try $0.definition.start($0.store) })
+    }
+
+    // MARK: Building
+
+    private func begin(_ members: [Member], _ stage: MeshStage, replacesLive: Bool) async throws {
+        build = Build(pipeline: try await pipeline(members, stage), members: members, replacesLive: replacesLive)
+        buildTask = Task { try await self.runBuild() }
+    }
+
+    private func runBuild() async throws {
+        guard let build else { return }
+        while !Task.isCancelled {
+            let target = log.head.rawValue
+            try await build.pipeline.fold(through: target) { progress in
+                Task { await self.note(progress) }
+            }
+            try await build.pipeline.flush(.request)
+            let reached = await build.pipeline.reached
+            if build.replacesLive || live == nil {
+                await live?.stop()
+                live = build.pipeline
+                let old = liveMembers
+                liveMembers = build.members
+                try swap(build.members)
+                for member in old { member.store.close() }
+                return finishBuild()
+            }
+            guard let live else { return }
+            if await live.adopt(build.pipeline.projectors, at: reached) {
+                liveMembers += build.members
+                try swap(build.members)
+                return finishBuild()
+            }
+            try await live.flush(.request)
+        }
+    }
+
+    private func note(_ progress: FoldProgress) { buildProgress = progress }
+
+    private func finishBuild() {
+        build = nil
+        buildProgress = nil
+    }
+
+    /// From here on readers see the new views; the old ones' files go.
+    private func swap(_ members: [Member]) throws {
+        for member in members {
+            let folder = served.folder(member.definition.name)
+            try folder.serve(member.folderName)
+            served.serve(member.store, as: member.folderName, for: member.definition.name)
+            for name in folder.recipes() where name != member.folderName { try folder.remove(name) }
+        }
+    }
+
+    /// Builds the named views anew from the first event, beside the served ones.
+    func rebuild(
+        _ definitions: [ViewDefinition], of all: [ViewDefinition], keyring: Keyring,
+        progress: (@Sendable (FoldProgress) -> Void)?
+    ) async throws {
+        try await settle(nil)
+        let names = Set(definitions.map(\.name))
+        let members = try definitions.map { try fresh($0, beside: served.folder($0.name).current()) }
+        if names.count < all.count { try await leaveLive(names) }
+        try await begin(members, MeshStage(log: log, keyring: keyring), replacesLive: names.count == all.count)
+        try await settle(progress)
+    }
+
+    /// Other keys: every view is built anew with them, while the ones that there are go on following and answering.
+    func restart(_ definitions: [ViewDefinition], keyring: Keyring) async throws {
+        try await cancelBuild()
+        let stage = MeshStage(log: log, keyring: keyring)
+        let members = try definitions.map { try fresh($0, beside: served.folder($0.name).current()) }
+        try await begin(members, stage, replacesLive: true)
+    }
+
+    /// Leaves an unfinished build where it is; its files are taken up again or removed by a later one.
+    private func cancelBuild() async throws {
+        buildTask?.cancel()
+        _ = try? await buildTask?.value  // cancelled, or failed: either way it is over
+        buildTask = nil
+        guard let build else { return }
+        await build.pipeline.stop()
+        for member in build.members { member.store.close() }
+        finishBuild()
+    }
+
+    /// Views that are built anew leave the live pipeline: their old rows are served as they are until the swap.
+    private func leaveLive(_ names: Set<String>) async throws {
+        guard let live else { return }
+        for folder in await live.projectors where names.contains(folder.viewName) {
+            try await folder.flush(.request)
+            await folder.stop()
+        }
+        await live.dismiss(names)
+        liveMembers.removeAll { names.contains($0.definition.name) }
+    }
+
+    // MARK: Following
+
+    /// Folds what the log has beyond the views. Called for every commit of the log.
+    func follow() async {
+        guard !isClosed, let live else { return }
+        do {
+            try await live.fold(through: log.head.rawValue)
+        } catch {
+            logger.error("the views cannot follow the log: \(error)")
+        }
+    }
+
+    /// Waits until every view has folded the whole log, and commits it.
+    func settle(_ progress: (@Sendable (FoldProgress) -> Void)?) async throws {
+        if let buildTask {
+            let reporter = progress.map { report in Task { await self.report(report) } }
+            defer { reporter?.cancel() }
+            try await buildTask.value
+            self.buildTask = nil
+        }
+        guard let live else { return }
+        try await live.fold(through: log.head.rawValue, progress: progress)
+        try await live.flush(.request)
+    }
+
+    private func report(_ progress: @Sendable (FoldProgress) -> Void) async {
+        while !Task.isCancelled && build != nil {
+            if let buildProgress { progress(buildProgress) }
+            do {
+                try await Task.sleep(for: .milliseconds(100))
+            } catch {
+                return  // cancelled: the build is done
+            }
+        }
+    }
+
+    func progress(of view: String) -> Double? {
+        guard let build, build.members.contains(where: { $0.definition.name == view }) else { return nil }
+        return buildProgress?.fraction ?? 0
+    }
+
+    func statistics() async -> [String: ProjectorStatistics] {
+        var all: [String: ProjectorStatistics] = [:]
+        for folder in await live?.projectors ?? [] { all[folder.viewName] = await folder.statistics() }
+        return all
+    }
+
+    func close() async throws {
+        guard !isClosed else { return }
+        isClosed = true
+        buildTask?.cancel()
+        if let build {
+            await build.pipeline.stop()
+            try await build.pipeline.flush(.close)
+            for member in build.members { member.store.close() }
+        }
+        if let live {
+            try await live.fold(through: log.head.rawValue)
+            try await live.flush(.close)
+            await live.stop()
+        }
+        for member in liveMembers { member.store.close() }
+    }
+}

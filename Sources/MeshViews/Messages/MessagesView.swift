@@ -1,0 +1,148 @@
+public import EventLog
+public import LMDB
+import Meshtastic
+public import Projections
+import ProtobufWire
+
+/// Texts, alerts and tapbacks by thread, with who heard them and how far they got.
+///
+/// A packet gives one row at its first readable reception; later receptions are counted on it. An acknowledgement finds
+/// its message by (sender, packet id); one that comes before its message waits for it.
+public struct MessagesView: Projection {
+    public typealias Batch = MeshBatch
+
+    public let name = "messages"
+    public let version: UInt32 = 1
+    public var policy: String { "cap=\(cap);waiting=\(WaitingReceipts.most);\(TimePolicy.text)" }
+    public let rowTables = ["messages", "channels"]
+    public let stateTables = ["packets", "counts", "waiting"]
+    public let cap: Int
+
+    var rows: PendingMessages
+    var channels = MessageChannels()
+    var waiting = WaitingReceipts()
+
+    public init(cap: Int = 50_000) {
+        self.cap = cap
+        rows = PendingMessages(cap: cap)
+    }
+
+    public var pendingBytes: Int { rows.pendingBytes + waiting.pendingCount * 64 }
+
+    public mutating func load(_ store: ViewStore) throws(StorageError) {
+        let transaction = try store.environment.beginRead()
+        try channels.load(transaction, store.table("channels"))
+        try waiting.load(transaction, store.table("waiting"))
+    }
+
+    public mutating func fold(
+        _ batch: MeshBatch, after checkpoint: EventSequence, in context: inout FoldContext
+    ) throws(StorageError) {
+        let stamps = batch.stamps.span
+        let packets = batch.packets.packets.span
+        for index in packets.indices where stamps[index].sequence > checkpoint.rawValue && packets[index].isReadable {
+            switch packets[index].port {
+            case PortNumber.text, PortNumber.alert:
+                if stamps[index].isFirstReadable {
+                    try add(packets[index], stamps[index], batch, &context)
+                } else {
+                    try hearAgain(packets[index], stamps[index], &context)
+                }
+            case PortNumber.routing where stamps[index].isFirstReadable && packets[index].requestID != 0:
+                try acknowledge(packets[index], stamps[index], batch, &context)
+            default:
+                continue
+            }
+        }
+    }
+
+    private mutating func add(
+        _ packet: DecodedPacket, _ stamp: MeshBatch.Stamp, _ batch: MeshBatch, _ context: inout FoldContext
+    ) throws(StorageError) {
+        let channel = batch.channels[Int(stamp.channel)]
+        let isDirect = packet.to != NodeID.broadcast
+        let thread =
+            isDirect
+            ? MessageThread(between: packet.from, and: packet.to) : MessageThread.channel(channels.number(of: channel))
+        let (time, source) = stamp.policy(for: packet).time(received: packet.rxTime)
+        var row = MessageRow(thread: thread, time: time, sequence: stamp.sequence)
+        row.timeSource = source
+        row.firstSequence = stamp.firstSequence
+        row.from = packet.from
+        row.to = packet.to
+        row.id = packet.id
+        row.port = packet.port
+        row.text = batch.packets.string(packet.payload)
+        row.replyID = packet.replyID
+        row.isReaction = packet.emoji != 0 && packet.replyID != 0
+        row.channel = channel.name
+        row.isViaMQTT = packet.flags.contains(.viaMQTT)
+        row.isPrivatelyEncrypted = packet.opening == .privateKey
+        if packet.gateway != 0 { row.gateways = [packet.gateway] }
+        if packet.id != 0 { for receipt in waiting.take(for: row.from, row.id, at: time) { row.apply(receipt) } }
+        try rows.insert(row, in: context.store)
+        context.want(.immediate)
+    }
+
+    private mutating func hearAgain(
+        _ packet: DecodedPacket, _ stamp: MeshBatch.Stamp, _ context: inout FoldContext
+    ) throws(StorageError) {
+        let gateway = packet.gateway
+        let isKnown = try rows.update(
+            from: packet.from, id: packet.id, firstSequence: stamp.firstSequence, in: context.store
+        ) { row in
+            row.receptions &+= 1
+            if gateway != 0, row.gateways.count < MessageRow.mostGateways, !row.gateways.contains(gateway) {
+                row.gateways.append(gateway)
+            }
+        }
+        if isKnown { context.want(.debounced) }
+    }
+
+    /// A routing packet answers the packet `requestID` that its addressee sent.
+    private mutating func acknowledge(
+        _ packet: DecodedPacket, _ stamp: MeshBatch.Stamp, _ batch: MeshBatch, _ context: inout FoldContext
+    ) throws(StorageError) {
+        let routing: Routing
+        do {
+            routing = try Routing(decoding: batch.packets.payload(of: packet))
+        } catch {
+            return  // the nodes view has put it into quarantine
+        }
+        guard let reason = routing.errorReason else { return }
+        let time = stamp.policy(for: packet).time(received: packet.rxTime).time
+        let receipt = Receipt(sequence: stamp.sequence, time: time, from: packet.from, reason: reason)
+        let isKnown = try rows.update(from: packet.to, id: packet.requestID, firstSequence: nil, in: context.store) {
+            $0.apply(receipt)
+        }
+        if !isKnown { waiting.keep(receipt, for: packet.to, packet.requestID) }
+        context.want(.immediate)
+    }
+
+    public func write(to transaction: inout WriteTransaction, store: ViewStore) throws(StorageError) {
+        try rows.write(to: &transaction, store: store)
+        try channels.write(to: &transaction, store.table("channels"))
+        try waiting.write(to: &transaction, store.table("waiting"))
+    }
+
+    public mutating func committed() {
+        rows.committed()
+        channels.committed()
+        waiting.committed()
+    }
+}
+
+extension MessageRow {
+    /// Raises the state by what an acknowledgement says; it never sinks.
+    mutating func apply(_ receipt: Receipt) {
+        let reached: DeliveryState
+        if receipt.reason != 0 {
+            reached = .failed
+        } else {
+            reached = receipt.from == to ? .delivered : .implicitlyAcknowledged
+        }
+        guard reached > state else { return }
+        state = reached
+        failureReason = reached == .failed ? receipt.reason : 0
+    }
+}

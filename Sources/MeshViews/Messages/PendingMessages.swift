@@ -1,0 +1,211 @@
+import LMDB
+import Projections
+import ProtobufWire
+
+/// Message rows that changed since the last commit, over the committed ones.
+///
+/// Caps act on each event: an evicted message is gone for the very next acknowledgement, whatever was flushed when.
+struct PendingMessages: Sendable {
+    private struct Entry {
+        var row: MessageRow
+        var isStored: Bool
+        var isRemoved = false
+    }
+
+    private struct Age: Comparable {
+        var time: UInt32
+        var sequence: UInt64
+        var entry: Int
+
+        static func < (left: Age, right: Age) -> Bool {
+            left.time != right.time ? left.time < right.time : left.sequence < right.sequence
+        }
+    }
+
+    private struct Thread {
+        /// Rows stored and pending.
+        var count: Int
+        var newRows = MinimumHeap<Age>()
+        /// Stored rows below this key are evicted already.
+        var floor: [UInt8]
+    }
+
+    private struct PacketID: Hashable {
+        var from: UInt32
+        var id: UInt32
+    }
+
+    private let cap: Int
+    private var entries: [Entry] = []
+    private var byPacket: [PacketID: [Int]] = [:]
+    private var threads: [MessageThread: Thread] = [:]
+    private var removedRows: Set<[UInt8]> = []
+    private var removedPackets: Set<[UInt8]> = []
+
+    init(cap: Int) { self.cap = cap }
+
+    var pendingBytes: Int { entries.count * 320 + removedRows.count * 96 }
+
+    mutating func insert(_ row: MessageRow, in store: ViewStore) throws(StorageError) {
+        let place = add(row, isStored: false)
+        var thread = try threads[row.thread] ?? load(row.thread, from: store)
+        thread.count += 1
+        thread.newRows.insert(Age(time: row.time, sequence: row.sequence, entry: place))
+        if thread.count > cap { try evict(from: &thread, of: row.thread, store) }
+        threads[row.thread] = thread
+    }
+
+    private mutating func add(_ row: MessageRow, isStored: Bool) -> Int {
+        entries.append(Entry(row: row, isStored: isStored))
+        if row.id != 0 { byPacket[PacketID(from: row.from, id: row.id), default: []].append(entries.count - 1) }
+        return entries.count - 1
+    }
+
+    /// Changes the row of a packet, the newest of that id where the first sequence is not known.
+    /// - Returns: whether there is one.
+    mutating func update(
+        from: UInt32, id: UInt32, firstSequence: UInt64?, in store: ViewStore, _ change: (inout MessageRow) -> Void
+    ) throws(StorageError) -> Bool {
+        guard id != 0 else { return false }
+        let candidates = byPacket[PacketID(from: from, id: id)] ?? []
+        let pending = candidates.filter { !entries[$0].isRemoved }
+        if let firstSequence, let place = pending.first(where: { entries[$0].row.firstSequence == firstSequence }) {
+            change(&entries[place].row)
+            return true
+        }
+        let newest = pending.max { entries[$0].row.firstSequence < entries[$1].row.firstSequence }
+        let stored = try find(from: from, id: id, firstSequence: firstSequence, in: store)
+        if let newest, firstSequence == nil, entries[newest].row.firstSequence >= stored?.firstSequence ?? 0 {
+            change(&entries[newest].row)
+            return true
+        }
+        guard let stored else { return false }
+        change(&entries[add(stored, isStored: true)].row)
+        return true
+    }
+
+    private func find(
+        from: UInt32, id: UInt32, firstSequence: UInt64?, in store: ViewStore
+    ) throws(StorageError) -> MessageRow? {
+        let transaction = try store.environment.beginRead()
+        var cursor = try transaction.cursor(store.table("packets"))
+        let wanted = MessageRow.packetKey(from: from, id: id, firstSequence: firstSequence ?? .max)
+        guard try cursor.seek(atOrBefore: wanted.rawSpan) else { return nil }
+        let key = cursor.key.asArray
+        guard key.count == 16, key.starts(with: wanted.prefix(8)), firstSequence == nil || key == wanted else { return nil }
+        let rowKey = cursor.value.asArray
+        guard !removedRows.contains(rowKey) else { return nil }
+        return try MessageRow.read(rowKey, transaction, store.table("messages"))
+    }
+
+    // MARK: Caps
+
+    private func load(_ thread: MessageThread, from store: ViewStore) throws(StorageError) -> Thread {
+        let transaction = try store.environment.beginRead()
+        let prefix = thread.key
+        let count = try transaction.get(store.table("counts"), prefix.rawSpan).map { $0.bigEndianUInt64(at: 0) } ?? 0
+        return Thread(count: Int(truncatingIfNeeded: count), floor: prefix)
+    }
+
+    private mutating func evict(from thread: inout Thread, of id: MessageThread, _ store: ViewStore) throws(StorageError) {
+        let transaction = try store.environment.beginRead()
+        let table = try store.table("messages")
+        var cursor = try transaction.cursor(table)
+        while thread.count > cap {
+            let stored = try cursor.seek(atOrAfter: thread.floor.rawSpan) ? cursor.key.asArray : nil
+            let storedKey = stored.flatMap { $0.starts(with: id.key) ? $0 : nil }
+            let pendingKey = thread.newRows.smallest.map { entries[$0.entry].row.key }
+            if let storedKey, pendingKey.map({ storedKey.lexicographicallyPrecedes($0) }) ?? true {
+                try removeStored(storedKey, transaction, table)
+                thread.floor = storedKey + [0]
+            } else if let oldest = thread.newRows.removeSmallest() {
+                entries[oldest.entry].isRemoved = true
+            } else {
+                return
+            }
+            thread.count -= 1
+        }
+    }
+
+    private mutating func removeStored(
+        _ key: [UInt8], _ transaction: borrowing ReadTransaction, _ table: RawTable
+    ) throws(StorageError) {
+        removedRows.insert(key)
+        guard let row = try MessageRow.read(key, transaction, table), row.id != 0 else { return }
+        removedPackets.insert(MessageRow.packetKey(from: row.from, id: row.id, firstSequence: row.firstSequence))
+        for place in byPacket[PacketID(from: row.from, id: row.id)] ?? [] where entries[place].row.key == key {
+            entries[place].isRemoved = true
+        }
+    }
+
+    // MARK: Storage
+
+    func write(to transaction: inout WriteTransaction, store: ViewStore) throws(StorageError) {
+        let table = try store.table("messages")
+        let packets = try store.table("packets")
+        for key in removedRows.sorted(by: { $0.lexicographicallyPrecedes($1) }) {
+            try transaction.delete(table, key: key.rawSpan)
+        }
+        for key in removedPackets { try transaction.delete(packets, key: key.rawSpan) }
+        let mode: PutMode = try transaction.count(table) == 0 ? .append : .replace
+        var writer = WireWriter(capacity: 512)
+        let changed = entries.indices.filter { !entries[$0].isRemoved }.map { (key: entries[$0].row.key, place: $0) }
+        for (key, place) in changed.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
+            let row = entries[place].row
+            writer.removeAll(keepingCapacity: true)
+            row.encode(to: &writer)
+            try transaction.put(table, key: key.rawSpan, value: writer.bytes.rawSpan, mode)
+            if !entries[place].isStored && row.id != 0 {
+                let packet = MessageRow.packetKey(from: row.from, id: row.id, firstSequence: row.firstSequence)
+                try transaction.put(packets, key: packet.rawSpan, value: key.rawSpan)
+            }
+        }
+        let counts = try store.table("counts")
+        for (id, thread) in threads {
+            try transaction.put(counts, key: id.key.rawSpan, value: bigEndian(UInt64(thread.count)).rawSpan)
+        }
+    }
+
+    mutating func committed() {
+        entries.removeAll(keepingCapacity: true)
+        byPacket.removeAll(keepingCapacity: true)
+        threads.removeAll(keepingCapacity: true)
+        removedRows.removeAll()
+        removedPackets.removeAll()
+    }
+}
+
+extension MessageThread {
+    /// Kind (1 byte) and number or pair of nodes (8 bytes).
+    var key: [UInt8] {
+        let (kind, value) = prefix
+        return [kind] + bigEndian(value)
+    }
+}
+
+extension MessageRow {
+    var key: [UInt8] { thread.key + bigEndian(time) + bigEndian(sequence) }
+
+    static func packetKey(from: UInt32, id: UInt32, firstSequence: UInt64) -> [UInt8] {
+        bigEndian(from) + bigEndian(id) + bigEndian(firstSequence)
+    }
+
+    static func read<Transaction: TransactionReading & ~Copyable>(
+        _ key: [UInt8], _ transaction: borrowing Transaction, _ table: RawTable
+    ) throws(StorageError) -> MessageRow? {
+        guard let value = try transaction.get(table, key.rawSpan) else { return nil }
+        return decode(key: key.rawSpan, value: value)
+    }
+
+    /// A stored row, or nil where the bytes are damaged.
+    static func decode(key: RawSpan, value: RawSpan) -> MessageRow? {
+        guard key.byteCount == 21 else { return nil }
+        let thread = MessageThread(kind: key.byte(at: 0), value: key.bigEndianUInt64(at: 1))
+        do {
+            return try MessageRow(
+                thread: thread, time: key.bigEndianUInt32(at: 9), sequence: key.bigEndianUInt64(at: 13), decoding: value)
+        } catch {
+            return nil
+        }
+    }
+}

@@ -1,0 +1,66 @@
+import LMDB
+import Projections
+import ProtobufWire
+
+/// How much came over each channel, readable or not.
+struct ChannelTraffic: Sendable {
+    /// More channels than these are counted together: whoever invents names must not fill the view.
+    static let mostChannels = 1_024
+    static let others = ChannelIdentity(name: "(others)", keyFingerprint: 0)
+
+    private var rows: [ChannelRow] = []
+    private var places: [ChannelIdentity: Int] = [:]
+    private var dirty: Set<Int> = []
+    private var batchChannels: [ChannelIdentity] = []
+    private var batchPlaces: [Int] = []
+
+    var pendingCount: Int { dirty.count }
+
+    /// Prepares for a batch: its channel numbers are looked up once each.
+    mutating func begin(_ channels: [ChannelIdentity]) {
+        batchChannels = channels
+        batchPlaces = Array(repeating: -1, count: channels.count)
+    }
+
+    @inline(__always)
+    mutating func count(_ channel: Int32, isFirst: Bool, heard: UInt32) {
+        let index = Int(channel)
+        guard index >= 0 && index < batchPlaces.count else { return }
+        if batchPlaces[index] < 0 { batchPlaces[index] = place(of: batchChannels[index]) }
+        let place = batchPlaces[index]
+        rows[place].receptions &+= 1
+        if isFirst { rows[place].packets &+= 1 }
+        rows[place].lastHeard = max(rows[place].lastHeard, heard)
+        dirty.insert(place)
+    }
+
+    private mutating func place(of channel: ChannelIdentity) -> Int {
+        if let known = places[channel] { return known }
+        if rows.count >= Self.mostChannels, channel != Self.others { return place(of: Self.others) }
+        rows.append(ChannelRow(channel: channel))
+        places[channel] = rows.count - 1
+        return rows.count - 1
+    }
+
+    mutating func load(_ transaction: borrowing ReadTransaction, _ table: RawTable) throws(StorageError) {
+        var cursor = try transaction.cursor(table)
+        var isRow = try cursor.first()
+        while isRow {
+            if let row = ChannelRow.decode(cursor.value) {
+                places[row.channel] = rows.count
+                rows.append(row)
+            }
+            isRow = try cursor.next()
+        }
+    }
+
+    func write(to transaction: inout WriteTransaction, _ table: RawTable) throws(StorageError) {
+        for place in dirty.sorted() {
+            var writer = WireWriter()
+            rows[place].encode(to: &writer)
+            try transaction.put(table, key: rows[place].key.rawSpan, value: writer.bytes.rawSpan)
+        }
+    }
+
+    mutating func committed() { dirty.removeAll(keepingCapacity: true) }
+}

@@ -1,0 +1,139 @@
+import LMDB
+import Meshtastic
+import Projections
+import ProtobufWire
+
+/// All node rows in memory, at most the cap of them, with what changed since the last commit.
+///
+/// When a newcomer exceeds the cap, the node that was heard longest ago goes at once, in the order of the log, so the
+/// rows never depend on when they were flushed.
+struct NodeTable: Sendable {
+    private struct Age: Comparable {
+        var lastHeard: UInt32
+        var number: UInt32
+
+        static func < (left: Age, right: Age) -> Bool {
+            left.lastHeard != right.lastHeard ? left.lastHeard < right.lastHeard : left.number < right.number
+        }
+    }
+
+    private let cap: Int
+    private var rows: [NodeRow] = []
+    private var isDirty: [Bool] = []
+    private var free: [Int] = []
+    private var places = FlatMap()
+    private var dirty: [Int] = []
+    private var removed: Set<UInt32> = []
+    private var ages = MinimumHeap<Age>()
+
+    init(cap: Int) { self.cap = cap }
+
+    var pendingCount: Int { dirty.count + removed.count }
+
+    /// The place of a node's row, made now if it is new.
+    mutating func slot(of number: UInt32, sequence: UInt64, heard: UInt32) -> Int {
+        if let place = places[UInt64(number)] { return Int(place) }
+        if places.count >= cap { evict(at: sequence) }
+        var row = NodeRow(number: number)
+        row.firstSequence = sequence
+        row.firstHeard = heard
+        row.lastHeard = heard
+        return insert(row)
+    }
+
+    private mutating func insert(_ row: NodeRow) -> Int {
+        let place: Int
+        if let reused = free.popLast() {
+            place = reused
+            rows[place] = row
+        } else {
+            place = rows.count
+            rows.append(row)
+            isDirty.append(false)
+        }
+        places.set(UInt64(row.number), Int32(place))
+        ages.insert(Age(lastHeard: row.lastHeard, number: row.number))
+        return place
+    }
+
+    @inline(__always)
+    mutating func update(_ slot: Int, _ change: (inout NodeRow) -> Void) {
+        change(&rows[slot])
+        if !isDirty[slot] {
+            isDirty[slot] = true
+            dirty.append(slot)
+        }
+    }
+
+    /// The heap holds each node once, with an age that may be out of date: then it goes back with the true one.
+    private mutating func evict(at sequence: UInt64) {
+        var newcomers: [Age] = []
+        defer { for age in newcomers { ages.insert(age) } }
+        while let oldest = ages.removeSmallest() {
+            guard let place = places[UInt64(oldest.number)] else { continue }
+            let row = rows[Int(place)]
+            if row.lastHeard != oldest.lastHeard {
+                ages.insert(Age(lastHeard: row.lastHeard, number: row.number))
+            } else if sequence - row.firstSequence < NodesView.newcomerEvents {
+                newcomers.append(oldest)
+            } else {
+                return remove(row.number, at: Int(place))
+            }
+        }
+        guard let least = newcomers.min(), let place = places[UInt64(least.number)] else { return }
+        newcomers.removeAll { $0 == least }
+        remove(least.number, at: Int(place))
+    }
+
+    private mutating func remove(_ number: UInt32, at place: Int) {
+        places.remove(UInt64(number))
+        removed.insert(number)
+        free.append(place)
+    }
+
+    // MARK: Storage
+
+    mutating func load(_ transaction: borrowing ReadTransaction, _ table: RawTable) throws(StorageError) {
+        var cursor = try transaction.cursor(table)
+        var isRow = try cursor.first()
+        while isRow {
+            if let row = NodeRow.decode(key: cursor.key, value: cursor.value) { _ = insert(row) }
+            isRow = try cursor.next()
+        }
+    }
+
+    func write(to transaction: inout WriteTransaction, _ table: RawTable) throws(StorageError) {
+        var key = [UInt8](repeating: 0, count: 4)
+        for number in removed.sorted() where places[UInt64(number)] == nil {
+            store(UInt64(number), length: 4, into: &key, at: 0)
+            try transaction.delete(table, key: key.rawSpan)
+        }
+        var writer = WireWriter(capacity: 512)
+        let isEmptyTable = try transaction.count(table) == 0
+        let current = dirty.filter { places[UInt64(rows[$0].number)] == Int32($0) }
+        for slot in current.sorted(by: { rows[$0].number < rows[$1].number }) {
+            writer.removeAll(keepingCapacity: true)
+            rows[slot].encode(to: &writer)
+            store(UInt64(rows[slot].number), length: 4, into: &key, at: 0)
+            try transaction.put(table, key: key.rawSpan, value: writer.bytes.rawSpan, isEmptyTable ? .append : .replace)
+        }
+    }
+
+    mutating func committed() {
+        for slot in dirty { isDirty[slot] = false }
+        dirty.removeAll(keepingCapacity: true)
+        removed.removeAll(keepingCapacity: true)
+    }
+}
+
+extension NodeRow {
+    /// A stored row, or nil where the bytes are damaged.
+    static func decode(key: RawSpan, value: RawSpan) -> NodeRow? {
+        guard key.byteCount == 4 else { return nil }
+        do {
+            return try NodeRow(number: key.bigEndianUInt32(at: 0), decoding: value)
+        } catch {
+            return nil
+        }
+    }
+}

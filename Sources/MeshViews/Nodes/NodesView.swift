@@ -1,0 +1,185 @@
+public import EventLog
+public import LMDB
+import Meshtastic
+public import Projections
+import ProtobufWire
+
+/// Every node that was heard, with what it said about itself and how it was heard last; and the traffic of each channel.
+///
+/// It folds every event, so it also keeps the quarantine of events that are no packet at all.
+public struct NodesView: Projection {
+    public typealias Batch = MeshBatch
+
+    public let name = "nodes"
+    public let version: UInt32 = 1
+    public var policy: String { "cap=\(cap);newcomer=\(Self.newcomerEvents);\(TimePolicy.text)" }
+    public let rowTables = ["nodes", "channels"]
+    public let stateTables: [String] = []
+    public let cap: Int
+
+    /// A node that was first heard within this many events is not evicted, so that a flood cannot displace newcomers
+    /// before they were heard twice.
+    static let newcomerEvents: UInt64 = 1_024
+
+    var table: NodeTable
+    var traffic = ChannelTraffic()
+
+    public init(cap: Int = 10_000) {
+        self.cap = cap
+        table = NodeTable(cap: cap)
+    }
+
+    public var pendingBytes: Int { table.pendingCount * 400 + traffic.pendingCount * 100 }
+
+    public mutating func load(_ store: ViewStore) throws(StorageError) {
+        let transaction = try store.environment.beginRead()
+        try table.load(transaction, store.table("nodes"))
+        try traffic.load(transaction, store.table("channels"))
+    }
+
+    public mutating func fold(_ batch: MeshBatch, after checkpoint: EventSequence, in context: inout FoldContext) {
+        traffic.begin(batch.channels)
+        let stamps = batch.stamps.span
+        let packets = batch.packets.packets.span
+        for index in packets.indices where stamps[index].sequence > checkpoint.rawValue && stamps[index].isMeshtastic {
+            foldOne(packets[index], stamps[index], batch, &context)
+        }
+    }
+
+    private mutating func foldOne(
+        _ packet: DecodedPacket, _ stamp: MeshBatch.Stamp, _ batch: MeshBatch, _ context: inout FoldContext
+    ) {
+        if let failure = packet.failure, packet.opening == .invalid || Self.keepsFailures(of: packet.port) {
+            if packet.opening == .invalid || stamp.isFirstReadable {
+                context.quarantine(EventSequence(rawValue: stamp.sequence), reason: failure.reason)
+            }
+        }
+        guard packet.flags.contains(.hasPacket) else {
+            if packet.fromRadio == FromRadioVariant.nodeInfo { foldNodeInfo(packet, stamp, batch, &context) }
+            return
+        }
+        guard packet.opening != .invalid, packet.from != 0, packet.from != NodeID.broadcast else { return }
+        let heard = stamp.policy(for: packet).time(received: packet.rxTime).time
+        traffic.count(stamp.channel, isFirst: stamp.isFirstReception, heard: heard)
+        let slot = table.slot(of: packet.from, sequence: stamp.sequence, heard: heard)
+        table.update(slot) { $0.hear(packet, stamp, heard: heard, channel: batch.channels[Int(stamp.channel)]) }
+        context.want(.debounced)
+        if stamp.isFirstReadable { introduce(slot, packet, stamp, batch, &context) }
+    }
+
+    /// Positions, telemetry and texts have views of their own, with their own quarantine.
+    private static func keepsFailures(of port: UInt32) -> Bool {
+        switch port {
+        case PortNumber.text, PortNumber.alert, PortNumber.position, PortNumber.telemetry: false
+        default: true
+        }
+    }
+
+    private mutating func introduce(
+        _ slot: Int, _ packet: DecodedPacket, _ stamp: MeshBatch.Stamp, _ batch: MeshBatch, _ context: inout FoldContext
+    ) {
+        guard packet.failure == nil else { return }
+        do {
+            switch packet.port {
+            case PortNumber.nodeInfo:
+                let user = try User(decoding: batch.packets.payload(of: packet))
+                table.update(slot) { $0.introduce(user) }
+                context.want(.immediate)
+            case PortNumber.mapReport:
+                let report = try MapReport(decoding: batch.packets.payload(of: packet))
+                table.update(slot) { $0.introduce(report) }
+            default:
+                return
+            }
+        } catch {
+            context.quarantine(EventSequence(rawValue: stamp.sequence), reason: "port \(packet.port): \(error)")
+        }
+    }
+
+    /// A record of a radio's own node list: state, not a reception.
+    private mutating func foldNodeInfo(
+        _ packet: DecodedPacket, _ stamp: MeshBatch.Stamp, _ batch: MeshBatch, _ context: inout FoldContext
+    ) {
+        do {
+            let info = try NodeInfo(decoding: batch.packets.payload(of: packet))
+            guard info.num != 0, info.num != NodeID.broadcast else { return }
+            let policy = stamp.policy(for: packet)
+            let heard = policy.accepts(info.lastHeard) ? info.lastHeard : 0
+            let slot = table.slot(of: info.num, sequence: stamp.sequence, heard: heard)
+            table.update(slot) { row in
+                row.lastHeard = max(row.lastHeard, heard)
+                row.lastSequence = stamp.sequence
+                if let user = info.user { row.introduce(user) }
+            }
+            context.want(.debounced)
+        } catch {
+            context.quarantine(EventSequence(rawValue: stamp.sequence), reason: "NodeInfo of a radio: \(error)")
+        }
+    }
+
+    public func write(to transaction: inout WriteTransaction, store: ViewStore) throws(StorageError) {
+        try table.write(to: &transaction, store.table("nodes"))
+        try traffic.write(to: &transaction, store.table("channels"))
+    }
+
+    public mutating func committed() {
+        table.committed()
+        traffic.committed()
+    }
+}
+
+extension NodeRow {
+    fileprivate mutating func hear(
+        _ packet: DecodedPacket, _ stamp: MeshBatch.Stamp, heard: UInt32, channel: @autoclosure () -> ChannelIdentity
+    ) {
+        receptions &+= 1
+        lastSequence = stamp.sequence
+        lastHeard = max(lastHeard, heard)
+        firstHeard = firstHeard == 0 ? heard : min(firstHeard, heard)
+        if stamp.isFirstReception { packets &+= 1 }
+        if packet.rxSNR != 0 || packet.hasRSSI {
+            snr = packet.rxSNR
+            rssi = packet.hasRSSI ? packet.rxRSSI : nil
+        }
+        if packet.hopStart >= packet.hopLimit, packet.hopStart > 0 || packet.flags.contains(.hasBitfield) {
+            hopsAway = UInt32(packet.hopStart - packet.hopLimit)
+        }
+        isViaMQTT = packet.flags.contains(.viaMQTT)
+        guard packet.isReadable else {
+            if stamp.isFirstReception { unreadable &+= 1 }
+            return
+        }
+        let channelNumber = stamp.channel
+        if stamp.isFirstReadable && channelNumber >= 0 {
+            let name = channel().name
+            if name != self.channel { self.channel = name }
+        }
+    }
+
+    /// What a node says about itself replaces what it said before, but nothing never replaces something, and the first
+    /// public key stays.
+    fileprivate mutating func introduce(_ user: User) {
+        if !user.longName.isEmpty { longName = user.longName }
+        if !user.shortName.isEmpty { shortName = user.shortName }
+        if user.hwModel != 0 { hardwareModel = user.hwModel }
+        if !user.longName.isEmpty || !user.shortName.isEmpty {
+            role = user.role
+            isLicensed = user.isLicensed
+        }
+        if let unmessagable = user.isUnmessagable { isUnmessagable = unmessagable }
+        guard user.publicKey.count == 32 else { return }
+        if publicKey.isEmpty {
+            publicKey = user.publicKey
+        } else if publicKey != user.publicKey {
+            hasKeyConflict = true
+        }
+    }
+
+    fileprivate mutating func introduce(_ report: MapReport) {
+        if !report.longName.isEmpty { longName = report.longName }
+        if !report.shortName.isEmpty { shortName = report.shortName }
+        if report.hwModel != 0 { hardwareModel = report.hwModel }
+        if !report.longName.isEmpty { role = report.role }
+        if !report.firmwareVersion.isEmpty { firmware = report.firmwareVersion }
+    }
+}

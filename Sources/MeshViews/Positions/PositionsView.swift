@@ -1,0 +1,105 @@
+public import EventLog
+public import LMDB
+import Meshtastic
+public import Projections
+
+/// Where each node was: the newest positions per node, up to a cap.
+///
+/// A packet gives one row, at its first readable reception, if it has both coordinates. Null island, also where reduced
+/// precision has moved it, gives none; coordinates outside the globe go to quarantine.
+public struct PositionsView: Projection {
+    public typealias Batch = MeshBatch
+
+    public let name = "positions"
+    public let version: UInt32 = 1
+    public var policy: String { "cap=\(cap);\(TimePolicy.text)" }
+    public let rowTables = ["positions"]
+    public let stateTables = ["counts"]
+    public let cap: Int
+    private var series: SeriesBuffer
+
+    public init(cap: Int = 5_000) {
+        self.cap = cap
+        series = SeriesBuffer(prefixLength: 4, cap: cap)
+    }
+
+    public var pendingBytes: Int { series.pendingBytes }
+
+    public mutating func load(_ store: ViewStore) {}
+
+    public mutating func fold(_ batch: MeshBatch, after checkpoint: EventSequence, in context: inout FoldContext) {
+        let stamps = batch.stamps.span
+        let packets = batch.packets.packets.span
+        for index in packets.indices {
+            guard packets[index].port == PortNumber.position, stamps[index].isFirstReadable,
+                stamps[index].sequence > checkpoint.rawValue
+            else { continue }
+            add(packets[index], stamps[index], batch, &context)
+        }
+    }
+
+    private mutating func add(
+        _ packet: DecodedPacket, _ stamp: MeshBatch.Stamp, _ batch: MeshBatch, _ context: inout FoldContext
+    ) {
+        let sequence = EventSequence(rawValue: stamp.sequence)
+        do {
+            let position = try Position(decoding: batch.packets.payload(of: packet))
+            guard let latitude = position.latitudeI, let longitude = position.longitudeI else { return }
+            guard Self.isOnTheGlobe(latitude, longitude) else {
+                return context.quarantine(sequence, reason: "position \(latitude), \(longitude) (1e-7 degrees) is not on the globe")
+            }
+            guard !Self.isNullIsland(latitude, longitude, precisionBits: position.precisionBits) else { return }
+            let (time, source) = stamp.policy(for: packet)
+                .time(fix: position.timestamp, sent: position.time, received: packet.rxTime)
+            var row = PositionRow(node: packet.from, time: time, sequence: stamp.sequence)
+            row.timeSource = source
+            row.fill(from: position, latitude, longitude)
+            row.fill(from: packet)
+            series.append(prefix: UInt64(packet.from), time: time, sequence: stamp.sequence) { row.encode(to: &$0) }
+            context.want(.debounced)
+        } catch {
+            context.quarantine(sequence, reason: "position: \(error)")
+        }
+    }
+
+    static func isOnTheGlobe(_ latitude: Int32, _ longitude: Int32) -> Bool {
+        (-900_000_000...900_000_000).contains(latitude) && (-1_800_000_000...1_800_000_000).contains(longitude)
+    }
+
+    /// A fix of (0, 0) means that there is none. Reduced to p bits it arrives as (2^(31-p), 2^(31-p)).
+    static func isNullIsland(_ latitude: Int32, _ longitude: Int32, precisionBits: UInt32) -> Bool {
+        if latitude == 0 && longitude == 0 { return true }
+        guard latitude == longitude, (1...31).contains(precisionBits) else { return false }
+        return latitude == Int32(1) << Int32(31 - precisionBits)
+    }
+
+    public func write(to transaction: inout WriteTransaction, store: ViewStore) throws(StorageError) {
+        try series.write(to: &transaction, rows: store.table("positions"), counts: store.table("counts"))
+    }
+
+    public mutating func committed() { series.removeAll() }
+}
+
+extension PositionRow {
+    fileprivate mutating func fill(from position: Position, _ latitude: Int32, _ longitude: Int32) {
+        latitudeE7 = latitude
+        longitudeE7 = longitude
+        altitude = position.altitude
+        groundSpeed = position.groundSpeed
+        groundTrack = position.groundTrack
+        satellites = position.satsInView
+        precisionBits = position.precisionBits
+        sentTime = position.time
+        fixTime = position.timestamp
+        pdop = position.pdop
+        hdop = position.hdop
+        vdop = position.vdop
+    }
+
+    fileprivate mutating func fill(from packet: DecodedPacket) {
+        packetID = packet.id
+        gateway = packet.gateway
+        snr = packet.rxSNR
+        rssi = packet.hasRSSI ? packet.rxRSSI : nil
+    }
+}

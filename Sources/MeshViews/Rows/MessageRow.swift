@@ -1,0 +1,128 @@
+public import Meshtastic
+import ProtobufWire
+
+/// Where a message belongs: a channel's thread or the thread of two nodes.
+public enum MessageThread: Sendable, Hashable, Codable {
+    /// A channel, by the number that this view gave it when it first saw it.
+    case channel(UInt32)
+    /// Two nodes, the lower number first.
+    case direct(UInt32, UInt32)
+
+    init(between first: UInt32, and second: UInt32) {
+        self = .direct(min(first, second), max(first, second))
+    }
+
+    /// The nine bytes in front of a message's key.
+    var prefix: (kind: UInt8, value: UInt64) {
+        switch self {
+        case .channel(let number): (0, UInt64(number))
+        case .direct(let low, let high): (1, UInt64(low) << 32 | UInt64(high))
+        }
+    }
+
+    init(kind: UInt8, value: UInt64) {
+        self =
+            kind == 0
+            ? .channel(UInt32(truncatingIfNeeded: value))
+            : .direct(UInt32(truncatingIfNeeded: value >> 32), UInt32(truncatingIfNeeded: value))
+    }
+}
+
+/// How far a message got. It only ever rises.
+public enum DeliveryState: UInt8, Sendable, Comparable, Codable, CaseIterable {
+    case sent = 1
+    /// A router or the addressee refused it; the reason is a `Routing.Error`.
+    case failed = 2
+    /// Some node was heard to pass it on.
+    case implicitlyAcknowledged = 3
+    /// The addressee acknowledged it.
+    case delivered = 4
+
+    public static func < (left: DeliveryState, right: DeliveryState) -> Bool { left.rawValue < right.rawValue }
+}
+
+/// One text message, alert or tapback.
+///
+/// Key in the `messages` table: thread (1 + 8 bytes), time (4), sequence (8), big-endian. Value: `Message` of `views.proto`.
+public struct MessageRow: Sendable, Equatable, Codable {
+    /// The most gateways a message names; further receptions are only counted.
+    static let mostGateways = 32
+
+    public var thread: MessageThread
+    /// Seconds since 1970, and whose clock that is.
+    public var time: UInt32
+    public var timeSource = TimeSource.arrival
+    /// The event that made it readable, and the event of the packet's first reception.
+    public var sequence: UInt64
+    public var firstSequence: UInt64 = 0
+    public var from: UInt32 = 0
+    public var to: UInt32 = 0
+    public var id: UInt32 = 0
+    public var port: UInt32 = 0
+    /// The text with invalid UTF-8 repaired; the log has the bytes.
+    public var text = ""
+    /// The packet id that this answers; 0 = none.
+    public var replyID: UInt32 = 0
+    /// A tapback: the text is the emoji that reacts to `replyID`.
+    public var isReaction = false
+    public var state = DeliveryState.sent
+    /// A `Routing.Error` when failed.
+    public var failureReason: UInt32 = 0
+    public var receptions: UInt32 = 1
+    /// Who heard it, in order, each once.
+    public var gateways: [UInt32] = []
+    public var channel = ""
+    public var isViaMQTT = false
+    public var isPrivatelyEncrypted = false
+
+    init(thread: MessageThread, time: UInt32, sequence: UInt64) {
+        self.thread = thread
+        self.time = time
+        self.sequence = sequence
+    }
+
+    func encode(to writer: inout WireWriter) {
+        writer.varint(1, UInt64(timeSource.rawValue))
+        writer.varint(2, firstSequence)
+        writer.fixed32(3, from)
+        writer.fixed32(4, to)
+        writer.fixed32(5, id)
+        writer.varint(6, UInt64(port))
+        writer.string(7, text)
+        if replyID != 0 { writer.fixed32(8, replyID) }
+        if isReaction { writer.bool(9, true) }
+        writer.varint(10, UInt64(state.rawValue))
+        writer.present(11, failureReason)
+        writer.varint(12, UInt64(receptions))
+        for gateway in gateways { writer.fixed32(13, gateway) }
+        if !channel.isEmpty { writer.string(14, channel) }
+        if isViaMQTT { writer.bool(15, true) }
+        if isPrivatelyEncrypted { writer.bool(16, true) }
+    }
+
+    init(thread: MessageThread, time: UInt32, sequence: UInt64, decoding value: RawSpan) throws(WireError) {
+        self.init(thread: thread, time: time, sequence: sequence)
+        var reader = WireReader(value)
+        while let field = try reader.next() {
+            switch field.number {
+            case 1: timeSource = TimeSource(rawValue: UInt8(truncatingIfNeeded: field.scalar)) ?? .arrival
+            case 2: firstSequence = field.scalar
+            case 3: from = field.asUInt32
+            case 4: to = field.asUInt32
+            case 5: id = field.asUInt32
+            case 6: port = field.asUInt32
+            case 7: text = reader.bytes(field).asRepairedString
+            case 8: replyID = field.asUInt32
+            case 9: isReaction = field.asBool
+            case 10: state = DeliveryState(rawValue: UInt8(truncatingIfNeeded: field.scalar)) ?? .sent
+            case 11: failureReason = field.asUInt32
+            case 12: receptions = field.asUInt32
+            case 13: gateways.append(field.asUInt32)
+            case 14: channel = reader.bytes(field).asRepairedString
+            case 15: isViaMQTT = field.asBool
+            case 16: isPrivatelyEncrypted = field.asBool
+            default: continue
+            }
+        }
+    }
+}

@@ -1,0 +1,145 @@
+import EventLog
+
+/// How far a fold has come, for progress bars.
+public struct FoldProgress: Sendable {
+    /// Events folded and to fold, and where that began.
+    public var start: UInt64
+    public var position: UInt64
+    public var target: UInt64
+
+    public var fraction: Double {
+        target <= start ? 1 : Double(position - start) / Double(target - start)
+    }
+}
+
+/// Reads the log, decodes it on several threads, adds what is sequential, and hands each batch to all projectors.
+///
+/// Batches are decoded ahead while earlier ones are folded; at most a few are alive, so memory does not depend on the log's
+/// length. Every projector works on its own thread; each sees the batches in order.
+public actor FoldPipeline<Stage: FoldStage> {
+    public typealias Folder = any BatchFolder<Stage.Batch>
+
+    private let executor = SerialQueueExecutor(label: "meshledger.pipeline")
+    public nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
+
+    private let stage: Stage
+    private var folders: [Folder]
+    private var state: Stage.State
+    private var position: UInt64
+    private let decoders = DecodeExecutor()
+    private let batchSize: UInt64
+    private var tail: Task<Void, any Error>?
+
+    /// Batches that may be decoded ahead, and folded behind.
+    private static var depth: Int { 3 }
+
+    /// Starts at the checkpoint of the projector that is furthest behind, with the state that it stored.
+    public init(stage: Stage, folders: [Folder], batchSize: UInt64 = 2_048) async throws {
+        self.stage = stage
+        self.folders = folders
+        self.batchSize = batchSize
+        var state = stage.initialState()
+        var slowest: (folder: Folder, sequence: UInt64)?
+        for folder in folders {
+            let sequence = await folder.checkpoint().sequence
+            if sequence < slowest?.sequence ?? .max { slowest = (folder, sequence) }
+        }
+        if let slowest { stage.restore(try await slowest.folder.storedCarry(), into: &state) }
+        self.state = state
+        position = slowest?.sequence ?? 0
+    }
+
+    /// The last event given to the projectors.
+    public var reached: UInt64 { position }
+    public var projectors: [Folder] { folders }
+
+    /// Folds up to and including `target`, after whatever was asked for before.
+    public func fold(through target: UInt64, progress: (@Sendable (FoldProgress) -> Void)? = nil) async throws {
+        let previous = tail
+        let work = Task {
+            _ = try? await previous?.value  // its failure was thrown to whoever asked for it
+            try await self.run(through: target, progress)
+        }
+        tail = work
+        try await withTaskCancellationHandler {
+            try await work.value
+        } onCancel: {
+            work.cancel()
+        }
+    }
+
+    private func run(through target: UInt64, _ progress: (@Sendable (FoldProgress) -> Void)?) async throws {
+        guard target > position else { return }
+        let start = position
+        let isCatchingUp = target - start > batchSize
+        var next = start + 1
+        var ahead: [Task<Stage.Batch, any Error>] = []
+        var folding: [[String: Task<Void, any Error>]] = []
+        defer { for task in ahead { task.cancel() } }
+        while next <= target || !ahead.isEmpty {
+            while ahead.count < Self.depth && next <= target {
+                let last = min(target, next + batchSize - 1)
+                ahead.append(decode(next...last))
+                next = last + 1
+            }
+            var batch = try await ahead.removeFirst().value
+            stage.resolve(&batch, state: &state)
+            position = batch.events.upperBound.rawValue
+            folding.append(hand(batch, after: folding.last, isCatchingUp))
+            if folding.count >= Self.depth {
+                for task in folding.removeFirst().values { try await task.value }
+            }
+            progress?(FoldProgress(start: start, position: position, target: target))
+            try Task.checkCancellation()
+        }
+        for group in folding { for task in group.values { try await task.value } }
+    }
+
+    private func decode(_ events: ClosedRange<UInt64>) -> Task<Stage.Batch, any Error> {
+        let stage = stage
+        return Task(executorPreference: decoders) {
+            try stage.decode(EventSequence(rawValue: events.lowerBound)...EventSequence(rawValue: events.upperBound))
+        }
+    }
+
+    /// A chain of tasks for each projector keeps its batches in order.
+    private func hand(
+        _ batch: Stage.Batch, after previous: [String: Task<Void, any Error>]?, _ isCatchingUp: Bool
+    ) -> [String: Task<Void, any Error>] {
+        var tasks: [String: Task<Void, any Error>] = [:]
+        for folder in folders {
+            let earlier = previous?[folder.viewName]
+            tasks[folder.viewName] = Task {
+                try await earlier?.value
+                try await folder.fold(batch, isCatchingUp: isCatchingUp)
+            }
+        }
+        return tasks
+    }
+
+    /// Commits everything that all projectors hold.
+    public func flush(_ reason: FlushReason) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for folder in folders { group.addTask { try await folder.flush(reason) } }
+            try await group.waitForAll()
+        }
+    }
+
+    /// Takes in projectors of another pipeline that stand exactly where this one does.
+    /// - Returns: false when this pipeline has moved on meanwhile.
+    public func adopt(_ others: [Folder], at position: UInt64) -> Bool {
+        guard position == self.position else { return false }
+        folders += others
+        return true
+    }
+
+    /// Gives no more batches to the projectors of these views.
+    public func dismiss(_ names: Set<String>) {
+        folders.removeAll { names.contains($0.viewName) }
+    }
+
+    public func stop() async {
+        tail?.cancel()
+        for folder in folders { await folder.stop() }
+    }
+}

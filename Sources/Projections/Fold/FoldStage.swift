@@ -1,0 +1,69 @@
+public import EventLog
+
+/// A run of consecutive events after the pure decoding stage, shared by all projectors.
+public protocol FoldBatch: Sendable {
+    /// The first and last event of the run.
+    var events: ClosedRange<EventSequence> { get }
+    /// The checksum of the last event's record, for checkpoints.
+    var lastChecksum: UInt64 { get }
+    /// What the sequential stage learned in this run.
+    var carry: Carry { get }
+}
+
+/// The state of the sequential stage (which packets were seen, which keys are known) as far as one batch changed it.
+///
+/// Every view stores these changes in the transaction that moves its checkpoint, so that each view can be resumed
+/// alone and always with the state that belongs to its checkpoint.
+public struct Carry: Sendable {
+    /// One remembered fact of fixed size, numbered by the event that taught it.
+    public struct Record: Sendable, Equatable {
+        public var sequence: UInt64
+        public var first: UInt64
+        public var second: UInt64
+
+        public init(sequence: UInt64, first: UInt64, second: UInt64) {
+            self.sequence = sequence
+            self.first = first
+            self.second = second
+        }
+    }
+
+    /// A named fact that replaces an earlier one.
+    public struct Entry: Sendable {
+        public var sequence: UInt64
+        public var key: [UInt8]
+        public var value: [UInt8]
+
+        public init(sequence: UInt64, key: [UInt8], value: [UInt8]) {
+            self.sequence = sequence
+            self.key = key
+            self.value = value
+        }
+    }
+
+    /// In order of sequence.
+    public var records: [Record] = []
+    /// Records below this sequence are forgotten after the batch.
+    public var oldestRecord: UInt64 = 0
+    public var entries: [Entry] = []
+
+    public init() {}
+}
+
+/// How events become a batch: a pure stage that may run on several threads at once, and a sequential one.
+public protocol FoldStage: Sendable {
+    associatedtype Batch: FoldBatch
+    associatedtype State: Sendable
+
+    /// Reads and decodes the events. Called on several threads at once; depends on nothing but its arguments and the log.
+    func decode(_ events: ClosedRange<EventSequence>) throws -> Batch
+
+    /// The state before the first event.
+    func initialState() -> State
+
+    /// Adds what needs earlier events. Called in the order of the log.
+    func resolve(_ batch: inout Batch, state: inout State)
+
+    /// Puts back what views stored of earlier batches.
+    func restore(_ carry: Carry, into state: inout State)
+}

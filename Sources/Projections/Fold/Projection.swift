@@ -1,0 +1,68 @@
+public import EventLog
+public import LMDB
+
+/// A pure fold from events to the rows of one view.
+///
+/// A projection keeps what it changed since the last commit in memory. The projector asks it to write all of that in
+/// one transaction, together with the checkpoint, and then to forget it. A transaction that fails leaves it unforgotten.
+public protocol Projection<Batch>: Sendable {
+    associatedtype Batch: FoldBatch
+
+    /// The view's name: its folder, and its name on the command line.
+    var name: String { get }
+    /// Raised whenever the same events would give other rows.
+    var version: UInt32 { get }
+    /// The options that decide the rows, as text; part of the recipe.
+    var policy: String { get }
+    /// Tables whose content is the view; their digest is the view's digest.
+    var rowTables: [String] { get }
+    /// Tables that only serve the fold.
+    var stateTables: [String] { get }
+
+    /// Reads what the fold keeps in memory between flushes.
+    mutating func load(_ store: ViewStore) throws(StorageError)
+
+    /// Folds the events after `checkpoint`; earlier ones in the batch are already in the view.
+    mutating func fold(_ batch: Batch, after checkpoint: EventSequence, in context: inout FoldContext) throws(StorageError)
+
+    /// Bytes held for the next write, roughly.
+    var pendingBytes: Int { get }
+
+    /// Writes all pending changes. Must not forget them: the commit may fail.
+    func write(to transaction: inout WriteTransaction, store: ViewStore) throws(StorageError)
+
+    /// The commit succeeded: forget what was pending.
+    mutating func committed()
+}
+
+/// What a fold may use beside the batch: the committed rows of its own view, and a place for what cannot be folded.
+public struct FoldContext {
+    /// The view's own store, for rows that are no longer in memory.
+    public let store: ViewStore
+    /// How soon the changes want to be on disk: the highest urgency that the fold asked for.
+    public private(set) var urgency = Urgency.none
+    var quarantined: [Quarantined] = []
+
+    init(store: ViewStore) { self.store = store }
+
+    public mutating func want(_ urgency: Urgency) {
+        if urgency > self.urgency { self.urgency = urgency }
+    }
+
+    /// Puts an event aside: it stays in the log, and the next rebuild tries it again.
+    public mutating func quarantine(_ sequence: EventSequence, reason: String) {
+        quarantined.append(Quarantined(sequence: sequence, reason: reason))
+        want(.debounced)
+    }
+}
+
+/// An event that a view could not fold, and why.
+public struct Quarantined: Sendable, Equatable {
+    public var sequence: EventSequence
+    public var reason: String
+
+    public init(sequence: EventSequence, reason: String) {
+        self.sequence = sequence
+        self.reason = reason
+    }
+}

@@ -1,0 +1,159 @@
+import EventLog
+public import LMDB
+
+/// One running projection: what the pipeline gives batches to.
+public protocol BatchFolder<Batch>: Actor {
+    associatedtype Batch: FoldBatch
+    nonisolated var viewName: String { get }
+    func checkpoint() -> Checkpoint
+    func storedCarry() throws -> Carry
+    func fold(_ batch: Batch, isCatchingUp: Bool) throws
+    func flush(_ reason: FlushReason) throws
+    func statistics() -> ProjectorStatistics
+    func stop()
+}
+
+/// What a projector did since it was started.
+public struct ProjectorStatistics: Sendable {
+    public var folded: UInt64 = 0
+    public var commits: [FlushReason: Int] = [:]
+    public var lastError: String?
+}
+
+/// Runs one projection: folds batches in memory and commits rows, caps, quarantine, carried state and checkpoint together.
+///
+/// It has a thread of its own, because LMDB's write transactions block. A commit that fails is thrown, counted, and tried
+/// again with the next one: nothing that was folded is forgotten before it is on disk.
+public actor Projector<P: Projection>: BatchFolder {
+    private let executor: SerialQueueExecutor
+    private var projection: P
+    private let store: ViewStore
+    private let clock: any LedgerClock
+    private var schedule: FlushSchedule
+    private var committed: Checkpoint
+    private var reached: Checkpoint
+    private var carry = Carry()
+    private var quarantined: [Quarantined] = []
+    private var counters = ProjectorStatistics()
+    private var timer: Task<Void, Never>?
+    private var timerTarget: Duration?
+    private let policy: FlushPolicy
+
+    public nonisolated let viewName: String
+    public nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
+
+    /// Takes over the store, which must be open for writing, at its checkpoint.
+    public init(
+        _ projection: P, store: ViewStore, clock: any LedgerClock = MonotonicClock(), policy: FlushPolicy = FlushPolicy()
+    ) throws(StorageError) {
+        var loaded = projection
+        try loaded.load(store)
+        self.projection = loaded
+        self.store = store
+        self.clock = clock
+        self.policy = policy
+        schedule = FlushSchedule(policy: policy)
+        committed = try store.checkpoint()
+        reached = committed
+        viewName = projection.name
+        executor = SerialQueueExecutor(label: "meshledger.view.\(projection.name)")
+    }
+
+    public func checkpoint() -> Checkpoint { reached }
+
+    public func storedCarry() throws -> Carry { try store.carry() }
+
+    public func statistics() -> ProjectorStatistics { counters }
+
+    /// Folds what the batch has beyond this view's checkpoint.
+    public func fold(_ batch: P.Batch, isCatchingUp: Bool) throws {
+        guard batch.events.upperBound.rawValue > reached.sequence else { return }
+        var context = FoldContext(store: store)
+        try projection.fold(batch, after: EventSequence(rawValue: reached.sequence), in: &context)
+        keep(batch.carry)
+        quarantined += context.quarantined
+        counters.folded += batch.events.upperBound.rawValue - reached.sequence
+        reached = Checkpoint(sequence: batch.events.upperBound.rawValue, checksum: batch.lastChecksum)
+        if projection.pendingBytes + carry.records.count * 24 >= policy.pendingBytesLimit {
+            return try flush(.size)
+        }
+        if !isCatchingUp && reached.sequence - committed.sequence >= policy.idleEventLimit { return try flush(.size) }
+        schedule.changed(context.urgency, at: clock.now)
+        if !isCatchingUp { try flushIfDue() }
+    }
+
+    private func keep(_ batchCarry: Carry) {
+        let floor = reached.sequence
+        if let first = batchCarry.records.first, first.sequence > floor {
+            carry.records += batchCarry.records
+        } else {
+            carry.records += batchCarry.records.filter { $0.sequence > floor }
+        }
+        carry.oldestRecord = batchCarry.oldestRecord
+        carry.entries += batchCarry.entries.filter { $0.sequence > floor }
+    }
+
+    /// Commits everything pending. Does nothing when there is nothing.
+    public func flush(_ reason: FlushReason) throws {
+        guard reached != committed else { return }
+        do {
+            var transaction = try store.environment.beginWrite()
+            try projection.write(to: &transaction, store: store)
+            try store.add(carry, to: &transaction)
+            try store.add(quarantined, to: &transaction)
+            try store.setCheckpoint(reached, in: &transaction)
+            try transaction.commit()
+        } catch {
+            counters.lastError = "\(error)"
+            throw error
+        }
+        projection.committed()
+        carry = Carry()
+        quarantined.removeAll()
+        committed = reached
+        counters.lastError = nil
+        counters.commits[reason, default: 0] += 1
+        schedule.flushed(at: clock.now)
+    }
+
+    public func stop() {
+        timer?.cancel()
+        timer = nil
+        timerTarget = nil
+    }
+
+    // MARK: Timers
+
+    private func flushIfDue() throws {
+        guard let due = schedule.due else { return }
+        if due.time <= clock.now { return try flush(due.reason) }
+        arm(for: due.time)
+    }
+
+    /// One sleeping task; it is replaced only when something is due earlier than it would wake.
+    private func arm(for target: Duration) {
+        if let timerTarget, timerTarget <= target { return }
+        timer?.cancel()
+        timerTarget = target
+        let clock = clock
+        timer = Task { [weak self] in
+            do {
+                try await clock.sleep(until: target)
+            } catch {
+                return  // cancelled: another timer took over, or the projector stops
+            }
+            await self?.timerRang()
+        }
+    }
+
+    private func timerRang() {
+        timer = nil
+        timerTarget = nil
+        do {
+            try flushIfDue()
+        } catch {
+            counters.lastError = "\(error)"
+            arm(for: clock.now + policy.ceiling)
+        }
+    }
+}

@@ -1,0 +1,20 @@
+/// The clock that flush timers run on. Tests put a virtual one in its place.
+public protocol LedgerClock: Sendable {
+    /// Time since some fixed moment; it never goes back.
+    var now: Duration { get }
+    /// Returns at that time, or throws `CancellationError` when the task is cancelled first.
+    func sleep(until time: Duration) async throws
+}
+
+/// The system's monotonic clock.
+public struct MonotonicClock: LedgerClock {
+    private let start = ContinuousClock.now
+
+    public init() {}
+
+    public var now: Duration { ContinuousClock.now - start }
+
+    public func sleep(until time: Duration) async throws {
+        try await Task.sleep(until: start.advanced(by: time), clock: .continuous)
+    }
+}

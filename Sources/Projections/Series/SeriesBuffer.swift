@@ -1,0 +1,57 @@
+package import ProtobufWire
+
+/// Rows of many capped series (a node's positions, a node's metrics of one kind) that wait for the next commit.
+///
+/// A row's key is the series' prefix, the row's time (4 bytes) and its sequence (8 bytes), all big-endian. Of each series
+/// the newest rows by (time, sequence) stay, up to the cap: taking away the lowest row after each one that exceeds the cap,
+/// or after many at once, leaves the same rows, so the result does not depend on when a view was flushed.
+package struct SeriesBuffer: Sendable {
+    struct Row {
+        var series: Int32
+        var time: UInt32
+        var sequence: UInt64
+        var offset: Int
+        var length: Int32
+    }
+
+    /// The bytes in front of a row's time, as an integer, and how many they are (at most 8).
+    let prefixLength: Int
+    let cap: Int
+    private var places = FlatMap()
+    private(set) var prefixes: [UInt64] = []
+    private(set) var rows: [Row] = []
+    private(set) var values = WireWriter()
+
+    package init(prefixLength: Int, cap: Int) {
+        precondition(prefixLength <= 8 && cap > 0)
+        self.prefixLength = prefixLength
+        self.cap = cap
+    }
+
+    package var isEmpty: Bool { rows.isEmpty }
+    package var pendingBytes: Int { values.bytes.count + rows.count * MemoryLayout<Row>.stride + prefixes.count * 40 }
+
+    /// Adds a row whose value the closure writes.
+    @inline(__always)
+    package mutating func append(prefix: UInt64, time: UInt32, sequence: UInt64, _ encode: (inout WireWriter) -> Void) {
+        let series: Int32
+        if let known = places[prefix] {
+            series = known
+        } else {
+            series = Int32(prefixes.count)
+            prefixes.append(prefix)
+            places.set(prefix, series)
+        }
+        let offset = values.bytes.count
+        encode(&values)
+        rows.append(
+            Row(series: series, time: time, sequence: sequence, offset: offset, length: Int32(values.bytes.count - offset)))
+    }
+
+    package mutating func removeAll() {
+        places = FlatMap()
+        prefixes.removeAll(keepingCapacity: true)
+        rows.removeAll(keepingCapacity: true)
+        values.removeAll(keepingCapacity: true)
+    }
+}

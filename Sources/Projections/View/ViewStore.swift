@@ -1,0 +1,176 @@
+import EventLog
+public import LMDB
+import ProtobufWire
+
+/// The file of one view made by one recipe: its rows, its checkpoint, its quarantine, and the sequential stage's state
+/// as of the checkpoint. Disposable: it can always be made again from the log.
+public final class ViewStore: Sendable {
+    public let environment: Environment
+    public let recipe: Recipe
+    public let path: String
+
+    /// The most quarantined events that a view lists; older ones are only counted.
+    public static let quarantineCap = 10_000
+
+    enum Name {
+        static let meta = "meta"
+        static let quarantine = "quarantine"
+        static let records = "carry.records"
+        static let entries = "carry.entries"
+        static let all = [meta, quarantine, records, entries]
+    }
+
+    private init(environment: Environment, recipe: Recipe, path: String) {
+        self.environment = environment
+        self.recipe = recipe
+        self.path = path
+    }
+
+    /// Opens the store, and makes it where it may be written and is not there yet.
+    ///
+    /// - Parameter tables: the projection's own tables.
+    /// - Throws: `StorageError`; `.otherVersion` where the file is of another recipe than its folder says.
+    public static func open(
+        at path: String, recipe: Recipe, tables: [String], access: EnvironmentOptions.Access, sizeLimit: Int? = nil
+    ) throws(StorageError) -> ViewStore {
+        let options = EnvironmentOptions(
+            access: access, durability: .withoutMetaSync, sizeLimit: sizeLimit ?? EnvironmentOptions.reservation,
+            maximumTables: Name.all.count + tables.count)
+        let environment = try Environment.open(path, options)
+        let store = ViewStore(environment: environment, recipe: recipe, path: path)
+        for table in Name.all + tables { _ = try environment.table(table) }
+        if access == .readWrite { try store.noteRecipe() }
+        return store
+    }
+
+    /// A table of this store. Opened with the store, so asking is cheap and allowed within transactions.
+    public func table(_ name: String) throws(StorageError) -> RawTable { try environment.table(name) }
+
+    public func close() { environment.close() }
+
+    // MARK: Meta
+
+    private static let checkpointKey = Array("checkpoint".utf8)
+    private static let quarantinedKey = Array("quarantined".utf8)
+    private static let oldestRecordKey = Array("carry.oldest".utf8)
+    private static let recipeKey = Array("recipe".utf8)
+
+    private func noteRecipe() throws(StorageError) {
+        let meta = try table(Name.meta)
+        let identifier = Array(recipe.identifier.utf8)
+        let known = try environment.read { (transaction) throws(StorageError) in
+            try transaction.get(meta, Self.recipeKey.rawSpan)?.asArray
+        }
+        if let known {
+            guard known == identifier else { throw StorageError(.otherVersion, call: "open view", path: path) }
+            return
+        }
+        try environment.write { (transaction) throws(StorageError) in
+            try transaction.put(meta, key: Self.recipeKey.rawSpan, value: identifier.rawSpan)
+        }
+    }
+
+    public func checkpoint() throws(StorageError) -> Checkpoint {
+        try checkpoint(in: environment.beginRead())
+    }
+
+    public func checkpoint(in transaction: borrowing ReadTransaction) throws(StorageError) -> Checkpoint {
+        guard let value = try transaction.get(table(Name.meta), Self.checkpointKey.rawSpan), value.byteCount == 16 else {
+            return .start
+        }
+        return Checkpoint(sequence: value.bigEndianUInt64(at: 0), checksum: value.bigEndianUInt64(at: 8))
+    }
+
+    func setCheckpoint(_ checkpoint: Checkpoint, in transaction: inout WriteTransaction) throws(StorageError) {
+        let value = bigEndian(checkpoint.sequence) + bigEndian(checkpoint.checksum)
+        try transaction.put(table(Name.meta), key: Self.checkpointKey.rawSpan, value: value.rawSpan)
+    }
+
+    func number<Transaction: TransactionReading & ~Copyable>(
+        _ key: [UInt8], in transaction: borrowing Transaction
+    ) throws(StorageError) -> UInt64 {
+        try transaction.get(table(Name.meta), key.rawSpan)?.bigEndianUInt64(at: 0) ?? 0
+    }
+
+    // MARK: Quarantine
+
+    /// How many events were ever put aside by this view, listed or not.
+    public func quarantinedCount() throws(StorageError) -> UInt64 {
+        try number(Self.quarantinedKey, in: environment.beginRead())
+    }
+
+    /// The newest quarantined events first.
+    public func quarantined(limit: Int = .max, offset: Int = 0) throws(StorageError) -> [Quarantined] {
+        var found: [Quarantined] = []
+        var skipped = 0
+        let transaction = try environment.beginRead()
+        var cursor = try transaction.cursor(table(Name.quarantine))
+        while found.count < limit, try cursor.previous() {
+            if skipped < offset {
+                skipped += 1
+                continue
+            }
+            found.append(
+                Quarantined(
+                    sequence: EventSequence(rawValue: cursor.key.bigEndianUInt64(at: 0)),
+                    reason: cursor.value.asRepairedString))
+        }
+        return found
+    }
+
+    func add(_ quarantined: [Quarantined], to transaction: inout WriteTransaction) throws(StorageError) {
+        guard !quarantined.isEmpty else { return }
+        let table = try table(Name.quarantine)
+        for event in quarantined.suffix(Self.quarantineCap) {
+            let reason = Array(event.reason.utf8.prefix(1_000))
+            try transaction.put(table, key: bigEndian(event.sequence.rawValue).rawSpan, value: reason.rawSpan)
+        }
+        let total = try number(Self.quarantinedKey, in: transaction) + UInt64(quarantined.count)
+        try transaction.put(self.table(Name.meta), key: Self.quarantinedKey.rawSpan, value: bigEndian(total).rawSpan)
+        var excess = try transaction.count(table) - Self.quarantineCap
+        while excess > 0, let oldest = try transaction.firstKey(of: table, atOrAfter: []) {
+            try transaction.delete(table, key: oldest.rawSpan)
+            excess -= 1
+        }
+    }
+
+    // MARK: Carry
+
+    /// The sequential stage's state as of the checkpoint.
+    func carry() throws(StorageError) -> Carry {
+        var carry = Carry()
+        let transaction = try environment.beginRead()
+        carry.oldestRecord = try number(Self.oldestRecordKey, in: transaction)
+        var records = try transaction.cursor(table(Name.records))
+        while try records.next() {
+            CarryChunk.read(records.value, into: &carry.records)
+        }
+        carry.records.removeAll { $0.sequence < carry.oldestRecord }
+        var entries = try transaction.cursor(table(Name.entries))
+        while try entries.next() {
+            carry.entries.append(Carry.Entry(sequence: 0, key: entries.key.asArray, value: entries.value.asArray))
+        }
+        return carry
+    }
+
+    func add(_ carry: Carry, to transaction: inout WriteTransaction) throws(StorageError) {
+        let entries = try table(Name.entries)
+        for entry in carry.entries {
+            try transaction.put(entries, key: entry.key.rawSpan, value: entry.value.rawSpan)
+        }
+        guard !carry.records.isEmpty else { return }
+        let oldest = carry.oldestRecord
+        try transaction.put(table(Name.meta), key: Self.oldestRecordKey.rawSpan, value: bigEndian(oldest).rawSpan)
+        try CarryChunk.append(carry.records.filter { $0.sequence >= oldest }, to: table(Name.records), in: &transaction)
+        try CarryChunk.removeRecords(below: oldest, from: table(Name.records), in: &transaction)
+    }
+}
+
+extension WriteTransaction {
+    /// A copy of the first key that is `key` or comes after it.
+    package func firstKey(of table: RawTable, atOrAfter key: [UInt8]) throws(StorageError) -> [UInt8]? {
+        var cursor = try cursor(table)
+        let isThere = key.isEmpty ? try cursor.first() : try cursor.seek(atOrAfter: key.rawSpan)
+        return isThere ? cursor.key.asArray : nil
+    }
+}
