@@ -40,11 +40,12 @@ extension MeshBatch.Stamp {
 }
 
 extension DecodedPacket {
-    /// The packet's content was open or a key opened it.
-    var isReadable: Bool {
-        switch opening {
-        case .decoded, .channelKey, .plaintext, .privateKey: true
-        case .none, .opaque, .empty, .invalid: false
-        }
-    }
+    /// Its content is there, whatever may be wrong with the payload.
+    var isOpen: Bool { opening.isReadable && failure?.kind != .malformedData }
+}
+
+/// Which member of `FromRadio` an event holds, by field number.
+enum FromRadioVariant {
+    static let nodeInfo: UInt8 = 4
+    static let channel: UInt8 = 10
 }

@@ -8,28 +8,27 @@ public struct MeshState: Sendable {
     var seen = SeenPackets()
     var channels: ChannelTable
     private var radios: [UInt32: RadioChannels] = [:]
-    private var publicKeys: [UInt32: [UInt8]] = [:]
-    private let keyring: Keyring
+    private let directMessages: DirectMessages?
 
     private static let radioKey = UInt8(ascii: "r")
-    private static let publicKeyKey = UInt8(ascii: "k")
 
     init(keyring: Keyring) {
-        self.keyring = keyring
+        directMessages = keyring.privateKeys.isEmpty ? nil : DirectMessages(keyring: keyring)
         channels = ChannelTable(keyring: keyring)
     }
 
     /// Says of the event which packet it is a reception of, and on which channel.
     mutating func resolve(_ index: Int, in batch: inout MeshBatch) {
+        directMessages?.open(index, in: &batch)
         let packet = batch.packets.packets[index]
-        guard packet.flags.contains(.hasPacket) else {
+        guard packet.hasPacket else {
             if packet.fromRadio == FromRadioVariant.channel { learnChannel(packet, index, in: &batch) }
             return
         }
         let stamp = batch.stamps[index]
         batch.stamps[index].channel = channels.number(of: packet, in: batch.packets, radio: radios[stamp.source.rawValue])
         guard packet.opening != .invalid else { return }
-        let isReadable = packet.isReadable
+        let isReadable = packet.isOpen
         guard packet.id != 0 else {
             batch.stamps[index].isFirstReception = true
             batch.stamps[index].isFirstReadable = isReadable
@@ -42,6 +41,9 @@ public struct MeshState: Sendable {
         batch.stamps[index].firstSequence = verdict.firstSequence
         batch.stamps[index].isFirstReception = verdict.isFirstReception
         batch.stamps[index].isFirstReadable = verdict.isFirstReadable
+        if let directMessages, verdict.isFirstReadable, packet.port == Port.nodeInfo {
+            directMessages.learnPublicKey(index, in: &batch)
+        }
     }
 
     /// A radio tells its client which channel stands behind a local index; the key itself is masked in the log.
@@ -80,6 +82,10 @@ public struct MeshState: Sendable {
     }
 
     mutating func restore(_ entry: Carry.Entry) {
+        if entry.key.first == DirectMessages.entryKind {
+            directMessages?.restore(entry)
+            return
+        }
         guard entry.key.count == 6, entry.key[0] == Self.radioKey else { return }
         let source = entry.key.rawSpan.bigEndianUInt32(at: 1)
         let name = String(decoding: entry.value, as: UTF8.self)

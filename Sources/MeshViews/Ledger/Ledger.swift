@@ -191,7 +191,7 @@ public final class Ledger: Sendable {
     }
 
     private static func definitions(_ keyring: Keyring, _ options: LedgerOptions) -> [ViewDefinition] {
-        let fingerprint = keyring.fingerprintText
+        let fingerprint = keyring.fingerprint.map { String($0, radix: 16) }.joined(separator: ".")
         func view<P: Projection>(_ projection: P) -> ViewDefinition where P.Batch == MeshBatch {
             ViewDefinition(projection, keyring: fingerprint, clock: options.flushClock, policy: options.flushPolicy)
         }

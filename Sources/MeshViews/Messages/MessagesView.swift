@@ -40,15 +40,15 @@ public struct MessagesView: Projection {
     ) throws(StorageError) {
         let stamps = batch.stamps.span
         let packets = batch.packets.packets.span
-        for index in packets.indices where stamps[index].sequence > checkpoint.rawValue && packets[index].isReadable {
+        for index in packets.indices where stamps[index].sequence > checkpoint.rawValue && packets[index].isOpen {
             switch packets[index].port {
-            case PortNumber.text, PortNumber.alert:
+            case Port.text, Port.alert:
                 if stamps[index].isFirstReadable {
                     try add(packets[index], stamps[index], batch, &context)
                 } else {
                     try hearAgain(packets[index], stamps[index], &context)
                 }
-            case PortNumber.routing where stamps[index].isFirstReadable && packets[index].requestID != 0:
+            case Port.routing where stamps[index].isFirstReadable && packets[index].requestID != 0:
                 try acknowledge(packets[index], stamps[index], batch, &context)
             default:
                 continue

@@ -54,7 +54,7 @@ public struct NodesView: Projection {
                 context.quarantine(EventSequence(rawValue: stamp.sequence), reason: failure.reason)
             }
         }
-        guard packet.flags.contains(.hasPacket) else {
+        guard packet.hasPacket else {
             if packet.fromRadio == FromRadioVariant.nodeInfo { foldNodeInfo(packet, stamp, batch, &context) }
             return
         }
@@ -70,7 +70,7 @@ public struct NodesView: Projection {
     /// Positions, telemetry and texts have views of their own, with their own quarantine.
     private static func keepsFailures(of port: UInt32) -> Bool {
         switch port {
-        case PortNumber.text, PortNumber.alert, PortNumber.position, PortNumber.telemetry: false
+        case Port.text, Port.alert, Port.position, Port.telemetry: false
         default: true
         }
     }
@@ -81,11 +81,11 @@ public struct NodesView: Projection {
         guard packet.failure == nil else { return }
         do {
             switch packet.port {
-            case PortNumber.nodeInfo:
+            case Port.nodeInfo:
                 let user = try User(decoding: batch.packets.payload(of: packet))
                 table.update(slot) { $0.introduce(user) }
                 context.want(.immediate)
-            case PortNumber.mapReport:
+            case Port.mapReport:
                 let report = try MapReport(decoding: batch.packets.payload(of: packet))
                 table.update(slot) { $0.introduce(report) }
             default:
@@ -137,15 +137,13 @@ extension NodeRow {
         lastHeard = max(lastHeard, heard)
         firstHeard = firstHeard == 0 ? heard : min(firstHeard, heard)
         if stamp.isFirstReception { packets &+= 1 }
-        if packet.rxSNR != 0 || packet.hasRSSI {
+        if packet.flags.contains(.hasSNR) || packet.hasRSSI {
             snr = packet.rxSNR
             rssi = packet.hasRSSI ? packet.rxRSSI : nil
         }
-        if packet.hopStart >= packet.hopLimit, packet.hopStart > 0 || packet.flags.contains(.hasBitfield) {
-            hopsAway = UInt32(packet.hopStart - packet.hopLimit)
-        }
+        if let hops = packet.hopsAway { hopsAway = UInt32(hops) }
         isViaMQTT = packet.flags.contains(.viaMQTT)
-        guard packet.isReadable else {
+        guard packet.isOpen else {
             if stamp.isFirstReception { unreadable &+= 1 }
             return
         }

@@ -31,7 +31,7 @@ public struct PositionsView: Projection {
         let stamps = batch.stamps.span
         let packets = batch.packets.packets.span
         for index in packets.indices {
-            guard packets[index].port == PortNumber.position, stamps[index].isFirstReadable,
+            guard packets[index].port == Port.position, stamps[index].isFirstReadable,
                 stamps[index].sequence > checkpoint.rawValue
             else { continue }
             add(packets[index], stamps[index], batch, &context)

@@ -32,7 +32,7 @@ public struct TelemetryView: Projection {
         let stamps = batch.stamps.span
         let packets = batch.packets.packets.span
         for index in packets.indices {
-            guard packets[index].port == PortNumber.telemetry, stamps[index].isFirstReadable,
+            guard packets[index].port == Port.telemetry, stamps[index].isFirstReadable,
                 stamps[index].sequence > checkpoint.rawValue
             else { continue }
             add(packets[index], stamps[index], batch, &context)
