@@ -1,4 +1,5 @@
 import Meshtastic
+import ProtobufWire
 
 /// A channel as a view names it: what opened the packet, or how its source names it.
 public struct ChannelIdentity: Sendable, Hashable, Codable {

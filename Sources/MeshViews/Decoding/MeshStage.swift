@@ -1,5 +1,5 @@
 public import EventLog
-public import Meshtastic
+import Meshtastic
 public import Projections
 import ProtobufWire
 import Synchronization

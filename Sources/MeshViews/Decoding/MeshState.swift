@@ -1,3 +1,4 @@
+import EventLog
 import Meshtastic
 import Projections
 import ProtobufWire

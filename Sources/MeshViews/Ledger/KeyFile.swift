@@ -27,7 +27,7 @@ enum KeyFile {
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
             let data = try encoder.encode(keyring)
-            unlink(temporary)
+            unsafe unlink(temporary)
             let file = unsafe Foundation.open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
             guard file >= 0 else { throw CocoaError(.fileWriteNoPermission) }
             let handle = FileHandle(fileDescriptor: file, closeOnDealloc: true)

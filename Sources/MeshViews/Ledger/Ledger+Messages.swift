@@ -1,6 +1,5 @@
 import EventLog
 import LMDB
-public import Meshtastic
 import Projections
 import ProtobufWire
 
@@ -57,7 +56,8 @@ extension Ledger {
         let channels = try MessageChannels.read(transaction, store.table("channels"))
         var threads: [MessageThread] = []
         var cursor = try transaction.cursor(store.table("counts"))
-        while try cursor.next() where cursor.key.byteCount == 9 {
+        while try cursor.next() {
+            guard cursor.key.byteCount == 9 else { continue }
             let thread = MessageThread(kind: cursor.key.byte(at: 0), value: cursor.key.bigEndianUInt64(at: 1))
             guard let channel else {
                 threads.append(thread)

@@ -1,6 +1,5 @@
-public import EventLog
+import EventLog
 import LMDB
-public import Meshtastic
 import Projections
 import ProtobufWire
 

@@ -1,6 +1,5 @@
 import EventLog
 import LMDB
-public import Meshtastic
 import Projections
 import ProtobufWire
 

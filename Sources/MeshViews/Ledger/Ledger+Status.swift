@@ -1,6 +1,6 @@
 import EventLog
 import LMDB
-public import Projections
+import Projections
 
 /// Where a view stands.
 public struct ViewStatus: Sendable {

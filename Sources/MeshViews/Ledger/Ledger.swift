@@ -84,7 +84,7 @@ public final class Ledger: Sendable {
         logOptions.access = options.access == .readOnly ? .readOnly : .readWrite
         do {
             return (try EventLog.open(at: path, options: logOptions), options.access == .readOnly)
-        } catch let error as EventLogError {
+        } catch {
             let mayOnlyRead = error.code == .locked || error.code == .permission || error.code == .readOnly
             guard options.access == .automatic && mayOnlyRead else { throw error }
             logOptions.access = .readOnly
@@ -109,7 +109,7 @@ public final class Ledger: Sendable {
     private func start() async throws {
         try await engine.start(definitions, keyring: keyring)
         let (heads, signal) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        log.onAppend { _ in signal.yield() }
+        _ = log.onAppend { _ in signal.yield() }  // lives as long as the log
         let engine = engine
         let task = Task { for await _ in heads { await engine.follow() } }
         follower.withLock { $0 = task }
@@ -154,7 +154,7 @@ public final class Ledger: Sendable {
         do {
             if !isReadOnly { try await engine.close() }
             served.close()
-            try await log.close()
+            await log.close()
         } catch {
             throw LedgerError(error, path: path)
         }

@@ -1,5 +1,5 @@
-public import EventLog
-public import LMDB
+import EventLog
+import LMDB
 
 /// What went wrong with a ledger, in one sentence: what, where, and what to do.
 public struct LedgerError: Error, Sendable, CustomStringConvertible {

@@ -67,20 +67,19 @@ actor ViewEngine {
     private func usable(_ definition: ViewDefinition, folderName: String) throws -> Member? {
         let folder = served.folder(definition.name)
         let store: ViewStore
-        do {
+        do throws(StorageError) {
             store = try ViewStore.open(
                 at: folder.store(folderName), recipe: definition.recipe, tables: definition.tables, access: .readWrite)
-        } catch where error.code == .corrupt || error.code == .otherVersion || error.code == .missing {
+        } catch {
+            guard [.corrupt, .otherVersion, .missing, .malformedValue].contains(error.code) else { throw error }
             logger.warning("the view \(definition.name) cannot be used and is built again: \(error)")
             try folder.remove(folderName)
             return nil
         }
         let checkpoint = try store.checkpoint()
         if checkpoint == .start { return Member(definition: definition, store: store, folderName: folderName) }
-        let isOfThisLog =
-            try checkpoint.sequence <= log.head.rawValue
-            && log.checksum(of: EventSequence(rawValue: checkpoint.sequence)) == checkpoint.checksum
-        if isOfThisLog { return Member(definition: definition, store: store, folderName: folderName) }
+        let known = try log.checksum(of: EventSequence(rawValue: checkpoint.sequence))
+        if known == checkpoint.checksum { return Member(definition: definition, store: store, folderName: folderName) }
         logger.warning("the view \(definition.name) has seen events that the log does not hold and is built again")
         store.close()
         try folder.remove(folderName)
@@ -90,6 +89,7 @@ actor ViewEngine {
     /// The store of a build: an unfinished one is taken up again.
     private func fresh(_ definition: ViewDefinition, beside served: String?) throws -> Member {
         let folder = self.served.folder(definition.name)
+        try folder.create()
         let identifier = definition.recipe.identifier
         for name in folder.recipes() where Self.recipe(ofFolder: name) == identifier && name != served {
             if let member = try usable(definition, folderName: name) { return member }

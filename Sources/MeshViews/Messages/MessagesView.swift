@@ -109,7 +109,7 @@ public struct MessagesView: Projection {
         } catch {
             return  // the nodes view has put it into quarantine
         }
-        guard let reason = routing.errorReason else { return }
+        guard case .error(let reason) = routing else { return }
         let time = stamp.policy(for: packet).time(received: packet.rxTime).time
         let receipt = Receipt(sequence: stamp.sequence, time: time, from: packet.from, reason: reason)
         let isKnown = try rows.update(from: packet.to, id: packet.requestID, firstSequence: nil, in: context.store) {

@@ -48,7 +48,12 @@ struct PendingMessages: Sendable {
 
     mutating func insert(_ row: MessageRow, in store: ViewStore) throws(StorageError) {
         let place = add(row, isStored: false)
-        var thread = try threads[row.thread] ?? load(row.thread, from: store)
+        var thread: Thread
+        if let known = threads[row.thread] {
+            thread = known
+        } else {
+            thread = try load(row.thread, from: store)
+        }
         thread.count += 1
         thread.newRows.insert(Age(time: row.time, sequence: row.sequence, entry: place))
         if thread.count > cap { try evict(from: &thread, of: row.thread, store) }
@@ -103,7 +108,7 @@ struct PendingMessages: Sendable {
     private func load(_ thread: MessageThread, from store: ViewStore) throws(StorageError) -> Thread {
         let transaction = try store.environment.beginRead()
         let prefix = thread.key
-        let count = try transaction.get(store.table("counts"), prefix.rawSpan).map { $0.bigEndianUInt64(at: 0) } ?? 0
+        let count = try transaction.get(store.table("counts"), prefix.rawSpan)?.bigEndianUInt64(at: 0) ?? 0
         return Thread(count: Int(truncatingIfNeeded: count), floor: prefix)
     }
 

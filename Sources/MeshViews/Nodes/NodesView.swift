@@ -102,10 +102,10 @@ public struct NodesView: Projection {
     ) {
         do {
             let info = try NodeInfo(decoding: batch.packets.payload(of: packet))
-            guard info.num != 0, info.num != NodeID.broadcast else { return }
+            guard info.number != 0, info.number != NodeID.broadcast else { return }
             let policy = stamp.policy(for: packet)
             let heard = policy.accepts(info.lastHeard) ? info.lastHeard : 0
-            let slot = table.slot(of: info.num, sequence: stamp.sequence, heard: heard)
+            let slot = table.slot(of: info.number, sequence: stamp.sequence, heard: heard)
             table.update(slot) { row in
                 row.lastHeard = max(row.lastHeard, heard)
                 row.lastSequence = stamp.sequence
@@ -159,7 +159,7 @@ extension NodeRow {
     fileprivate mutating func introduce(_ user: User) {
         if !user.longName.isEmpty { longName = user.longName }
         if !user.shortName.isEmpty { shortName = user.shortName }
-        if user.hwModel != 0 { hardwareModel = user.hwModel }
+        if user.hardwareModel != 0 { hardwareModel = user.hardwareModel }
         if !user.longName.isEmpty || !user.shortName.isEmpty {
             role = user.role
             isLicensed = user.isLicensed
@@ -176,7 +176,7 @@ extension NodeRow {
     fileprivate mutating func introduce(_ report: MapReport) {
         if !report.longName.isEmpty { longName = report.longName }
         if !report.shortName.isEmpty { shortName = report.shortName }
-        if report.hwModel != 0 { hardwareModel = report.hwModel }
+        if report.hardwareModel != 0 { hardwareModel = report.hardwareModel }
         if !report.longName.isEmpty { role = report.role }
         if !report.firmwareVersion.isEmpty { firmware = report.firmwareVersion }
     }

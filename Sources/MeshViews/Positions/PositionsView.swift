@@ -44,7 +44,7 @@ public struct PositionsView: Projection {
         let sequence = EventSequence(rawValue: stamp.sequence)
         do {
             let position = try Position(decoding: batch.packets.payload(of: packet))
-            guard let latitude = position.latitudeI, let longitude = position.longitudeI else { return }
+            guard let latitude = position.latitudeE7, let longitude = position.longitudeE7 else { return }
             guard Self.isOnTheGlobe(latitude, longitude) else {
                 return context.quarantine(sequence, reason: "position \(latitude), \(longitude) (1e-7 degrees) is not on the globe")
             }
@@ -87,7 +87,7 @@ extension PositionRow {
         altitude = position.altitude
         groundSpeed = position.groundSpeed
         groundTrack = position.groundTrack
-        satellites = position.satsInView
+        satellites = position.satellites
         precisionBits = position.precisionBits
         sentTime = position.time
         fixTime = position.timestamp

@@ -1,4 +1,3 @@
-public import Meshtastic
 import ProtobufWire
 
 /// Where a message belongs: a channel's thread or the thread of two nodes.

@@ -1,4 +1,3 @@
-public import Meshtastic
 import ProtobufWire
 
 /// What the mesh has told about one node. A node is listed from the first packet that names it as sender.

@@ -20,13 +20,8 @@ public struct ViewFolder: Sendable {
     /// Serves another recipe from now on: written aside, synced, renamed, and the folder synced, so that a reader or a
     /// crash sees the old name or the new one.
     public func serve(_ identifier: String) throws(ViewFolderError) {
+        try create()
         let temporary = currentFile + ".new"
-        do {
-            try FileManager.default.createDirectory(
-                atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        } catch {
-            throw ViewFolderError(path: path, reason: "\(error)")
-        }
         let file = unsafe open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw ViewFolderError.last(temporary) }
         let bytes = Array((identifier + "\n").utf8)
@@ -41,6 +36,16 @@ public struct ViewFolder: Sendable {
         guard folder >= 0 else { throw ViewFolderError.last(path) }
         defer { close(folder) }
         guard fsync(folder) == 0 else { throw ViewFolderError.last(path) }
+    }
+
+    /// Makes the folder, for its owner only, unless it is there.
+    public func create() throws(ViewFolderError) {
+        do {
+            try FileManager.default.createDirectory(
+                atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        } catch {
+            throw ViewFolderError(path: path, reason: "\(error)")
+        }
     }
 
     /// The recipes that have a folder, finished or not.
