@@ -68,7 +68,4 @@ extension FieldTable {
         default: nil
         }
     }
-
-    /// Whether a port's payload is UTF-8 text.
-    public static func isText(port: UInt32) -> Bool { [1, 10, 11, 32, 66].contains(port) }
 }

@@ -78,7 +78,7 @@ public final class PacketOpener {
         case .serviceEnvelope: decodeEnvelope(bytes, &packet, &batch)
         case .meshPacket: decodeBarePacket(bytes, &packet, &batch)
         case .fromRadio: decodeFromRadio(bytes, &packet, &batch)
-        case .mqttJSON: fail(&packet, DecodeFailure(.unknownForm))
+        case .mqttJSON: return JSONForm.decode(bytes, into: &batch)
         case .unreadable: fail(&packet, DecodeFailure(.unreadable))
         }
         batch.packets.append(packet)

@@ -69,9 +69,5 @@ public struct Topic: Sendable, Hashable {
         }
     }
 
-    private static func node(_ text: String) -> UInt32? {
-        let digits = text.dropFirst()
-        guard text.first == "!", (1...8).contains(digits.count), digits.allSatisfy(\.isHexDigit) else { return nil }
-        return UInt32(digits, radix: 16)
-    }
+    private static func node(_ text: String) -> UInt32? { text.first == "!" ? NodeID.parse(text) : nil }
 }

@@ -1,0 +1,45 @@
+/// An event taken apart, down to the payload that was decrypted from it.
+public struct DissectedEvent: Sendable, Equatable {
+    public var form: CaptureForm
+    /// What the views get of it.
+    public var packet: DecodedPacket
+    /// All fields. Of a JSON event, those of the packet that it was turned into; nil where the event is no message.
+    public var message: DissectedMessage?
+    /// The text of an event that is one.
+    public var text: String?
+    /// The name of the channel whose key opened the packet.
+    public var channelName: String?
+
+    /// One line: how the packet was opened, or why it was not.
+    public var summary: String {
+        if let failure = packet.failure { return failure.reason }
+        return switch packet.opening {
+        case .none: "no packet: FromRadio field \(packet.fromRadio)"
+        case .decoded: "came in clear"
+        case .channelKey: "opened with the key of channel \(channelName ?? "?")"
+        case .plaintext: "marked as encrypted, but in clear"
+        case .privateKey: "direct message, opened with a private key"
+        case .opaque: "no known key opens it (channel hash \(packet.channel))"
+        case .empty: "a packet without content"
+        case .invalid: "broken"
+        }
+    }
+
+    /// The event for people: the summary, its text if it is one, and the tree of its fields.
+    public var textTree: String {
+        var tree = summary + "\n"
+        if let text { tree += text + "\n" }
+        if let message { tree += message.textTree }
+        return tree
+    }
+
+    /// The event for programs.
+    public var json: JSONValue {
+        var members: [JSONValue.Member] = [.init("form", .string("\(form)")), .init("summary", .string(summary))]
+        if let channelName { members.append(.init("channel", .string(channelName))) }
+        if let port = FieldTable.portName(packet.port), packet.port > 0 { members.append(.init("port", .string(port))) }
+        if let text { members.append(.init("text", .string(text))) }
+        if let message { members.append(.init("message", message.json)) }
+        return .object(members)
+    }
+}

@@ -1,0 +1,15 @@
+internal import ProtobufWire
+
+extension WireType {
+    /// As protobuf's documentation calls it.
+    var name: String {
+        switch self {
+        case .varint: "varint"
+        case .fixed64: "fixed64"
+        case .lengthDelimited: "bytes"
+        case .startGroup: "group"
+        case .endGroup: "group end"
+        case .fixed32: "fixed32"
+        }
+    }
+}

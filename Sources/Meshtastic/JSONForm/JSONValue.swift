@@ -1,0 +1,84 @@
+/// A JSON value. Members keep their order, and numbers their digits: a number that fits no type is still shown as it came.
+public enum JSONValue: Sendable, Hashable {
+    case null
+    case bool(Bool)
+    /// The number as written.
+    case number(String)
+    case string(String)
+    case array([JSONValue])
+    case object([Member])
+
+    public struct Member: Sendable, Hashable {
+        public var name: String
+        public var value: JSONValue
+
+        public init(_ name: String, _ value: JSONValue) {
+            self.name = name
+            self.value = value
+        }
+    }
+
+    public static func integer(_ value: some BinaryInteger) -> JSONValue { .number(String(value)) }
+
+    /// The shortest digits that give the same number; JSON has none for infinity and NaN, so these become texts as protobuf has them.
+    public static func float(_ value: Float) -> JSONValue { value.isFinite ? .number("\(value)") : .string(name(Double(value))) }
+
+    /// As `float`, for a double.
+    public static func double(_ value: Double) -> JSONValue { value.isFinite ? .number("\(value)") : .string(name(value)) }
+
+    private static func name(_ value: Double) -> String { value.isNaN ? "NaN" : value < 0 ? "-Infinity" : "Infinity" }
+}
+
+extension JSONValue {
+    /// The member of an object; the last, if there are several of that name.
+    public subscript(name: String) -> JSONValue? {
+        guard case .object(let members) = self else { return nil }
+        return members.last { $0.name == name }?.value
+    }
+
+    public var asString: String? {
+        if case .string(let text) = self { text } else { nil }
+    }
+
+    public var asArray: [JSONValue]? {
+        if case .array(let values) = self { values } else { nil }
+    }
+
+    public var isObject: Bool {
+        if case .object = self { true } else { false }
+    }
+
+    /// The number, infinite where it is beyond a double's range; also of a text that holds one.
+    public var asDouble: Double? {
+        switch self {
+        case .number(let digits): Double(digits)
+        case .string(let text): Double(text)
+        case .bool(let value): value ? 1 : 0
+        case .null, .array, .object: nil
+        }
+    }
+
+    /// The number if it is whole and fits 64 bits; `1.0` and `1e3` are whole.
+    public var asInteger: Int64? {
+        switch self {
+        case .number(let digits), .string(let digits):
+            if let exact = Int64(digits) { return exact }
+            return Double(digits).flatMap { Int64(exactly: $0) }
+        case .bool(let value): return value ? 1 : 0
+        case .null, .array, .object: return nil
+        }
+    }
+
+    /// As 32 bits: `-1` and `4294967295` are the same, as firmware before 2.2 wrote signed numbers. Nil for anything that needs more.
+    public var asUInt32: UInt32? {
+        guard let number = asInteger else { return nil }
+        if let exact = UInt32(exactly: number) { return exact }
+        return Int32(exactly: number).map { UInt32(bitPattern: $0) }
+    }
+
+    /// A node number: a number, its digits as text, or `!` and hex digits.
+    public var asNode: UInt32? {
+        if let text = asString, let node = NodeID.parse(text) { return node }
+        return asUInt32
+    }
+}
