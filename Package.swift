@@ -51,7 +51,7 @@ let package = Package(
             documents: ["views.proto", "FOLD.md"]),
         room("MeshLedger", ["MeshViews", "Meshtastic", "EventLog"]),
         room("MeshSimulator", ["Meshtastic", "ProtobufWire", "MeshCrypto"]),
-        room("MeshIngest", ["MeshViews", "Meshtastic", "EventLog", "ProtobufWire", "CMosquitto", logging]),
+        room("MeshIngest", ["MeshViews", "Meshtastic", "EventLog", "ProtobufWire", "MeshCrypto", "CMosquitto", logging]),
         room(
             "MeshCommands",
             [
@@ -69,7 +69,7 @@ let package = Package(
         tests("ProjectionsTests", ["Projections", "EventLog", "LMDB", "ProtobufWire"]),
         tests("MeshViewsTests", ["MeshLedger", "MeshViews", "Projections", "Meshtastic", "EventLog", "LMDB", "ProtobufWire", "MeshSimulator"]),
         tests("MeshSimulatorTests", ["MeshSimulator", "Meshtastic", "ProtobufWire"]),
-        tests("MeshIngestTests", ["MeshIngest", "MeshViews", "Meshtastic", "EventLog", "MeshSimulator"]),
+        tests("MeshIngestTests", ["MeshIngest", "MeshViews", "Meshtastic", "EventLog", "MeshSimulator", "CMosquitto"]),
         tests("MeshCommandsTests", ["MeshCommands", "MeshViews", "Meshtastic", "EventLog"]),
     ]
 )

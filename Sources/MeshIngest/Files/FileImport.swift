@@ -1,0 +1,96 @@
+import EventLog
+import Foundation
+import Synchronization
+
+/// Imports a file of recorded traffic, from where the last import of it ended.
+///
+/// ```swift
+/// let report = try await FileImport("capture.base64", into: target).run { print($0.eventCount) }
+/// ```
+/// Events and the mark of how far the file was read are stored in the same transaction: a file that is imported twice, renamed or grown adds
+/// nothing twice, and an import that was killed goes on where it was. Memory does not grow with the file.
+///
+/// A line or frame that is damaged becomes an event of its own, its text kept as unreadable. A file of another format is refused before anything is
+/// stored. `-` is standard input: it is read to its end and has no mark.
+public struct FileImport: Sendable {
+    let path: String
+    let target: IngestTarget
+    let options: ImportOptions
+
+    public init(_ path: String, into target: IngestTarget, options: ImportOptions = ImportOptions()) {
+        self.path = path
+        self.target = target
+        self.options = options
+    }
+
+    /// Imports what is new. When the task is cancelled, it stores what it has read and returns; the views are flushed in any case.
+    ///
+    /// - Parameter progress: called after appends, at most once in `progressIntervalSeconds`, and at the end
+    /// - Throws: `IngestError`; what was stored before stays, with its mark
+    public func run(progress: (@Sendable (ImportProgress) -> Void)? = nil) async throws(IngestError) -> ImportReport {
+        let file = try InputFile(path)
+        let isComplete = options.isComplete || file.size == nil
+        let head = try head(of: file)
+        let isWhole = file.size.map { $0 <= head.count } ?? (head.count < FormatDetection.sampleSize)
+        let defaultName = options.sourceName ?? Self.sourceName(of: path)
+        guard let format = try format(of: head, isWhole: isWhole) else {
+            progress?(ImportProgress(bytesDone: 0, bytesTotal: file.size, eventCount: 0, eventsPerSecond: 0, secondsLeft: 0))
+            return ImportReport(sourceName: defaultName)
+        }
+        var mark = FileMark(
+            headLength: head.count, headHash: FileMark.hash(head, head.count), offset: 0, tailHash: FileMark.hash([], 0), recordCount: 0,
+            sourceName: defaultName)
+        var key: String?
+        if file.size != nil {
+            let found = try FileMarkBook(log: target.log, format: format).find(file, head: head)
+            key = found.key
+            if let old = found.mark { (mark.offset, mark.recordCount, mark.sourceName) = (old.offset, old.recordCount, old.sourceName) }
+        }
+        let claim = try ImportClaim(key, in: target.log, path)
+        defer { withExtendedLifetime(claim) {} }
+        var run = ImportRun(file: file, target: target, key: key, mark: mark, format: format, progress: progress, options: options)
+        return try await run.finish(isComplete: isComplete, first: file.size == nil ? head : [])
+    }
+
+    private func head(of file: InputFile) throws(IngestError) -> [UInt8] {
+        if let size = file.size { return try file.bytes(min(size, FileMark.headSize), at: 0) }
+        var head: [UInt8] = []
+        while head.count < FormatDetection.sampleSize,
+            try file.read(FormatDetection.sampleSize - head.count, at: head.count, into: &head, isCancelled: { Task.isCancelled })
+        {}
+        return head
+    }
+
+    private func format(of head: [UInt8], isWhole: Bool) throws(IngestError) -> ImportFormat? {
+        guard let format = options.format else { return try FormatDetection.format(of: head.span, isWhole: isWhole, path: path) }
+        try FormatDetection.check(head.span, is: format, isWhole: isWhole, path: path)
+        return format
+    }
+
+    static func sourceName(of path: String) -> String {
+        path == "-" ? "file:standard input" : "file:" + (path.split(separator: "/").last.map(String.init) ?? path)
+    }
+}
+
+/// The right to import one file into one log: a second import at the same time would store everything twice.
+private final class ImportClaim: Sendable {
+    private struct Name: Hashable {
+        var log: ObjectIdentifier
+        var key: String
+    }
+
+    private static let taken = Mutex<Set<Name>>([])
+    private let name: Name?
+
+    init(_ key: String?, in log: EventLog, _ path: String) throws(IngestError) {
+        name = key.map { Name(log: ObjectIdentifier(log), key: $0) }
+        guard let name else { return }
+        guard Self.taken.withLock({ $0.insert(name).inserted }) else {
+            throw IngestError(.badRequest, subject: path, reason: "this file is being imported already")
+        }
+    }
+
+    deinit {
+        if let name { Self.taken.withLock { _ = $0.remove(name) } }
+    }
+}

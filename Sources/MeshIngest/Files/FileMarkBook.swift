@@ -1,0 +1,54 @@
+import EventLog
+
+/// Finds the mark of a file that was imported before, whatever it was called and however short it was then.
+///
+/// A cursor can only be asked for by its key, and a growing file has another hash each time. So a mark lies under the hash of the largest power of two of
+/// bytes that its file had when it was first seen, and is looked for under all powers of two that the file has now. Files that begin alike
+/// share a key and take numbered places.
+struct FileMarkBook {
+    private static let placeLimit = 1_000
+
+    let log: EventLog
+    let format: ImportFormat
+
+    /// The key under which the file's mark is kept, and the mark if there is one.
+    func find(_ file: InputFile, head: [UInt8]) throws(IngestError) -> (key: String, mark: FileMark?) {
+        var freeKey: String?
+        var length = 1 << (Int.bitWidth - 1 - max(1, head.count).leadingZeroBitCount)
+        var best: (key: String, mark: FileMark)?
+        while length >= 1 {
+            let stem = key(head, length)
+            for place in 0..<Self.placeLimit {
+                let key = "\(stem)/\(place)"
+                guard let stored = try cursor(key, file) else {
+                    freeKey = freeKey ?? key
+                    break
+                }
+                guard let mark = FileMark(stored), try mark.matches(file, head: head) else { continue }
+                if mark.headLength > best?.mark.headLength ?? -1 { best = (key, mark) }
+            }
+            length /= 2
+        }
+        if let best { return best }
+        guard let freeKey else {
+            throw IngestError(.storeFailed, subject: file.path, reason: "too many files that begin like this one were imported")
+        }
+        return (freeKey, nil)
+    }
+
+    private func key(_ head: [UInt8], _ length: Int) -> String {
+        let digits = FileMark.hash(head, min(length, head.count)).prefix(16).map { byte in
+            let text = String(byte, radix: 16)
+            return byte < 16 ? "0" + text : text
+        }
+        return "file/\(format.rawValue)/\(length)/\(digits.joined())"
+    }
+
+    private func cursor(_ key: String, _ file: InputFile) throws(IngestError) -> [UInt8]? {
+        do {
+            return try log.cursor(key)
+        } catch {
+            throw IngestError(.storeFailed, subject: file.path, reason: "the ledger could not be read", cause: "\(error)")
+        }
+    }
+}

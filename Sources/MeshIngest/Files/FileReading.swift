@@ -1,0 +1,129 @@
+import EventLog
+import Synchronization
+
+/// Reads a file from where the last import ended and cuts it into batches, on a thread of its own.
+struct FileReading {
+    static let chunkSize = 1 << 20
+    static let payloadLimit = 1 << 20
+
+    let file: InputFile
+    let isComplete: Bool
+    let batchLimit: Int
+    let isStopped: @Sendable () -> Bool
+    let output: Handoff<FileBatch>
+
+    private var cutter: any RecordCutter
+    private var mark: FileMark
+    private var batch = FileBatch()
+    private var batchBytes = 0
+    private var skippedBefore = 0
+
+    init(
+        _ file: InputFile, _ format: ImportFormat, from mark: FileMark, isComplete: Bool, batchLimit: Int,
+        output: Handoff<FileBatch>, isStopped: @escaping @Sendable () -> Bool
+    ) {
+        self.file = file
+        self.isComplete = isComplete
+        self.batchLimit = max(1, batchLimit)
+        self.isStopped = isStopped
+        self.output = output
+        self.mark = mark
+        cutter = format.cutter(isComplete: isComplete)
+    }
+
+    /// Reads to the end, or until it is stopped or nobody takes the batches, and closes the handoff.
+    ///
+    /// - Parameter first: bytes of a pipe that were read to find out its format
+    mutating func run(first: [UInt8]) {
+        do throws(IngestError) {
+            try readAll(first)
+        } catch {
+            batch.failure = error
+            _ = output.offer(batch)
+        }
+        output.close()
+    }
+
+    private mutating func readAll(_ first: [UInt8]) throws(IngestError) {
+        var window = first
+        var windowOffset = mark.offset
+        var isEnd = false
+        while true {
+            let end = try cutAll(window, windowOffset, isEnd: isEnd)
+            guard let end else { return }
+            windowOffset += end
+            if isEnd || isStopped() {
+                if isEnd { try finish(window, end, windowOffset) }
+                _ = try hand()
+                return
+            }
+            window.removeSubrange(..<end)
+            isEnd = try !file.read(Self.chunkSize, at: windowOffset + window.count, into: &window, isCancelled: isStopped)
+            if isEnd, isStopped() { isEnd = false }
+        }
+    }
+
+    /// Cuts what can be cut; where it ended, or nil when it shall stop.
+    private mutating func cutAll(_ window: [UInt8], _ windowOffset: Int, isEnd: Bool) throws(IngestError) -> Int? {
+        let bytes = window.span
+        var position = 0
+        while true {
+            switch cutter.cut(bytes, from: position, isEnd: isEnd) {
+            case .incomplete: return position
+            case .nothing(let end, let countsAsRecord):
+                position = end
+                mark.offset = windowOffset + end
+                if countsAsRecord { mark.recordCount += 1 }
+            case .record(let record, let end):
+                position = end
+                mark.offset = windowOffset + end
+                mark.recordCount += 1
+                add(record)
+                if batch.records.count >= batchLimit || batchBytes >= Self.payloadLimit {
+                    guard try hand() else { return nil }
+                }
+            }
+        }
+    }
+
+    private mutating func add(_ record: IngestRecord) {
+        batchBytes += record.payload.count
+        if let problem = record.problem {
+            batch.unreadableCount += 1
+            if batch.problems.count < ImportReport.problemLimit {
+                batch.problems.append(.init(number: mark.recordCount, unit: cutter.unit, reason: problem))
+            }
+        }
+        batch.records.append(record)
+    }
+
+    /// What stands at the end and is no whole record is kept as unreadable when the file is complete, and left alone when it may grow.
+    private mutating func finish(_ window: [UInt8], _ end: Int, _ offset: Int) throws(IngestError) {
+        let rest = window.count - end
+        guard rest > 0 else { return }
+        guard isComplete else {
+            batch.leftover = .init(byteCount: rest, offset: offset)
+            return
+        }
+        for start in stride(from: end, to: window.count, by: IngestLimit.unreadablePiece) {
+            let piece = window.span.bytes(start..<min(start + IngestLimit.unreadablePiece, window.count))
+            mark.recordCount += 1
+            mark.offset += piece.count
+            add(.unreadable(piece, "the file ends inside of this \(cutter.unit)"))
+        }
+    }
+
+    private mutating func hand() throws(IngestError) -> Bool {
+        if file.size != nil {
+            mark.tailHash = try FileMark.tail(of: file, before: mark.offset)
+            batch.mark = mark
+        }
+        batch.endOffset = mark.offset
+        batch.skippedBytes = cutter.skippedBytes - skippedBefore
+        skippedBefore = cutter.skippedBytes
+        let ready = batch
+        batch = FileBatch()
+        batchBytes = 0
+        return output.offer(ready) && !isStopped()
+    }
+}

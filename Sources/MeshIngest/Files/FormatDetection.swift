@@ -1,0 +1,93 @@
+/// Tells a file's format from its first bytes, before anything of it is stored.
+enum FormatDetection {
+    /// How many bytes of a file are looked at.
+    static let sampleSize = 65_536
+    /// How many records of the sample are looked at.
+    static let recordLimit = 256
+
+    /// The format of a file that begins with `sample`.
+    ///
+    /// Damaged records do not mislead it as long as sound ones of one format are at least a third of what it sees.
+    ///
+    /// - Parameter isWhole: whether the file has no more bytes than these
+    /// - Returns: nil for an empty sample
+    static func format(of sample: Span<UInt8>, isWhole: Bool, path: String) throws(IngestError) -> ImportFormat? {
+        if let archive = compression(of: sample) { throw compressed(archive, path) }
+        guard (0..<sample.count).contains(where: { !isSpace(sample[$0]) }) else { return nil }
+        let scores = ImportFormat.allCases.map { ($0, score(sample, $0, isWhole: isWhole)) }
+        guard let best = scores.max(by: { $0.1.share < $1.1.share }), best.1.share >= 1.0 / 3 else {
+            throw IngestError(
+                .wrongFormat, subject: path,
+                reason: "this is no format that can be imported; known are \(names), and --format names one")
+        }
+        return best.0
+    }
+
+    /// Refuses a file in which nothing looks like `format`.
+    static func check(_ sample: Span<UInt8>, is format: ImportFormat, isWhole: Bool, path: String) throws(IngestError) {
+        if let archive = compression(of: sample) { throw compressed(archive, path) }
+        let result = score(sample, format, isWhole: isWhole)
+        guard result.seen > 0, result.sound == 0 else { return }
+        throw IngestError(
+            .wrongFormat, subject: path,
+            reason: "nothing in its first \(sample.count) bytes is \(format.summary); without --format its format is found out")
+    }
+
+    private struct Score {
+        var seen = 0
+        var sound = 0
+        var share: Double { seen == 0 ? 0 : Double(sound) / Double(seen) }
+    }
+
+    private static func score(_ sample: Span<UInt8>, _ format: ImportFormat, isWhole: Bool) -> Score {
+        var score = Score()
+        var cutter = format.cutter(isComplete: isWhole)
+        var position = 0
+        var outside = 0
+        while score.seen < recordLimit {
+            switch cutter.cut(sample, from: position, isEnd: isWhole) {
+            case .incomplete:
+                if format == .stream { score.seen += outside / 512 }
+                if format == .lengthPrefixed, score.seen == 0 || !isWhole, sample.count - position > IngestLimit.envelope + 4 { score.seen += 1 }
+                return score
+            case .nothing(let end, _):
+                outside += end - position
+                position = end
+            case .record(let record, let end):
+                position = end
+                score.seen += 1
+                if record.problem == nil, isPlausible(record, format) { score.sound += 1 }
+            }
+        }
+        if format == .stream { score.seen += outside / 512 }
+        return score
+    }
+
+    /// Base64 and lengths fit much that is no traffic, so the message must begin as an envelope does. Real captures hold some that do not.
+    private static func isPlausible(_ record: IngestRecord, _ format: ImportFormat) -> Bool {
+        switch format {
+        case .envelopes, .lengthPrefixed: record.payload.first.map(EnvelopeShape.begins) ?? false
+        default: true
+        }
+    }
+
+    private static func compression(of sample: Span<UInt8>) -> String? {
+        let magics: [(name: String, bytes: [UInt8])] = [
+            ("gzip", [0x1f, 0x8b]), ("zstd", [0x28, 0xb5, 0x2f, 0xfd]), ("xz", [0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00]),
+            ("bzip2", [0x42, 0x5a, 0x68]), ("zip", [0x50, 0x4b, 0x03, 0x04]),
+        ]
+        return magics.first { magic in
+            sample.count >= magic.bytes.count && magic.bytes.indices.allSatisfy { sample[$0] == magic.bytes[$0] }
+        }?.name
+    }
+
+    private static func compressed(_ name: String, _ path: String) -> IngestError {
+        IngestError(
+            .wrongFormat, subject: path,
+            reason: "this is compressed (\(name)); decompress it first, or pipe what is inside to `meshledger import -`")
+    }
+
+    private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0d).contains(byte) }
+
+    private static var names: String { ImportFormat.allCases.map(\.rawValue).joined(separator: ", ") }
+}

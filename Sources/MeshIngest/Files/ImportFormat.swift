@@ -1,0 +1,38 @@
+/// The formats of files that can be imported.
+public enum ImportFormat: String, Sendable, CaseIterable {
+    /// Base64 of one MQTT ServiceEnvelope a line.
+    case envelopes
+    /// JSON lines with `raw_b64`, and optionally `rx_time`, `kind` and `src`.
+    case jsonLines = "jsonl"
+    /// The recorded bytes of a radio's serial or TCP stream: 94 C3 frames.
+    case stream
+    /// ServiceEnvelopes, each behind its length as a little-endian u32 of at most 65,535.
+    case lengthPrefixed = "length-prefixed"
+    /// JSON messages of MQTT, with topic or bare, one a line.
+    case mqttJSON = "mqtt-json"
+    /// Raw events as `meshledger export --format jsonl` writes them.
+    case ledgerLines = "ledger-jsonl"
+
+    /// What the format is, for help and errors.
+    public var summary: String {
+        switch self {
+        case .envelopes: "base64 of an MQTT ServiceEnvelope, one a line"
+        case .jsonLines: "JSON lines with raw_b64"
+        case .stream: "recorded bytes of a radio's serial or TCP stream"
+        case .lengthPrefixed: "envelopes behind their length (u32, little-endian)"
+        case .mqttJSON: "JSON messages of MQTT, one a line"
+        case .ledgerLines: "raw events of an export"
+        }
+    }
+
+    func cutter(isComplete: Bool) -> any RecordCutter {
+        switch self {
+        case .envelopes: LineCutter(decoder: EnvelopeLine(), isComplete: isComplete)
+        case .jsonLines: LineCutter(decoder: PacketLine(), isComplete: isComplete)
+        case .mqttJSON: LineCutter(decoder: MessageLine(), isComplete: isComplete)
+        case .ledgerLines: LineCutter(decoder: LedgerLineDecoder(), isComplete: isComplete)
+        case .stream: StreamCutter()
+        case .lengthPrefixed: LengthPrefixCutter()
+        }
+    }
+}

@@ -1,0 +1,60 @@
+public import EventLog
+
+/// What an import did.
+public struct ImportReport: Sendable {
+    /// Where a file had something that could not be read.
+    public struct Problem: Sendable, Equatable {
+        /// Which line or frame of the file, from 1.
+        public var number: Int
+        /// `line` or `frame`.
+        public var unit: String
+        public var reason: String
+    }
+
+    /// The last bytes of a file, which may still be growing: the start of a line or frame.
+    public struct Leftover: Sendable, Equatable {
+        public var byteCount: Int
+        /// Where they begin.
+        public var offset: Int
+    }
+
+    /// How many problems are told one by one.
+    public static let problemLimit = 20
+
+    /// The format; nil for an empty file.
+    public var format: ImportFormat?
+    public var sourceName: String
+    /// Events appended by this import, the unreadable ones among them.
+    public var eventCount = 0
+    /// The first and the last of them.
+    public var sequences: ClosedRange<EventSequence>?
+    /// How many were kept as unreadable text.
+    public var unreadableCount = 0
+    /// The first of them.
+    public var problems: [Problem] = []
+    /// Where this import began: above 0 when an earlier one had brought what is before.
+    public var startOffset = 0
+    /// The first byte not imported.
+    public var endOffset = 0
+    /// Bytes that belong to no record, such as console text on a serial port.
+    public var skippedBytes = 0
+    public var leftover: Leftover?
+    /// Whether the import was cancelled. What it had read is stored, and the next import of the file goes on there.
+    public var isInterrupted = false
+    public var seconds = 0.0
+
+    public init(sourceName: String) { self.sourceName = sourceName }
+}
+
+/// How far an import is.
+public struct ImportProgress: Sendable {
+    /// Bytes of the file behind the last stored event.
+    public var bytesDone: Int
+    /// The file's size; nil for a pipe.
+    public var bytesTotal: Int?
+    /// Events appended.
+    public var eventCount: Int
+    public var eventsPerSecond: Double
+    /// Seconds left at this rate; nil for a pipe and before there is a rate.
+    public var secondsLeft: Double?
+}

@@ -1,0 +1,81 @@
+import Foundation
+
+/// An open file or pipe to read from.
+final class InputFile: Sendable {
+    /// The path as given, or `-` for standard input.
+    let path: String
+    /// Size in bytes when it was opened; nil for pipes and devices, which cannot be resumed.
+    let size: Int?
+    private let descriptor: Int32
+
+    /// Opens `path`, `-` being standard input.
+    init(_ path: String) throws(IngestError) {
+        self.path = path
+        let isStandardInput = path == "-"
+        descriptor = isStandardInput ? dup(STDIN_FILENO) : unsafe open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw Self.cannotOpen(path, errno) }
+        var facts = stat()
+        guard unsafe fstat(descriptor, &facts) == 0 else {
+            let code = errno
+            close(descriptor)
+            throw Self.cannotOpen(path, code)
+        }
+        switch facts.st_mode & S_IFMT {
+        case S_IFDIR:
+            close(descriptor)
+            throw IngestError(.wrongFormat, subject: path, reason: "this is a folder; name a file in it")
+        case S_IFREG: size = isStandardInput ? nil : Int(facts.st_size)
+        default: size = nil
+        }
+    }
+
+    deinit { close(descriptor) }
+
+    /// Appends up to `count` bytes from `offset` (or from where a pipe stands) to `bytes`; false at the end.
+    ///
+    /// - Parameter isCancelled: asked while a pipe has nothing to give; true ends the wait as the end of the file would
+    func read(_ count: Int, at offset: Int, into bytes: inout [UInt8], isCancelled: () -> Bool) throws(IngestError) -> Bool {
+        if size == nil { while !hasInput() { if isCancelled() { return false } } }
+        var failure: Int32 = 0
+        var received = 0
+        let chunk = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
+            repeat {
+                received =
+                    unsafe size == nil
+                    ? Foundation.read(descriptor, buffer.baseAddress, count) : pread(descriptor, buffer.baseAddress, count, offset)
+                failure = received < 0 ? errno : 0
+            } while failure == EINTR
+            initialized = max(0, received)
+        }
+        guard failure == 0 else {
+            throw IngestError(.readFailed, subject: path, reason: "reading failed at byte \(offset)", cause: errorText(failure))
+        }
+        if bytes.isEmpty { bytes = chunk } else { bytes.append(contentsOf: chunk) }
+        return received > 0
+    }
+
+    /// The `count` bytes at `offset`, fewer at the end of the file.
+    func bytes(_ count: Int, at offset: Int) throws(IngestError) -> [UInt8] {
+        var bytes: [UInt8] = []
+        while bytes.count < count, try read(count - bytes.count, at: offset + bytes.count, into: &bytes, isCancelled: { false }) {}
+        return bytes
+    }
+
+    /// Waits up to 0.2 s for a pipe to have bytes or to end.
+    private func hasInput() -> Bool {
+        var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        return unsafe poll(&request, 1, 200) != 0
+    }
+
+    private static func cannotOpen(_ path: String, _ code: Int32) -> IngestError {
+        switch code {
+        case ENOENT, ENOTDIR: IngestError(.notFound, subject: path, reason: "there is no such file")
+        case EACCES, EPERM: IngestError(.noPermission, subject: path, reason: "no permission to read this file")
+        default: IngestError(.readFailed, subject: path, reason: "this file could not be opened", cause: errorText(code))
+        }
+    }
+}
+
+func errorText(_ code: Int32) -> String {
+    unsafe String(cString: strerror(code))
+}

@@ -1,0 +1,50 @@
+public import EventLog
+import Meshtastic
+
+/// `ledger-jsonl`: one raw event of a ledger a line, as `meshledger export --format jsonl` writes them.
+///
+/// ```
+/// {"sequence":1,"arrival":"2026-01-31T10:15:00.250000Z","reception":"live","source":"mqtt://…","encoding":"ServiceEnvelope","payload_b64":"…"}
+/// ```
+///
+/// `arrival` is the origin's clock, in ISO 8601 or microseconds since 1970. `reception` is `live` (received when it arrived), a time, or
+/// null where none was recorded. `encoding` is a name below or a number. `masked` is true where a radio's secrets were zeroed.
+/// Imported events keep the reception time that they have in the origin: what was live there is recorded here.
+public enum LedgerLine {
+    /// Appends the line of one event, with its line feed, to `text`.
+    public static func append(_ header: EventHeader, source: String, payload: RawSpan, to text: inout [UInt8]) {
+        text.append(contentsOf: "{\"sequence\":\(header.sequence.rawValue),\"arrival\":\"".utf8)
+        text.append(contentsOf: InstantText.text(microseconds: header.arrivalTime.microseconds).utf8)
+        text.append(contentsOf: "\",\"reception\":".utf8)
+        switch header.reception {
+        case .live: text.append(contentsOf: "\"live\"".utf8)
+        case .recorded(let time):
+            text.append(contentsOf: "\"\(InstantText.text(microseconds: time.microseconds))\"".utf8)
+        case .unrecorded: text.append(contentsOf: "null".utf8)
+        }
+        text.append(contentsOf: ",\"source\":".utf8)
+        JSONText.append(source, to: &text)
+        text.append(contentsOf: ",\"encoding\":".utf8)
+        if let name = name(of: header.encoding) {
+            text.append(contentsOf: "\"\(name)\"".utf8)
+        } else {
+            text.append(contentsOf: "\(header.encoding.rawValue)".utf8)
+        }
+        if header.isMasked { text.append(contentsOf: ",\"masked\":true".utf8) }
+        text.append(contentsOf: ",\"payload_b64\":\"".utf8)
+        Base64.encode(payload, to: &text)
+        text.append(contentsOf: "\"}\n".utf8)
+    }
+
+    /// What an encoding is called in exports.
+    public static func name(of encoding: PayloadEncoding) -> String? { names.first { $0.encoding == encoding }?.name }
+
+    /// The encoding of that name.
+    public static func encoding(named name: String) -> PayloadEncoding? { names.first { $0.name == name }?.encoding }
+
+    private static let names: [(encoding: PayloadEncoding, name: String)] = [
+        (.gap, "gap"), (.note, "note"), (PayloadEncoding(.serviceEnvelope), "ServiceEnvelope"),
+        (PayloadEncoding(.meshPacket), "MeshPacket"), (PayloadEncoding(.fromRadio), "FromRadio"),
+        (PayloadEncoding(.mqttJSON), "MQTTJSON"), (PayloadEncoding(.unreadable), "unreadable"),
+    ]
+}

@@ -1,0 +1,49 @@
+import EventLog
+import Meshtastic
+
+/// Reads what `LedgerLine` writes.
+struct LedgerLineDecoder: LineDecoder {
+    func decode(_ line: Span<UInt8>) throws(RecordFault) -> IngestRecord {
+        var members = try JSONMembers(line)
+        var (payload, encoding, source): ([UInt8]?, PayloadEncoding?, String?) = (nil, nil, nil)
+        var (arrival, reception): (Reception, Reception?) = (.unrecorded, .unrecorded)
+        var isMasked = false
+        while let member = try members.next(line) {
+            if member.isNamed("payload_b64", in: line) {
+                payload = try PacketLine.payload(member, line)
+            } else if member.isNamed("encoding", in: line) {
+                encoding = try Self.encoding(member, line)
+            } else if member.isNamed("source", in: line) {
+                source = try member.string(in: line)
+            } else if member.isNamed("arrival", in: line) {
+                arrival = try Self.time(member, line)
+            } else if member.isNamed("reception", in: line) {
+                reception = try member.string(in: line) == "live" ? nil : Self.time(member, line)
+            } else if member.isNamed("masked", in: line) {
+                isMasked = member.value.count == 4
+            }
+        }
+        guard let payload, let encoding else { throw RecordFault("no payload_b64 or no encoding") }
+        if encoding == PayloadEncoding(.fromRadio), !isMasked {
+            return StreamCutter.record(payload, reception: reception ?? arrival, origin: source.map { .named($0) } ?? .file)
+        }
+        var record = IngestRecord(payload, .unreadable, reception: reception ?? arrival, origin: source.map { .named($0) } ?? .file)
+        record.encoding = encoding
+        record.isMasked = isMasked
+        return record
+    }
+
+    func isWhole(_ record: IngestRecord) -> Bool { true }
+
+    private static func encoding(_ member: JSONMembers.Member, _ line: Span<UInt8>) throws(RecordFault) -> PayloadEncoding {
+        if let name = try member.string(in: line), let encoding = LedgerLine.encoding(named: name) { return encoding }
+        if let number = member.integer(in: line), let raw = UInt8(exactly: number), raw > 0 { return PayloadEncoding(rawValue: raw) }
+        throw RecordFault("unknown encoding")
+    }
+
+    /// Numbers are microseconds here, unlike in captures of others.
+    private static func time(_ member: JSONMembers.Member, _ line: Span<UInt8>) throws(RecordFault) -> Reception {
+        if let microseconds = member.integer(in: line) { return .recorded(Timestamp(microseconds: microseconds)) }
+        return try ReceptionTime.read(member, line)
+    }
+}

@@ -1,0 +1,26 @@
+import EventLog
+
+/// When a record says that it was received.
+enum ReceptionTime {
+    /// Unix seconds, with or without a fraction, or ISO 8601 in UTC; 0 and null mean that it was not recorded.
+    static func read(_ member: JSONMembers.Member, _ line: Span<UInt8>) throws(RecordFault) -> Reception {
+        switch member.kind {
+        case .null: return .unrecorded
+        case .string:
+            guard let text = try member.string(in: line), let microseconds = InstantText.microseconds(text) else {
+                throw RecordFault("a time that is not ISO 8601 in UTC")
+            }
+            return .recorded(Timestamp(microseconds: microseconds))
+        case .number:
+            if let seconds = member.integer(in: line) {
+                if seconds == 0 { return .unrecorded }
+                let (microseconds, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000)
+                guard !overflow else { throw RecordFault("a time out of range") }
+                return .recorded(Timestamp(microseconds: microseconds))
+            }
+            guard let seconds = member.double(in: line), abs(seconds) < 9e12 else { throw RecordFault("a time out of range") }
+            return seconds == 0 ? .unrecorded : .recorded(Timestamp(microseconds: Int64((seconds * 1_000_000).rounded())))
+        default: throw RecordFault("a time that is neither a number nor a text")
+        }
+    }
+}

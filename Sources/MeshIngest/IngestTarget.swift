@@ -1,0 +1,21 @@
+public import EventLog
+
+/// Where a source's events go: a log, and a way to bring the views on it up to date.
+public struct IngestTarget: Sendable {
+    public let log: EventLog
+    let flushViews: @Sendable () async throws -> Void
+
+    /// - Parameter flushViews: called when a connection is lost and when a source ends; folds and flushes the views
+    public init(log: EventLog, flushViews: @escaping @Sendable () async throws -> Void = {}) {
+        self.log = log
+        self.flushViews = flushViews
+    }
+
+    func flush(_ subject: String) async throws(IngestError) {
+        do {
+            try await flushViews()
+        } catch {
+            throw IngestError(.storeFailed, subject: subject, reason: "the events are stored, but the views could not be flushed", cause: "\(error)")
+        }
+    }
+}

@@ -1,0 +1,76 @@
+import CMosquitto
+import Foundation
+
+/// Why a connection was not made or was lost.
+///
+/// Final on the first connection are: an unknown host, a refused user or client, a certificate that is not trusted, all subscriptions refused. They need a
+/// person. A broker that does not answer is tried again from the start. Once subscriptions were granted, everything is tried again: brokers are
+/// restarted, and a name server may be away.
+struct MQTTFailure: Error, Sendable {
+    var error: IngestError
+    /// Whether trying again on the first connection makes no sense.
+    var needsPerson: Bool
+
+    init(_ code: IngestError.Code, _ address: MQTTAddress, _ reason: String, cause: String? = nil, needsPerson: Bool = false) {
+        error = IngestError(code, subject: address.text, reason: reason, cause: cause)
+        self.needsPerson = needsPerson
+    }
+
+    /// The failure behind a result of the library before the broker has answered.
+    static func connecting(_ result: Int32, systemError: Int32, complaint: String?, _ address: MQTTAddress) -> MQTTFailure {
+        if address.usesTLS, let complaint, isAboutTLS(complaint) { return tls(complaint, address) }
+        switch result {
+        case MOSQ_ERR_EAI.rawValue:
+            let text = unsafe String(cString: gai_strerror(systemError))
+            return MQTTFailure(.notFound, address, "the host \(address.host) is not known", cause: text, needsPerson: true)
+        case MOSQ_ERR_TLS.rawValue: return tls(complaint, address)
+        case MOSQ_ERR_ERRNO.rawValue where systemError != 0:
+            return MQTTFailure(.unreachable, address, "the broker cannot be reached", cause: errorText(systemError))
+        case MOSQ_ERR_INVAL.rawValue:
+            return MQTTFailure(.badRequest, address, "the address or an option makes no sense to the MQTT library", needsPerson: true)
+        default:
+            let hint = address.usesTLS ? "" : " (does it expect TLS? then the address begins with mqtts://)"
+            return MQTTFailure(
+                .unreachable, address, "the broker closed the connection without an answer\(hint)", cause: MosquittoClient.text(result))
+        }
+    }
+
+    /// The failure behind a connection that was lost after the broker had accepted it.
+    static func lost(_ result: Int32, systemError: Int32, _ address: MQTTAddress) -> MQTTFailure {
+        let isSystem = result == MOSQ_ERR_ERRNO.rawValue && systemError != 0
+        let cause = isSystem ? errorText(systemError) : MosquittoClient.text(result)
+        return MQTTFailure(.unreachable, address, "the connection was lost", cause: cause)
+    }
+
+    /// The failure behind an answer other than 0 to CONNECT (MQTT 3.1.1, section 3.2.2.3).
+    static func refused(_ answer: Int32, _ address: MQTTAddress) -> MQTTFailure {
+        let user = address.user.map { "user \($0)" } ?? "a client without user and password"
+        return switch answer {
+        case 1: MQTTFailure(.unreachable, address, "the broker does not speak MQTT 3.1.1", needsPerson: true)
+        case 2: MQTTFailure(.notAuthorized, address, "the broker refuses this client id", needsPerson: true)
+        case 3: MQTTFailure(.unreachable, address, "the broker is not available at the moment")
+        case 4: MQTTFailure(.notAuthorized, address, "wrong user name or password for \(user)", needsPerson: true)
+        case 5: MQTTFailure(.notAuthorized, address, "the broker refuses \(user): wrong password, or not authorized", needsPerson: true)
+        default: MQTTFailure(.unreachable, address, "the broker refused the connection with code \(answer)", needsPerson: true)
+        }
+    }
+
+    private static func isAboutTLS(_ complaint: String) -> Bool {
+        ["OpenSSL", "SSL routines", "certificate", "host name"].contains { complaint.contains($0) }
+    }
+
+    private static func tls(_ complaint: String?, _ address: MQTTAddress) -> MQTTFailure {
+        let cause = complaint.map { String($0.split(separator: "::").last ?? "") }
+        let reason =
+            if complaint?.contains("certificate verify failed") == true {
+                "the broker's certificate is not trusted; name the file of its authority"
+            } else if complaint?.contains("host name verification failed") == true {
+                "the broker's certificate is for another host than \(address.host)"
+            } else if complaint?.contains("alert") == true {
+                "the broker refused this client's certificate, or wants one"
+            } else {
+                "no TLS connection could be made; does the broker speak TLS on this port?"
+            }
+        return MQTTFailure(.notTrusted, address, reason, cause: cause, needsPerson: true)
+    }
+}

@@ -1,0 +1,128 @@
+import EventLog
+import Foundation
+import Synchronization
+
+/// Listens to an MQTT broker and appends every Meshtastic message that comes, byte for byte.
+///
+/// ```swift
+/// let ingest = MQTTIngest(MQTTOptions(try MQTTAddress("mqtt://localhost/msh/#")), into: target) { print($0) }
+/// try await ingest.run()  // until the task is cancelled
+/// ```
+/// Retained messages and repeated deliveries are events like all others. Each topic is a source of its own, named after broker and topic. With quality
+/// of service 1 a message is acknowledged only when it is on disk, so the broker sends again what a crash took.
+///
+/// A lost connection is made again, after 1 s, then 2 s and so on; see `MQTTFailure` for what is not tried again. The views are flushed when a connection
+/// is lost and at the end.
+public final class MQTTIngest: Sendable {
+    private let options: MQTTOptions
+    private let target: IngestTarget
+    private let report: @Sendable (MQTTNotice) -> Void
+    private let counts = Mutex(MQTTStatistics())
+
+    /// - Parameter report: told what happens to the connection, from the connection's thread
+    public init(_ options: MQTTOptions, into target: IngestTarget, report: @escaping @Sendable (MQTTNotice) -> Void = { _ in }) {
+        self.options = options
+        self.target = target
+        self.report = report
+    }
+
+    /// What came so far.
+    public var statistics: MQTTStatistics { counts.withLock { $0 } }
+
+    /// Listens until the task is cancelled; then it stores what was received, flushes the views and returns.
+    ///
+    /// - Throws: `IngestError` when the broker refuses us for good or the ledger does not take the events
+    public func run() async throws(IngestError) {
+        try options.check()
+        for topic in options.address.topics where !MosquittoClient.isTopic(topic) {
+            throw IngestError(.badRequest, subject: options.address.text, reason: "\(topic) is no topic that can be subscribed to")
+        }
+        let connection = try MQTTConnection(options, report: report)
+        let thread = Thread { connection.run() }
+        thread.name = "meshledger mqtt"
+        thread.start()
+        let failure = await withTaskCancellationHandler {
+            await storeAll(connection)
+        } onCancel: {
+            connection.stop()
+        }
+        let target = target
+        let subject = options.address.text
+        if let failure = failure ?? connection.failure {
+            // The reason why it ended is told, not a second one.
+            try? await Uncancelled.run { () async throws(IngestError) in try await target.flush(subject) }
+            throw failure
+        }
+        try await Uncancelled.run { () async throws(IngestError) in try await target.flush(subject) }
+    }
+
+    /// Appends what comes in batches: all that arrived while the batch before was written.
+    private func storeAll(_ connection: MQTTConnection) async -> IngestError? {
+        var sources = SourceNames(log: target.log, base: options.address.text)
+        var kinds = MQTTTopicKinds()
+        while let items = await connection.output.takeAll() {
+            do throws(IngestError) {
+                try await store(items, &sources, &kinds)
+            } catch {
+                connection.output.refuse()
+                connection.stop()
+                return error
+            }
+            connection.output.settle()
+            connection.wake()
+        }
+        return nil
+    }
+
+    private func store(
+        _ items: [MQTTConnection.Item], _ sources: inout SourceNames, _ kinds: inout MQTTTopicKinds
+    ) async throws(IngestError) {
+        var events: [NewEvent] = []
+        var came = MQTTStatistics()
+        for item in items {
+            switch item {
+            case .connected: came.connectionCount += 1
+            case .lost:
+                try await append(&events)
+                try await target.flush(options.address.text)
+            case .deliveries(let deliveries):
+                for delivery in deliveries {
+                    came.receivedCount += 1
+                    switch kinds.kind(of: delivery.topic) {
+                    case .status: came.statusCount += 1
+                    case .foreign: came.foreignCount += 1
+                    case .event(let form):
+                        let source = try await sources.id(.within(delivery.topic))
+                        events.append(NewEvent(delivery.payload, encoding: PayloadEncoding(form), source: source, reception: .live))
+                        came.storedCount += 1
+                    }
+                }
+            }
+        }
+        try await append(&events)
+        counts.withLock { $0.add(came) }
+    }
+
+    private func append(_ events: inout [NewEvent]) async throws(IngestError) {
+        guard !events.isEmpty else { return }
+        let batch = events
+        events = []
+        do {
+            _ = try await Uncancelled.run { [target] () async throws in try await target.log.append(batch) }
+        } catch {
+            throw IngestError(
+                .storeFailed, subject: options.address.text, reason: "the ledger did not take \(batch.count) received messages",
+                cause: "\(error)")
+        }
+    }
+}
+
+extension MQTTStatistics {
+    fileprivate mutating func add(_ other: MQTTStatistics) {
+        receivedCount += other.receivedCount
+        storedCount += other.storedCount
+        statusCount += other.statusCount
+        foreignCount += other.foreignCount
+        connectionCount += other.connectionCount
+    }
+}

@@ -1,0 +1,127 @@
+import CMosquitto
+import Foundation
+
+/// A connection of Debian's libmosquitto, driven by one thread that reads, stores and writes in turn.
+///
+/// The library queues an acknowledgement before it hands over the message, and with `threaded` set it writes nothing but in `write`. So the thread
+/// decides: what it has read is stored first, then acknowledged.
+///
+/// Synchronization: only the thread that made it may use it. Safe: the handle is private and freed with the object, and callbacks run inside of its methods.
+@safe final class MosquittoClient {
+    struct Delivery: Sendable {
+        var topic: String
+        var payload: [UInt8]
+        var qualityOfService: Int32
+    }
+
+    private let handle: OpaquePointer
+    /// The broker's answer to the connection, when it has come.
+    private(set) var connectAnswer: Int32?
+    /// What was granted by subscription, when it has come.
+    private(set) var grants: [Int32: Int32] = [:]
+    private(set) var deliveries: [Delivery] = []
+    /// The last thing that the library or OpenSSL complained about.
+    private(set) var lastComplaint: String?
+
+    private static let isReady: Int32 = unsafe mosquitto_lib_init()
+
+    /// - Returns: nil when there is no memory or the client id is not one
+    init?(clientID: String, isCleanSession: Bool) {
+        guard Self.isReady == 0, let handle = unsafe mosquitto_new(clientID, isCleanSession, nil) else { return nil }
+        unsafe self.handle = handle
+        unsafe mosquitto_user_data_set(handle, Unmanaged.passUnretained(self).toOpaque())
+        unsafe mosquitto_threaded_set(handle, true)
+        setCallbacks()
+    }
+
+    deinit { unsafe mosquitto_destroy(handle) }
+
+    func setCredentials(user: String, password: String?) -> Int32 { unsafe mosquitto_username_pw_set(handle, user, password) }
+
+    /// Turns TLS on, with the certificates of a file or else the system's.
+    func setTLS(authorities: String?, certificate: String?, key: String?, isInsecure: Bool) -> Int32 {
+        var result: Int32
+        if authorities != nil {
+            result = unsafe mosquitto_tls_set(handle, authorities, nil, certificate, key, nil)
+        } else {
+            // The folder must be named, or the library refuses; the option adds the system's own file.
+            result = unsafe mosquitto_tls_set(handle, nil, "/etc/ssl/certs", certificate, key, nil)
+            if result == 0 { result = unsafe mosquitto_int_option(handle, MOSQ_OPT_TLS_USE_OS_CERTS, 1) }
+        }
+        if result == 0, isInsecure {
+            result = unsafe mosquitto_tls_opts_set(handle, 0, nil, nil)
+            if result == 0 { result = unsafe mosquitto_tls_insecure_set(handle, true) }
+        }
+        return result
+    }
+
+    /// Connects; may block as long as the system tries.
+    func connect(host: String, port: UInt16, keepAliveSeconds: Int) -> (result: Int32, systemError: Int32) {
+        connectAnswer = nil
+        grants = [:]
+        lastComplaint = nil
+        errno = 0
+        let result = unsafe mosquitto_connect(handle, host, Int32(port), Int32(keepAliveSeconds))
+        return (result, errno)
+    }
+
+    /// The socket to wait for; nil when there is no connection.
+    var descriptor: Int32? {
+        let descriptor = unsafe mosquitto_socket(handle)
+        return descriptor >= 0 ? descriptor : nil
+    }
+
+    var wantsWrite: Bool { unsafe mosquitto_want_write(handle) }
+
+    /// Reads one packet if there is one.
+    func read() -> Int32 { unsafe mosquitto_loop_read(handle, 1) }
+
+    /// Writes what is queued, acknowledgements among it.
+    func write() -> Int32 { unsafe mosquitto_loop_write(handle, 1) }
+
+    /// Sends signs of life when they are due.
+    func tick() -> Int32 { unsafe mosquitto_loop_misc(handle) }
+
+    /// Asks for a topic. The number is what its grant will be found under.
+    func subscribe(_ topic: String, qualityOfService: Int32) -> (result: Int32, number: Int32) {
+        var number: Int32 = 0
+        let result = unsafe mosquitto_subscribe(handle, &number, topic, qualityOfService)
+        return (result, number)
+    }
+
+    func disconnect() { _ = unsafe mosquitto_disconnect(handle) }
+
+    /// The messages that came since the last call.
+    func takeDeliveries() -> [Delivery] {
+        defer { deliveries.removeAll(keepingCapacity: true) }
+        return deliveries
+    }
+
+    static func text(_ code: Int32) -> String { unsafe String(cString: mosquitto_strerror(code)) }
+
+    static func isTopic(_ text: String) -> Bool { unsafe mosquitto_sub_topic_check(text) == 0 }
+
+    private static func client(_ object: UnsafeMutableRawPointer?) -> MosquittoClient? {
+        unsafe object.map { unsafe Unmanaged<MosquittoClient>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    private func setCallbacks() {
+        unsafe mosquitto_connect_callback_set(handle) { _, object, code in
+            unsafe MosquittoClient.client(object)?.connectAnswer = code
+        }
+        unsafe mosquitto_subscribe_callback_set(handle) { _, object, number, count, granted in
+            guard let granted = unsafe granted, count > 0 else { return }
+            unsafe MosquittoClient.client(object)?.grants[number] = granted[0]
+        }
+        unsafe mosquitto_message_callback_set(handle) { _, object, message in
+            guard let message = unsafe message?.pointee, let topic = unsafe message.topic else { return }
+            let bytes = unsafe UnsafeRawBufferPointer(start: message.payload, count: Int(max(0, message.payloadlen)))
+            let delivery = unsafe Delivery(topic: String(cString: topic), payload: Array(bytes), qualityOfService: message.qos)
+            unsafe MosquittoClient.client(object)?.deliveries.append(delivery)
+        }
+        unsafe mosquitto_log_callback_set(handle) { _, object, level, text in
+            guard level & (MOSQ_LOG_ERR | MOSQ_LOG_WARNING) != 0, let text = unsafe text else { return }
+            unsafe MosquittoClient.client(object)?.lastComplaint = String(cString: text)
+        }
+    }
+}

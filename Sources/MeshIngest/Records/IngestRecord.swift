@@ -1,0 +1,39 @@
+import EventLog
+import Meshtastic
+
+/// One record cut out of a file, on its way to becoming an event.
+struct IngestRecord: Sendable {
+    var payload: [UInt8]
+    var encoding: PayloadEncoding
+    var reception: Reception = .unrecorded
+    /// What the record says about where it was heard (a topic, an address), appended to the file's own source name;
+    /// or, for our own export, the whole name of its source.
+    var origin: Origin = .file
+    var isMasked = false
+    /// Why the bytes are kept as unreadable text.
+    var problem: String?
+
+    enum Origin: Sendable, Equatable {
+        case file
+        case within(String)
+        case named(String)
+    }
+
+    init(_ payload: [UInt8], _ form: CaptureForm, reception: Reception = .unrecorded, origin: Origin = .file) {
+        self.payload = payload
+        self.encoding = PayloadEncoding(form)
+        self.reception = reception
+        self.origin = origin
+    }
+
+    /// A line or frame that its format could not give bytes for, kept as it stands.
+    static func unreadable(_ text: [UInt8], _ problem: String) -> IngestRecord {
+        var record = IngestRecord(text, .unreadable)
+        record.problem = problem
+        return record
+    }
+}
+
+extension PayloadEncoding {
+    init(_ form: CaptureForm) { self.init(rawValue: form.rawValue) }
+}

@@ -1,0 +1,53 @@
+import Meshtastic
+
+/// Cuts envelopes that each stand behind their length, a little-endian u32 of at most 65,535.
+///
+/// A length that cannot be means damage. The bytes up to the next place where two envelopes in a row look sound are kept as unreadable.
+struct LengthPrefixCutter: RecordCutter {
+    let unit = "frame"
+    private var isDamaged = false
+
+    mutating func cut(_ window: Span<UInt8>, from start: Int, isEnd: Bool) -> Cut {
+        guard start + 4 <= window.count else { return .incomplete }
+        if !isDamaged, let length = Self.length(in: window, at: start) {
+            let end = start + 4 + length
+            guard end <= window.count else { return .incomplete }
+            return .record(IngestRecord(window.bytes(start + 4..<end), .serviceEnvelope), end: end)
+        }
+        return damage(window, from: start, isEnd: isEnd)
+    }
+
+    /// The length at `start` when it is a possible one.
+    static func length(in window: Span<UInt8>, at start: Int) -> Int? {
+        let length =
+            Int(window[start]) | Int(window[start + 1]) << 8 | Int(window[start + 2]) << 16 | Int(window[start + 3]) << 24
+        return length <= IngestLimit.envelope ? length : nil
+    }
+
+    /// Whether an envelope that begins like one stands behind a length at `start`, and its end if it lies within the window.
+    static func looksSound(_ window: Span<UInt8>, at start: Int) -> (end: Int, isInside: Bool)? {
+        guard start + 5 <= window.count, let length = length(in: window, at: start), length > 0 else { return nil }
+        guard EnvelopeShape.begins(window[start + 4]) else { return nil }
+        return (start + 4 + length, start + 4 + length <= window.count)
+    }
+
+    private mutating func damage(_ window: Span<UInt8>, from start: Int, isEnd: Bool) -> Cut {
+        let limit = min(window.count, start + IngestLimit.unreadablePiece)
+        var next = start + 1
+        while next < limit {
+            if let first = Self.looksSound(window, at: next), first.isInside {
+                if first.end == window.count && isEnd { break }
+                if Self.looksSound(window, at: first.end) != nil { break }
+            }
+            next += 1
+        }
+        guard next < limit || isEnd || window.count - start > 2 * (IngestLimit.envelope + 4) else { return .incomplete }
+        isDamaged = next == limit && limit < window.count
+        return .record(.unreadable(window.bytes(start..<next), "a length above 65,535: no envelope"), end: next)
+    }
+}
+
+/// What a ServiceEnvelope begins with: the tag of field 1, 2 or 3, all length-delimited.
+enum EnvelopeShape {
+    static func begins(_ byte: UInt8) -> Bool { byte == 0x0a || byte == 0x12 || byte == 0x1a }
+}

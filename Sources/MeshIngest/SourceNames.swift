@@ -1,0 +1,39 @@
+import EventLog
+
+/// The log's numbers for the sources of one import or connection, asked for once each.
+///
+/// Names come from outside. Above the limit, what they would have named goes to the source they are within.
+struct SourceNames {
+    static let limit = 65_536
+    static let lengthLimit = 400
+
+    let log: EventLog
+    let base: String
+    private var known: [String: SourceID] = [:]
+
+    init(log: EventLog, base: String) {
+        self.log = log
+        self.base = base
+    }
+
+    mutating func id(_ origin: IngestRecord.Origin) async throws(IngestError) -> SourceID {
+        switch origin {
+        case .file: try await id(named: base)
+        case .within(let part): try await id(named: base + "/" + part)
+        case .named(let name): try await id(named: name)
+        }
+    }
+
+    mutating func id(named name: String) async throws(IngestError) -> SourceID {
+        if let id = known[name] { return id }
+        let fits = known.count < Self.limit && name.utf8.count <= Self.lengthLimit && !name.isEmpty
+        guard fits || name == base else { return try await id(named: base) }
+        do {
+            let id = try await log.source(named: name)
+            known[name] = id
+            return id
+        } catch {
+            throw IngestError(.storeFailed, subject: name, reason: "the source could not be stored", cause: "\(error)")
+        }
+    }
+}

@@ -1,0 +1,24 @@
+import Synchronization
+
+/// Tells a thread to stop.
+final class StopFlag: Sendable {
+    private let value = Atomic(false)
+
+    var isSet: Bool { value.load(ordering: .acquiring) }
+
+    func set() { value.store(true, ordering: .releasing) }
+}
+
+/// Work that must reach its end although the task that waits for it was cancelled: draining a queue, flushing views.
+enum Uncancelled {
+    static func run<Value: Sendable, Failure: Error>(_ body: @escaping @Sendable () async throws(Failure) -> Value) async throws(Failure) -> Value {
+        let task = Task { () async -> Result<Value, Failure> in
+            do throws(Failure) {
+                return .success(try await body())
+            } catch {
+                return .failure(error)
+            }
+        }
+        return try await task.value.get()
+    }
+}
