@@ -23,7 +23,7 @@ import Foundation
     /// The last thing that the library or OpenSSL complained about.
     private(set) var lastComplaint: String?
 
-    private static let isReady: Int32 = unsafe mosquitto_lib_init()
+    private static let isReady: Int32 = mosquitto_lib_init()
 
     /// - Returns: nil when there is no memory or the client id is not one
     init?(clientID: String, isCleanSession: Bool) {
