@@ -15,7 +15,9 @@ public struct IngestTarget: Sendable {
         do {
             try await flushViews()
         } catch {
-            throw IngestError(.storeFailed, subject: subject, reason: "the events are stored, but the views could not be flushed", cause: "\(error)")
+            throw IngestError(
+                .storeFailed, subject: subject, reason: "the events are stored, but the views could not be flushed",
+                cause: "\(error)")
         }
     }
 }

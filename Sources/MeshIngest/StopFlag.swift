@@ -11,7 +11,9 @@ final class StopFlag: Sendable {
 
 /// Work that must reach its end although the task that waits for it was cancelled: draining a queue, flushing views.
 enum Uncancelled {
-    static func run<Value: Sendable, Failure: Error>(_ body: @escaping @Sendable () async throws(Failure) -> Value) async throws(Failure) -> Value {
+    static func run<Value: Sendable, Failure: Error>(_ body: @escaping @Sendable () async throws(Failure) -> Value)
+        async throws(Failure) -> Value
+    {
         let task = Task { () async -> Result<Value, Failure> in
             do throws(Failure) {
                 return .success(try await body())

@@ -30,7 +30,10 @@ struct Base64Tests {
             }
             let expected = Data(base64Encoded: Data(text)).map { [UInt8]($0) }
             let decoded = Self.decoded(text)
-            #expect(decoded == expected, "\(String(decoding: text, as: UTF8.self))")
+            // Foundation overlooks padding in odd places.
+            let isWellFormed =
+                text.count % 4 == 0 && String(decoding: text, as: UTF8.self).wholeMatch(of: /[A-Za-z0-9+\/]*={0,2}/) != nil
+            #expect(decoded == (isWellFormed ? expected : nil), "\(String(decoding: text, as: UTF8.self))")
         }
     }
 

@@ -12,7 +12,9 @@ struct CaptureCountTests {
         ("mqtt-envelopes.base64", ImportFormat.envelopes, 337), ("packets-2025-09.jsonl", .jsonLines, 15_158),
         ("udp-datagrams.jsonl", .jsonLines, 32), ("single-packets.jsonl", .jsonLines, 53), ("json-messages.jsonl", .mqttJSON, 13),
     ])
-    func `each line of a capture becomes one event, its format found out`(_ name: String, _ format: ImportFormat, _ count: Int) async throws {
+    func `each line of a capture becomes one event, its format found out`(_ name: String, _ format: ImportFormat, _ count: Int)
+        async throws
+    {
         let bench = try ImportBench()
         let report = try await bench.run(SharedFolder.file("captures/" + name).path)
         #expect(report.format == format)

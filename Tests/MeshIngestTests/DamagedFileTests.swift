@@ -61,7 +61,8 @@ struct DamagedFileTests {
     @Test func `lines without an end are kept in pieces`() async throws {
         let bench = try ImportBench()
         let long = String(repeating: "x", count: 3_000_000)
-        let report = try await bench.run(try bench.write(MadeEnvelope.lines(0..<600) + long + "\n" + MadeEnvelope.lines(600..<610), to: "capture"))
+        let report = try await bench.run(
+            try bench.write(MadeEnvelope.lines(0..<600) + long + "\n" + MadeEnvelope.lines(600..<610), to: "capture"))
         let events = try bench.events()
         #expect(report.eventCount == events.count)
         let text = events.filter { $0.header.encoding == PayloadEncoding(.unreadable) }.map(\.payload.count).reduce(0, +)

@@ -7,7 +7,7 @@ import TestKit
 @testable import MeshIngest
 
 /// A folder with files to import, and a log to import them into.
-struct ImportBench {
+final class ImportBench: Sendable {
     let folder: TemporaryFolder
     let log: EventLog
     let flushes = FlushCount()
@@ -15,6 +15,14 @@ struct ImportBench {
     init() throws {
         folder = try TemporaryFolder()
         log = try EventLog.create(at: folder.file("ledger").path, options: EventLogOptions(isDurable: false))
+    }
+
+    /// The folder goes only when the log is closed: its inodes would be taken for open files otherwise.
+    deinit {
+        Task { [log, folder] in
+            await log.close()
+            withExtendedLifetime(folder) {}
+        }
     }
 
     var target: IngestTarget { IngestTarget(log: log) { [flushes] in flushes.add() } }
@@ -86,14 +94,17 @@ enum MadeEnvelope {
     }
 
     static func line(_ number: Int) -> String {
-        Data(bytes(from: 0x1000_0000 + UInt32(number % 50), id: UInt32(number + 1), text: "message \(number)")).base64EncodedString() + "\n"
+        Data(bytes(from: 0x1000_0000 + UInt32(number % 50), id: UInt32(number + 1), text: "message \(number)"))
+            .base64EncodedString() + "\n"
     }
 
     static func lines(_ numbers: Range<Int>) -> String { numbers.map(line).joined() }
 
     static func little(_ value: UInt32) -> [UInt8] { (0..<4).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) } }
 
-    private static func field(_ number: UInt8, _ text: String) -> [UInt8] { [number << 3 | 2, UInt8(text.utf8.count)] + Array(text.utf8) }
+    private static func field(_ number: UInt8, _ text: String) -> [UInt8] {
+        [number << 3 | 2, UInt8(text.utf8.count)] + Array(text.utf8)
+    }
 
     private static func hex(_ value: UInt32) -> String {
         let digits = String(value, radix: 16)

@@ -20,7 +20,9 @@ struct InstantTextTests {
         }
     }
 
-    @Test(arguments: ["", "2026-13-01T00:00:00Z", "2026-01-01", "2026-01-01T00:00:00", "2026-01-01T00:00:00.Z", "26-01-01T00:00:00Z"])
+    @Test(arguments: [
+        "", "2026-13-01T00:00:00Z", "2026-01-01", "2026-01-01T00:00:00", "2026-01-01T00:00:00.Z", "26-01-01T00:00:00Z",
+    ])
     func `what is no instant is refused`(_ text: String) {
         #expect(InstantText.microseconds(text) == nil)
     }

@@ -12,21 +12,27 @@ struct LedgerLineTests {
     private static func export(_ log: EventLog) throws -> [UInt8] {
         var text: [UInt8] = []
         for event in try log.allEvents() {
-            LedgerLine.append(event.header, source: try log.name(of: event.header.source) ?? "", payload: event.payload.rawSpan, to: &text)
+            LedgerLine.append(
+                event.header, source: try log.name(of: event.header.source) ?? "", payload: event.payload.rawSpan, to: &text)
         }
         return text
     }
 
-    @Test func `an export imported into an empty ledger has the same payloads, encodings, sources and reception times`() async throws {
+    @Test func `an export imported into an empty ledger has the same payloads, encodings, sources and reception times`()
+        async throws
+    {
         let origin = try ImportBench()
         let source = try await origin.log.source(named: "mqtt://broker:1883/msh/\"odd\" \u{1}/ünï")
         let other = try await origin.log.source(named: "file:x")
         _ = try await origin.log.append([
             NewEvent([1, 2, 3], encoding: PayloadEncoding(.serviceEnvelope), source: source, reception: .live),
             NewEvent([], encoding: PayloadEncoding(.meshPacket), source: other, reception: .unrecorded),
-            NewEvent([0xff], encoding: PayloadEncoding(.fromRadio), source: other, reception: .recorded(Timestamp(microseconds: 7)), isMasked: true),
+            NewEvent(
+                [0xff], encoding: PayloadEncoding(.fromRadio), source: other, reception: .recorded(Timestamp(microseconds: 7)),
+                isMasked: true),
             NewEvent(Array("junk".utf8), encoding: PayloadEncoding(.unreadable), source: other, reception: .unrecorded),
-            NewEvent([9], encoding: PayloadEncoding(rawValue: 99), source: other, reception: .recorded(Timestamp(microseconds: -1))),
+            NewEvent(
+                [9], encoding: PayloadEncoding(rawValue: 99), source: other, reception: .recorded(Timestamp(microseconds: -1))),
         ])
         let copy = try ImportBench()
         let report = try await copy.run(try copy.write(try Self.export(origin.log), to: "export.jsonl"))
@@ -43,7 +49,9 @@ struct LedgerLineTests {
 
     @Test func `times may be microseconds`() async throws {
         let bench = try ImportBench()
-        let text = #"{"sequence":1,"arrival":1767225600000001,"reception":"live","source":"s","encoding":16,"payload_b64":"CgA="}"# + "\n"
+        let text =
+            #"{"sequence":1,"arrival":1767225600000001,"reception":"live","source":"s","encoding":16,"payload_b64":"CgA="}"#
+            + "\n"
         try await bench.run(try bench.write(text, to: "export"))
         #expect(try bench.events().first?.header.reception == .recorded(Timestamp(microseconds: 1_767_225_600_000_001)))
     }

@@ -23,7 +23,10 @@ struct MQTTAddressTests {
         #expect(address.topics == [topic])
     }
 
-    @Test(arguments: ["host:1883", "http://host", "mqtt://", "mqtt://user@", "mqtt://host:0", "mqtt://host:70000", "mqtt://[::1", "mqtt://a%zz@host"])
+    @Test(arguments: [
+        "host:1883", "http://host", "mqtt://", "mqtt://user@", "mqtt://host:0", "mqtt://host:70000", "mqtt://[::1",
+        "mqtt://a%zz@host",
+    ])
     func `what is no address is refused`(_ text: String) {
         #expect(throws: IngestError.self) { try MQTTAddress(text) }
     }

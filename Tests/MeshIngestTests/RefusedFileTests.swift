@@ -7,8 +7,10 @@ import Testing
 
 struct RefusedFileTests {
     @Test(arguments: [
-        "time,node,text\n2026-01-01,!aabbccdd,hello\n2026-01-02,!aabbccdd,world\n", "# A title\n\nSome prose about nothing in particular.\n",
-        "{\"name\":\"a package\",\"version\":\"1.0\"}\n", "<html><body>404</body></html>\n", "\u{0}\u{1}\u{2}\u{3}\u{4}\u{5}\u{6}\u{7}\u{8}",
+        "time,node,text\n2026-01-01,!aabbccdd,hello\n2026-01-02,!aabbccdd,world\n",
+        "# A title\n\nSome prose about nothing in particular.\n",
+        "{\"name\":\"a package\",\"version\":\"1.0\"}\n", "<html><body>404</body></html>\n",
+        "\u{0}\u{1}\u{2}\u{3}\u{4}\u{5}\u{6}\u{7}\u{8}",
     ])
     func `a file of another format is refused before anything is stored`(_ text: String) async throws {
         let bench = try ImportBench()
@@ -18,7 +20,9 @@ struct RefusedFileTests {
         #expect(bench.log.head == .zero)
     }
 
-    @Test(arguments: ImportFormat.allCases) func `naming a format does not make a file fit it`(_ format: ImportFormat) async throws {
+    @Test(arguments: ImportFormat.allCases) func `naming a format does not make a file fit it`(_ format: ImportFormat)
+        async throws
+    {
         let bench = try ImportBench()
         let path = try bench.write(String(repeating: "time;node;text of no known kind\n", count: 5_000), to: "other")
         let failure = await bench.failure(path, ImportOptions(format: format))
@@ -55,7 +59,8 @@ struct RefusedFileTests {
 
     @Test func `a full ledger is told, and what was stored stays`() async throws {
         let folder = try TemporaryFolder()
-        let log = try EventLog.create(at: folder.file("ledger").path, options: EventLogOptions(sizeLimit: 1 << 20, isDurable: false))
+        let log = try EventLog.create(
+            at: folder.file("ledger").path, options: EventLogOptions(sizeLimit: 1 << 20, isDurable: false))
         let path = folder.file("capture").path
         try Data(MadeEnvelope.lines(0..<40_000).utf8).write(to: URL(fileURLWithPath: path))
         var failure: IngestError?

@@ -1,6 +1,5 @@
 import EventLog
 import Foundation
-import Synchronization
 import TestKit
 import Testing
 
@@ -68,13 +67,11 @@ struct RepeatedImportTests {
         while true {
             rounds += 1
             let stopAt = rounds * 700
-            let task = Mutex<Task<ImportReport, any Error>?>(nil)
             let running = Task {
                 try await FileImport(path, into: bench.target, options: options).run { progress in
-                    if progress.eventCount >= stopAt { withUnsafeCurrentTask { unsafe $0?.cancel() } }
+                    if progress.eventCount >= stopAt { unsafe withUnsafeCurrentTask { task in unsafe task?.cancel() } }
                 }
             }
-            task.withLock { $0 = running }
             let report = try await running.value
             if !report.isInterrupted { break }
         }

@@ -38,17 +38,21 @@ public struct FileImport: Sendable {
             return ImportReport(sourceName: defaultName)
         }
         var mark = FileMark(
-            headLength: head.count, headHash: FileMark.hash(head, head.count), offset: 0, tailHash: FileMark.hash([], 0), recordCount: 0,
+            headLength: head.count, headHash: FileMark.hash(head, head.count), offset: 0, tailHash: FileMark.hash([], 0),
+            recordCount: 0,
             sourceName: defaultName)
         var key: String?
         if file.size != nil {
             let found = try FileMarkBook(log: target.log, format: format).find(file, head: head)
             key = found.key
-            if let old = found.mark { (mark.offset, mark.recordCount, mark.sourceName) = (old.offset, old.recordCount, old.sourceName) }
+            if let old = found.mark {
+                (mark.offset, mark.recordCount, mark.sourceName) = (old.offset, old.recordCount, old.sourceName)
+            }
         }
         let claim = try ImportClaim(key, in: target.log, path)
         defer { withExtendedLifetime(claim) {} }
-        var run = ImportRun(file: file, target: target, key: key, mark: mark, format: format, progress: progress, options: options)
+        var run = ImportRun(
+            file: file, target: target, key: key, mark: mark, format: format, progress: progress, options: options)
         return try await run.finish(isComplete: isComplete, first: file.size == nil ? head : [])
     }
 

@@ -20,6 +20,7 @@ struct FileReading {
 
     init(
         _ file: InputFile, _ format: ImportFormat, from mark: FileMark, isComplete: Bool, batchLimit: Int,
+        isInsideLine: Bool,
         output: Handoff<FileBatch>, isStopped: @escaping @Sendable () -> Bool
     ) {
         self.file = file
@@ -28,7 +29,7 @@ struct FileReading {
         self.isStopped = isStopped
         self.output = output
         self.mark = mark
-        cutter = format.cutter(isComplete: isComplete)
+        cutter = format.cutter(isComplete: isComplete, isInsideLine: isInsideLine)
     }
 
     /// Reads to the end, or until it is stopped or nobody takes the batches, and closes the handoff.

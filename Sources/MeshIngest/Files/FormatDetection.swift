@@ -48,7 +48,9 @@ enum FormatDetection {
             switch cutter.cut(sample, from: position, isEnd: isWhole) {
             case .incomplete:
                 if format == .stream { score.seen += outside / 512 }
-                if format == .lengthPrefixed, score.seen == 0 || !isWhole, sample.count - position > IngestLimit.envelope + 4 { score.seen += 1 }
+                if format == .lengthPrefixed, score.seen == 0 {
+                    score = Score(seen: 1, sound: LengthPrefixCutter.looksSound(sample, at: 0) == nil ? 0 : 1)
+                }
                 return score
             case .nothing(let end, _):
                 outside += end - position

@@ -25,14 +25,17 @@ public enum ImportFormat: String, Sendable, CaseIterable {
         }
     }
 
-    func cutter(isComplete: Bool) -> any RecordCutter {
+    /// - Parameter isInsideLine: whether the byte before the first is part of a line
+    func cutter(isComplete: Bool, isInsideLine: Bool = false) -> any RecordCutter {
         switch self {
-        case .envelopes: LineCutter(decoder: EnvelopeLine(), isComplete: isComplete)
-        case .jsonLines: LineCutter(decoder: PacketLine(), isComplete: isComplete)
-        case .mqttJSON: LineCutter(decoder: MessageLine(), isComplete: isComplete)
-        case .ledgerLines: LineCutter(decoder: LedgerLineDecoder(), isComplete: isComplete)
+        case .envelopes: LineCutter(decoder: EnvelopeLine(), isComplete: isComplete, isInsideLine: isInsideLine)
+        case .jsonLines: LineCutter(decoder: PacketLine(), isComplete: isComplete, isInsideLine: isInsideLine)
+        case .mqttJSON: LineCutter(decoder: MessageLine(), isComplete: isComplete, isInsideLine: isInsideLine)
+        case .ledgerLines: LineCutter(decoder: LedgerLineDecoder(), isComplete: isComplete, isInsideLine: isInsideLine)
         case .stream: StreamCutter()
         case .lengthPrefixed: LengthPrefixCutter()
         }
     }
+
+    var isLines: Bool { self != .stream && self != .lengthPrefixed }
 }

@@ -39,9 +39,10 @@ struct ImportRun {
     mutating func finish(isComplete: Bool, first: [UInt8]) async throws(IngestError) -> ImportReport {
         let handoff = Handoff<FileBatch>(limit: Self.batchesAhead)
         let stop = StopFlag()
+        let before = mark.offset > 0 && format.isLines ? try file.bytes(1, at: mark.offset - 1) : []
         let reading = FileReading(
-            file, format, from: mark, isComplete: isComplete, batchLimit: options.batchLimit, output: handoff,
-            isStopped: { stop.isSet })
+            file, format, from: mark, isComplete: isComplete, batchLimit: options.batchLimit,
+            isInsideLine: before.contains { $0 != 0x0a }, output: handoff, isStopped: { stop.isSet })
         let thread = Thread {
             var reading = reading
             reading.run(first: first)
@@ -88,7 +89,9 @@ struct ImportRun {
                     isMasked: record.isMasked))
         }
         var cursor: SourceCursor?
-        if let key, let mark = batch.mark, batch.endOffset > report.endOffset { cursor = SourceCursor(key: key, value: mark.bytes) }
+        if let key, let mark = batch.mark, batch.endOffset > report.endOffset {
+            cursor = SourceCursor(key: key, value: mark.bytes)
+        }
         if !events.isEmpty || cursor != nil {
             let sequences = try await store(events, cursor)
             if let sequences { report.sequences = (report.sequences?.lowerBound ?? sequences.lowerBound)...sequences.upperBound }
@@ -104,9 +107,7 @@ struct ImportRun {
 
     private func store(_ events: [NewEvent], _ cursor: SourceCursor?) async throws(IngestError) -> ClosedRange<EventSequence>? {
         do {
-            return try await Uncancelled.run { [target] () async throws -> ClosedRange<EventSequence>? in
-                try await target.log.append(events, cursor: cursor)
-            }
+            return try await target.log.append(events, cursor: cursor)
         } catch {
             throw IngestError(
                 .storeFailed, subject: file.path,

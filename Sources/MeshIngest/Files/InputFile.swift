@@ -42,7 +42,8 @@ final class InputFile: Sendable {
             repeat {
                 received =
                     unsafe size == nil
-                    ? Foundation.read(descriptor, buffer.baseAddress, count) : pread(descriptor, buffer.baseAddress, count, offset)
+                    ? Foundation.read(descriptor, buffer.baseAddress, count)
+                    : pread(descriptor, buffer.baseAddress, count, offset)
                 failure = received < 0 ? errno : 0
             } while failure == EINTR
             initialized = max(0, received)
@@ -57,7 +58,8 @@ final class InputFile: Sendable {
     /// The `count` bytes at `offset`, fewer at the end of the file.
     func bytes(_ count: Int, at offset: Int) throws(IngestError) -> [UInt8] {
         var bytes: [UInt8] = []
-        while bytes.count < count, try read(count - bytes.count, at: offset + bytes.count, into: &bytes, isCancelled: { false }) {}
+        while bytes.count < count, try read(count - bytes.count, at: offset + bytes.count, into: &bytes, isCancelled: { false }) {
+        }
         return bytes
     }
 

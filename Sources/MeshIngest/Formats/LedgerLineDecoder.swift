@@ -27,7 +27,8 @@ struct LedgerLineDecoder: LineDecoder {
         if encoding == PayloadEncoding(.fromRadio), !isMasked {
             return StreamCutter.record(payload, reception: reception ?? arrival, origin: source.map { .named($0) } ?? .file)
         }
-        var record = IngestRecord(payload, .unreadable, reception: reception ?? arrival, origin: source.map { .named($0) } ?? .file)
+        var record = IngestRecord(
+            payload, .unreadable, reception: reception ?? arrival, origin: source.map { .named($0) } ?? .file)
         record.encoding = encoding
         record.isMasked = isMasked
         return record
@@ -37,7 +38,9 @@ struct LedgerLineDecoder: LineDecoder {
 
     private static func encoding(_ member: JSONMembers.Member, _ line: Span<UInt8>) throws(RecordFault) -> PayloadEncoding {
         if let name = try member.string(in: line), let encoding = LedgerLine.encoding(named: name) { return encoding }
-        if let number = member.integer(in: line), let raw = UInt8(exactly: number), raw > 0 { return PayloadEncoding(rawValue: raw) }
+        if let number = member.integer(in: line), let raw = UInt8(exactly: number), raw > 0 {
+            return PayloadEncoding(rawValue: raw)
+        }
         throw RecordFault("unknown encoding")
     }
 

@@ -18,7 +18,10 @@ public struct MQTTAddress: Sendable, Hashable, CustomStringConvertible {
 
     public static let defaultTopic = "msh/#"
 
-    public init(host: String, port: UInt16? = nil, usesTLS: Bool = false, user: String? = nil, password: String? = nil, topics: [String] = [defaultTopic]) {
+    public init(
+        host: String, port: UInt16? = nil, usesTLS: Bool = false, user: String? = nil, password: String? = nil,
+        topics: [String] = [defaultTopic]
+    ) {
         self.host = host
         self.port = port ?? (usesTLS ? 8883 : 1883)
         self.usesTLS = usesTLS

@@ -117,7 +117,8 @@ final class MQTTConnection: Sendable {
             authorities: options.certificateAuthorityFile, certificate: options.certificateFile, key: options.keyFile,
             isInsecure: options.isInsecure)
         guard result == 0 else {
-            throw MQTTFailure(.notTrusted, address, "TLS cannot be set up", cause: MosquittoClient.text(result), needsPerson: true)
+            throw MQTTFailure(
+                .notTrusted, address, "TLS cannot be set up", cause: MosquittoClient.text(result), needsPerson: true)
         }
         return client
     }
@@ -240,7 +241,8 @@ final class MQTTConnection: Sendable {
 
     private func waitForSocket(_ client: MosquittoClient, _ events: Int32, _ milliseconds: Int32) -> Bool {
         var requests = [
-            pollfd(fd: bell.descriptor, events: Int16(POLLIN), revents: 0), pollfd(fd: client.descriptor ?? -1, events: Int16(events), revents: 0),
+            pollfd(fd: bell.descriptor, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: client.descriptor ?? -1, events: Int16(events), revents: 0),
         ]
         let count = unsafe poll(&requests, 2, milliseconds)
         if requests[0].revents != 0 { bell.silence() }

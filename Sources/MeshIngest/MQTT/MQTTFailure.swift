@@ -27,11 +27,13 @@ struct MQTTFailure: Error, Sendable {
         case MOSQ_ERR_ERRNO.rawValue where systemError != 0:
             return MQTTFailure(.unreachable, address, "the broker cannot be reached", cause: errorText(systemError))
         case MOSQ_ERR_INVAL.rawValue:
-            return MQTTFailure(.badRequest, address, "the address or an option makes no sense to the MQTT library", needsPerson: true)
+            return MQTTFailure(
+                .badRequest, address, "the address or an option makes no sense to the MQTT library", needsPerson: true)
         default:
             let hint = address.usesTLS ? "" : " (does it expect TLS? then the address begins with mqtts://)"
             return MQTTFailure(
-                .unreachable, address, "the broker closed the connection without an answer\(hint)", cause: MosquittoClient.text(result))
+                .unreachable, address, "the broker closed the connection without an answer\(hint)",
+                cause: MosquittoClient.text(result))
         }
     }
 
@@ -50,7 +52,9 @@ struct MQTTFailure: Error, Sendable {
         case 2: MQTTFailure(.notAuthorized, address, "the broker refuses this client id", needsPerson: true)
         case 3: MQTTFailure(.unreachable, address, "the broker is not available at the moment")
         case 4: MQTTFailure(.notAuthorized, address, "wrong user name or password for \(user)", needsPerson: true)
-        case 5: MQTTFailure(.notAuthorized, address, "the broker refuses \(user): wrong password, or not authorized", needsPerson: true)
+        case 5:
+            MQTTFailure(
+                .notAuthorized, address, "the broker refuses \(user): wrong password, or not authorized", needsPerson: true)
         default: MQTTFailure(.unreachable, address, "the broker refused the connection with code \(answer)", needsPerson: true)
         }
     }

@@ -14,6 +14,10 @@ import Synchronization
 /// A lost connection is made again, after 1 s, then 2 s and so on; see `MQTTFailure` for what is not tried again. The views are flushed when a connection
 /// is lost and at the end.
 public final class MQTTIngest: Sendable {
+    /// Longer messages, in bytes, are no mesh traffic and are not stored: a LoRa packet has at most 256.
+    static let longestMessage = 65_535
+    private static let batchLimit = 4_096
+
     private let options: MQTTOptions
     private let target: IngestTarget
     private let report: @Sendable (MQTTNotice) -> Void
@@ -35,7 +39,8 @@ public final class MQTTIngest: Sendable {
     public func run() async throws(IngestError) {
         try options.check()
         for topic in options.address.topics where !MosquittoClient.isTopic(topic) {
-            throw IngestError(.badRequest, subject: options.address.text, reason: "\(topic) is no topic that can be subscribed to")
+            throw IngestError(
+                .badRequest, subject: options.address.text, reason: "\(topic) is no topic that can be subscribed to")
         }
         let connection = try MQTTConnection(options, report: report)
         let thread = Thread { connection.run() }
@@ -88,13 +93,19 @@ public final class MQTTIngest: Sendable {
             case .deliveries(let deliveries):
                 for delivery in deliveries {
                     came.receivedCount += 1
+                    if delivery.payload.count > Self.longestMessage {
+                        came.oversizedCount += 1
+                        continue
+                    }
                     switch kinds.kind(of: delivery.topic) {
                     case .status: came.statusCount += 1
                     case .foreign: came.foreignCount += 1
                     case .event(let form):
                         let source = try await sources.id(.within(delivery.topic))
-                        events.append(NewEvent(delivery.payload, encoding: PayloadEncoding(form), source: source, reception: .live))
+                        events.append(
+                            NewEvent(delivery.payload, encoding: PayloadEncoding(form), source: source, reception: .live))
                         came.storedCount += 1
+                        if events.count >= Self.batchLimit { try await append(&events) }
                     }
                 }
             }
@@ -108,7 +119,7 @@ public final class MQTTIngest: Sendable {
         let batch = events
         events = []
         do {
-            _ = try await Uncancelled.run { [target] () async throws in try await target.log.append(batch) }
+            _ = try await target.log.append(batch)
         } catch {
             throw IngestError(
                 .storeFailed, subject: options.address.text, reason: "the ledger did not take \(batch.count) received messages",
@@ -123,6 +134,7 @@ extension MQTTStatistics {
         storedCount += other.storedCount
         statusCount += other.statusCount
         foreignCount += other.foreignCount
+        oversizedCount += other.oversizedCount
         connectionCount += other.connectionCount
     }
 }

@@ -30,6 +30,8 @@ public struct MQTTStatistics: Sendable, Equatable {
     public var statusCount = 0
     /// Messages of topics that are none of Meshtastic's, not stored.
     public var foreignCount = 0
+    /// Messages longer than 65,535 bytes, not stored.
+    public var oversizedCount = 0
     /// How often the connection was made.
     public var connectionCount = 0
 

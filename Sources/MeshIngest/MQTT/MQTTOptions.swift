@@ -37,7 +37,9 @@ public struct MQTTOptions: Sendable {
         if keepsSession, clientID == nil || qualityOfService == .atMostOnce {
             throw bad("a broker keeps messages only for a client with an id and with quality of service 1")
         }
-        if (certificateFile == nil) != (keyFile == nil) { throw bad("a client certificate needs its key, and a key its certificate") }
+        if (certificateFile == nil) != (keyFile == nil) {
+            throw bad("a client certificate needs its key, and a key its certificate")
+        }
         if address.password != nil, address.user == nil { throw bad("a password needs a user") }
         let usesFiles = certificateAuthorityFile != nil || certificateFile != nil
         if !address.usesTLS, usesFiles || isInsecure { throw bad("certificates need TLS: the address begins with mqtts://") }

@@ -83,7 +83,9 @@ extension JSONMembers.Member {
         let replacement: Unicode.Scalar = "\u{fffd}"
         let first = try hexDigits(text, &index, end)
         guard (0xd800..<0xdc00).contains(first) else { return Unicode.Scalar(first) ?? replacement }
-        guard index + 6 <= end, text[index] == UInt8(ascii: "\\"), text[index + 1] == UInt8(ascii: "u") else { return replacement }
+        guard index + 6 <= end, text[index] == UInt8(ascii: "\\"), text[index + 1] == UInt8(ascii: "u") else {
+            return replacement
+        }
         var after = index + 2
         let second = try hexDigits(text, &after, end)
         guard (0xdc00..<0xe000).contains(second) else { return replacement }

@@ -79,7 +79,8 @@ struct JSONMembers {
                 return (start..<position - 1, hasEscapes)
             case UInt8(ascii: "\\"):
                 hasEscapes = true
-                position += 2
+                position += 1
+                try escape(text)
             case 0..<0x20:
                 throw RecordFault("JSON: control character at \(position + 1)")
             default:
@@ -87,6 +88,25 @@ struct JSONMembers {
             }
         }
         throw RecordFault("the JSON is cut short")
+    }
+
+    private mutating func escape(_ text: Span<UInt8>) throws(RecordFault) {
+        switch try peek(text) {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"), UInt8(ascii: "f"), UInt8(ascii: "n"),
+            UInt8(ascii: "r"), UInt8(ascii: "t"):
+            position += 1
+        case UInt8(ascii: "u"):
+            position += 1
+            for _ in 0..<4 {
+                switch try peek(text) {
+                case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
+                    UInt8(ascii: "A")...UInt8(ascii: "F"):
+                    position += 1
+                default: throw RecordFault("JSON: a bad escape at \(position + 1)")
+                }
+            }
+        default: throw RecordFault("JSON: unknown escape at \(position + 1)")
+        }
     }
 
     private mutating func value(_ text: Span<UInt8>, depth: Int) throws(RecordFault) -> (Kind, hasEscapes: Bool) {

@@ -3,42 +3,59 @@ struct LineCutter: RecordCutter {
     let decoder: any LineDecoder
     /// Whether what stands after the last line feed is a line, too, whatever it looks like.
     let isComplete: Bool
+    /// Whether what comes next belongs to a line whose beginning is stored already.
+    private var isInsideLine: Bool
 
     let unit = "line"
 
+    init(decoder: any LineDecoder, isComplete: Bool, isInsideLine: Bool) {
+        self.decoder = decoder
+        self.isComplete = isComplete
+        self.isInsideLine = isInsideLine
+    }
+
     mutating func cut(_ window: Span<UInt8>, from start: Int, isEnd: Bool) -> Cut {
         if start == window.count { return .incomplete }
-        guard let lineFeed = window.firstIndex(of: 0x0a, from: start) else {
-            if window.count - start > IngestLimit.line { return piece(window, from: start) }
-            return isEnd ? lastLine(window, from: start) : .incomplete
-        }
+        let lineFeed = window.firstIndex(of: 0x0a, from: start)
+        let length = (lineFeed ?? window.count) - start
+        if isInsideLine || length > IngestLimit.line { return piece(window, from: start, lineFeed: lineFeed, isEnd: isEnd) }
+        guard let lineFeed else { return isEnd ? lastLine(window, from: start) : .incomplete }
         let line = window.trimmed(start..<lineFeed)
         if line.isEmpty { return .nothing(end: lineFeed + 1, countsAsRecord: true) }
-        if line.count > IngestLimit.line { return piece(window, from: start) }
         do throws(RecordFault) {
             return .record(try decoder.decode(window.extracting(line)), end: lineFeed + 1)
         } catch {
-            if lineFeed - start > IngestLimit.unreadablePiece { return piece(window, from: start) }
+            if length > IngestLimit.unreadablePiece { return piece(window, from: start, lineFeed: lineFeed, isEnd: isEnd) }
             return .record(.unreadable(window.bytes(start..<lineFeed), error.reason), end: lineFeed + 1)
         }
     }
 
     /// A last line without a line feed may still be growing: it is taken only when it cannot be the start of a longer one.
-    private func lastLine(_ window: Span<UInt8>, from start: Int) -> Cut {
+    private mutating func lastLine(_ window: Span<UInt8>, from start: Int) -> Cut {
         let line = window.trimmed(start..<window.count)
         if line.isEmpty { return isComplete ? .nothing(end: window.count, countsAsRecord: false) : .incomplete }
         do throws(RecordFault) {
             let record = try decoder.decode(window.extracting(line))
             return isComplete || decoder.isWhole(record) ? .record(record, end: window.count) : .incomplete
         } catch {
-            return isComplete
-                ? .record(.unreadable(window.bytes(start..<window.count), error.reason), end: window.count) : .incomplete
+            guard isComplete else { return .incomplete }
+            if window.count - start > IngestLimit.unreadablePiece {
+                return piece(window, from: start, lineFeed: nil, isEnd: true)
+            }
+            return .record(.unreadable(window.bytes(start..<window.count), error.reason), end: window.count)
         }
     }
 
-    private func piece(_ window: Span<UInt8>, from start: Int) -> Cut {
-        let end = min(start + IngestLimit.unreadablePiece, window.count)
-        return .record(.unreadable(window.bytes(start..<end), "a piece of a line of more than \(IngestLimit.unreadablePiece) bytes"), end: end)
+    /// The next part of a line that is too long for one event, or the rest of it.
+    private mutating func piece(_ window: Span<UInt8>, from start: Int, lineFeed: Int?, isEnd: Bool) -> Cut {
+        let lineEnd = lineFeed ?? window.count
+        let end = min(start + IngestLimit.unreadablePiece, lineEnd)
+        if lineFeed == nil, end == lineEnd, !(isEnd && isComplete) { return .incomplete }
+        isInsideLine = end < lineEnd || lineFeed == nil
+        let next = isInsideLine ? end : end + 1
+        if window.trimmed(start..<end).isEmpty { return .nothing(end: next, countsAsRecord: false) }
+        return .record(
+            .unreadable(window.bytes(start..<end), "a part of a line that is too long or has no end"), end: next)
     }
 }
 

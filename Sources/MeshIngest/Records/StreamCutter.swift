@@ -32,7 +32,9 @@ struct StreamCutter: RecordCutter {
     }
 
     /// A FromRadio message as a record, its secrets zeroed.
-    static func record(_ message: [UInt8], reception: Reception = .unrecorded, origin: IngestRecord.Origin = .file) -> IngestRecord {
+    static func record(_ message: [UInt8], reception: Reception = .unrecorded, origin: IngestRecord.Origin = .file)
+        -> IngestRecord
+    {
         var bytes = message
         let isMasked = SecretMask.mask(fromRadio: &bytes)
         var record = IngestRecord(bytes, .fromRadio, reception: reception, origin: origin)
