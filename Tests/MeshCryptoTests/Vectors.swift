@@ -1,0 +1,42 @@
+import Foundation
+import TestKit
+
+/// The groups of `vectors.json` that concern ciphers.
+struct Vectors: Decodable {
+    struct Group<Case: Decodable>: Decodable { var cases: [Case] }
+    struct Channel: Decodable { var key_hex, nonce_hex, plaintext_hex, ciphertext_hex: String }
+    struct Raw: Decodable { var key_hex, iv_hex, plaintext, ciphertext_hex: String }
+    struct Direct: Decodable {
+        var receiver_private_hex, sender_public_hex, nonce13_hex, shared_key_sha256_hex, plaintext_hex, encrypted_hex: String
+    }
+    struct Agreement: Decodable {
+        var public_hex, private_hex: String
+        var shared_hex, sha256_of_shared_hex: String?
+    }
+    struct Signature: Decodable {
+        var x25519_private_hex, x25519_public_hex, ed25519_public_hex, signed_bytes_hex, signature_hex: String
+        var valid: Bool
+    }
+    struct NodeNumber: Decodable {
+        var public_hex: String
+        var node_num: UInt32
+    }
+
+    var aes_ctr_channel: Group<Channel>
+    var aes_ctr_raw_rfc3686: Group<Raw>
+    var pki_dm: Group<Direct>
+    var x25519: Group<Agreement>
+    var xeddsa_2_8: Group<Signature>
+    var node_num_2_8: Group<NodeNumber>
+
+    static func load() throws -> Vectors {
+        try JSONDecoder().decode(Vectors.self, from: Data(contentsOf: SharedFolder.file("wire/vectors.json")))
+    }
+}
+
+extension [UInt8] {
+    init(hex: String) {
+        let digits = Array<Character>(hex)
+        self = stride(from: 0, to: digits.count - 1, by: 2).map { UInt8(String(digits[$0...$0 + 1]), radix: 16) ?? 0 }
+    }
+}
