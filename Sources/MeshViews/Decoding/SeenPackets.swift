@@ -2,13 +2,13 @@ import Projections
 
 /// Which packets were heard already: (from, id) within one hour of reception time from the first reception.
 ///
-/// Bounded and deterministic: the newest 65,536 packets are always remembered, up to 1,048,576 while they are within the
+/// Bounded and deterministic: the newest 16,384 packets are always remembered, up to 1,048,576 while they are within the
 /// hour. It is a log of records, oldest first, with a map into it; a view stores the same records, so that restoring them
 /// in order gives the same table.
 struct SeenPackets: Sendable {
     /// Part of every recipe: change it together with the projections' versions.
     static let windowSeconds: UInt32 = 3_600
-    static let alwaysKept = 65_536
+    static let alwaysKept = 16_384
     static let mostKept = 1_048_576
 
     struct Entry {

@@ -23,6 +23,7 @@ struct PendingMessages: Sendable {
     }
 
     private struct Thread {
+        var id: MessageThread
         /// Rows stored and pending.
         var count: Int
         var newRows = MinimumHeap<Age>()
@@ -38,7 +39,8 @@ struct PendingMessages: Sendable {
     private let cap: Int
     private var entries: [Entry] = []
     private var byPacket: [PacketID: [Int]] = [:]
-    private var threads: [MessageThread: Thread] = [:]
+    private var threads: [Thread] = []
+    private var threadPlaces: [MessageThread: Int] = [:]
     private var removedRows: Set<[UInt8]> = []
     private var removedPackets: Set<[UInt8]> = []
 
@@ -48,16 +50,10 @@ struct PendingMessages: Sendable {
 
     mutating func insert(_ row: MessageRow, in store: ViewStore) throws(StorageError) {
         let place = add(row, isStored: false)
-        var thread: Thread
-        if let known = threads[row.thread] {
-            thread = known
-        } else {
-            thread = try load(row.thread, from: store)
-        }
-        thread.count += 1
-        thread.newRows.insert(Age(time: row.time, sequence: row.sequence, entry: place))
-        if thread.count > cap { try evict(from: &thread, of: row.thread, store) }
-        threads[row.thread] = thread
+        let thread = try thread(row.thread, in: store)
+        threads[thread].count += 1
+        threads[thread].newRows.insert(Age(time: row.time, sequence: row.sequence, entry: place))
+        if threads[thread].count > cap { try evict(from: thread, store) }
     }
 
     private mutating func add(_ row: MessageRow, isStored: Bool) -> Int {
@@ -105,30 +101,36 @@ struct PendingMessages: Sendable {
 
     // MARK: Caps
 
-    private func load(_ thread: MessageThread, from store: ViewStore) throws(StorageError) -> Thread {
+    private mutating func thread(_ id: MessageThread, in store: ViewStore) throws(StorageError) -> Int {
+        if let known = threadPlaces[id] { return known }
         let transaction = try store.environment.beginRead()
-        let prefix = thread.key
+        let prefix = id.key
         let count = try transaction.get(store.table("counts"), prefix.rawSpan)?.bigEndianUInt64(at: 0) ?? 0
-        return Thread(count: Int(truncatingIfNeeded: count), floor: prefix)
+        threads.append(Thread(id: id, count: Int(truncatingIfNeeded: count), floor: prefix))
+        threadPlaces[id] = threads.count - 1
+        return threads.count - 1
     }
 
-    private mutating func evict(from thread: inout Thread, of id: MessageThread, _ store: ViewStore) throws(StorageError) {
+    private mutating func evict(from thread: Int, _ store: ViewStore) throws(StorageError) {
+        let prefix = threads[thread].id.key
         let transaction = try store.environment.beginRead()
         let table = try store.table("messages")
         var cursor = try transaction.cursor(table)
-        while thread.count > cap {
-            let stored = try cursor.seek(atOrAfter: thread.floor.rawSpan) ? cursor.key.asArray : nil
-            let storedKey = stored.flatMap { $0.starts(with: id.key) ? $0 : nil }
-            let pendingKey = thread.newRows.smallest.map { entries[$0.entry].row.key }
-            if let storedKey, pendingKey.map({ storedKey.lexicographicallyPrecedes($0) }) ?? true {
-                try removeStored(storedKey, transaction, table)
-                thread.floor = storedKey + [0]
-            } else if let oldest = thread.newRows.removeSmallest() {
+        while threads[thread].count > cap {
+            let floor = threads[thread].floor
+            let isThere = try cursor.seek(atOrAfter: floor.rawSpan)
+            let key = isThere ? cursor.key.asArray : []
+            let stored = key.starts(with: prefix) ? key : nil
+            let pending = threads[thread].newRows.smallest.map { entries[$0.entry].row.key }
+            if let stored, pending.map({ stored.lexicographicallyPrecedes($0) }) ?? true {
+                try removeStored(stored, transaction, table)
+                threads[thread].floor = stored + [0]
+            } else if let oldest = threads[thread].newRows.removeSmallest() {
                 entries[oldest.entry].isRemoved = true
             } else {
                 return
             }
-            thread.count -= 1
+            threads[thread].count -= 1
         }
     }
 
@@ -166,8 +168,8 @@ struct PendingMessages: Sendable {
             }
         }
         let counts = try store.table("counts")
-        for (id, thread) in threads {
-            try transaction.put(counts, key: id.key.rawSpan, value: bigEndian(UInt64(thread.count)).rawSpan)
+        for thread in threads {
+            try transaction.put(counts, key: thread.id.key.rawSpan, value: bigEndian(UInt64(thread.count)).rawSpan)
         }
     }
 
@@ -175,6 +177,7 @@ struct PendingMessages: Sendable {
         entries.removeAll(keepingCapacity: true)
         byPacket.removeAll(keepingCapacity: true)
         threads.removeAll(keepingCapacity: true)
+        threadPlaces.removeAll(keepingCapacity: true)
         removedRows.removeAll()
         removedPackets.removeAll()
     }
