@@ -22,6 +22,7 @@ import Testing
         #expect(batch.packets[0].failure?.kind == .missingPacket)
         #expect(batch.packets[1].opening == .empty)
         #expect(batch.packets[2].opening == .none)
+        #expect(batch.packets[3].failure?.kind == .malformedJSON)
         #expect(batch.packets.last?.failure?.kind == .unknownForm)
     }
 
