@@ -67,7 +67,9 @@ let package = Package(
         tests("EventLogTests", ["EventLog", "LMDB"]),
         tests("MeshtasticTests", ["Meshtastic", "MeshCrypto", "ProtobufWire"]),
         tests("ProjectionsTests", ["Projections", "EventLog", "LMDB", "ProtobufWire"]),
-        tests("MeshViewsTests", ["MeshLedger", "MeshViews", "Projections", "Meshtastic", "EventLog", "LMDB", "ProtobufWire", "MeshSimulator"]),
+        tests(
+            "MeshViewsTests",
+            ["MeshLedger", "MeshViews", "Projections", "Meshtastic", "EventLog", "LMDB", "ProtobufWire", "MeshSimulator"]),
         tests("MeshSimulatorTests", ["MeshSimulator", "Meshtastic", "ProtobufWire"]),
         tests("MeshIngestTests", ["MeshIngest", "MeshViews", "Meshtastic", "EventLog", "MeshSimulator", "CMosquitto"]),
         tests("MeshCommandsTests", ["MeshCommands", "MeshViews", "Meshtastic", "EventLog"]),

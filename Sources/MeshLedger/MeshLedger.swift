@@ -1,3 +1,3 @@
-@_exported public import MeshViews
 @_exported public import EventLog
+@_exported public import MeshViews
 @_exported public import Meshtastic

@@ -21,7 +21,8 @@ final class DirectMessages: @unchecked Sendable {
     /// The first key that a node announces is the one that counts.
     func learnPublicKey(_ index: Int, in batch: inout MeshBatch) {
         let packet = batch.packets.packets[index]
-        guard !known.contains(packet.from), let user = try? User(decoding: batch.packets.payload(of: packet)),  // else: quarantined
+        guard !known.contains(packet.from),
+            let user = try? User(decoding: batch.packets.payload(of: packet)),  // malformed: the nodes view lists it
             user.publicKey.count == 32
         else { return }
         learn(user.publicKey, of: packet.from)

@@ -14,7 +14,8 @@ enum KeyFile {
             return try JSONDecoder().decode(Keyring.self, from: data)
         } catch {
             throw LedgerError(
-                .keys, path: path, "\(path) cannot be read as channel keys (\(error)); mend it, or move it away to use the default keys",
+                .keys, path: path,
+                "\(path) cannot be read as channel keys (\(error)); mend it, or move it away to use the default keys",
                 underlying: error)
         }
     }

@@ -30,7 +30,9 @@ extension Ledger {
             let transaction = try store.environment.beginRead()
             var cursor = try transaction.cursor(store.table("packets"))
             let wanted = MessageRow.packetKey(from: from, id: id, firstSequence: .max)
-            guard try cursor.seek(atOrBefore: wanted.rawSpan), cursor.key.starts(with: Array(wanted.prefix(8))) else { return nil }
+            guard try cursor.seek(atOrBefore: wanted.rawSpan), cursor.key.starts(with: Array(wanted.prefix(8))) else {
+                return nil
+            }
             return try MessageRow.read(cursor.value.asArray, transaction, store.table("messages"))
         }
     }

@@ -48,7 +48,10 @@ extension Ledger {
             while try cursor.next() {
                 if let row = ChannelRow.decode(cursor.value) { rows.append(row) }
             }
-            return rows.sorted { $0.receptions != $1.receptions ? $0.receptions > $1.receptions : $0.key.lexicographicallyPrecedes($1.key) }
+            return rows.sorted { left, right in
+                if left.receptions != right.receptions { return left.receptions > right.receptions }
+                return left.key.lexicographicallyPrecedes(right.key)
+            }
         }
     }
 }

@@ -13,7 +13,8 @@ extension Ledger {
             throw LedgerError(error, path: path)
         }
         throw LedgerError(
-            .notBuilt, path: path, "the view \(view) of \(path) is not built yet; run `meshledger rebuild` where it may be written")
+            .notBuilt, path: path,
+            "the view \(view) of \(path) is not built yet; run `meshledger rebuild` where it may be written")
     }
 
     func reading<Result>(

@@ -202,7 +202,9 @@ public final class Ledger: Sendable {
     }
 
     private var readOnlyError: LedgerError {
-        LedgerError(.readOnly, path: path, "\(path) is open for reading only: another process writes to it, or it may not be written")
+        LedgerError(
+            .readOnly, path: path,
+            "\(path) is open for reading only: another process writes to it, or it may not be written")
     }
 
     /// What the projectors of this process did, by view.

@@ -46,7 +46,8 @@ public struct PositionsView: Projection {
             let position = try Position(decoding: batch.packets.payload(of: packet))
             guard let latitude = position.latitudeE7, let longitude = position.longitudeE7 else { return }
             guard Self.isOnTheGlobe(latitude, longitude) else {
-                return context.quarantine(sequence, reason: "position \(latitude), \(longitude) (1e-7 degrees) is not on the globe")
+                let place = "\(latitude), \(longitude) (degrees times 10,000,000)"
+                return context.quarantine(sequence, reason: "the position \(place) is not on the globe")
             }
             guard !Self.isNullIsland(latitude, longitude, precisionBits: position.precisionBits) else { return }
             let (time, source) = stamp.policy(for: packet)
