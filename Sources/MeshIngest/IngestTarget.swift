@@ -1,4 +1,5 @@
 public import EventLog
+public import MeshViews
 
 /// Where a source's events go: a log, and a way to bring the views on it up to date.
 public struct IngestTarget: Sendable {
@@ -19,5 +20,12 @@ public struct IngestTarget: Sendable {
                 .storeFailed, subject: subject, reason: "the events are stored, but the views could not be flushed",
                 cause: "\(error)")
         }
+    }
+}
+
+extension IngestTarget {
+    /// A ledger: its views follow by themselves, and are flushed when a source is lost or ends.
+    public init(_ ledger: Ledger) {
+        self.init(log: ledger.log) { try await ledger.flush() }
     }
 }

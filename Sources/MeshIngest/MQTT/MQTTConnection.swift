@@ -90,7 +90,8 @@ final class MQTTConnection: Sendable {
             try connect(client)
             if stopFlag.isSet { return .stopped }
             try waitForAnswer(client)
-            try subscribe(client)
+            if stopFlag.isSet { return .stopped }
+            guard try subscribe(client) else { return .refusedByStore }
         } catch {
             return .failed(error, wasSubscribed: false)
         }
@@ -149,7 +150,10 @@ final class MQTTConnection: Sendable {
         if let answer = client.connectAnswer, answer != 0 { throw .refused(answer, options.address) }
     }
 
-    private func subscribe(_ client: MosquittoClient) throws(MQTTFailure) {
+    /// Asks for the topics. A broker that kept messages for this client sends them before it answers.
+    ///
+    /// - Returns: false when the messages are not stored any more
+    private func subscribe(_ client: MosquittoClient) throws(MQTTFailure) -> Bool {
         var asked: [(topic: String, number: Int32)] = []
         for topic in options.address.topics {
             let (result, number) = client.subscribe(topic, qualityOfService: options.qualityOfService.rawValue)
@@ -158,12 +162,15 @@ final class MQTTConnection: Sendable {
         }
         let deadline = ContinuousClock.now + .seconds(options.answerTimeoutSeconds)
         while client.grants.count < asked.count, !stopFlag.isSet {
+            let came = client.takeDeliveries()
+            if !came.isEmpty { guard output.offer(.deliveries(came)), output.waitUntilSettled() else { return false } }
             let (result, systemError) = turn(client, mayWrite: true, milliseconds: 100)
             guard result == 0 else { throw .lost(result, systemError: systemError, options.address) }
             guard ContinuousClock.now < deadline else {
                 throw MQTTFailure(.unreachable, options.address, "the broker did not answer the subscription")
             }
         }
+        if stopFlag.isSet { return true }
         // 0x80 is the only refusal of MQTT 3.1.1; whatever is above the qualities of service is one.
         let refused = asked.filter { (client.grants[$0.number] ?? 0) > 2 }.map(\.topic)
         if !refused.isEmpty, refused.count == asked.count {
@@ -173,6 +180,7 @@ final class MQTTConnection: Sendable {
         }
         for topic in refused { report(.refused(topic: topic)) }
         report(.subscribed(topics: options.address.topics.filter { !refused.contains($0) }))
+        return true
     }
 
     /// Reads, hands over and acknowledges until the connection ends.

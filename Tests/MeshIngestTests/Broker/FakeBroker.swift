@@ -1,0 +1,43 @@
+import Foundation
+
+/// Answers a client's packets with given bytes, one answer each: for refusals that a real broker gives only after much configuration.
+final class FakeBroker {
+    let port: UInt16
+    private let listener: Int32
+
+    init(answers: [[UInt8]]) throws {
+        port = try TestBroker.freePort()
+        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        self.listener = listener
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        unsafe address.sin_addr.s_addr = inet_addr("127.0.0.1")
+        var yes: Int32 = 1
+        unsafe setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
+        let bound = unsafe withUnsafePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                unsafe bind(listener, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        guard bound == 0, listen(listener, 4) == 0 else { throw BrokerFailure("no fake broker on port \(port)") }
+        Thread { Self.serve(listener, answers) }.start()
+    }
+
+    deinit {
+        shutdown(listener, Int32(SHUT_RDWR))
+        close(listener)
+    }
+
+    private static func serve(_ listener: Int32, _ answers: [[UInt8]]) {
+        let client = accept(listener, nil, nil)
+        guard client >= 0 else { return }
+        var buffer = [UInt8](repeating: 0, count: 1_024)
+        for answer in answers {
+            guard unsafe read(client, &buffer, buffer.count) > 0 else { break }
+            _ = unsafe write(client, answer, answer.count)
+        }
+        while unsafe read(client, &buffer, buffer.count) > 0 {}
+        close(client)
+    }
+}

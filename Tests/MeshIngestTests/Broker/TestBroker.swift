@@ -1,0 +1,106 @@
+import Foundation
+import TestKit
+
+/// A real mosquitto on loopback, for one test.
+final class TestBroker {
+    static let program = ["/usr/sbin/mosquitto", "/usr/bin/mosquitto", "/usr/local/sbin/mosquitto"].first {
+        FileManager.default.isExecutableFile(atPath: $0)
+    }
+    static var isInstalled: Bool { program != nil }
+
+    let folder: TemporaryFolder
+    let port: UInt16
+    private let lines: [String]
+    private var process: Process?
+
+    /// - Parameter lines: what the broker's configuration has besides the listener
+    init(_ lines: [String] = ["allow_anonymous true"], in folder: TemporaryFolder) throws {
+        self.folder = folder
+        self.lines = lines
+        port = try Self.freePort()
+        try start()
+    }
+
+    deinit { stop() }
+
+    func start() throws {
+        var text = ["listener \(port) 127.0.0.1"] + lines + ["max_queued_messages 0", "log_type none"]
+        // Started by root, it would give up the right to read the test's folder.
+        if geteuid() == 0 { text.insert("user root", at: 0) }
+        let configuration = folder.file("mosquitto-\(port).conf")
+        try Data(text.joined(separator: "\n").utf8).write(to: configuration)
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: Self.program ?? "mosquitto")
+        process.arguments = ["-c", configuration.path]
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        self.process = process
+        try waitUntilListening()
+    }
+
+    /// Kills it, as a power cut would.
+    func stop() {
+        guard let process, process.isRunning else { return }
+        kill(process.processIdentifier, SIGKILL)
+        process.waitUntilExit()
+        self.process = nil
+    }
+
+    func address(_ rest: String = "", user: String = "") -> String {
+        "mqtt://" + (user.isEmpty ? "" : user + "@") + "127.0.0.1:\(port)/" + rest
+    }
+
+    private func waitUntilListening() throws {
+        for _ in 0..<200 {
+            if Self.connects(to: port) { return }
+            usleep(20_000)
+        }
+        throw BrokerFailure("mosquitto did not start on port \(port)")
+    }
+
+    static func freePort() throws -> UInt16 {
+        try withSocket { descriptor, address in
+            var address = address
+            let bound = unsafe withUnsafePointer(to: &address) { pointer in
+                unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    unsafe bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+                }
+            }
+            var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+            let named = unsafe withUnsafeMutablePointer(to: &address) { pointer in
+                unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe getsockname(descriptor, $0, &length) }
+            }
+            guard bound == 0, named == 0 else { throw BrokerFailure("no free port") }
+            return UInt16(bigEndian: address.sin_port)
+        }
+    }
+
+    private static func connects(to port: UInt16) -> Bool {
+        // A refused connection is the answer no.
+        let result = try? withSocket { descriptor, address in
+            var address = address
+            address.sin_port = port.bigEndian
+            return unsafe withUnsafePointer(to: &address) { pointer in
+                unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    unsafe connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+                }
+            } == 0
+        }
+        return result ?? false
+    }
+
+    private static func withSocket<Value>(_ body: (Int32, sockaddr_in) throws -> Value) throws -> Value {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(descriptor) }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        unsafe address.sin_addr.s_addr = inet_addr("127.0.0.1")
+        return try body(descriptor, address)
+    }
+}
+
+struct BrokerFailure: Error {
+    let reason: String
+    init(_ reason: String) { self.reason = reason }
+}

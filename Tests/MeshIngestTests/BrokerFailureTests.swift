@@ -1,0 +1,114 @@
+import EventLog
+import Foundation
+import TestKit
+import Testing
+
+@testable import MeshIngest
+
+@Suite(.enabled(if: TestBroker.isInstalled, "needs mosquitto"), .serialized)
+struct BrokerFailureTests {
+    private static func failure(_ address: String, _ bench: ImportBench, _ change: (inout MQTTOptions) -> Void = { _ in })
+        async throws -> IngestError?
+    {
+        await (try RunningIngest(address, bench: bench, change)).end()
+    }
+
+    @Test func `a wrong password ends it with one clear line that does not repeat it`() async throws {
+        let bench = try ImportBench()
+        let passwords = bench.folder.file("passwords")
+        try Data("me:right\n".utf8).write(to: passwords)
+        let hashing = Process()
+        hashing.executableURL = URL(fileURLWithPath: "/usr/bin/mosquitto_passwd")
+        hashing.arguments = ["-U", passwords.path]
+        try hashing.run()
+        hashing.waitUntilExit()
+        let broker = try TestBroker(["allow_anonymous false", "password_file \(passwords.path)"], in: bench.folder)
+        let failure = try await Self.failure(broker.address(user: "me:wrong"), bench)
+        #expect(failure?.code == .notAuthorized)
+        #expect(failure?.description.contains("wrong password") == true)
+        #expect(failure?.description.contains(":wrong@") == false)
+        #expect(failure?.description.contains("\n") == false)
+        let running = try RunningIngest(broker.address(user: "me:right"), bench: bench)
+        try await running.waitForSubscription()
+        #expect(await running.stop() == nil)
+        #expect(try bench.log.sources().allSatisfy { !$0.name.contains("right") })
+    }
+
+    @Test func `an unknown host ends it`() async throws {
+        let bench = try ImportBench()
+        let failure = try await Self.failure("mqtt://no-such-host.invalid", bench)
+        #expect(failure?.code == .notFound)
+        #expect(failure?.description.contains("no-such-host.invalid") == true)
+    }
+
+    @Test func `a broker that is not there yet is waited for`() async throws {
+        let bench = try ImportBench()
+        let broker = try TestBroker(in: bench.folder)
+        broker.stop()
+        let running = try RunningIngest(broker.address(), bench: bench)
+        try await running.wait("two attempts") {
+            running.notices.all.count { $0 == .connecting(broker: "mqtt://127.0.0.1:\(broker.port)") } > 1
+        }
+        try broker.start()
+        try await running.waitForSubscription()
+        #expect(await running.stop() == nil)
+    }
+
+    @Test func `a subscription that is not permitted ends it`() async throws {
+        let bench = try ImportBench()
+        let broker = try FakeBroker(answers: [[0x20, 2, 0, 0], [0x90, 3, 0, 1, 0x80]])
+        let failure = try await Self.failure("mqtt://127.0.0.1:\(broker.port)/secret", bench)
+        #expect(failure?.code == .notPermitted)
+        #expect(failure?.description.contains("secret/#") == true)
+    }
+
+    @Test(arguments: [(1, IngestError.Code.unreachable), (2, .notAuthorized), (4, .notAuthorized), (5, .notAuthorized)])
+    func `each refusal of the broker has its reason`(_ answer: Int, _ code: IngestError.Code) async throws {
+        let bench = try ImportBench()
+        let broker = try FakeBroker(answers: [[0x20, 2, 0, UInt8(answer)]])
+        let failure = try await Self.failure("mqtt://127.0.0.1:\(broker.port)", bench)
+        #expect(failure?.code == code)
+    }
+
+    @Test func `it stops at once while nobody answers`() async throws {
+        let bench = try ImportBench()
+        let broker = try FakeBroker(answers: [])
+        let running = try RunningIngest("mqtt://127.0.0.1:\(broker.port)", bench: bench)
+        try await Task.sleep(for: .milliseconds(200))
+        let start = ContinuousClock.now
+        #expect(await running.stop() == nil)
+        #expect(start.duration(to: .now) < .seconds(2))
+    }
+
+    @Test func `options that make no sense are refused`() async throws {
+        let bench = try ImportBench()
+        #expect(try await Self.failure("mqtt://127.0.0.1", bench) { $0.keepsSession = true }?.code == .badRequest)
+        #expect(try await Self.failure("mqtt://127.0.0.1", bench) { $0.certificateAuthorityFile = "ca" }?.code == .badRequest)
+        #expect(try await Self.failure("mqtt://127.0.0.1", bench) { $0.keepAliveSeconds = 1 }?.code == .badRequest)
+        #expect(try await Self.failure("mqtt://127.0.0.1/a#b", bench)?.code == .badRequest)
+    }
+
+    @Test func `a ledger that is full ends it, and what was acknowledged is stored`() async throws {
+        let folder = try TemporaryFolder()
+        let log = try EventLog.create(
+            at: folder.file("ledger").path, options: EventLogOptions(sizeLimit: 1 << 20, isDurable: false))
+        let broker = try TestBroker(in: folder)
+        let ingest = MQTTIngest(MQTTOptions(try MQTTAddress(broker.address())), into: IngestTarget(log: log))
+        let task = Task {
+            do throws(IngestError) {
+                try await ingest.run()
+                return IngestError?.none
+            } catch {
+                return error
+            }
+        }
+        let publisher = try TestPublisher(port: broker.port)
+        for number in 0..<20_000 {
+            try publisher.publish(MadeEnvelope.bytes(from: 5, id: UInt32(number)), to: "msh/2/e/LongFast/!00000005", qos: 0)
+            if number % 1_000 == 0 { try await Task.sleep(for: .milliseconds(20)) }
+        }
+        let failure = await task.value
+        #expect(failure?.code == .storeFailed)
+        await log.close()
+    }
+}

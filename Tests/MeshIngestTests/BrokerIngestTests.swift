@@ -1,0 +1,145 @@
+import EventLog
+import Foundation
+import Meshtastic
+import TestKit
+import Testing
+
+@testable import MeshIngest
+
+@Suite(.enabled(if: TestBroker.isInstalled, "needs mosquitto"), .serialized)
+struct BrokerIngestTests {
+    private static let topic = "msh/TEST/2/e/LongFast/!10000000"
+
+    @Test(arguments: MQTTOptions.QualityOfService.allCases)
+    func `all that is published is stored, byte for byte and in order`(_ quality: MQTTOptions.QualityOfService) async throws {
+        let bench = try ImportBench()
+        let broker = try TestBroker(in: bench.folder)
+        let running = try RunningIngest(broker.address(), bench: bench) { $0.qualityOfService = quality }
+        try await running.waitForSubscription()
+        let publisher = try TestPublisher(port: broker.port)
+        let payloads = (0..<5_000).map { MadeEnvelope.bytes(from: 5, id: UInt32($0)) }
+        for payload in payloads { try publisher.publish(payload, to: Self.topic) }
+        try await running.waitForEvents(payloads.count)
+        #expect(await running.stop() == nil)
+        let events = try bench.events()
+        #expect(events.map(\.payload) == payloads)
+        #expect(events.allSatisfy { $0.header.reception == .live && $0.header.encoding == PayloadEncoding(.serviceEnvelope) })
+        let source = try bench.log.name(of: try #require(events.first).header.source)
+        #expect(source == "mqtt://127.0.0.1:\(broker.port)/" + Self.topic)
+        #expect(running.ingest.statistics.storedCount == payloads.count)
+        #expect(bench.flushes.value >= 1)
+    }
+
+    @Test func `protobuf, JSON, map and old topics are told apart, and others are counted`() async throws {
+        let bench = try ImportBench()
+        let broker = try TestBroker(in: bench.folder)
+        let running = try RunningIngest(broker.address("mesh/#"), bench: bench)
+        try await running.waitForSubscription()
+        let publisher = try TestPublisher(port: broker.port)
+        let topics = [
+            "mesh/a/b/2/e/Long Fast/!00000001", "mesh/2/c/LongFast/!00000001", "mesh/2/map/", "mesh/2/json/mqtt/!00000001",
+            "mesh/2/stat/!00000001", "mesh/weather", "other/2/e/LongFast/!00000001",
+        ]
+        for topic in topics { try publisher.publish(Array("{\"t\":1}".utf8), to: topic) }
+        try await running.waitForEvents(4)
+        try await running.wait("all messages") { running.ingest.statistics.receivedCount == 6 }
+        #expect(await running.stop() == nil)
+        #expect(
+            try bench.events().map(\.header.encoding)
+                == [.serviceEnvelope, .serviceEnvelope, .serviceEnvelope, .mqttJSON].map { PayloadEncoding($0) })
+        #expect(running.ingest.statistics.statusCount == 1)
+        #expect(running.ingest.statistics.foreignCount == 1)
+    }
+
+    @Test func `retained, repeated, empty and huge messages do no harm`() async throws {
+        let bench = try ImportBench()
+        let broker = try TestBroker(in: bench.folder)
+        let publisher = try TestPublisher(port: broker.port)
+        try publisher.publish([1], to: Self.topic, retain: true)
+        publisher.drain()
+        try await Task.sleep(for: .milliseconds(200))
+        let running = try RunningIngest(broker.address(), bench: bench)
+        try await running.waitForEvents(1)
+        try publisher.publish([2], to: Self.topic)
+        try publisher.publish([2], to: Self.topic)
+        try publisher.publish([UInt8](repeating: 7, count: 3_000_000), to: Self.topic)
+        try publisher.publish([], to: Self.topic)
+        try await running.waitForEvents(4)
+        #expect(await running.stop() == nil)
+        #expect(try bench.events().map(\.payload) == [[1], [2], [2], []])
+        #expect(running.ingest.statistics.oversizedCount == 1)
+    }
+
+    @Test func `what is published while it is stopping is stored or not, but nothing stored is lost`() async throws {
+        let bench = try ImportBench()
+        let broker = try TestBroker(in: bench.folder)
+        let running = try RunningIngest(broker.address(), bench: bench)
+        try await running.waitForSubscription()
+        let publisher = try TestPublisher(port: broker.port)
+        for number in 0..<20_000 {
+            try publisher.publish(MadeEnvelope.bytes(from: 5, id: UInt32(number)), to: Self.topic, qos: 0)
+        }
+        try await running.waitForEvents(1)
+        #expect(await running.stop() == nil)
+        #expect(UInt64(running.ingest.statistics.storedCount) == bench.log.head.rawValue)
+        #expect(running.notices.all.last == .disconnected)
+    }
+
+    @Test func `a broker that is killed and started again is found again`() async throws {
+        let bench = try ImportBench()
+        let broker = try TestBroker(in: bench.folder)
+        let running = try RunningIngest(broker.address(), bench: bench)
+        for round in 1...3 {
+            try await running.waitForSubscription(round)
+            let publisher = try TestPublisher(port: broker.port)
+            for number in 0..<100 {
+                try publisher.publish(MadeEnvelope.bytes(from: UInt32(round), id: UInt32(number)), to: Self.topic)
+            }
+            try await running.waitForEvents(round * 100)
+            let flushes = bench.flushes.value
+            broker.stop()
+            try await running.wait("a flush") { bench.flushes.value > flushes }
+            try broker.start()
+        }
+        try await running.waitForSubscription(4)
+        #expect(await running.stop() == nil)
+        #expect(bench.log.head.rawValue == 300)
+        #expect(running.ingest.statistics.connectionCount == 4)
+    }
+
+    @Test func `a client with a session misses nothing while it is away`() async throws {
+        let bench = try ImportBench()
+        let broker = try TestBroker(in: bench.folder)
+        let publisher = try TestPublisher(port: broker.port)
+        for round in 0..<3 {
+            let running = try RunningIngest(broker.address(), bench: bench) {
+                $0.qualityOfService = .atLeastOnce
+                $0.clientID = "ledger"
+                $0.keepsSession = true
+            }
+            try await running.waitForSubscription()
+            try await running.waitForEvents(round * 50)
+            #expect(await running.stop() == nil)
+            for number in 0..<50 {
+                try publisher.publish(MadeEnvelope.bytes(from: UInt32(round), id: UInt32(number)), to: Self.topic)
+            }
+            publisher.drain()
+            try await Task.sleep(for: .milliseconds(100))
+        }
+        #expect(bench.log.head.rawValue == 100)
+    }
+
+    @Test(.enabled(if: SharedFolder.exists && ReplayOracle.python != nil, "needs ../shared and the Python oracles"))
+    func `recorded traffic that another program publishes is stored`() async throws {
+        let bench = try ImportBench()
+        let broker = try TestBroker(in: bench.folder)
+        let running = try RunningIngest(broker.address(), bench: bench)
+        try await running.waitForSubscription()
+        let file = SharedFolder.file("captures/mqtt-envelopes.base64")
+        try await ReplayOracle.publish(file, port: broker.port, rate: 2_000)
+        try await running.waitForEvents(337)
+        #expect(await running.stop() == nil)
+        let lines = try String(contentsOf: file, encoding: .utf8).split(whereSeparator: \.isNewline)
+        #expect(try bench.events().map(\.payload) == lines.map { Data(base64Encoded: String($0)).map { [UInt8]($0) } ?? [] })
+    }
+}
