@@ -1,5 +1,6 @@
 import EventLog
 import Foundation
+import Synchronization
 import TestKit
 import Testing
 
@@ -68,6 +69,25 @@ struct BrokerFailureTests {
         let broker = try FakeBroker(answers: [[0x20, 2, 0, UInt8(answer)]])
         let failure = try await Self.failure("mqtt://127.0.0.1:\(broker.port)", bench)
         #expect(failure?.code == code)
+    }
+
+    @Test func `a message of quality 1 is acknowledged only when it is stored`() async throws {
+        let bench = try ImportBench()
+        let body = Array("msh/2/e/LongFast/!00000005".utf8)
+        let messages = (1...50).flatMap { number -> [UInt8] in
+            let payload = MadeEnvelope.bytes(from: 5, id: UInt32(number))
+            return [0x32, UInt8(4 + body.count + payload.count), 0, UInt8(body.count)] + body + [0, UInt8(number)] + payload
+        }
+        let acknowledgements = Mutex<[(number: UInt8, head: UInt64)]>([])
+        let broker = try FakeBroker(answers: [[0x20, 2, 0, 0], [0x90, 3, 0, 1, 1] + messages]) { [log = bench.log] bytes in
+            for start in stride(from: 0, to: bytes.count - 3, by: 4) where bytes[start] == 0x40 {
+                acknowledgements.withLock { $0.append((bytes[start + 3], log.head.rawValue)) }
+            }
+        }
+        let running = try RunningIngest("mqtt://127.0.0.1:\(broker.port)", bench: bench) { $0.qualityOfService = .atLeastOnce }
+        try await running.wait("acknowledgements") { acknowledgements.withLock { $0.count } == 50 }
+        #expect(await running.stop() == nil)
+        #expect(acknowledgements.withLock { $0 }.allSatisfy { UInt64($0.number) <= $0.head })
     }
 
     @Test func `it stops at once while nobody answers`() async throws {

@@ -130,7 +130,7 @@ final class MQTTConnection: Sendable {
             host: options.address.host, port: options.address.port, keepAliveSeconds: options.keepAliveSeconds)
         isConnecting.withLock { $0 = false }
         guard result == 0 else {
-            throw .connecting(result, systemError: systemError, complaint: client.lastComplaint, options.address)
+            throw .connecting(result, systemError: systemError, complaints: client.complaints, options.address)
         }
     }
 
@@ -140,7 +140,7 @@ final class MQTTConnection: Sendable {
             let (result, systemError) = turn(client, mayWrite: true, milliseconds: 100)
             if client.connectAnswer != nil { break }
             guard result == 0 else {
-                throw .connecting(result, systemError: systemError, complaint: client.lastComplaint, options.address)
+                throw .connecting(result, systemError: systemError, complaints: client.complaints, options.address)
             }
             guard ContinuousClock.now < deadline else {
                 throw MQTTFailure(

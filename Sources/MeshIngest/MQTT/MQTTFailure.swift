@@ -17,13 +17,13 @@ struct MQTTFailure: Error, Sendable {
     }
 
     /// The failure behind a result of the library before the broker has answered.
-    static func connecting(_ result: Int32, systemError: Int32, complaint: String?, _ address: MQTTAddress) -> MQTTFailure {
-        if address.usesTLS, let complaint, isAboutTLS(complaint) { return tls(complaint, address) }
+    static func connecting(_ result: Int32, systemError: Int32, complaints: [String], _ address: MQTTAddress) -> MQTTFailure {
+        if address.usesTLS, complaints.contains(where: isAboutTLS) { return tls(complaints, address) }
         switch result {
         case MOSQ_ERR_EAI.rawValue:
             let text = unsafe String(cString: gai_strerror(systemError))
             return MQTTFailure(.notFound, address, "the host \(address.host) is not known", cause: text, needsPerson: true)
-        case MOSQ_ERR_TLS.rawValue: return tls(complaint, address)
+        case MOSQ_ERR_TLS.rawValue: return tls(complaints, address)
         case MOSQ_ERR_ERRNO.rawValue where systemError != 0:
             return MQTTFailure(.unreachable, address, "the broker cannot be reached", cause: errorText(systemError))
         case MOSQ_ERR_INVAL.rawValue:
@@ -32,16 +32,22 @@ struct MQTTFailure: Error, Sendable {
         default:
             let hint = address.usesTLS ? "" : " (does it expect TLS? then the address begins with mqtts://)"
             return MQTTFailure(
-                .unreachable, address, "the broker closed the connection without an answer\(hint)",
-                cause: MosquittoClient.text(result))
+                .unreachable, address, "the broker closed the connection without an answer\(hint)", cause: cause(result, 0))
         }
     }
 
     /// The failure behind a connection that was lost after the broker had accepted it.
     static func lost(_ result: Int32, systemError: Int32, _ address: MQTTAddress) -> MQTTFailure {
-        let isSystem = result == MOSQ_ERR_ERRNO.rawValue && systemError != 0
-        let cause = isSystem ? errorText(systemError) : MosquittoClient.text(result)
-        return MQTTFailure(.unreachable, address, "the connection was lost", cause: cause)
+        MQTTFailure(.unreachable, address, "the connection was lost", cause: cause(result, systemError))
+    }
+
+    /// What a result of the library adds to saying that the connection is gone.
+    private static func cause(_ result: Int32, _ systemError: Int32) -> String? {
+        switch result {
+        case MOSQ_ERR_CONN_LOST.rawValue, MOSQ_ERR_NO_CONN.rawValue: nil
+        case MOSQ_ERR_ERRNO.rawValue where systemError != 0: errorText(systemError)
+        default: MosquittoClient.text(result)
+        }
     }
 
     /// The failure behind an answer other than 0 to CONNECT (MQTT 3.1.1, section 3.2.2.3).
@@ -63,14 +69,15 @@ struct MQTTFailure: Error, Sendable {
         ["OpenSSL", "SSL routines", "certificate", "host name"].contains { complaint.contains($0) }
     }
 
-    private static func tls(_ complaint: String?, _ address: MQTTAddress) -> MQTTFailure {
-        let cause = complaint.map { String($0.split(separator: "::").last ?? "") }
+    private static func tls(_ complaints: [String], _ address: MQTTAddress) -> MQTTFailure {
+        func says(_ text: String) -> Bool { complaints.contains { $0.contains(text) } }
+        let cause = complaints.first { $0.contains("::") }.map { String($0.split(separator: "::").last ?? "") }
         let reason =
-            if complaint?.contains("certificate verify failed") == true {
-                "the broker's certificate is not trusted; name the file of its authority"
-            } else if complaint?.contains("host name verification failed") == true {
+            if says("host name verification failed") {
                 "the broker's certificate is for another host than \(address.host)"
-            } else if complaint?.contains("alert") == true {
+            } else if says("certificate verify failed") {
+                "the broker's certificate is not trusted; name the file of its authority"
+            } else if says("alert") {
                 "the broker refused this client's certificate, or wants one"
             } else {
                 "no TLS connection could be made; does the broker speak TLS on this port?"

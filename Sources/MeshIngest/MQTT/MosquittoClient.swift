@@ -20,8 +20,9 @@ import Foundation
     /// What was granted by subscription, when it has come.
     private(set) var grants: [Int32: Int32] = [:]
     private(set) var deliveries: [Delivery] = []
-    /// The last thing that the library or OpenSSL complained about.
-    private(set) var lastComplaint: String?
+    /// What the library and OpenSSL complained about during this connection, the first few.
+    private(set) var complaints: [String] = []
+    private static let complaintLimit = 8
 
     private static let isReady: Int32 = mosquitto_lib_init()
 
@@ -59,7 +60,7 @@ import Foundation
     func connect(host: String, port: UInt16, keepAliveSeconds: Int) -> (result: Int32, systemError: Int32) {
         connectAnswer = nil
         grants = [:]
-        lastComplaint = nil
+        complaints = []
         errno = 0
         let result = unsafe mosquitto_connect(handle, host, Int32(port), Int32(keepAliveSeconds))
         return (result, errno)
@@ -121,7 +122,10 @@ import Foundation
         }
         unsafe mosquitto_log_callback_set(handle) { _, object, level, text in
             guard level & (MOSQ_LOG_ERR | MOSQ_LOG_WARNING) != 0, let text = unsafe text else { return }
-            unsafe MosquittoClient.client(object)?.lastComplaint = String(cString: text)
+            let complaint = unsafe String(cString: text)
+            guard let client = unsafe MosquittoClient.client(object), client.complaints.count < MosquittoClient.complaintLimit
+            else { return }
+            client.complaints.append(complaint)
         }
     }
 }

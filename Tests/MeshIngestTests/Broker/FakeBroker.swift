@@ -5,7 +5,8 @@ final class FakeBroker {
     let port: UInt16
     private let listener: Int32
 
-    init(answers: [[UInt8]]) throws {
+    /// - Parameter heard: told what the client sends after the last answer, on the broker's thread
+    init(answers: [[UInt8]], heard: @escaping @Sendable ([UInt8]) -> Void = { _ in }) throws {
         port = try TestBroker.freePort()
         let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         self.listener = listener
@@ -21,7 +22,7 @@ final class FakeBroker {
             }
         }
         guard bound == 0, listen(listener, 4) == 0 else { throw BrokerFailure("no fake broker on port \(port)") }
-        Thread { Self.serve(listener, answers) }.start()
+        Thread { Self.serve(listener, answers, heard) }.start()
     }
 
     deinit {
@@ -29,7 +30,7 @@ final class FakeBroker {
         close(listener)
     }
 
-    private static func serve(_ listener: Int32, _ answers: [[UInt8]]) {
+    private static func serve(_ listener: Int32, _ answers: [[UInt8]], _ heard: @Sendable ([UInt8]) -> Void) {
         let client = accept(listener, nil, nil)
         guard client >= 0 else { return }
         var buffer = [UInt8](repeating: 0, count: 1_024)
@@ -37,7 +38,7 @@ final class FakeBroker {
             guard unsafe read(client, &buffer, buffer.count) > 0 else { break }
             _ = unsafe write(client, answer, answer.count)
         }
-        while unsafe read(client, &buffer, buffer.count) > 0 {}
+        while case let count = unsafe read(client, &buffer, buffer.count), count > 0 { heard(Array(buffer.prefix(count))) }
         close(client)
     }
 }
