@@ -5,7 +5,7 @@ enum AppendOutcome: Sendable {
     indirect case failed(EventLogError)
 }
 
-/// One caller's append on its way to the writer.
+/// One caller's append on its way to the writer, other than a small single event.
 struct AppendRequest: Sendable {
     enum Work: Sendable {
         case one(NewEvent)
@@ -14,33 +14,23 @@ struct AppendRequest: Sendable {
         case source(String)
     }
 
-    /// What few appends carry.
-    final class Extras: Sendable {
-        let cursor: SourceCursor?
-        let token: AppendToken?
-
-        init?(cursor: SourceCursor?, token: AppendToken?) {
-            guard cursor != nil || token != nil else { return nil }
-            self.cursor = cursor
-            self.token = token
-        }
-    }
-
-    /// Safe: the writer completes each request exactly once.
+    /// Safe: each request is completed exactly once.
     @safe enum Completion: Sendable {
-        case task(UnsafeContinuation<AppendOutcome, Never>)
+        case task(UnsafeContinuation<UInt64, any Error>)
         case callback(@Sendable (AppendOutcome) -> Void)
     }
 
     let work: Work
-    let extras: Extras?
+    let cursor: SourceCursor?
+    let token: AppendToken?
     let arrival: Int64
     let completion: Completion
 
     func complete(_ outcome: AppendOutcome) {
-        switch completion {
-        case .task(let continuation): unsafe continuation.resume(returning: outcome)
-        case .callback(let body): body(outcome)
+        switch (completion, outcome) {
+        case (.task(let continuation), .stored(let first)): unsafe continuation.resume(returning: first)
+        case (.task(let continuation), .failed(let error)): unsafe continuation.resume(throwing: error)
+        case (.callback(let body), _): body(outcome)
         }
     }
 
@@ -62,5 +52,21 @@ struct AppendRequest: Sendable {
         case .batch(let batch): batch.byteCount + batch.count * RecordHeader.size
         case .source(let name): name.utf8.count
         }
+    }
+
+    /// Names this append by the record that its first event would have become. Nil when it has no events.
+    func token(first: UInt64) -> AppendToken? {
+        switch work {
+        case .one(let event): return token(RecordHeader(event), event.payload, first)
+        case .many(let events): return events.first.map { token(RecordHeader($0), $0.payload, first) }
+        case .batch(let batch):
+            return batch.entries.first.map { token($0.header, Array(batch.bytes[..<$0.end]), first) }
+        case .source: return nil
+        }
+    }
+
+    private func token(_ header: RecordHeader, _ payload: [UInt8], _ sequence: UInt64) -> AppendToken {
+        let checksum = Record.checksum(header, arrival: arrival, payload: payload.span.rawBytes, sequence: sequence)
+        return AppendToken(first: sequence, checksum: checksum)
     }
 }

@@ -11,8 +11,20 @@ extension EventLog {
     ///   when the disk failed; `.closed`, `.readOnly`, `.tooLarge`, `.writesClosed`.
     @discardableResult
     public func append(_ event: NewEvent) async throws(EventLogError) -> EventSequence {
-        guard event.payload.count <= NewEvent.largestPayload else { throw EventLogError(.tooLarge, path: path) }
-        return EventSequence(try await first(of: .one(event), nil))
+        if isReadOnly { throw EventLogError(.readOnly, path: path) }
+        guard event.payload.count <= AppendLane.largestCopy else { return try await appendLarge(event) }
+        var header = RecordHeader(event)
+        header.arrival = options.clock().microseconds
+        do {
+            let first = unsafe try await withUnsafeThrowingContinuation { (waiter: UnsafeContinuation<UInt64, any Error>) in
+                if let refusal = unsafe queue.push(header, event.payload, waiter) {
+                    unsafe waiter.resume(throwing: error(refusal))
+                }
+            }
+            return EventSequence(first)
+        } catch {
+            throw Self.logError(error, path)
+        }
     }
 
     /// Appends the events in one transaction, and with them the cursor of the source that they come from.
@@ -28,7 +40,7 @@ extension EventLog {
         guard events.allSatisfy({ $0.payload.count <= NewEvent.largestPayload }) else {
             throw EventLogError(.tooLarge, path: path)
         }
-        return range(try await first(of: .many(events), try extras(cursor, token)), events.count)
+        return range(try await first(of: .many(events), cursor, token), events.count)
     }
 
     /// Appends a batch in one transaction, like the array form but without an allocation per event.
@@ -36,7 +48,7 @@ extension EventLog {
     public func append(
         _ batch: EventBatch, cursor: SourceCursor? = nil, token: AppendToken? = nil
     ) async throws(EventLogError) -> ClosedRange<EventSequence>? {
-        range(try await first(of: .batch(batch), try extras(cursor, token)), batch.count)
+        range(try await first(of: .batch(batch), cursor, token), batch.count)
     }
 
     /// Appends from a thread that is not a task's, which it blocks until the events are durable.
@@ -47,7 +59,7 @@ extension EventLog {
         guard events.allSatisfy({ $0.payload.count <= NewEvent.largestPayload }) else {
             throw EventLogError(.tooLarge, path: path)
         }
-        return range(try firstBlocking(.many(events), try extras(cursor, token)), events.count)
+        return range(try firstBlocking(.many(events), cursor, token), events.count)
     }
 
     /// Appends a batch from a thread that is not a task's, which it blocks until the events are durable.
@@ -55,12 +67,12 @@ extension EventLog {
     public func appendBlocking(
         _ batch: EventBatch, cursor: SourceCursor? = nil, token: AppendToken? = nil
     ) throws(EventLogError) -> ClosedRange<EventSequence>? {
-        range(try firstBlocking(.batch(batch), try extras(cursor, token)), batch.count)
+        range(try firstBlocking(.batch(batch), cursor, token), batch.count)
     }
 
     /// Puts events into the queue without waiting for the disk.
     ///
-    /// - Parameter whenDone: called once from the writer's thread when the events are durable, or with why they are not. It must
+    /// - Parameter whenDone: called once, from a thread of the log's choice, when the events are durable or with why they are not. It must
     ///   be short and must not append and wait.
     /// - Throws: `.queueFull` when more than the queue's limit waits. A source that cannot wait then counts what it drops and appends a
     ///   `Gap` later.
@@ -68,54 +80,74 @@ extension EventLog {
         _ events: [NewEvent], cursor: SourceCursor? = nil,
         whenDone: @escaping @Sendable (Result<ClosedRange<EventSequence>?, EventLogError>) -> Void = { _ in }
     ) throws(EventLogError) {
-        let path = path
+        let work = AppendRequest.Work.many(events)
+        try check(work, cursor)
         let count = events.count
         let completion = AppendRequest.Completion.callback { outcome in
-            whenDone(
-                Result { () throws(EventLogError) in Self.range(try Self.first(outcome, path), count) })
+            whenDone(Result { () throws(EventLogError) in Self.range(try Self.first(outcome), count) })
         }
-        let request = try request(.many(events), try extras(cursor, nil), completion)
-        if let refusal = queue.pushUnattended(request) { throw error(refusal) }
+        let arrival = options.clock().microseconds
+        let request = AppendRequest(work: work, cursor: cursor, token: nil, arrival: arrival, completion: completion)
+        if let refusal = queue.push(request, isAttended: false) { throw error(refusal) }
     }
 
     /// Returns when everything that was appended or submitted before is durable.
     public func flush() async throws(EventLogError) {
         guard !isReadOnly else { return }
-        _ = try await first(of: .many([]), nil)
+        _ = try await first(of: .many([]))
     }
 }
 
 extension EventLog {
-    func first(of work: AppendRequest.Work, _ extras: AppendRequest.Extras?) async throws(EventLogError) -> UInt64 {
-        try checkSize(of: work)
-        let arrival = options.clock().microseconds
-        let outcome = unsafe await withUnsafeContinuation { (continuation: UnsafeContinuation<AppendOutcome, Never>) in
-            let request = unsafe AppendRequest(work: work, extras: extras, arrival: arrival, completion: .task(continuation))
-            if let refusal = queue.push(request) { unsafe continuation.resume(returning: .failed(error(refusal))) }
-        }
-        return try Self.first(outcome, path)
+    private func appendLarge(_ event: NewEvent) async throws(EventLogError) -> EventSequence {
+        guard event.payload.count <= NewEvent.largestPayload else { throw EventLogError(.tooLarge, path: path) }
+        return EventSequence(try await first(of: .one(event)))
     }
 
-    private func firstBlocking(_ work: AppendRequest.Work, _ extras: AppendRequest.Extras?) throws(EventLogError) -> UInt64 {
+    func first(
+        of work: AppendRequest.Work, _ cursor: SourceCursor? = nil, _ token: AppendToken? = nil
+    ) async throws(EventLogError) -> UInt64 {
+        try check(work, cursor)
+        let arrival = options.clock().microseconds
+        do {
+            return unsafe try await withUnsafeThrowingContinuation { (waiter: UnsafeContinuation<UInt64, any Error>) in
+                let request = unsafe AppendRequest(
+                    work: work, cursor: cursor, token: token, arrival: arrival, completion: .task(waiter))
+                if let refusal = queue.push(request, isAttended: true) { unsafe waiter.resume(throwing: error(refusal)) }
+            }
+        } catch {
+            throw Self.logError(error, path)
+        }
+    }
+
+    private func firstBlocking(
+        _ work: AppendRequest.Work, _ cursor: SourceCursor?, _ token: AppendToken?
+    ) throws(EventLogError) -> UInt64 {
+        try check(work, cursor)
         let done = DispatchSemaphore(value: 0)
         let box = OutcomeBox()
-        let request = try request(
-            work, extras,
-            .callback { outcome in
-                box.outcome.withLock { $0 = outcome }
-                done.signal()
-            })
-        if let refusal = queue.push(request) { throw error(refusal) }
+        let completion = AppendRequest.Completion.callback { outcome in
+            box.outcome.withLock { $0 = outcome }
+            done.signal()
+        }
+        let arrival = options.clock().microseconds
+        let request = AppendRequest(work: work, cursor: cursor, token: token, arrival: arrival, completion: completion)
+        if let refusal = queue.push(request, isAttended: true) { throw error(refusal) }
         done.wait()
         guard let outcome = box.outcome.withLock({ $0 }) else { throw EventLogError(.closed, path: path) }
-        return try Self.first(outcome, path)
+        return try Self.first(outcome)
     }
 
-    private func request(
-        _ work: AppendRequest.Work, _ extras: AppendRequest.Extras?, _ completion: AppendRequest.Completion
-    ) throws(EventLogError) -> AppendRequest {
+    private func check(_ work: AppendRequest.Work, _ cursor: SourceCursor?) throws(EventLogError) {
         try checkSize(of: work)
-        return AppendRequest(work: work, extras: extras, arrival: options.clock().microseconds, completion: completion)
+        if let cursor, !(1...500).contains(cursor.key.utf8.count) {
+            throw EventLogError(.tooLarge, path: path, detail: "a cursor's key has 1 to 500 bytes")
+        }
+    }
+
+    /// The writer fails an append with this layer's errors only.
+    private static func logError(_ error: any Error, _ path: String) -> EventLogError {
+        error as? EventLogError ?? EventLogError(.storage, path: path, detail: "\(error)")
     }
 
     private func checkSize(of work: AppendRequest.Work) throws(EventLogError) {
@@ -133,13 +165,6 @@ extension EventLog {
         }
     }
 
-    private func extras(_ cursor: SourceCursor?, _ token: AppendToken?) throws(EventLogError) -> AppendRequest.Extras? {
-        if let cursor, !(1...500).contains(cursor.key.utf8.count) {
-            throw EventLogError(.tooLarge, path: path, detail: "a cursor's key has 1 to 500 bytes")
-        }
-        return AppendRequest.Extras(cursor: cursor, token: token)
-    }
-
     private func error(_ refusal: AppendQueue.Refusal) -> EventLogError {
         switch refusal {
         case .closed: EventLogError(.closed, path: path)
@@ -147,7 +172,7 @@ extension EventLog {
         }
     }
 
-    private static func first(_ outcome: AppendOutcome, _ path: String) throws(EventLogError) -> UInt64 {
+    private static func first(_ outcome: AppendOutcome) throws(EventLogError) -> UInt64 {
         switch outcome {
         case .stored(let first): return first
         case .failed(let error): throw error

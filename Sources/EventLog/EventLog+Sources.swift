@@ -7,7 +7,7 @@ extension EventLog {
         guard name.utf8.count <= 4096 else {
             throw EventLogError(.tooLarge, path: path, detail: "a source's name has up to 4096 bytes")
         }
-        return SourceID(rawValue: UInt32(truncatingIfNeeded: try await first(of: .source(name), nil)))
+        return SourceID(rawValue: UInt32(truncatingIfNeeded: try await first(of: .source(name))))
     }
 
     /// All sources in the order of their numbers.

@@ -89,5 +89,4 @@ public struct EventLogError: Error, Sendable {
 public struct AppendToken: Sendable, Hashable {
     let first: UInt64
     let checksum: UInt64
-    let count: Int
 }

@@ -1,10 +1,9 @@
+internal import Dispatch
+internal import Foundation
 internal import LMDB
 
 /// What the writer's thread knows and nobody else: the next sequence, the arrival times of the block that is not full yet.
 struct LogWriter {
-    /// One transaction takes at most about so many bytes of events, well below LMDB's spill size.
-    static let groupSize = 16 << 20
-
     let store: LogStore
     let path: String
     let queue: AppendQueue
@@ -33,89 +32,129 @@ struct LogWriter {
 
     /// Serves the queue until it is closed and empty.
     mutating func run() {
-        var requests: [AppendRequest] = []
-        while queue.take(&requests) {
-            var start = 0
-            while start < requests.count {
-                var end = start
-                var size = 0
-                repeat {
-                    size += requests[end].size
-                    end += 1
-                } while end < requests.count && size < Self.groupSize
-                serve(requests[start..<end])
-                start = end
-            }
-            requests.removeAll(keepingCapacity: true)
+        let wakers = DispatchGroup()
+        var expected = 0
+        var goal = 0
+        var linger: UInt64 = 0
+        while let lane = queue.take(expected: goal, lingerNanoseconds: linger) {
+            let start = DispatchTime.now().uptimeNanoseconds
+            serve(lane)
+            let duration = DispatchTime.now().uptimeNanoseconds - start
+            expected = max(min(lane.entries.count + queue.waitingCount, 1024), expected - (expected + 7) / 8)
+            let isSlow = duration >= Self.slowCommit
+            goal = expected < 4 ? 0 : isSlow ? expected : expected / Self.fastShare
+            linger = isSlow ? min(duration / 8, Self.longestLinger) : Self.fastLinger
+            wake(lane, wakers)
         }
+        wakers.wait()
         board.close()
     }
 
-    /// Stores a group in one transaction. When it does not fit, each request is tried alone, so that one caller's large batch does
+    /// Tells the lane's callers.
+    ///
+    /// Many are woken from jobs on the pool where they run, one job for each core: a thread of the pool that has nothing to do sleeps,
+    /// and waking it for every caller anew costs several times what the append does.
+    private func wake(_ lane: AppendLane, _ wakers: DispatchGroup) {
+        let count = lane.entries.count
+        guard count >= 8 else {
+            lane.complete(0..<count, firstRequest: 0)
+            return queue.recycle(lane)
+        }
+        let jobs = min(Self.coreCount, count / 4)
+        let queue = queue
+        let left = LaneShares(jobs)
+        var firstRequest = 0
+        for job in 0..<jobs {
+            let places = count * job / jobs..<count * (job + 1) / jobs
+            let first = firstRequest
+            DispatchQueue.global().async(group: wakers) {
+                lane.complete(places, firstRequest: first)
+                if left.isLast() { queue.recycle(lane) }
+            }
+            if lane.requests.count > 0 { firstRequest += lane.entries[places].count { $0.length == nil } }
+        }
+    }
+
+    /// In nanoseconds: a commit that took so long waited for a disk.
+    private static let slowCommit: UInt64 = 100_000
+    private static let longestLinger: UInt64 = 50_000
+    private static let fastLinger: UInt64 = 30_000
+    /// Where commits are fast, a third of the callers is worth a commit: the others are at work meanwhile.
+    private static let fastShare = 3
+    private static let coreCount = max(ProcessInfo.processInfo.activeProcessorCount, 1)
+
+    /// Stores a lane, in groups of a size that suits one transaction.
+    private mutating func serve(_ lane: AppendLane) {
+        var group = LaneGroup()
+        while group.entries.upperBound < lane.entries.count {
+            group = group.next(in: lane)
+            serve(group, of: lane)
+        }
+    }
+
+    /// Stores a group in one transaction. When it does not fit, each entry is tried alone, so that one caller's large batch does
     /// not fail the others.
-    private mutating func serve(_ group: ArraySlice<AppendRequest>) {
+    private mutating func serve(_ group: LaneGroup, of lane: AppendLane) {
         let before = state
         do throws(StorageError) {
-            let firsts = try store(group)
+            try store(group, of: lane)
             board.publish(state.head)
-            var place = 0
-            for request in group {
-                request.complete(.stored(first: firsts[place]))
-                place += 1
-            }
         } catch {
             state = before
             names.forgetPending()
+            lane.outcomes.removeSubrange(group.requests.lowerBound...)
             let mayFitAlone = error.code == .sizeLimitReached || error.code == .diskFull
-            if mayFitAlone && group.count > 1 && !store.environment.areWritesClosed {
-                for request in group { serve([request]) }
+            if mayFitAlone && group.entries.count > 1 && !store.environment.areWritesClosed {
+                for single in group.singles(of: lane) { serve(single, of: lane) }
             } else {
-                fail(group, error)
+                fail(group, of: lane, error)
             }
         }
     }
 
-    private func fail(_ group: ArraySlice<AppendRequest>, _ error: StorageError) {
+    private func fail(_ group: LaneGroup, of lane: AppendLane, _ error: StorageError) {
         let isUnknown = store.environment.areWritesClosed && error.code != .writesClosed
+        func failure(_ token: @autoclosure () -> AppendToken?) -> EventLogError {
+            isUnknown ? EventLogError(.outcomeUnknown, path: path, cause: error, token: token()) : EventLogError(error)
+        }
+        let bytes = lane.bytes
         var next = state.head + 1
-        for request in group {
-            let count = UInt64(request.count)
-            if isUnknown {
-                let token = request.extras?.token ?? request.token(first: next)
-                request.complete(.failed(EventLogError(.outcomeUnknown, path: path, cause: error, token: token)))
+        var request = group.requests.lowerBound
+        var start = group.bytesStart
+        for place in group.entries {
+            let entry = lane.entries[place]
+            if let length = entry.length {
+                let end = start + Int(length)
+                let payload = bytes.span.rawBytes.extracting(start..<end)
+                let checksum = Record.checksum(entry.header, arrival: entry.header.arrival, payload: payload, sequence: next)
+                lane.entries[place].first = 0
+                lane.failures[place] = failure(AppendToken(first: next, checksum: checksum))
+                start = end
+                next += 1
             } else {
-                request.complete(.failed(EventLogError(error)))
+                let failed = lane.requests[request]
+                lane.outcomes.append(.failed(failure(failed.token ?? failed.token(first: next))))
+                next += UInt64(failed.count)
+                request += 1
             }
-            next += count
         }
     }
 
-    /// - Returns: the first sequence of each request's events.
-    private mutating func store(_ group: ArraySlice<AppendRequest>) throws(StorageError) -> [UInt64] {
+    private mutating func store(_ group: LaneGroup, of lane: AppendLane) throws(StorageError) {
         var write = try store.environment.beginWrite()
-        var firsts: [UInt64] = []
-        firsts.reserveCapacity(group.count)
         var filledBlocks: [(UInt64, ArrivalRange)] = []
         do {
             var cursor = try write.writeCursor(store.events)
-            for request in group {
-                if let token = request.extras?.token, try isStored(token, &cursor.place) {
-                    firsts.append(token.first)
-                    continue
-                }
-                firsts.append(request.count == 0 ? 0 : state.head + 1)
-                try put(request, &cursor, &filledBlocks)
-            }
+            try put(group, of: lane, &cursor, &filledBlocks)
         }
         for (block, range) in filledBlocks {
             let key = SequenceKey(block)
             let value = range.bytes
-            unsafe try write.put(store.arrivals, key: key.span, value: value.span.bytes, .append)
+            try write.put(store.arrivals, key: key.span, value: value.span.rawBytes, .append)
         }
-        try putRareParts(of: group, &firsts, &write)
+        if !group.requests.isEmpty { try putRareParts(of: group, of: lane, &write) }
         try commit(write)
         names.keepPending()
-        return firsts
     }
 
     private func commit(_ write: consuming WriteTransaction) throws(StorageError) {
@@ -141,8 +180,35 @@ package enum CommitFault: Sendable {
 
 extension LogWriter {
     private mutating func put(
-        _ request: AppendRequest, _ cursor: inout WriteCursor, _ filledBlocks: inout [(UInt64, ArrivalRange)]
+        _ group: LaneGroup, of lane: AppendLane, _ cursor: inout WriteCursor, _ filledBlocks: inout [(UInt64, ArrivalRange)]
     ) throws(StorageError) {
+        let bytes = lane.bytes
+        var start = group.bytesStart
+        var request = group.requests.lowerBound
+        for place in group.entries {
+            let entry = lane.entries[place]
+            guard let length = entry.length else {
+                try put(lane.requests[request], of: lane, &cursor, &filledBlocks)
+                request += 1
+                continue
+            }
+            let end = start + Int(length)
+            let payload = bytes.span.rawBytes.extracting(start..<end)
+            try put(entry.header, entry.header.arrival, payload, &cursor, &filledBlocks)
+            lane.entries[place].first = state.head
+            start = end
+        }
+    }
+
+    private mutating func put(
+        _ request: AppendRequest, of lane: AppendLane, _ cursor: inout WriteCursor,
+        _ filledBlocks: inout [(UInt64, ArrivalRange)]
+    ) throws(StorageError) {
+        if let token = request.token, try isStored(token, &cursor.place) {
+            lane.outcomes.append(.stored(first: token.first))
+            return
+        }
+        lane.outcomes.append(.stored(first: request.count == 0 ? 0 : state.head + 1))
         let arrival = request.arrival
         switch request.work {
         case .one(let event):
@@ -182,15 +248,16 @@ extension LogWriter {
 
     /// Cursors and new sources, which few requests have.
     private func putRareParts(
-        of group: ArraySlice<AppendRequest>, _ firsts: inout [UInt64], _ write: inout WriteTransaction
+        of group: LaneGroup, of lane: AppendLane, _ write: inout WriteTransaction
     ) throws(StorageError) {
-        for (place, request) in group.enumerated() {
-            if let cursor = request.extras?.cursor {
+        for place in group.requests {
+            let request = lane.requests[place]
+            if let cursor = request.cursor {
                 try write.put(Table<String, [UInt8]>(raw: store.cursors), cursor.key, cursor.value)
             }
             if case .source(let name) = request.work {
                 let (source, isNew) = names.pending(name, at: Timestamp(microseconds: request.arrival))
-                firsts[place] = UInt64(source.id.rawValue)
+                lane.outcomes[place] = .stored(first: UInt64(source.id.rawValue))
                 if isNew { try write.put(Table<UInt32, [UInt8]>(raw: store.sources), source.id.rawValue, source.bytes) }
             }
         }
@@ -201,28 +268,6 @@ extension LogWriter {
         let key = SequenceKey(token.first)
         guard try cursor.seek(exactly: key.span), cursor.value.byteCount >= RecordHeader.size else { return false }
         return Record.checksum(cursor.value) == token.checksum
-    }
-}
-
-extension AppendRequest {
-    /// Names this append by the record that its first event would have become. Nil when it has no events.
-    func token(first: UInt64) -> AppendToken? {
-        let checksum: UInt64
-        switch work {
-        case .one(let event): checksum = self.checksum(RecordHeader(event), event.payload, first)
-        case .many(let events):
-            guard let event = events.first else { return nil }
-            checksum = self.checksum(RecordHeader(event), event.payload, first)
-        case .batch(let batch):
-            guard let entry = batch.entries.first else { return nil }
-            checksum = self.checksum(entry.header, Array(batch.bytes[..<entry.end]), first)
-        case .source: return nil
-        }
-        return AppendToken(first: first, checksum: checksum, count: count)
-    }
-
-    private func checksum(_ header: RecordHeader, _ payload: [UInt8], _ sequence: UInt64) -> UInt64 {
-        Record.checksum(header, arrival: arrival, payload: payload.span.rawBytes, sequence: sequence)
     }
 }
 

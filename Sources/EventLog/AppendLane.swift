@@ -1,0 +1,78 @@
+internal import Synchronization
+
+/// A stretch of the queue: what was appended while the writer was busy with the stretch before it.
+///
+/// A small single event is copied into `bytes` and an entry without references, so that an append costs one short lock, no
+/// allocation and no reference counts. Everything else is a request of its own, with an entry that keeps its place.
+///
+/// Unchecked: a lane has one owner at a time, the queue (behind its mutex), then the writer's thread, then the job that wakes the
+/// callers, then the queue again.
+final class AppendLane: @unchecked Sendable {
+    /// Safe: each continuation is resumed exactly once.
+    @safe struct Entry: Sendable {
+        var header: RecordHeader
+        /// Bytes of the payload; nil for a request.
+        var length: Int32?
+        /// The first sequence when it has been stored, else 0.
+        var first: UInt64 = 0
+        var waiter: UnsafeContinuation<UInt64, any Error>?
+    }
+
+    /// Single events above this size are not copied but handed over.
+    static let largestCopy = 4096
+
+    var bytes: [UInt8] = []
+    var entries: [Entry] = []
+    var requests: [AppendRequest] = []
+    /// One for each request.
+    var outcomes: [AppendOutcome] = []
+    /// Why an entry was not stored.
+    var failures: [Int: EventLogError] = [:]
+
+    func add(_ header: RecordHeader, _ payload: [UInt8], _ waiter: UnsafeContinuation<UInt64, any Error>) {
+        bytes.append(contentsOf: payload)
+        unsafe entries.append(Entry(header: header, length: Int32(payload.count), waiter: waiter))
+    }
+
+    func add(_ request: AppendRequest) {
+        let header = RecordHeader(encoding: .note, source: .log, reception: .live, isMasked: false)
+        unsafe entries.append(Entry(header: header, length: nil, waiter: nil))
+        requests.append(request)
+    }
+
+    /// Tells the callers of some entries, of which `firstRequest` is the first that is a request, what became of their appends.
+    func complete(_ places: Range<Int>, firstRequest: Int) {
+        var request = firstRequest
+        for place in places {
+            let entry = entries[place]
+            if let waiter = unsafe entry.waiter {
+                if entry.first != 0 {
+                    unsafe waiter.resume(returning: entry.first)
+                } else {
+                    unsafe waiter.resume(throwing: failures[place] ?? EventLogError(.closed, path: "the log"))
+                }
+            } else {
+                requests[request].complete(outcomes[request])
+                request += 1
+            }
+        }
+    }
+
+    func removeAll() {
+        bytes.removeAll(keepingCapacity: bytes.capacity < 1 << 22)
+        entries.removeAll(keepingCapacity: true)
+        requests.removeAll()
+        outcomes.removeAll()
+        failures.removeAll()
+    }
+}
+
+/// Counts the jobs that share a lane.
+final class LaneShares: Sendable {
+    private let left: Atomic<Int>
+
+    init(_ count: Int) { left = Atomic(count) }
+
+    /// Whether this was the last of them.
+    func isLast() -> Bool { left.subtract(1, ordering: .acquiringAndReleasing).newValue == 0 }
+}

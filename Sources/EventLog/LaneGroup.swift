@@ -1,0 +1,53 @@
+/// A part of a lane that is stored in one transaction.
+struct LaneGroup {
+    /// One transaction takes at most about so many bytes of events, well below LMDB's spill size.
+    static let size = 16 << 20
+
+    var entries = 0..<0
+    /// The requests among the entries.
+    var requests = 0..<0
+    /// Where the entries' payloads lie in the lane's bytes.
+    var bytesStart = 0
+    var bytesEnd = 0
+
+    /// The group after this one: at least one entry.
+    func next(in lane: AppendLane) -> LaneGroup {
+        var group = after
+        var size = 0
+        repeat {
+            size += group.extend(in: lane)
+        } while size < Self.size && group.entries.upperBound < lane.entries.count
+        return group
+    }
+
+    /// Each entry as a group of its own.
+    func singles(of lane: AppendLane) -> [LaneGroup] {
+        var single = LaneGroup(
+            entries: entries.lowerBound..<entries.lowerBound, requests: requests.lowerBound..<requests.lowerBound,
+            bytesStart: bytesStart, bytesEnd: bytesStart)
+        return entries.map { _ in
+            single = single.after
+            _ = single.extend(in: lane)
+            return single
+        }
+    }
+
+    private var after: LaneGroup {
+        LaneGroup(
+            entries: entries.upperBound..<entries.upperBound, requests: requests.upperBound..<requests.upperBound,
+            bytesStart: bytesEnd, bytesEnd: bytesEnd)
+    }
+
+    /// Takes one more entry in.
+    /// - Returns: about the bytes that storing it takes.
+    private mutating func extend(in lane: AppendLane) -> Int {
+        let length = lane.entries[entries.upperBound].length
+        entries = entries.lowerBound..<entries.upperBound + 1
+        if let length {
+            bytesEnd += Int(length)
+            return Int(length) + RecordHeader.size
+        }
+        requests = requests.lowerBound..<requests.upperBound + 1
+        return lane.requests[requests.upperBound - 1].size
+    }
+}
