@@ -61,11 +61,15 @@ let package = Package(
         .executableTarget(name: "LedgerMain", dependencies: ["MeshCommands"], swiftSettings: settings),
 
         .target(name: "TestKit", path: "Tests/TestKit", swiftSettings: settings),
+        .target(
+            name: "FuzzKit", dependencies: ["Meshtastic", "MeshCrypto", "ProtobufWire", "TestKit"], path: "Tests/FuzzKit",
+            swiftSettings: settings),
+        .executableTarget(name: "meshfuzz", dependencies: ["FuzzKit", "Meshtastic"], path: "Tests/Fuzz", swiftSettings: settings),
         tests("LMDBTests", ["LMDB"]),
         tests("ProtobufWireTests", ["ProtobufWire"]),
         tests("MeshCryptoTests", ["MeshCrypto"]),
         tests("EventLogTests", ["EventLog", "LMDB"]),
-        tests("MeshtasticTests", ["Meshtastic", "MeshCrypto", "ProtobufWire"]),
+        tests("MeshtasticTests", ["FuzzKit", "Meshtastic", "MeshCrypto", "ProtobufWire"]),
         tests("ProjectionsTests", ["Projections", "EventLog", "LMDB", "ProtobufWire"]),
         tests(
             "MeshViewsTests",

@@ -11,7 +11,12 @@ extension Dissector {
     public static func dissectEvent(
         form: CaptureForm, bytes: RawSpan, keyring: Keyring, publicKeys: [UInt32: [UInt8]] = [:]
     ) -> DissectedEvent {
-        let opener = PacketOpener(keyring: keyring, publicKeys: publicKeys)
+        dissectEvent(form: form, bytes: bytes, opener: PacketOpener(keyring: keyring, publicKeys: publicKeys))
+    }
+
+    /// Takes an event apart with an opener that is there already, as for many events.
+    public static func dissectEvent(form: CaptureForm, bytes: RawSpan, opener: PacketOpener) -> DissectedEvent {
+        let keyring = opener.keyring
         var batch = PacketBatch()
         opener.decode(bytes, form: form, into: &batch)
         let packet = batch.packets.first ?? DecodedPacket()

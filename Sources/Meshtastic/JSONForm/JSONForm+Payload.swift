@@ -92,7 +92,7 @@ extension JSONForm {
 
 extension JSONForm {
     /// Firmware's names where they are not those of the schema, by telemetry kind (the number of the field in Telemetry).
-    private static func telemetryNames(_ kind: UInt32) -> [String: String] {
+    static func telemetryNames(_ kind: UInt32) -> [String: String] {
         switch kind {
         case 4: ["pm10": "pm10_standard", "pm25": "pm25_standard", "pm100": "pm100_standard"]
         case 5:

@@ -1,0 +1,76 @@
+import Foundation
+import FuzzKit
+import Meshtastic
+
+/// `meshfuzz [COUNT] [--seed N] [--only INDEX]`: runs COUNT mutated packets through all decoders.
+@main struct Main {
+    static func main() async throws {
+        var arguments = ArraySlice(CommandLine.arguments.dropFirst())
+        var count: UInt64 = 1_000_000
+        var seed: UInt64 = 1
+        var only: UInt64?
+        while let argument = arguments.popFirst() {
+            switch argument {
+            case "--seed": seed = arguments.popFirst().flatMap { UInt64($0) } ?? seed
+            case "--only": only = arguments.popFirst().flatMap { UInt64($0) }
+            default:
+                guard let number = UInt64(argument.replacing("_", with: "")), number > 0 else {
+                    print("usage: meshfuzz [COUNT] [--seed N] [--only INDEX]")
+                    exit(64)
+                }
+                count = number
+            }
+        }
+        if let only { return try rerun(only, seed) }
+        let workers = UInt64(max(1, ProcessInfo.processInfo.activeProcessorCount))
+        print("fuzzing: \(count) inputs, seed \(seed), \(workers) workers")
+        CrashNote.install(workers: Int(workers), seed: seed)
+        let start = ContinuousClock.now
+        let report = try await run(count, seed, workers)
+        show(report, ContinuousClock.now - start)
+        exit(report.findings.isEmpty && report.reachedShare >= 0.3 ? 0 : 1)
+    }
+
+    /// Each worker takes every n-th input.
+    private static func run(_ count: UInt64, _ seed: UInt64, _ workers: UInt64) async throws -> FuzzReport {
+        try await withThrowingTaskGroup(of: FuzzReport.self) { group in
+            for worker in 0..<workers {
+                group.addTask {
+                    let fuzzer = try Fuzzer(seed: seed)
+                    for index in stride(from: worker, to: count, by: Int(workers)) {
+                        CrashNote.worker(Int(worker), runs: index)
+                        fuzzer.run(index)
+                    }
+                    return fuzzer.report
+                }
+            }
+            var all = FuzzReport()
+            for try await report in group { all.merge(report) }
+            return all
+        }
+    }
+
+    private static func rerun(_ index: UInt64, _ seed: UInt64) throws {
+        let fuzzer = try Fuzzer(seed: seed)
+        let input = fuzzer.input(index)
+        print("\(input.form), port \(input.port), \(input.bytes.count) bytes: \(Data(input.bytes).base64EncodedString())")
+        fuzzer.run(index)
+        for finding in fuzzer.report.findings { print("  \(finding.what)") }
+        print("ran through; its packet was \(fuzzer.report.total.reached == 1 ? "opened" : "not opened")")
+    }
+
+    private static func show(_ report: FuzzReport, _ time: Duration) {
+        func percent(_ count: FuzzReport.Count) -> String {
+            "\(count.reached) of \(count.inputs) (\(count.reached * 100 / max(count.inputs, 1)) %)"
+        }
+        for (form, count) in report.byForm.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+            print("  \(form): \(percent(count))")
+        }
+        let blind = report.byPort.filter { $0.key > 0 && $0.value.reached == 0 }.keys.sorted()
+        if !blind.isEmpty { print("  ports that no input reached: \(blind)") }
+        print(
+            "reached a payload decoder: \(percent(report.total)), in \(time.formatted(.units(allowed: [.seconds], fractionalPart: .show(length: 1))))"
+        )
+        for finding in report.findings.prefix(20) { print("FOUND at input \(finding.index): \(finding.what)") }
+    }
+}
