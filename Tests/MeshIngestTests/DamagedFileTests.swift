@@ -70,6 +70,27 @@ struct DamagedFileTests {
         #expect(events.count { $0.header.encoding == PayloadEncoding(.serviceEnvelope) } == 610)
     }
 
+    @Test func `of a line of MQTT JSON, its topic tells what the payload is`() async throws {
+        let bench = try ImportBench()
+        let envelope = MadeEnvelope.line(1).dropLast()
+        let lines = [
+            #"{"topic":"msh/2/json/LongFast/!00000001","payload":"{\"from\":1}","rx_time":1700000000}"#,
+            #"{"topic":"msh/2/json/LongFast/!00000001","payload":{"from":1}}"#, #"{"from":1,"sender":"!00000001"}"#,
+            #"{"topic":"msh/2/e/LongFast/!00000001","payload":"\#(envelope)"}"#,
+            #"{"topic":"msh/2/e/LongFast/!00000001","payload":"not base64"}"#,
+        ]
+        let report = try await bench.run(try bench.write(lines.map { $0 + "\n" }.joined(), to: "messages"))
+        #expect(report.format == .mqttJSON)
+        #expect(report.problems.map(\.number) == [5])
+        let events = try bench.events()
+        #expect(
+            events.map(\.header.encoding)
+                == [.mqttJSON, .mqttJSON, .mqttJSON, .serviceEnvelope, .unreadable].map { PayloadEncoding($0) })
+        #expect(events[0].payload == Array(#"{"from":1}"#.utf8))
+        #expect(events[1].payload == Array(#"{"from":1}"#.utf8))
+        #expect(events[0].header.reception == .recorded(Timestamp(seconds: 1_700_000_000)))
+    }
+
     @Test func `windows line ends and blank lines are nothing`() async throws {
         let bench = try ImportBench()
         let text = "\r\n" + MadeEnvelope.lines(0..<4).replacingOccurrences(of: "\n", with: "\r\n") + "\n \n"

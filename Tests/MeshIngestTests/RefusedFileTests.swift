@@ -9,7 +9,8 @@ struct RefusedFileTests {
     @Test(arguments: [
         "time,node,text\n2026-01-01,!aabbccdd,hello\n2026-01-02,!aabbccdd,world\n",
         "# A title\n\nSome prose about nothing in particular.\n",
-        "{\"name\":\"a package\",\"version\":\"1.0\"}\n", "<html><body>404</body></html>\n",
+        "{\"name\":\"a package\",\"version\":\"1.0\"}\n", "{\"from\":\"me\",\"subject\":\"a letter\"}\n",
+        "<html><body>404</body></html>\n",
         "\u{0}\u{1}\u{2}\u{3}\u{4}\u{5}\u{6}\u{7}\u{8}",
     ])
     func `a file of another format is refused before anything is stored`(_ text: String) async throws {
