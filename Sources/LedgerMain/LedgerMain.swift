@@ -1,1 +1,6 @@
-@main struct LedgerMain { static func main() {} }
+import MeshCommands
+
+@main
+struct LedgerMain {
+    static func main() async { await MeshLedgerCommand.runProcess() }
+}

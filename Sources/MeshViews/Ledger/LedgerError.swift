@@ -1,4 +1,4 @@
-import EventLog
+public import EventLog
 import LMDB
 
 /// What went wrong with a ledger, in one sentence: what, where, and what to do.
@@ -49,7 +49,7 @@ public struct LedgerError: Error, Sendable, CustomStringConvertible {
         }
     }
 
-    init(_ error: EventLogError) {
+    public init(_ error: EventLogError) {
         let code: Code =
             switch error.code {
             case .missing, .notALog: .missing

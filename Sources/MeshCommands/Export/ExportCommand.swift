@@ -1,0 +1,99 @@
+import ArgumentParser
+import EventLog
+import MeshViews
+import Meshtastic
+
+/// What can be exported.
+enum ExportSubject: String, ExpressibleByArgument, CaseIterable {
+    case events, nodes, positions, telemetry, messages
+}
+
+/// Formats for other programs.
+enum ExportFormat: String, ExpressibleByArgument, CaseIterable {
+    case csv, jsonl, json, geojson, gpx
+}
+
+struct ExportCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "export", abstract: "Write events or rows for other programs, in constant memory.",
+        discussion: """
+            Raw events keep their bytes (`payload_b64`) and can be imported again. GeoJSON and GPX are for positions.
+
+              meshledger export events --format jsonl > events.jsonl
+              meshledger export positions --node '!7efeee00' --format gpx > track.gpx
+              meshledger export telemetry --kind device --since '7d ago' --format csv > device.csv
+            """)
+
+    @OptionGroup var ledger: LedgerOption
+    @OptionGroup var times: TimeOptions
+    @OptionGroup var page: PageOptions
+    @Option(name: .shortAndLong, help: "csv, jsonl, json; geojson and gpx for positions.") var format = ExportFormat.jsonl
+    @Option(help: "Only this node: !hex, a number, or its name.") var node: NodeArgument?
+    @Option(help: "Only this channel, for nodes and messages.") var channel: String?
+    @Option(help: "Only this kind of metrics, for telemetry.") var kind: TelemetryKind?
+    @Argument(help: "What: events, nodes, positions, telemetry or messages.") var subject: ExportSubject
+
+    func validate() throws {
+        if format == .geojson || format == .gpx, subject != .positions {
+            throw ValidationError("\(format.rawValue) is a format for positions")
+        }
+        if subject == .events, node != nil { throw ValidationError("raw events are not filtered by node") }
+    }
+
+    func run() async throws {
+        try await ledger.reading { ledger in
+            let number = try node?.number(in: ledger)
+            var query = page.query(times, channel: channel)
+            query.newestFirst = false
+            switch subject {
+            case .events: try exportEvents(ledger)
+            case .nodes:
+                let rows = try ledger.nodes(query).filter { number == nil || $0.number == number }
+                write(NodeRow.columns) { writer in for row in rows { writer.write(row) } }
+            case .positions: try exportPositions(ledger, number, query)
+            case .telemetry:
+                try write(TelemetryRow.columns(of: kind)) { writer in
+                    try ledger.forEachTelemetry(of: number, kind: kind, query) { writer.write($0) }
+                }
+            case .messages:
+                let rows = try ledger.messages(of: number, query)
+                write(MessageRow.columns) { writer in for row in rows { writer.write(row) } }
+            }
+        }
+    }
+
+    private var rowFormat: OutputFormat { OutputFormat(rawValue: format.rawValue) ?? .jsonl }
+
+    private func write<Row>(_ columns: [Column<Row>], _ body: (RowWriter<Row>) throws -> Void) rethrows {
+        let writer = RowWriter(columns, format: rowFormat, output: StandardOutput())
+        try body(writer)
+        writer.finish()
+    }
+
+    private func exportEvents(_ ledger: Ledger) throws {
+        let names = try EventRow.sourceNames(ledger)
+        var page = page
+        page.oldestFirst = true
+        try write(EventRow.rawColumns) { writer in
+            try EventPages.visit(ledger.log, times, page, defaultLimit: .max) { writer.write(EventRow($0, names, nil)) }
+        }
+    }
+
+    private func exportPositions(_ ledger: Ledger, _ node: UInt32?, _ query: RowQuery) throws {
+        switch format {
+        case .geojson:
+            let writer = GeoJSONWriter(StandardOutput())
+            try ledger.forEachPosition(of: node, query) { writer.write($0) }
+            writer.finish()
+        case .gpx:
+            let names = Dictionary(uniqueKeysWithValues: try ledger.nodes().map { ($0.number, $0.longName) })
+            let writer = GPXWriter(StandardOutput(), names: names)
+            try ledger.forEachPosition(of: node, query) { writer.write($0) }
+            writer.finish()
+        case .csv, .json, .jsonl:
+            try write(PositionRow.columns) { writer in
+                try ledger.forEachPosition(of: node, query) { writer.write($0) }
+            }
+        }
+    }
+}

@@ -1,0 +1,56 @@
+import MeshViews
+import Meshtastic
+
+/// Positions as a GPX 1.1 file with a track for each node.
+final class GPXWriter {
+    private let output: StandardOutput
+    private let names: [UInt32: String]
+    private var node: UInt32?
+
+    init(_ output: StandardOutput, names: [UInt32: String]) {
+        self.output = output
+        self.names = names
+        output.line("<?xml version=\"1.0\" encoding=\"UTF-8\"?>")
+        output.line("<gpx version=\"1.1\" creator=\"MeshLedger\" xmlns=\"http://www.topografix.com/GPX/1/1\">")
+    }
+
+    func write(_ row: PositionRow) {
+        if node != row.node {
+            endTrack()
+            let name = names[row.node].flatMap { $0.isEmpty ? nil : $0 } ?? NodeID.text(row.node)
+            output.line("<trk><name>\(Self.escaped(name))</name><trkseg>")
+            node = row.node
+        }
+        let altitude = row.altitude.map { "<ele>\($0)</ele>" } ?? ""
+        let satellites = row.satellites > 0 ? "<sat>\(row.satellites)</sat>" : ""
+        let time = "<time>\(TimeText.iso(Int64(row.time)))</time>"
+        output.line("<trkpt lat=\"\(row.latitude)\" lon=\"\(row.longitude)\">\(altitude)\(time)\(satellites)</trkpt>")
+    }
+
+    func finish() {
+        endTrack()
+        output.line("</gpx>")
+        output.flush()
+    }
+
+    private func endTrack() {
+        if node != nil { output.line("</trkseg></trk>") }
+    }
+
+    /// Text for XML; characters that XML 1.0 cannot hold become U+FFFD.
+    static func escaped(_ text: String) -> String {
+        var escaped = ""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "&": escaped += "&amp;"
+            case "<": escaped += "&lt;"
+            case ">": escaped += "&gt;"
+            case "\"": escaped += "&quot;"
+            case _ where scalar.value < 0x20 && scalar != "\t" && scalar != "\n" && scalar != "\r": escaped += "\u{fffd}"
+            case "\u{fffe}", "\u{ffff}": escaped += "\u{fffd}"
+            default: escaped.unicodeScalars.append(scalar)
+            }
+        }
+        return escaped
+    }
+}

@@ -1,0 +1,74 @@
+import ArgumentParser
+import MeshIngest
+import MeshViews
+
+extension ImportFormat: ExpressibleByArgument {}
+
+struct ImportCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "import", abstract: "Bring recorded traffic into the ledger.",
+        discussion: """
+            Formats, found out by themselves unless --as names one:
+            \(ImportFormat.allCases.map { "  " + $0.rawValue.padding(to: 16) + $0.summary }.joined(separator: "\n"))
+
+            A file that is imported twice, under another name or grown, adds nothing twice. A damaged line is kept as an
+            event that cannot be read; a file of another format is refused whole.
+
+              meshledger import capture.base64
+              meshledger import --as stream radio.bin
+              zcat old.jsonl.gz | meshledger import -
+            """)
+
+    @OptionGroup var ledger: LedgerOption
+    @Option(name: .customLong("as"), help: "The files' format.") var format: ImportFormat?
+    @Flag(help: "The files do not grow any more: keep a last line that is cut short as unreadable.") var complete = false
+    @Option(help: "The name of the source; else the file's name.") var source: String?
+    @Argument(help: "The files; - is standard input.") var files: [String]
+
+    func run() async throws {
+        let ledger = try await ledger.openForWriting()
+        let outcome = await importAll(into: ledger)
+        try await ledger.close()
+        try outcome.get()
+    }
+
+    private func importAll(into ledger: Ledger) async -> Result<Void, any Error> {
+        do {
+            let target = IngestTarget(log: ledger.log) { try await ledger.flush() }
+            let options = ImportOptions(format: format, isComplete: complete, sourceName: source)
+            for file in files {
+                let bar = ProgressBar(file)
+                let report = try await StopSignals.cancelling {
+                    try await FileImport(file, into: target, options: options).run { progress in
+                        let fraction = progress.bytesTotal.map { $0 == 0 ? 1 : Double(progress.bytesDone) / Double($0) }
+                        bar.show(fraction: fraction, done: UInt64(progress.eventCount), unit: "events")
+                    }
+                }
+                bar.end()
+                tell(file, report)
+                if report.isInterrupted { throw CommandError(.interrupted, "\(file): stopped; the next import goes on there") }
+            }
+            try await ledger.catchUp(title: "folding")
+            return .success(())
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private func tell(_ file: String, _ report: ImportReport) {
+        let output = StandardOutput()
+        let form = report.format.map { " (\($0.rawValue))" } ?? ""
+        let again = report.startOffset > 0 ? ", continued at byte \(report.startOffset)" : ""
+        output.line("\(DisplayWidth.safe(file))\(form): \(report.eventCount) events\(again)")
+        for problem in report.problems {
+            output.line("  \(problem.unit) \(problem.number) kept as unreadable: \(DisplayWidth.safe(problem.reason))")
+        }
+        if report.unreadableCount > report.problems.count {
+            output.line("  and \(report.unreadableCount - report.problems.count) more unreadable")
+        }
+        if report.skippedBytes > 0 { output.line("  \(report.skippedBytes) bytes between frames belong to no packet") }
+        if let leftover = report.leftover {
+            output.line("  the last \(leftover.byteCount) bytes are cut short and wait for the rest; --complete keeps them as they are")
+        }
+    }
+}

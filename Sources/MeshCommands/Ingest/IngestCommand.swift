@@ -1,0 +1,64 @@
+import ArgumentParser
+import MeshIngest
+import MeshViews
+
+struct IngestCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "ingest", abstract: "Listen to live traffic.", subcommands: [IngestMQTTCommand.self])
+}
+
+struct IngestMQTTCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "mqtt", abstract: "Listen to an MQTT broker until SIGINT or SIGTERM.",
+        discussion: """
+            Every message below the topic is stored byte for byte, protobuf and JSON. A lost connection is made again; a
+            wrong password or a certificate that is not trusted ends the command.
+
+              meshledger ingest mqtt mqtt://localhost
+              meshledger ingest mqtt 'mqtts://user:password@broker.example:8883/msh/EU_868/#' --ca-file ca.pem
+            """)
+
+    @OptionGroup var ledger: LedgerOption
+    @Argument(help: "mqtt:// or mqtts://, user:password@ if needed, host, port, and a topic root.") var url: String
+    @Option(help: "Quality of service: 0, or 1 for messages that the broker keeps until they are stored.") var qos: Int32 = 0
+    @Option(help: "How the broker knows this client.") var clientID: String?
+    @Flag(help: "The broker keeps messages while this client is away (needs --client-id and --qos 1).") var keepSession = false
+    @Option(help: "Seconds between signs of life.") var keepAlive = 60
+    @Option(help: "PEM file of the certificates that sign trusted brokers.") var caFile: String?
+    @Option(help: "PEM file of this client's certificate.") var certFile: String?
+    @Option(help: "PEM file of its key.") var keyFile: String?
+    @Flag(help: "Take any certificate: for tests only.") var insecure = false
+
+    func run() async throws {
+        let options = try options()
+        let ledger = try await ledger.openForWriting()
+        let target = IngestTarget(log: ledger.log) { try await ledger.flush() }
+        let ingest = MQTTIngest(options, into: target) { StandardOutput.error("meshledger: \(DisplayWidth.safe($0.description))") }
+        let outcome: Result<Void, any Error>
+        do {
+            outcome = .success(try await StopSignals.cancelling { try await ingest.run() })
+        } catch {
+            outcome = .failure(error)
+        }
+        try await ledger.close()
+        let statistics = ingest.statistics
+        StandardOutput.error("meshledger: \(statistics.storedCount) of \(statistics.receivedCount) messages stored, views flushed")
+        try outcome.get()
+    }
+
+    private func options() throws -> MQTTOptions {
+        var options = MQTTOptions(try MQTTAddress(url))
+        guard let quality = MQTTOptions.QualityOfService(rawValue: qos) else {
+            throw CommandError(.usage, "the quality of service is 0 or 1, not \(qos)")
+        }
+        options.qualityOfService = quality
+        options.clientID = clientID
+        options.keepsSession = keepSession
+        options.keepAliveSeconds = keepAlive
+        options.certificateAuthorityFile = caFile
+        options.certificateFile = certFile
+        options.keyFile = keyFile
+        options.isInsecure = insecure
+        return options
+    }
+}

@@ -1,0 +1,116 @@
+import ArgumentParser
+import Foundation
+import MeshViews
+import Meshtastic
+
+struct KeysCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "keys", abstract: "The channel keys that packets are opened with.",
+        discussion: """
+            Adding or removing a key folds the log again: what was unreadable before appears with its true times.
+
+              meshledger keys list
+              meshledger keys add Harbour --psk AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=
+              meshledger keys remove Harbour
+            """,
+        subcommands: [KeysAddCommand.self, KeysListCommand.self, KeysRemoveCommand.self],
+        defaultSubcommand: KeysListCommand.self)
+}
+
+struct KeysAddCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "add", abstract: "Add a channel's key, or a node's private key for direct messages.",
+        discussion: """
+            A PSK is base64 of 0 bytes (no encryption), 1 byte (AQ== is the default key), 16 or 32 bytes, as the Meshtastic
+            apps show it. With `--psk -` it is read from standard input, so that it stays out of the shell's history.
+
+              meshledger keys add LongFast --psk AQ==
+              meshledger keys add --private-key - --node '!7efeee00' < private.key
+            """)
+
+    @OptionGroup var ledger: LedgerOption
+    @Argument(help: "The channel's name.") var name: String?
+    @Option(help: "The channel's PSK in base64; - reads it from standard input.") var psk: String?
+    @Option(help: "A node's X25519 private key in base64; - reads it from standard input.") var privateKey: String?
+    @Option(help: "The node that has the private key: !hex or a number.") var node: String?
+
+    func validate() throws {
+        if (psk == nil) == (privateKey == nil) { throw ValidationError("give either a name with --psk, or --private-key") }
+        if psk != nil && name == nil { throw ValidationError("a channel's key needs the channel's name") }
+    }
+
+    func run() async throws {
+        try await ledger.writing { ledger in
+            var keyring = ledger.keyring
+            let isNew: Bool
+            if let psk, let name {
+                isNew = keyring.add(try Self.key { try ChannelKey(name: name, base64: Self.read(psk)) })
+            } else {
+                let number = node.flatMap { NodeID.parse($0) ?? UInt32($0) }
+                if node != nil && number == nil { throw CommandError(.usage, "\(node ?? "") is no node; use !hex or a number") }
+                let bytes = Data(base64Encoded: Self.read(privateKey ?? ""))
+                guard let bytes else { throw CommandError(.usage, "the private key is not base64") }
+                isNew = keyring.add(try Self.key { try PrivateKey(node: number, key: Array(bytes)) })
+            }
+            guard isNew else { return StandardOutput().line("that key is known already") }
+            try await ledger.setKeyring(keyring)
+            try await ledger.catchUp(title: "opening what is stored")
+            StandardOutput().line("the key is added, and the views are folded again")
+        }
+    }
+
+    static func read(_ text: String) -> String {
+        text == "-" ? (readLine() ?? "").trimmingCharacters(in: .whitespaces) : text
+    }
+
+    static func key<Key>(_ make: () throws -> Key) throws -> Key {
+        do {
+            return try make()
+        } catch {
+            throw CommandError(.usage, "\(error)")
+        }
+    }
+}
+
+struct KeysListCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "List the keys by name and fingerprint; the keys themselves are never shown.")
+
+    @OptionGroup var ledger: LedgerOption
+    @OptionGroup var output: OutputOptions
+
+    func run() async throws {
+        try await ledger.reading { ledger in
+            let writer = output.writer([
+                Column<ChannelKey>("channel") { .text($0.name) },
+                Column<ChannelKey>("hash") { .unsigned(UInt64($0.hash)) },
+                Column<ChannelKey>("bits") { .unsigned(UInt64($0.key.count * 8)) },
+                Column<ChannelKey>("key_fingerprint", heading: "key") { .text(String($0.fingerprint, radix: 16)) },
+            ])
+            for key in ledger.keyring.channels { writer.write(key) }
+            writer.finish(emptyNote: "no keys")
+            for key in ledger.keyring.privateKeys where output.format == .table {
+                StandardOutput().line("private key of \(key.node.map(NodeID.text) ?? "any node")")
+            }
+        }
+    }
+}
+
+struct KeysRemoveCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "remove", abstract: "Remove the keys of a channel.")
+
+    @OptionGroup var ledger: LedgerOption
+    @Argument(help: "The channel's name.") var name: String
+
+    func run() async throws {
+        try await ledger.writing { ledger in
+            var keyring = ledger.keyring
+            guard keyring.removeChannels(named: name) > 0 else {
+                throw CommandError(.noInput, "there is no key of a channel \(name); `meshledger keys list` shows them")
+            }
+            try await ledger.setKeyring(keyring)
+            try await ledger.catchUp(title: "folding again")
+            StandardOutput().line("the keys of \(name) are removed, and the views are folded again")
+        }
+    }
+}

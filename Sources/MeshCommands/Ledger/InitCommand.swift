@@ -1,0 +1,29 @@
+import ArgumentParser
+import Foundation
+import MeshViews
+
+struct InitCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "init", abstract: "Make a new ledger.",
+        discussion: """
+            The ledger is a folder that only you can read. It must be on a local disk.
+
+              meshledger init
+              meshledger init --ledger /srv/mesh.ledger
+            """)
+
+    @OptionGroup var ledger: LedgerOption
+
+    func run() async throws {
+        let path = ledger.path
+        let parent = URL(fileURLWithPath: path).deletingLastPathComponent().path
+        do {
+            try FileManager.default.createDirectory(atPath: parent, withIntermediateDirectories: true)
+        } catch {
+            throw CommandError(.cannotCreate, "the folder \(parent) cannot be made: \(error.localizedDescription)")
+        }
+        let made = try await Ledger.create(at: path)
+        try await made.close()
+        StandardOutput().line("made the ledger \(path)")
+    }
+}

@@ -1,0 +1,70 @@
+import ArgumentParser
+import EventLog
+import Foundation
+import MeshViews
+
+struct StatsCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "stats", abstract: "What the ledger holds, how large it is, and where its views stand.",
+        discussion: """
+              meshledger stats
+              meshledger stats --format json
+            """)
+
+    @OptionGroup var ledger: LedgerOption
+    @OptionGroup var output: OutputOptions
+
+    struct Fact {
+        var name: String
+        var value: CellValue
+    }
+
+    func run() async throws {
+        let facts = try await facts()
+        if output.format == .table || output.format == .csv {
+            let writer = output.writer([
+                Column<Fact>("fact") { .text($0.name) }, Column<Fact>("value", shown: { $0.value.plain }) { $0.value },
+            ])
+            for fact in facts { writer.write(fact) }
+            writer.finish()
+        } else {
+            let object = CellValue.object(facts.map { CellMember(name: $0.name, value: $0.value) })
+            StandardOutput().line(object.json)
+        }
+    }
+
+    private func facts() async throws -> [Fact] {
+        var facts: [Fact] = []
+        try await ledger.reading { ledger in
+            let head = ledger.log.head
+            facts.append(Fact(name: "ledger", value: .text(ledger.path)))
+            facts.append(Fact(name: "events", value: .unsigned(head.rawValue)))
+            if let first = try ledger.log.event(EventSequence(1)), let last = try ledger.log.event(head) {
+                facts.append(Fact(name: "first_arrival", value: .text(TimeText.iso(first.header.arrivalTime.seconds))))
+                facts.append(Fact(name: "last_arrival", value: .text(TimeText.iso(last.header.arrivalTime.seconds))))
+            }
+            facts.append(Fact(name: "sources", value: .unsigned(UInt64(try ledger.log.sources().count))))
+            facts.append(Fact(name: "log_bytes", value: .unsigned(Self.size(of: ledger.path + "/log"))))
+            for view in try await ledger.views() {
+                for (table, count) in view.rows.sorted(by: { $0.key < $1.key }) {
+                    let name = table == view.name ? "\(view.name)_rows" : "\(view.name)_\(table)_rows"
+                    facts.append(Fact(name: name, value: .unsigned(UInt64(count))))
+                }
+                facts.append(Fact(name: "\(view.name)_checkpoint", value: .unsigned(view.checkpoint)))
+                facts.append(Fact(name: "\(view.name)_quarantined", value: .unsigned(view.quarantined)))
+                facts.append(Fact(name: "\(view.name)_bytes", value: .unsigned(UInt64(view.size))))
+                facts.append(Fact(name: "\(view.name)_stale", value: .bool(view.isStale)))
+            }
+        }
+        return facts
+    }
+
+    /// Bytes of all files below a folder.
+    private static func size(of folder: String) -> UInt64 {
+        let files = FileManager.default.enumerator(atPath: folder)?.compactMap { $0 as? String } ?? []
+        return files.reduce(0) { sum, file in
+            let attributes = try? FileManager.default.attributesOfItem(atPath: folder + "/" + file)  // gone meanwhile: 0
+            return sum + (attributes?[.type] as? FileAttributeType == .typeRegular ? attributes?[.size] as? UInt64 ?? 0 : 0)
+        }
+    }
+}

@@ -1,0 +1,36 @@
+import ArgumentParser
+import MeshViews
+import Meshtastic
+
+struct NodesCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "nodes", abstract: "The nodes that were heard, the last one first.",
+        discussion: """
+              meshledger nodes
+              meshledger nodes --since '2h ago' --limit 20
+              meshledger nodes --node '!7efeee00' --format json
+            """)
+
+    @OptionGroup var ledger: LedgerOption
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var times: TimeOptions
+    @OptionGroup var page: PageOptions
+    @Option(help: "Only this node: !hex, a number, or its name.") var node: NodeArgument?
+    @Option(help: "Only nodes last heard on this channel.") var channel: String?
+
+    func run() async throws {
+        try await ledger.reading { ledger in
+            let writer = output.writer(NodeRow.columns)
+            if let node {
+                let number = try node.number(in: ledger)
+                guard let row = try ledger.node(number) else {
+                    throw CommandError(.noInput, "the node \(NodeID.text(number)) was never heard")
+                }
+                writer.write(row)
+            } else {
+                for row in try ledger.nodes(page.query(times, channel: channel)) { writer.write(row) }
+            }
+            writer.finish(emptyNote: "no nodes")
+        }
+    }
+}

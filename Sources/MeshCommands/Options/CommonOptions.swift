@@ -1,0 +1,45 @@
+import ArgumentParser
+import EventLog
+import MeshViews
+import Meshtastic
+
+/// Which rows, and how they are printed.
+struct OutputOptions: ParsableArguments {
+    @Option(name: .shortAndLong, help: ArgumentHelp("table for people; json, jsonl and csv for programs.", valueName: "format"))
+    var format = OutputFormat.table
+
+    func writer<Row>(_ columns: [Column<Row>]) -> RowWriter<Row> {
+        RowWriter(columns, format: format, output: StandardOutput())
+    }
+}
+
+/// A stretch of time.
+struct TimeOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("From this time on: ISO 8601, '2h ago', yesterday.", valueName: "time"))
+    var since: TimeArgument?
+
+    @Option(help: ArgumentHelp("Before this time.", valueName: "time"))
+    var until: TimeArgument?
+}
+
+/// A page of rows.
+struct PageOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("The most rows.", valueName: "count"))
+    var limit: Int?
+
+    @Option(help: ArgumentHelp("Rows to leave out first.", valueName: "count"))
+    var offset = 0
+
+    @Flag(help: "The oldest rows first.")
+    var oldestFirst = false
+
+    func validate() throws {
+        if offset < 0 || (limit ?? 0) < 0 { throw ValidationError("limit and offset are not negative") }
+    }
+
+    func query(_ times: TimeOptions, channel: String? = nil, defaultLimit: Int = .max) -> RowQuery {
+        RowQuery(
+            since: times.since?.time, until: times.until?.time, channel: channel, limit: limit ?? defaultLimit, offset: offset,
+            newestFirst: !oldestFirst)
+    }
+}

@@ -1,0 +1,83 @@
+import ArgumentParser
+import Foundation
+import MeshViews
+import Projections
+
+/// Which ledger, and how it is opened for a command.
+struct LedgerOption: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "The ledger's folder; else $MESHLEDGER, else meshledger/mesh.ledger in the XDG data folder.", valueName: "folder"))
+    var ledger: String?
+
+    var path: String { Self.path(ledger, ProcessInfo.processInfo.environment) }
+
+    static func path(_ option: String?, _ environment: [String: String]) -> String {
+        if let chosen = option ?? environment["MESHLEDGER"], !chosen.isEmpty { return chosen }
+        let data = environment["XDG_DATA_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
+        return (data ?? (environment["HOME"] ?? ".") + "/.local/share") + "/meshledger/mesh.ledger"
+    }
+
+    /// Opens it for writing. A short command may hold it at this moment, so a held ledger is tried again for a few seconds.
+    func openForWriting() async throws -> Ledger {
+        for attempt in 1... {
+            do {
+                return try await Ledger.open(at: path)
+            } catch {
+                guard error.code == .locked, attempt < 20 else { throw withAdvice(error) }
+                try await Task.sleep(for: .milliseconds(150))
+            }
+        }
+        throw CommandError(.locked, "\(path) is held by another process")
+    }
+
+    /// Opens it for reading, with the views up to date where this process may bring them there.
+    func openForReading() async throws -> Ledger {
+        do {
+            let reader = try await Ledger.open(at: path, options: LedgerOptions(access: .readOnly))
+            let head = reader.log.head.rawValue
+            let isCurrent = try await reader.views().allSatisfy { !$0.isStale && $0.checkpoint == head }
+            if isCurrent { return reader }
+            try await reader.close()
+            let ledger = try await Ledger.open(at: path, options: LedgerOptions(access: .automatic))
+            if !ledger.isReadOnly { try await ledger.catchUp(title: "bringing the views up to date") }
+            return ledger
+        } catch let error as LedgerError {
+            throw withAdvice(error)
+        }
+    }
+
+    private func withAdvice(_ error: LedgerError) -> any Error {
+        guard error.code == .missing else { return error }
+        return CommandError(.noInput, "there is no ledger at \(path); make one with `meshledger init`, or name one with --ledger")
+    }
+
+    /// Runs a command's work on a ledger opened for reading, and closes it.
+    func reading(_ body: (Ledger) async throws -> Void) async throws {
+        try await using(openForReading(), body)
+    }
+
+    func writing(_ body: (Ledger) async throws -> Void) async throws {
+        try await using(openForWriting(), body)
+    }
+
+    private func using(_ ledger: Ledger, _ body: (Ledger) async throws -> Void) async throws {
+        do {
+            try await body(ledger)
+        } catch {
+            try? await ledger.close()  // the first failure is the one to tell
+            throw error
+        }
+        try await ledger.close()
+    }
+}
+
+extension Ledger {
+    func catchUp(title: String) async throws {
+        let bar = ProgressBar(title)
+        defer { bar.end() }
+        try await catchUp { progress in
+            bar.show(fraction: progress.fraction, done: progress.position - progress.start, unit: "events")
+        }
+    }
+}

@@ -1,0 +1,24 @@
+import ArgumentParser
+import MeshViews
+import Meshtastic
+
+/// A node as people name it: `!hex`, a decimal number, or a name that only one node has.
+struct NodeArgument: ExpressibleByArgument {
+    var text: String
+
+    init?(argument: String) {
+        guard !argument.isEmpty else { return nil }
+        text = argument
+    }
+
+    func number(in ledger: Ledger) throws -> UInt32 {
+        if let number = NodeID.parse(text) ?? UInt32(text) { return number }
+        let named = try ledger.nodes(named: text)
+        if named.count == 1 { return named[0].number }
+        if named.isEmpty {
+            throw CommandError(.noInput, "no node is called \(text); `meshledger nodes` lists them, and !hex or a number also names one")
+        }
+        let ids = named.prefix(5).map { NodeID.text($0.number) }.joined(separator: ", ")
+        throw CommandError(.usage, "\(named.count) nodes are called \(text) (\(ids)); say which by its id")
+    }
+}

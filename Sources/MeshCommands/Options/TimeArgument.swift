@@ -1,0 +1,65 @@
+import ArgumentParser
+import EventLog
+import Foundation
+
+/// A point in time as people write it: ISO 8601, a date, `2h ago`, `yesterday`, `now`, or seconds since 1970. UTC unless it
+/// says otherwise.
+struct TimeArgument: ExpressibleByArgument, Equatable {
+    var time: Timestamp
+
+    init?(argument: String) { self.init(argument, now: .now) }
+
+    init?(_ argument: String, now: Timestamp) {
+        let text = argument.trimmingCharacters(in: .whitespaces)
+        if let time = Self.word(text.lowercased(), now) ?? Self.distance(text.lowercased(), now) ?? Self.date(text) {
+            self.time = time
+        } else {
+            return nil
+        }
+    }
+
+    private static let day: Int64 = 86_400
+
+    private static func word(_ text: String, _ now: Timestamp) -> Timestamp? {
+        let today = now.seconds - now.seconds % day
+        switch text {
+        case "now": return now
+        case "today": return Timestamp(seconds: today)
+        case "yesterday": return Timestamp(seconds: today - day)
+        default: return Int64(text).map { Timestamp(seconds: $0) }
+        }
+    }
+
+    /// `90s ago`, `2 hours ago`, `3d`.
+    private static func distance(_ text: String, _ now: Timestamp) -> Timestamp? {
+        let words = text.hasSuffix(" ago") ? String(text.dropLast(4)) : text
+        let digits = words.prefix { $0.isASCII && $0.isNumber }
+        let unit = words.dropFirst(digits.count).trimmingCharacters(in: .whitespaces)
+        guard let count = Int64(digits), !unit.isEmpty else { return nil }
+        let seconds: Int64
+        switch unit {
+        case "s", "sec", "second", "seconds": seconds = 1
+        case "m", "min", "minute", "minutes": seconds = 60
+        case "h", "hour", "hours": seconds = 3_600
+        case "d", "day", "days": seconds = day
+        case "w", "week", "weeks": seconds = 7 * day
+        default: return nil
+        }
+        let (distance, overflows) = count.multipliedReportingOverflow(by: seconds)
+        return overflows ? nil : now.adding(seconds: -distance)
+    }
+
+    private static func date(_ text: String) -> Timestamp? {
+        let forms: [Date.ISO8601FormatStyle] = [
+            .iso8601, Date.ISO8601FormatStyle(includingFractionalSeconds: true),
+            Date.ISO8601FormatStyle().year().month().day().time(includingFractionalSeconds: false),
+            Date.ISO8601FormatStyle().year().month().day(),
+        ]
+        for candidate in [text, text.replacingOccurrences(of: " ", with: "T")] {
+            for form in forms {
+                if let date = try? form.parse(candidate) { return Timestamp(date) }  // another form may fit
+            }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,22 @@
+/// One column of a row: its name in CSV and JSON, its heading and unit in tables, and its value.
+struct Column<Row> {
+    var name: String
+    var heading: String
+    /// Only in CSV and JSON, which have room for everything.
+    var isDetail: Bool
+    var value: (Row) -> CellValue
+    /// How a table shows it, where that differs from the value.
+    var shown: ((Row) -> String)?
+
+    init(
+        _ name: String, heading: String? = nil, unit: String? = nil, isDetail: Bool = false, shown: ((Row) -> String)? = nil,
+        value: @escaping (Row) -> CellValue
+    ) {
+        self.name = name
+        let title = heading ?? name.replacing("_", with: " ")
+        self.heading = unit.map { "\(title) \($0)" } ?? title
+        self.isDetail = isDetail
+        self.value = value
+        self.shown = shown
+    }
+}

@@ -1,0 +1,56 @@
+/// How many columns of a terminal a text takes, and how to make any text safe to show there.
+enum DisplayWidth {
+    static func of(_ text: String) -> Int { text.reduce(0) { $0 + of($1) } }
+
+    static func of(_ character: Character) -> Int {
+        guard let first = character.unicodeScalars.first else { return 0 }
+        if first.value < 0x300 { return 1 }
+        if first.properties.generalCategory == .nonspacingMark { return 0 }
+        if character.unicodeScalars.contains(where: { $0.value == 0xfe0f || $0.properties.isEmojiPresentation }) { return 2 }
+        return isWide(first.value) ? 2 : 1
+    }
+
+    /// The East Asian wide ranges of Unicode, in blocks.
+    private static func isWide(_ scalar: UInt32) -> Bool {
+        switch scalar {
+        case 0x1100...0x115f, 0x2e80...0x303e, 0x3041...0x33ff, 0x3400...0x4dbf, 0x4e00...0x9fff, 0xa000...0xa4cf,
+            0xac00...0xd7a3, 0xf900...0xfaff, 0xfe30...0xfe6f, 0xff00...0xff60, 0xffe0...0xffe6, 0x20000...0x3fffd:
+            true
+        default: false
+        }
+    }
+
+    /// Control characters as `\u{1b}`, so that a node's name cannot steer the terminal.
+    static func safe(_ text: String) -> String {
+        guard text.unicodeScalars.contains(where: isControl) else { return text }
+        var safe = ""
+        for scalar in text.unicodeScalars {
+            if isControl(scalar) {
+                safe += "\\u{" + String(scalar.value, radix: 16) + "}"
+            } else {
+                safe.unicodeScalars.append(scalar)
+            }
+        }
+        return safe
+    }
+
+    private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.properties.generalCategory {
+        case .control, .lineSeparator, .paragraphSeparator, .surrogate: true
+        case .format: (0x202a...0x202e).contains(scalar.value) || (0x2066...0x2069).contains(scalar.value)
+        default: false
+        }
+    }
+
+    static func cut(_ text: String, to width: Int) -> String {
+        guard of(text) > width else { return text }
+        var cut = ""
+        var used = 0
+        for character in text {
+            guard used + of(character) < width else { break }
+            cut.append(character)
+            used += of(character)
+        }
+        return cut + "…"
+    }
+}

@@ -1,0 +1,52 @@
+import Foundation
+import Synchronization
+
+/// A line on standard error that tells how far long work is, its rate and the time left. Only on a terminal.
+final class ProgressBar: Sendable {
+    private struct State {
+        var started = ContinuousClock.now
+        var shown: ContinuousClock.Instant?
+        var isVisible = false
+    }
+
+    private let title: String
+    private let isTerminal = isatty(2) == 1
+    private let state = Mutex(State())
+
+    init(_ title: String) { self.title = title }
+
+    func show(fraction: Double?, done: UInt64, unit: String) {
+        guard isTerminal else { return }
+        state.withLock { state in
+            let now = ContinuousClock.now
+            if let shown = state.shown, now - shown < .milliseconds(100) { return }
+            guard now - state.started > .milliseconds(300) else { return }
+            state.shown = now
+            state.isVisible = true
+            let seconds = (now - state.started) / .seconds(1)
+            let rate = seconds > 0 ? Double(done) / seconds : 0
+            var line = "\r\u{1b}[K\(title)"
+            if let fraction {
+                let filled = Int(max(0, min(1, fraction)) * 24)
+                line += " [" + String(repeating: "#", count: filled) + String(repeating: ".", count: 24 - filled) + "]"
+                line += " \(Int(fraction * 100)) %"
+            }
+            line += "  \(done) \(unit)  \(Int(rate))/s"
+            if let fraction, fraction > 0.01 { line += "  \(Self.duration(seconds / fraction - seconds)) left" }
+            FileHandle.standardError.write(Data(line.utf8))
+        }
+    }
+
+    func end() {
+        state.withLock { state in
+            if state.isVisible { FileHandle.standardError.write(Data("\r\u{1b}[K".utf8)) }
+            state.isVisible = false
+        }
+    }
+
+    static func duration(_ seconds: Double) -> String {
+        let whole = Int(max(0, min(seconds, 1e9)).rounded())
+        if whole < 60 { return "\(whole) s" }
+        return whole < 3_600 ? "\(whole / 60) min \(whole % 60) s" : "\(whole / 3_600) h \(whole / 60 % 60) min"
+    }
+}

@@ -1,0 +1,61 @@
+import Foundation
+
+/// Where a command prints. Standard output collects writes and hands them on in large pieces.
+final class StandardOutput {
+    private var buffer: [UInt8] = []
+    private let descriptor: Int32
+    let isTerminal: Bool
+
+    init(descriptor: Int32 = 1) {
+        self.descriptor = descriptor
+        isTerminal = isatty(descriptor) == 1
+        buffer.reserveCapacity(1 << 16)
+    }
+
+    deinit { flush() }
+
+    func write(_ text: String) {
+        buffer.append(contentsOf: text.utf8)
+        if buffer.count >= 1 << 16 { flush() }
+    }
+
+    func line(_ text: String = "") {
+        write(text)
+        buffer.append(10)
+        if isTerminal { flush() }
+    }
+
+    /// A reader that went away (`| head`) ends the process quietly: nobody is left to print for.
+    func flush() {
+        var written = 0
+        while written < buffer.count {
+            let count = unsafe buffer.withUnsafeBytes { bytes in
+                unsafe Foundation.write(descriptor, bytes.baseAddress.map { unsafe $0 + written }, bytes.count - written)
+            }
+            if count > 0 {
+                written += count
+            } else if errno != EINTR {
+                if errno == EPIPE { exit(ExitStatus.brokenPipe.rawValue) }
+                break
+            }
+        }
+        buffer.removeAll(keepingCapacity: true)
+    }
+
+    /// The width of the terminal in columns, or nil where output goes elsewhere.
+    var columns: Int? {
+        guard isTerminal else { return nil }
+        var size = winsize()
+        guard unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
+        return Int(size.ws_col)
+    }
+
+    /// Colour only on a terminal, and never with NO_COLOR.
+    var hasColour: Bool {
+        isTerminal && (ProcessInfo.processInfo.environment["NO_COLOR"] ?? "").isEmpty
+    }
+
+    static func error(_ text: String) {
+        FileHandle.standardError.write(Data((text + "\n").utf8))
+    }
+}

@@ -1,0 +1,52 @@
+import EventLog
+import LMDB
+import MeshIngest
+import MeshViews
+
+/// A failure as the operator sees it: one line, and an exit status.
+struct CommandError: Error {
+    var status: ExitStatus
+    var message: String
+
+    init(_ status: ExitStatus, _ message: String) {
+        self.status = status
+        self.message = message
+    }
+
+    init(_ error: any Error) {
+        switch error {
+        case let error as CommandError: self = error
+        case let error as LedgerError: self.init(Self.status(error.code), error.description)
+        case let error as EventLogError: self.init(LedgerError(error))
+        case let error as IngestError: self.init(Self.status(error.code), "\(error)")
+        case is CancellationError: self.init(.interrupted, "stopped")
+        default: self.init(.software, "\(error)")
+        }
+    }
+
+    private static func status(_ code: LedgerError.Code) -> ExitStatus {
+        switch code {
+        case .missing: .noInput
+        case .exists: .cannotCreate
+        case .locked: .locked
+        case .readOnly, .permission: .permission
+        case .newerFormat, .corrupt, .keys: .badData
+        case .full, .storage: .inputOutput
+        case .notBuilt: .noInput
+        case .closed: .software
+        }
+    }
+}
+
+extension CommandError {
+    private static func status(_ code: IngestError.Code) -> ExitStatus {
+        switch code {
+        case .notFound: .noInput
+        case .noPermission: .permission
+        case .wrongFormat: .badData
+        case .badRequest: .usage
+        case .readFailed, .storeFailed: .inputOutput
+        case .notAuthorized, .notPermitted, .notTrusted, .unreachable: .unavailable
+        }
+    }
+}

@@ -1,0 +1,42 @@
+/// What the command's exit status means; numbers as in BSD's sysexits.h.
+enum ExitStatus: Int32, CaseIterable {
+    case success = 0
+    case verificationFailed = 1
+    case usage = 64
+    case badData = 65
+    case noInput = 66
+    case unavailable = 69
+    case software = 70
+    case cannotCreate = 73
+    case inputOutput = 74
+    case locked = 75
+    case permission = 77
+    case interrupted = 130
+    case brokenPipe = 141
+
+    var meaning: String {
+        switch self {
+        case .success: "done"
+        case .verificationFailed: "verify found damage"
+        case .usage: "the command line is wrong"
+        case .badData: "a file is not what it should be, or was written by a newer version"
+        case .noInput: "a file, ledger or row does not exist"
+        case .unavailable: "a broker refused or cannot be reached"
+        case .software: "a fault in this program"
+        case .cannotCreate: "something is already there, or cannot be made"
+        case .inputOutput: "the disk failed or is full"
+        case .locked: "another process writes to the ledger; try again"
+        case .permission: "not permitted"
+        case .interrupted: "stopped by a signal; what was done is kept"
+        case .brokenPipe: "the reader of the output went away"
+        }
+    }
+
+    static var table: String {
+        allCases.map { "  " + String($0.rawValue).padding(to: 5) + $0.meaning }.joined(separator: "\n")
+    }
+}
+
+extension String {
+    func padding(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
+}

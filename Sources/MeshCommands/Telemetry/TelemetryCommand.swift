@@ -1,0 +1,71 @@
+import ArgumentParser
+import MeshViews
+import Meshtastic
+
+extension TelemetryKind: ExpressibleByArgument {
+    public init?(argument: String) {
+        guard let found = TelemetryKind.allCases.first(where: { "\($0)" == argument }) else { return nil }
+        self = found
+    }
+
+    public static var allValueStrings: [String] { allCases.map { "\($0)" } }
+}
+
+struct TelemetryCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "telemetry", abstract: "What nodes measured.",
+        discussion: """
+            With --kind each metric is a column of its own; without, a row shows its metrics as name=value.
+
+              meshledger telemetry --node '!7efeee00' --kind device
+              meshledger telemetry --kind environment --since '1d ago' --format csv
+            """)
+
+    @OptionGroup var ledger: LedgerOption
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var times: TimeOptions
+    @OptionGroup var page: PageOptions
+    @Option(help: "Only this node: !hex, a number, or its name.") var node: NodeArgument?
+    @Option(help: "Only this kind of metrics.") var kind: TelemetryKind?
+
+    func run() async throws {
+        try await ledger.reading { ledger in
+            let writer = output.writer(TelemetryRow.columns(of: kind))
+            let number = try node?.number(in: ledger)
+            try ledger.forEachTelemetry(of: number, kind: kind, page.query(times)) { writer.write($0) }
+            writer.finish(emptyNote: "no telemetry")
+        }
+    }
+}
+
+extension TelemetryRow {
+    /// The metrics by name, or none where the bytes are damaged.
+    var values: [TelemetryMetrics.Entry] {
+        (try? TelemetryMetrics(decoding: metrics.span.bytes, kind: kind))?.values ?? []  // the view's quarantine lists it
+    }
+
+    static func columns(of kind: TelemetryKind?) -> [Column<TelemetryRow>] {
+        let front: [Column<TelemetryRow>] = [
+            Column("node") { .text(NodeID.text($0.node)) },
+            Column("time") { .time($0.time) },
+            Column("time_source", isDetail: true) { .text("\($0.timeSource)") },
+            Column("kind") { .text("\($0.kind)") },
+        ]
+        let back: [Column<TelemetryRow>] = [
+            Column("sent_time", isDetail: true) { .time($0.sentTime) },
+            Column("gateway", isDetail: true) { $0.gateway == 0 ? .null : .text(NodeID.text($0.gateway)) },
+            Column("packet_id", isDetail: true) { .number($0.packetID) },
+            Column("sequence", isDetail: true) { .unsigned($0.sequence) },
+        ]
+        guard let kind else {
+            let all = Column<TelemetryRow>("metrics", shown: { $0.values.map { "\($0.field.name)=\($0.value.text)" }.joined(separator: " ") }) {
+                .object($0.values.map { CellMember(name: $0.field.name, value: $0.value.cell) })
+            }
+            return front + [all] + back
+        }
+        let metrics = MetricField.all(for: kind).map { field in
+            Column<TelemetryRow>(field.name) { row in row.values.first { $0.field == field }?.value.cell ?? .null }
+        }
+        return front + metrics + back
+    }
+}

@@ -1,0 +1,82 @@
+import ArgumentParser
+import MeshViews
+
+struct ViewCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "view", abstract: "The views: where they stand, and what they hash to.",
+        subcommands: [ViewListCommand.self, ViewDigestCommand.self], defaultSubcommand: ViewListCommand.self)
+}
+
+struct ViewListCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "list", abstract: "Where each view stands.")
+
+    @OptionGroup var ledger: LedgerOption
+    @OptionGroup var output: OutputOptions
+
+    func run() async throws {
+        try await ledger.reading { ledger in
+            let writer = output.writer([
+                Column<ViewStatus>("view") { .text($0.name) },
+                Column<ViewStatus>("rows") { .unsigned(UInt64($0.rows[$0.name] ?? 0)) },
+                Column<ViewStatus>("checkpoint") { .unsigned($0.checkpoint) },
+                Column<ViewStatus>("quarantined") { .unsigned($0.quarantined) },
+                Column<ViewStatus>("bytes") { .unsigned(UInt64($0.size)) },
+                Column<ViewStatus>("recipe") { .optional($0.servedRecipe ?? "") },
+                Column<ViewStatus>("stale") { .bool($0.isStale) },
+            ])
+            for view in try await ledger.views() { writer.write(view) }
+            writer.finish()
+        }
+    }
+}
+
+struct ViewDigestCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "digest", abstract: "A hash of each view's checkpoint and rows: equal for equal views.")
+
+    @OptionGroup var ledger: LedgerOption
+    @OptionGroup var output: OutputOptions
+    @Argument(help: "The views; all when none is named.") var views: [String] = []
+
+    struct Digest {
+        var view: String
+        var digest: String
+    }
+
+    func run() async throws {
+        try await ledger.reading { ledger in
+            let writer = output.writer([
+                Column<Digest>("view") { .text($0.view) }, Column<Digest>("digest") { .text($0.digest) },
+            ])
+            let names = try await views.isEmpty ? ledger.views().map(\.name) : views
+            for name in names { writer.write(Digest(view: name, digest: try ledger.digest(of: name))) }
+            writer.finish()
+        }
+    }
+}
+
+struct QuarantineCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "quarantine", abstract: "Events that a view could not fold, and why. They stay in the log.",
+        discussion: """
+              meshledger quarantine
+              meshledger packet show 42
+            """)
+
+    @OptionGroup var ledger: LedgerOption
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var page: PageOptions
+    @Option(help: "Only of this view.") var view: String?
+
+    func run() async throws {
+        try await ledger.reading { ledger in
+            let writer = output.writer([
+                Column<QuarantineRow>("view") { .text($0.view) },
+                Column<QuarantineRow>("sequence") { .unsigned($0.sequence) },
+                Column<QuarantineRow>("reason") { .text($0.reason) },
+            ])
+            for row in try ledger.quarantine(view: view, limit: page.limit ?? .max, offset: page.offset) { writer.write(row) }
+            writer.finish(emptyNote: "nothing in quarantine")
+        }
+    }
+}
