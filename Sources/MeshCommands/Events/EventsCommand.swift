@@ -3,6 +3,7 @@ import EventLog
 import Foundation
 import MeshViews
 import Meshtastic
+import ProtobufWire
 
 struct EventsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -73,7 +74,7 @@ struct EventRow {
         source = names[event.header.source.rawValue] ?? String(event.header.source.rawValue)
         guard let keyring, let form = CaptureForm(rawValue: event.header.encoding.rawValue) else { return }
         var batch = PacketBatch()
-        PacketOpener(keyring: keyring).decode(event.payload.span.bytes, form: form, into: &batch)
+        PacketOpener(keyring: keyring).decode(event.payload.rawSpan, form: form, into: &batch)
         packet = batch.packets.first
     }
 
@@ -97,33 +98,37 @@ struct EventRow {
         }
     }
 
-    static let columns: [Column<EventRow>] = [
-        Column("sequence") { .unsigned($0.event.sequence.rawValue) },
-        Column("arrival") { .text(TimeText.iso(microseconds: $0.event.header.arrivalTime.microseconds)) },
-        Column("form") { .text($0.encodingName) },
-        Column("from") { row in row.packet.flatMap { $0.hasPacket ? .text(NodeID.text($0.from)) : nil } ?? .null },
-        Column("to") { row in
-            row.packet.flatMap { $0.hasPacket ? .text($0.to == NodeID.broadcast ? "^all" : NodeID.text($0.to)) : nil } ?? .null
-        },
-        Column("port") { row in
-            guard let packet = row.packet, packet.port != 0 else { return .null }
-            return .text(FieldTable.portName(packet.port) ?? String(packet.port))
-        },
-        Column("opening") { row in row.packet.map { .text("\($0.opening)") } ?? .null },
-        Column("bytes") { .unsigned(UInt64($0.event.payload.count)) },
-        Column("failure") { row in row.packet?.failure.map { .text($0.reason) } ?? .null },
-        Column("source") { .text($0.source) },
-    ]
+    static var columns: [Column<EventRow>] {
+        [
+            Column("sequence") { .unsigned($0.event.sequence.rawValue) },
+            Column("arrival") { .text(TimeText.iso(microseconds: $0.event.header.arrivalTime.microseconds)) },
+            Column("form") { .text($0.encodingName) },
+            Column("from") { row in row.packet.flatMap { $0.hasPacket ? .text(NodeID.text($0.from)) : nil } ?? .null },
+            Column("to") { row in
+                row.packet.flatMap { $0.hasPacket ? .text($0.to == NodeID.broadcast ? "^all" : NodeID.text($0.to)) : nil } ?? .null
+            },
+            Column("port") { row in
+                guard let packet = row.packet, packet.port != 0 else { return .null }
+                return .text(FieldTable.portName(packet.port) ?? String(packet.port))
+            },
+            Column("opening") { row in row.packet.map { .text("\($0.opening)") } ?? .null },
+            Column("bytes") { .unsigned(UInt64($0.event.payload.count)) },
+            Column("failure") { row in row.packet?.failure.map { .text($0.reason) } ?? .null },
+            Column("source") { .text($0.source) },
+        ]
+    }
 
     /// The event itself, for another program: nothing is left out.
-    static let rawColumns: [Column<EventRow>] = [
-        Column("sequence") { .unsigned($0.event.sequence.rawValue) },
-        Column("arrival_us") { .integer($0.event.header.arrivalTime.microseconds) },
-        Column("reception") { $0.receptionValue },
-        Column("source") { .text($0.source) },
-        Column("encoding") { .unsigned(UInt64($0.event.header.encoding.rawValue)) },
-        Column("encoding_name") { .text($0.encodingName) },
-        Column("is_masked") { .bool($0.event.header.isMasked) },
-        Column("payload_b64") { .text(Data($0.event.payload).base64EncodedString()) },
-    ]
+    static var rawColumns: [Column<EventRow>] {
+        [
+            Column("sequence") { .unsigned($0.event.sequence.rawValue) },
+            Column("arrival_us") { .integer($0.event.header.arrivalTime.microseconds) },
+            Column("reception") { $0.receptionValue },
+            Column("source") { .text($0.source) },
+            Column("encoding") { .unsigned(UInt64($0.event.header.encoding.rawValue)) },
+            Column("encoding_name") { .text($0.encodingName) },
+            Column("is_masked") { .bool($0.event.header.isMasked) },
+            Column("payload_b64") { .text(Data($0.event.payload).base64EncodedString()) },
+        ]
+    }
 }

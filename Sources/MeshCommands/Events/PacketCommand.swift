@@ -2,6 +2,7 @@ import ArgumentParser
 import EventLog
 import MeshViews
 import Meshtastic
+import ProtobufWire
 
 struct PacketCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -27,15 +28,15 @@ struct PacketShowCommand: AsyncParsableCommand {
             }
             let row = EventRow(event, try EventRow.sourceNames(ledger), nil)
             let shown = CaptureForm(rawValue: event.header.encoding.rawValue).map {
-                Dissector.dissectEvent(form: $0, bytes: event.payload.span.bytes, keyring: ledger.keyring)
+                Dissector.dissectEvent(form: $0, bytes: event.payload.rawSpan, keyring: ledger.keyring)
             }
             let output = StandardOutput()
             if self.output.format == .table {
                 output.line("event \(sequence), \(event.payload.count) bytes of \(row.encodingName), from \(DisplayWidth.safe(row.source))")
                 output.line("arrived \(TimeText.iso(microseconds: event.header.arrivalTime.microseconds))")
-                output.line(shown?.text ?? "no packet: written by this program")
+                output.line(shown?.textTree ?? "no packet: written by this program")
             } else {
-                output.line(shown?.json.text ?? "null")
+                output.line(shown?.json.description ?? "null")
             }
         }
     }

@@ -4,6 +4,7 @@ import Meshtastic
 /// Positions as a GeoJSON FeatureCollection of points (RFC 7946).
 final class GeoJSONWriter {
     private let output: StandardOutput
+    private let properties = PositionRow.columns.filter { $0.name != "latitude" && $0.name != "longitude" }
     private var isFirst = true
 
     init(_ output: StandardOutput) {
@@ -13,11 +14,10 @@ final class GeoJSONWriter {
 
     func write(_ row: PositionRow) {
         let place = ["\(row.longitude)", "\(row.latitude)"] + (row.altitude.map { ["\($0)"] } ?? [])
-        let properties = PositionRow.columns.filter { $0.name != "latitude" && $0.name != "longitude" }
-            .map { CellMember(name: $0.name, value: $0.value(row)) }
+        let members = properties.map { CellMember(name: $0.name, value: $0.value(row)) }
         output.write(isFirst ? "\n" : ",\n")
         output.write("{\"type\":\"Feature\",\"geometry\":{\"type\":\"Point\",\"coordinates\":[\(place.joined(separator: ","))]},")
-        output.write("\"properties\":\(CellValue.object(properties).json)}")
+        output.write("\"properties\":\(CellValue.object(members).json)}")
         isFirst = false
     }
 

@@ -1,5 +1,5 @@
-import ArgumentParser
-import MeshIngest
+public import ArgumentParser
+public import MeshIngest
 import MeshViews
 
 extension ImportFormat: ExpressibleByArgument {}

@@ -1,5 +1,6 @@
 import ArgumentParser
 import MeshViews
+import Projections
 
 struct RebuildCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

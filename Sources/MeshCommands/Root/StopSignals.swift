@@ -2,7 +2,7 @@ import Dispatch
 import Foundation
 
 /// Turns SIGINT and SIGTERM into the cancellation of a task, so that queues are drained and views flushed.
-struct StopSignals: ~Copyable {
+final class StopSignals {
     private let sources: [any DispatchSourceSignal]
 
     init(_ handler: @escaping @Sendable () -> Void) {
@@ -23,7 +23,7 @@ struct StopSignals: ~Copyable {
     static func cancelling<Result: Sendable>(_ work: @escaping @Sendable () async throws -> Result) async throws -> Result {
         let task = Task { try await work() }
         let signals = StopSignals { task.cancel() }
-        defer { _ = consume signals }
+        defer { withExtendedLifetime(signals) {} }
         return try await task.value
     }
 }

@@ -1,6 +1,7 @@
-import ArgumentParser
+public import ArgumentParser
 import MeshViews
-import Meshtastic
+public import Meshtastic
+import ProtobufWire
 
 extension TelemetryKind: ExpressibleByArgument {
     public init?(argument: String) {
@@ -41,7 +42,7 @@ struct TelemetryCommand: AsyncParsableCommand {
 extension TelemetryRow {
     /// The metrics by name, or none where the bytes are damaged.
     var values: [TelemetryMetrics.Entry] {
-        (try? TelemetryMetrics(decoding: metrics.span.bytes, kind: kind))?.values ?? []  // the view's quarantine lists it
+        (try? TelemetryMetrics(decoding: metrics.rawSpan, kind: kind))?.values ?? []  // the view's quarantine lists it
     }
 
     static func columns(of kind: TelemetryKind?) -> [Column<TelemetryRow>] {

@@ -63,6 +63,7 @@ struct ChannelTable: Sendable {
     mutating func number(of packet: DecodedPacket, in batch: PacketBatch, radio: RadioChannels?) -> Int32 {
         switch packet.opening {
         case .channelKey:
+            if packet.flags.contains(.isUnknownChannelName) { return number(unnamed: packet, batch) }
             return number(ofKey: Int(packet.keyIndex))
         case .opaque, .empty, .invalid, .none:
             return number(ofHash: packet.channel)
@@ -82,6 +83,13 @@ struct ChannelTable: Sendable {
             byKey[index] = number(of: ChannelIdentity(name: keys[index].name, keyFingerprint: keys[index].fingerprint))
         }
         return byKey[index]
+    }
+
+    /// A known key opened the packet, but on a channel of another name than the key's.
+    private mutating func number(unnamed packet: DecodedPacket, _ batch: PacketBatch) -> Int32 {
+        let index = Int(packet.keyIndex)
+        let name = packet.channelID.isEmpty ? "hash \(packet.channel)" : ChannelIdentity.shortened(batch.string(packet.channelID))
+        return number(of: ChannelIdentity(name: name, keyFingerprint: index < keys.count ? keys[index].fingerprint : 0))
     }
 
     private mutating func number(ofHash hash: UInt32) -> Int32 {
