@@ -147,7 +147,7 @@ import Testing
         ("paxcounter", #"{"wifi_count":3,"ble_count":4,"uptime":5}"#, 34, #"{"wifi":3,"ble":4,"uptime":5}"#),
         (
             "gpios_read_reply", #"{"gpio_value":4294967296,"gpio_mask":3}"#, 2,
-            #"{"type":"READ_GPIOS_REPLY","gpio_mask":3,"gpio_value":"4294967296"}"#
+            #"{"type":"READ_GPIOS_REPLY","gpio_mask":"3","gpio_value":"4294967296"}"#
         ),
         ("text", #""quoted""#, 1, "quoted"), ("text", "12.50", 1, "12.50"), ("text", #"{"a":[1,2]}"#, 1, #"{"a":[1,2]}"#),
         ("text", "null", 1, "null"), ("text", "true", 1, "true"),

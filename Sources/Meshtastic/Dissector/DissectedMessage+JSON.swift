@@ -15,7 +15,7 @@ extension DissectedMessage {
                 unknown.append(field.unknownJSON)
                 continue
             }
-            add(field.value.json, of: description, to: &members)
+            add(field.value.json(isLong: description.kind.isLong), of: description, to: &members)
             if let raw = field.value.rawText { set("\(description.name)@raw", .string(Self.base64(raw)), in: &members) }
             if let content = field.content {
                 set("\(description.name)@content", content.value.json, in: &members)
@@ -63,24 +63,37 @@ extension DissectedField {
 }
 
 extension DissectedValue {
-    /// See `DissectedMessage.json`.
-    public var json: JSONValue {
+    /// See `DissectedMessage.json`; numbers too long for every reader of JSON become texts.
+    public var json: JSONValue { json(isLong: false) }
+
+    /// - Parameter isLong: whether the field has 64 bits, so that all of its numbers are texts.
+    fileprivate func json(isLong: Bool) -> JSONValue {
         switch self {
         case .bool(let value): .bool(value)
-        case .signed(let value): Int32(exactly: value) != nil ? .integer(value) : .string(String(value))
-        case .unsigned(let value): UInt32(exactly: value) != nil ? .integer(value) : .string(String(value))
+        case .signed(let value): isLong || Int32(exactly: value) == nil ? .string(String(value)) : .integer(value)
+        case .unsigned(let value): isLong || UInt32(exactly: value) == nil ? .string(String(value)) : .integer(value)
         case .float(let value): .float(value)
         case .double(let value): .double(value)
         case .text(let text, _): .string(text)
         case .bytes(let bytes), .unknownBytes(let bytes): .string(DissectedMessage.base64(bytes))
         case .enumeration(let number, let name): name.map(JSONValue.string) ?? .integer(number)
         case .message(let message): message.json
-        case .list(let values): .array(values.map(\.json))
+        case .list(let values): .array(values.map { $0.json(isLong: isLong) })
         case .unknownNumber(let value): .string(String(value))
         }
     }
 
     fileprivate var rawText: [UInt8]? {
         if case .text(_, let raw) = self { raw } else { nil }
+    }
+}
+
+extension FieldKind {
+    /// Whether numbers of this kind have 64 bits.
+    fileprivate var isLong: Bool {
+        switch self {
+        case .int64, .uint64, .sint64, .fixed64, .sfixed64: true
+        default: false
+        }
     }
 }
