@@ -43,9 +43,10 @@ extension EventLog {
     private static func openEnvironment(
         _ path: String, _ options: EventLogOptions, creates: Bool
     ) throws(EventLogError) -> Environment {
-        let environmentOptions = EnvironmentOptions(
+        var environmentOptions = EnvironmentOptions(
             access: options.access == .readOnly ? .readOnly : .readWrite, durability: options.isDurable ? .full : .none,
             sizeLimit: options.sizeLimit, maximumTables: 16, createsFolder: creates)
+        environmentOptions.refusesShortFile = true
         do throws(StorageError) {
             return try Environment.open(path, environmentOptions)
         } catch {
@@ -78,7 +79,9 @@ extension EventLog {
             var writer = writer
             writer.run()
             environment.close()
-            if let removes { try? FileManager.default.removeItem(atPath: removes) }  // a leftover in the temporary folder harms nobody
+            if let removes {
+                try? FileManager.default.removeItem(atPath: removes)  // what may be left in memory harms nobody
+            }
             lock.release()
             end.open()
         }

@@ -6,6 +6,9 @@ internal import Synchronization
 public struct EnvironmentInfo: Sendable, Equatable {
     /// Bytes of the data file that the last commit uses, free pages included.
     public let usedSize: Int
+    /// Bytes that the data file really has. A little less than `usedSize` is possible where the last pages are free; much less means
+    /// that the file was cut.
+    public let fileSize: Int
     /// The most bytes that this handle may use.
     public let mappedSize: Int
     public let pageSize: Int
@@ -24,8 +27,53 @@ extension Environment {
         try check(unsafe mdb_env_info(handle, &info), "mdb_env_info")
         try check(unsafe mdb_env_stat(handle, &status), "mdb_env_stat")
         return unsafe EnvironmentInfo(
-            usedSize: (info.me_last_pgno + 1) * Int(status.ms_psize), mappedSize: info.me_mapsize, pageSize: Int(status.ms_psize),
+            usedSize: (info.me_last_pgno + 1) * Int(status.ms_psize), fileSize: try fileSize(), mappedSize: info.me_mapsize,
+            pageSize: Int(status.ms_psize),
             lastTransaction: info.me_last_txnid, readers: Int(info.me_numreaders))
+    }
+
+    private func fileSize() throws(StorageError) -> Int {
+        var file: Int32 = -1
+        try check(unsafe mdb_env_get_fd(handle, &file), "mdb_env_get_fd")
+        var status = stat()
+        guard unsafe fstat(file, &status) == 0 else {
+            throw StorageError(.init(number: errno), call: "fstat", path: path, number: errno)
+        }
+        return Int(status.st_size)
+    }
+
+    /// Refuses a file that was cut, since touching what is missing would end the process.
+    ///
+    /// Pages that a commit left free at the end may never have been written: for few of them a writer makes the room, so that reading
+    /// them finds zeros.
+    func refuseCutFile() throws(StorageError) {
+        let info = try info()
+        guard info.fileSize < info.usedSize else { return }
+        let isReader = options.access == .readOnly
+        let tolerated = isReader && options.refusesShortFile ? 0 : 64 * info.pageSize
+        guard info.usedSize - info.fileSize <= tolerated else {
+            throw StorageError(.corrupt, call: "fstat: the file was cut", path: path)
+        }
+        guard !isReader else { return }
+        var file: Int32 = -1
+        try check(unsafe mdb_env_get_fd(handle, &file), "mdb_env_get_fd")
+        let number = posix_fallocate(file, info.fileSize, info.usedSize - info.fileSize)
+        guard number == 0 else { throw StorageError(.init(number: number), call: "posix_fallocate", path: path, number: number) }
+    }
+
+    /// Makes the file as long as its last commit says, when only free pages are missing at its end: so that a reader can tell that it is
+    /// whole. A failure leaves it as short as it is, which is no damage.
+    func padFile() {
+        guard options.access == .readWrite else { return }
+        var info = unsafe MDB_envinfo()
+        var status = MDB_stat()
+        var file: Int32 = -1
+        var fileStatus = stat()
+        guard unsafe mdb_env_info(handle, &info) == MDB_SUCCESS, unsafe mdb_env_stat(handle, &status) == MDB_SUCCESS,
+            unsafe mdb_env_get_fd(handle, &file) == MDB_SUCCESS, unsafe fstat(file, &fileStatus) == 0
+        else { return }
+        let missing = unsafe (info.me_last_pgno + 1) * Int(status.ms_psize) - Int(fileStatus.st_size)
+        if missing > 0 { posix_fallocate(file, Int(fileStatus.st_size), missing) }
     }
 
     /// Frees the places of readers whose process has died. Also done at open and when all places are taken.

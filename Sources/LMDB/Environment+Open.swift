@@ -14,13 +14,16 @@ extension Environment {
         try NetworkFileSystem.refuse(path)
         try requireDataFile(path, options)
         try OpenEnvironments.register(identity, path: path)
+        let environment: Environment
         do throws(StorageError) {
             let handle = unsafe try openHandle(path, options)
-            return unsafe Environment(path: path, options: options, identity: identity, handle: handle)
+            environment = unsafe Environment(path: path, options: options, identity: identity, handle: handle)
         } catch {
             OpenEnvironments.remove(identity)
             throw error
         }
+        try environment.refuseCutFile()
+        return environment
     }
 
     private static func createFolder(_ path: String) throws(StorageError) {

@@ -65,6 +65,7 @@ internal import Synchronization
     private func release() {
         // A forked child only forgets: closing would touch the parent's readers' table.
         guard process == getpid() else { return }
+        padFile()
         unsafe mdb_env_close(handle)
         OpenEnvironments.remove(identity)
     }

@@ -25,6 +25,10 @@ public struct EnvironmentOptions: Sendable {
     /// Makes the folder (mode 0700) and the files when they do not exist yet.
     public var createsFolder: Bool
 
+    /// Whether a reader refuses a file that is shorter than its last commit says by whatever little. Where pages at the end may be free
+    /// and unwritten, as with tables that also shrink, a short file may be whole.
+    public var refusesShortFile = false
+
     /// The address space that an environment reserves, in bytes, where the system grants it: 1 TiB costs nothing until it is used.
     public static let reservation = 1 << 40
 

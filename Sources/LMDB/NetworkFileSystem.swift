@@ -2,14 +2,14 @@ internal import CLMDB
 internal import Glibc
 
 /// Finds out whether a folder lies on a file system whose locks and shared maps do not hold between machines.
-enum NetworkFileSystem {
+package enum NetworkFileSystem {
     /// Magic numbers of `statfs(2)`: NFS, SMB, CIFS, SMB2, AFS, kAFS, 9P, Ceph, Coda, NCP, Lustre, GFS2, OCFS2, VirtualBox shares.
     private static let magicNumbers: Set<UInt32> = [
         0x6969, 0x517B, 0xFF53_4D42, 0xFE53_4D42, 0x5346_414F, 0x6B41_4653, 0x0102_1997, 0x00C3_6400, 0x7375_7245, 0x564C,
         0x0BD0_0BD0, 0x0116_1970, 0x7461_636F, 0x786F_4256,
     ]
 
-    static func isNetwork(magic: UInt32) -> Bool { magicNumbers.contains(magic) }
+    package static func isNetwork(magic: UInt32) -> Bool { magicNumbers.contains(magic) }
 
     /// Throws when `path` is on a network file system.
     static func refuse(_ path: String) throws(StorageError) {

@@ -45,7 +45,7 @@ public struct WriteTransaction: ~Copyable, TransactionReading {
         let result = unsafe mdb_txn_commit(handle.pointer)
         defer { environment.leave() }
         guard result != MDB_SUCCESS else { return }
-        let code = StorageError.Code(number: result)
+        let code = environment.code(ofCommit: result)
         if !(code == .sizeLimitReached || code == .diskFull || code == .outOfMemory) || environment.isPanicked() {
             environment.closeWrites()
         }
@@ -78,6 +78,14 @@ extension Environment {
         let result = try body(&transaction)
         try transaction.commit()
         return result
+    }
+
+    /// What a failed commit means. LMDB gives EIO also for a write that a full disk cut short, which is told by the room that is left.
+    fileprivate func code(ofCommit number: Int32) -> StorageError.Code {
+        var status = statvfs()
+        guard number == EIO, unsafe statvfs(path, &status) == 0 else { return StorageError.Code(number: number) }
+        let blocks = geteuid() == 0 ? status.f_bfree : status.f_bavail
+        return UInt64(blocks) * UInt64(status.f_frsize) < 64 << 10 ? .diskFull : .inputOutput
     }
 
     /// Whether LMDB itself refuses to go on: it does after a failed write of the meta page.

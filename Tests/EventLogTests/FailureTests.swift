@@ -1,0 +1,162 @@
+import EventLog
+import Foundation
+import Glibc
+import Synchronization
+import TestKit
+import Testing
+
+struct FailureTests {
+    @Test func `an append that meets the size limit stores nothing, and all that was stored stays`() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/ledger"
+        let log = try EventLog.create(at: path, options: EventLogOptions(sizeLimit: 1 << 20))
+        let large = (0..<100).map { _ in NewEvent([UInt8](repeating: 7, count: 1000), encoding: .note, source: .log) }
+        var stored: UInt64 = 0
+        let error = await #expect(throws: EventLogError.self) {
+            while true {
+                try await log.append(large)
+                stored += 100
+            }
+        }
+        #expect(error?.code == .sizeLimitReached)
+        #expect(log.head == EventSequence(stored))
+        #expect(!log.areWritesClosed)
+        // A smaller append may still fit, and then gets the next sequence.
+        let small = try await log.append(NewEvent([1], encoding: .note, source: .log))
+        #expect(small == EventSequence(stored + 1))
+        await log.close()
+        let again = try EventLog.open(at: path)
+        #expect(again.head == small)
+        #expect(try again.verify().isIntact)
+        try await again.append(large)
+        await again.close()
+    }
+
+    @Test func `one caller's large batch does not fail the small ones that wait with it`() async throws {
+        let gate = Gate()
+        var options = EventLogOptions(sizeLimit: 1 << 20)
+        options.commitFault = {
+            gate.pass()
+            return nil
+        }
+        let log = try EventLog.temporary(options: options)
+        gate.close()
+        let outcomes = Mutex<[String]>([])
+        let payload = [UInt8](repeating: 7, count: 2000)
+        for count in [1, 1, 2000, 1] {
+            let events = (0..<count).map { _ in NewEvent(payload, encoding: .note, source: .log) }
+            try log.submit(events) { result in
+                let text: String =
+                    switch result {
+                    case .success(let range): range.map { "\($0)" } ?? "none"
+                    case .failure(let error): "\(error.code)"
+                    }
+                outcomes.withLock { $0.append(text) }
+            }
+        }
+        gate.open()
+        try await log.flush()
+        #expect(outcomes.withLock { $0 } == ["1...1", "2...2", "sizeLimitReached", "3...3"])
+        #expect(try log.verify().isIntact)
+        await log.close()
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "mounting a small disk needs root"))
+    func `a full disk stores nothing of the append that met it and goes on when there is room`() async throws {
+        let folder = try TemporaryFolder()
+        guard unsafe mount("tmpfs", folder.path, "tmpfs", 0, "size=1m") == 0 else { return }  // a container may forbid it
+        defer { unsafe umount(folder.path) }
+        let log = try EventLog.create(at: folder.path + "/ledger")
+        let ballast = folder.file("ballast")
+        try Data(count: 300_000).write(to: ballast)
+        var stored: UInt64 = 0
+        let error = await #expect(throws: EventLogError.self) {
+            while true {
+                try await log.append([NewEvent([UInt8](repeating: 7, count: 5000), encoding: .note, source: .log)])
+                stored += 1
+            }
+        }
+        #expect(error?.code == .diskFull)
+        #expect(log.head == EventSequence(stored))
+        try FileManager.default.removeItem(at: ballast)
+        let next = try await log.append(NewEvent([1], encoding: .note, source: .log))
+        #expect(next == EventSequence(stored + 1))
+        #expect(try log.verify().isIntact)
+        await log.close()
+    }
+
+    @Test(arguments: [false, true])
+    func `after a failed sync the same events with their tokens are in the log once`(hadReachedDisk: Bool) async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/ledger"
+        let fails = Mutex(false)
+        var options = EventLogOptions()
+        options.commitFault = { fails.withLock { $0 } ? (hadReachedDisk ? .afterDisk : .beforeDisk) : nil }
+        let log = try EventLog.create(at: path, options: options)
+        try await appendNumbered(log, 5)
+        fails.withLock { $0 = true }
+        let events = (0..<3).map { NewEvent([$0], encoding: .note, source: .log) }
+        let error = try #require(await #expect(throws: EventLogError.self) { try await log.append(events) })
+        #expect(error.code == .outcomeUnknown)
+        let token = try #require(error.token)
+        fails.withLock { $0 = false }
+        let later = try #require(
+            await #expect(throws: EventLogError.self) { try await log.append(NewEvent([9], encoding: .note, source: .log)) })
+        #expect(later.code == .writesClosed)
+        #expect(later.token == nil)
+        #expect(log.areWritesClosed)
+        await log.close()
+
+        let again = try EventLog.open(at: path)
+        #expect(again.head == EventSequence(hadReachedDisk ? 8 : 5))
+        for _ in 0..<2 {
+            let range = try await again.append(events, token: token)
+            #expect(range?.count == 3)
+            if hadReachedDisk { #expect(range == EventSequence(6)...EventSequence(8)) }
+            if !hadReachedDisk { break }
+        }
+        #expect(again.head == EventSequence(8))
+        let next = try await again.append(NewEvent([9], encoding: .note, source: .log))
+        #expect(next == EventSequence(9))
+        await again.close()
+    }
+
+    @Test func `single events of many tasks get tokens of their own`() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/ledger"
+        let gate = Gate()
+        let fails = Mutex(false)
+        var options = EventLogOptions()
+        options.commitFault = {
+            gate.pass()
+            return fails.withLock { $0 } ? .afterDisk : nil
+        }
+        let log = try EventLog.create(at: path, options: options)
+        fails.withLock { $0 = true }
+        gate.close()
+        let tokens = await withTaskGroup(of: (UInt8, AppendToken?).self) { group in
+            for number in 0..<20 as Range<UInt8> {
+                group.addTask {
+                    do throws(EventLogError) {
+                        try await log.append(NewEvent([number], encoding: .note, source: .log))
+                    } catch {
+                        return (number, error.token)
+                    }
+                    return (number, nil)
+                }
+            }
+            gate.open()
+            return await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
+        }
+        await log.close()
+        let again = try EventLog.open(at: path)
+        // Those of the failed commit carry a token; those behind it in the queue were not tried and are simply appended again.
+        for number in 0..<20 as Range<UInt8> {
+            try await again.append([NewEvent([number], encoding: .note, source: .log)], token: tokens[number])
+        }
+        let payloads = try again.events(in: EventSequence(1)...EventSequence(99)).map(\.payload)
+        #expect(payloads.count == 20)
+        #expect(Set(payloads).count == 20)
+        await again.close()
+    }
+}

@@ -1,0 +1,39 @@
+import EventLog
+import Foundation
+import Glibc
+import TestKit
+
+/// The files of a log, for tests that look at or damage them.
+struct LogFiles {
+    let path: String
+
+    var data: String { path + "/log/1/data.mdb" }
+    var current: String { path + "/log/current" }
+
+    /// All files below the ledger with their bytes, but for the table of readers and the lock.
+    func contents() throws -> [String: Data] {
+        var contents: [String: Data] = [:]
+        for name in try FileManager.default.subpathsOfDirectory(atPath: path) where !name.hasSuffix("lock.mdb") && name != "LOCK"
+        {
+            contents[name] = FileManager.default.contents(atPath: path + "/" + name)
+        }
+        return contents
+    }
+
+    /// Flips one bit of the last place in the file where `bytes` lie.
+    func damage(_ bytes: [UInt8]) throws {
+        var data = try Data(contentsOf: URL(fileURLWithPath: self.data))
+        guard let range = data.range(of: Data(bytes), options: .backwards) else { throw CocoaError(.fileReadCorruptFile) }
+        data[range.lowerBound] ^= 1
+        try data.write(to: URL(fileURLWithPath: self.data))
+    }
+}
+
+/// Appends `count` events whose payload is a text with their sequence.
+func appendNumbered(_ log: EventLog, _ count: Int) async throws {
+    let first = Int(log.head.rawValue) + 1
+    let events = (first..<first + count).map { NewEvent(numberedPayload($0), encoding: .note, source: .log) }
+    try await log.append(events)
+}
+
+func numberedPayload(_ number: Int) -> [UInt8] { Array("event number \(number) of the test".utf8) }

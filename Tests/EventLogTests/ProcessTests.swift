@@ -1,0 +1,118 @@
+import EventLog
+import Foundation
+import Glibc
+import TestKit
+import Testing
+
+/// The log between processes: each exit test runs its body in a process of its own.
+struct ProcessTests {
+    @Test func `a second writer is refused with the process that writes, a reader is not`() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/ledger"
+        let log = try EventLog.create(at: path)
+        try await appendNumbered(log, 10)
+        let writer = getpid()
+        await #expect(processExitsWith: .success) { [path = path as String, writer = writer as Int32] in
+            let error = #expect(throws: EventLogError.self) { _ = try EventLog.open(at: path) }
+            #expect(error?.code == .locked)
+            #expect(error?.holder == writer)
+            let reader = try EventLog.open(at: path, options: EventLogOptions(access: .readOnly))
+            #expect(reader.head == EventSequence(10))
+            let append = await #expect(throws: EventLogError.self) {
+                try await reader.append(NewEvent([1], encoding: .note, source: .log))
+            }
+            #expect(append?.code == .readOnly)
+            await reader.close()
+        }
+        await log.close()
+    }
+
+    @Test func `a subscription follows what another process appends`() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/ledger"
+        let log = try EventLog.create(at: path)
+        try await appendNumbered(log, 100)
+        let appending = Task {
+            while !Task.isCancelled {
+                try await appendNumbered(log, 10)
+                try await Task.sleep(for: .milliseconds(5))
+            }
+        }
+        await #expect(processExitsWith: .success) { [path = path as String] in
+            let reader = try EventLog.open(at: path, options: EventLogOptions(access: .readOnly))
+            let first = reader.head
+            var last = EventSequence.zero
+            for await range in reader.subscribe(after: .zero, batch: 64) {
+                #expect(range.lowerBound == last.advanced(by: 1))
+                #expect(range.count <= 64)
+                for event in try reader.events(in: range) {
+                    #expect(event.payload == numberedPayload(Int(event.sequence.rawValue)))
+                }
+                last = range.upperBound
+                if last > first.advanced(by: 50) { break }
+            }
+            #expect(last > first)
+            await reader.close()
+        }
+        appending.cancel()
+        _ = await appending.result
+        await log.close()
+    }
+
+    @Test func `what was appended before a kill is there afterwards and the lock is free`() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/ledger"
+        await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
+            let log = try EventLog.create(at: path)
+            await withTaskGroup(of: Void.self) { group in
+                for task in 0..<8 {
+                    group.addTask {
+                        for number in 0..<10_000 {
+                            let event = NewEvent(Array("\(task) \(number)".utf8), encoding: .note, source: .log)
+                            guard let sequence = try? await log.append(event) else { _exit(3) }  // the exit status tells
+                            if sequence.rawValue > 500 { kill(getpid(), SIGKILL) }
+                        }
+                    }
+                }
+            }
+        }
+        let log = try EventLog.open(at: path)
+        #expect(log.head.rawValue > 500)
+        #expect(try log.verify().isIntact)
+        var next = [Int](repeating: 0, count: 8)
+        for event in try log.events(in: EventSequence(1)...log.head) {
+            let parts = String(decoding: event.payload, as: UTF8.self).split(separator: " ").compactMap { Int($0) }
+            #expect(parts[1] == next[parts[0]])
+            next[parts[0]] += 1
+        }
+        await log.close()
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "changing the user needs root"))
+    func `someone who may only read opens a folder that may only be read`() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/ledger"
+        let log = try EventLog.create(at: path)
+        try await appendNumbered(log, 300)
+        await log.close()
+        let nobody: UInt32 = 65534
+        for name in try [""] + FileManager.default.subpathsOfDirectory(atPath: path).map({ "/" + $0 }) {
+            let isFolder = name.isEmpty || name == "/log" || name == "/log/1"
+            let changed = unsafe (chown(path + name, nobody, nobody), chmod(path + name, isFolder ? 0o555 : 0o444))
+            #expect(changed == (0, 0))
+        }
+        unsafe unlink(path + "/log/1/lock.mdb")
+        let opened = unsafe chmod(folder.path, 0o755)
+        #expect(opened == 0)
+        await #expect(processExitsWith: .success) { [path = path as String, nobody = nobody as UInt32] in
+            #expect(setuid(nobody) == 0)
+            let reader = try EventLog.open(at: path, options: EventLogOptions(access: .readOnly))
+            #expect(reader.head == EventSequence(300))
+            #expect(try reader.event(EventSequence(300))?.payload == numberedPayload(300))
+            #expect(try reader.verify().isIntact)
+            await reader.close()
+            let error = #expect(throws: EventLogError.self) { _ = try EventLog.open(at: path) }
+            #expect(error?.code == .permission)
+        }
+    }
+}

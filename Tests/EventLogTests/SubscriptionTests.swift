@@ -1,0 +1,56 @@
+import EventLog
+import Synchronization
+import TestKit
+import Testing
+
+struct SubscriptionTests {
+    @Test func `a subscription catches up in batches, then follows, and ends with the log`() async throws {
+        let log = try EventLog.temporary()
+        try await appendNumbered(log, 1000)
+        let ranges = Mutex<[ClosedRange<EventSequence>]>([])
+        let following = Task {
+            for await range in log.subscribe(after: EventSequence(100), batch: 300) { ranges.withLock { $0.append(range) } }
+        }
+        for _ in 0..<50 {
+            try await appendNumbered(log, 3)
+            await Task.yield()
+        }
+        let last = log.head
+        while ranges.withLock({ $0.last?.upperBound }) != last { try await Task.sleep(for: .milliseconds(1)) }
+        await log.close()
+        await following.value
+        var next = EventSequence(101)
+        for range in ranges.withLock({ $0 }) {
+            #expect(range.lowerBound == next)
+            #expect(range.count <= 300)
+            next = range.upperBound.advanced(by: 1)
+        }
+        #expect(next == last.advanced(by: 1))
+    }
+
+    @Test func `a cancelled subscription ends`() async throws {
+        let log = try EventLog.temporary()
+        let following = Task {
+            var count = 0
+            for await range in log.subscribe(after: .zero) { count += range.count }
+            return count
+        }
+        try await appendNumbered(log, 5)
+        try await Task.sleep(for: .milliseconds(20))
+        following.cancel()
+        #expect(await following.value == 5)
+        await log.close()
+    }
+
+    @Test func `a hook hears of each commit until it is removed`() async throws {
+        let log = try EventLog.temporary()
+        let heads = Mutex<[UInt64]>([])
+        let hook = log.onAppend { head in heads.withLock { $0.append(head.rawValue) } }
+        try await appendNumbered(log, 5)
+        try await appendNumbered(log, 5)
+        log.removeHook(hook)
+        try await appendNumbered(log, 5)
+        #expect(heads.withLock { $0 } == [5, 10])
+        await log.close()
+    }
+}

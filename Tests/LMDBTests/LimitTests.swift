@@ -1,0 +1,113 @@
+import Foundation
+import Glibc
+import LMDB
+import TestKit
+import Testing
+
+struct LimitTests {
+    @Test func `a write that meets the size limit stores nothing and a raised limit lets it go on`() throws {
+        let folder = try TemporaryFolder()
+        let environment = try Environment.open(folder.path, EnvironmentOptions(sizeLimit: 1 << 20))
+        let table = try environment.table("rows", UInt32.self, [UInt8].self)
+        let row = [UInt8](repeating: 1, count: 1000)
+        var stored: UInt32 = 0
+        let error = #expect(throws: StorageError.self) {
+            while true {
+                try environment.write { (write) throws(StorageError) in
+                    for number in stored..<stored + 10 { try write.put(table, number, row) }
+                }
+                stored += 10
+            }
+        }
+        #expect(error?.code == .sizeLimitReached)
+        #expect(stored > 500)
+        #expect(try environment.info().usedSize <= 1 << 20)
+        #expect(!environment.areWritesClosed)
+        try expectRows(stored, in: table, of: environment)
+        try environment.setSizeLimit(1 << 22)
+        try environment.write { (write) throws(StorageError) in
+            for number in stored..<stored + 10 { try write.put(table, number, row) }
+        }
+        try expectRows(stored + 10, in: table, of: environment)
+    }
+
+    @Test func `the limit is not moved under a live transaction`() throws {
+        let folder = try TemporaryFolder()
+        let environment = try Environment.open(folder.path, EnvironmentOptions(sizeLimit: 1 << 20))
+        let read = try environment.beginRead()
+        let error = #expect(throws: StorageError.self) { try environment.setSizeLimit(1 << 22) }
+        #expect(error?.code == .busy)
+        _ = consume read
+        try environment.setSizeLimit(1 << 22)
+        #expect(try environment.info().mappedSize == 1 << 22)
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "mounting a small disk needs root"))
+    func `a full disk stores nothing of the write that met it and goes on when there is room`() throws {
+        let folder = try TemporaryFolder()
+        guard unsafe mount("tmpfs", folder.path, "tmpfs", 0, "size=1m") == 0 else { return }  // a container may forbid it
+        defer { unsafe umount(folder.path) }
+        let environment = try Environment.open(folder.path + "/store")
+        defer { environment.close() }
+        let table = try environment.table("rows", UInt32.self, [UInt8].self)
+        let ballast = folder.file("ballast")
+        try Data(count: 300_000).write(to: ballast)
+        let row = [UInt8](repeating: 1, count: 1000)
+        var stored: UInt32 = 0
+        let error = #expect(throws: StorageError.self) {
+            while true {
+                try environment.write { (write) throws(StorageError) in
+                    for number in stored..<stored + 10 { try write.put(table, number, row) }
+                }
+                stored += 10
+            }
+        }
+        #expect(error?.code == .diskFull)
+        try expectRows(stored, in: table, of: environment)
+        try FileManager.default.removeItem(at: ballast)
+        try environment.write { (write) throws(StorageError) in
+            for number in stored..<stored + 10 { try write.put(table, number, row) }
+        }
+        try expectRows(stored + 10, in: table, of: environment)
+    }
+
+    @Test func `keys of no bytes and of more than 511 are refused`() throws {
+        let folder = try TemporaryFolder()
+        let environment = try Environment.open(folder.path)
+        let table = try environment.table("rows", [UInt8].self, UInt32.self)
+        for count in [0, 512, 1000] {
+            let error = #expect(throws: StorageError.self) {
+                try environment.write { (write) throws(StorageError) in
+                    try write.put(table, [UInt8](repeating: 1, count: count), 1)
+                }
+            }
+            #expect(error?.code == .keySize, "\(count)")
+        }
+        try environment.write { (write) throws(StorageError) in try write.put(table, [UInt8](repeating: 1, count: 511), 1) }
+    }
+
+    @Test func `places of readers that died are freed`() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path
+        let environment = try Environment.open(path)
+        await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
+            let environment = try Environment.open(path, EnvironmentOptions(access: .readOnly))
+            let read = try environment.beginRead()
+            kill(getpid(), SIGKILL)
+            _ = consume read
+        }
+        #expect(try environment.clearStaleReaders() == 1)
+        #expect(try environment.clearStaleReaders() == 0)
+    }
+
+    private func expectRows(_ count: UInt32, in table: Table<UInt32, [UInt8]>, of environment: Environment) throws {
+        var keys: [UInt32] = []
+        try environment.read { (read) throws(StorageError) in
+            try read.forEach(table) { (key, _) throws(StorageError) in
+                keys.append(key)
+                return true
+            }
+        }
+        #expect(keys == Array(0..<count))
+    }
+}
