@@ -75,7 +75,7 @@ let package = Package(
             "MeshViewsTests",
             ["MeshLedger", "MeshViews", "Projections", "Meshtastic", "EventLog", "LMDB", "ProtobufWire", "MeshSimulator"]),
         tests("MeshSimulatorTests", ["MeshSimulator", "Meshtastic", "ProtobufWire"]),
-        tests("MeshIngestTests", ["MeshIngest", "MeshViews", "Meshtastic", "EventLog", "MeshSimulator", "CMosquitto"]),
+        tests("MeshIngestTests", ["MeshIngest", "MeshViews", "Meshtastic", "EventLog", "ProtobufWire", "MeshSimulator", "CMosquitto"]),
         tests("MeshCommandsTests", ["MeshCommands", "MeshViews", "Meshtastic", "EventLog"]),
     ]
 )

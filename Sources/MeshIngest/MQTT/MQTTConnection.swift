@@ -219,7 +219,6 @@ final class MQTTConnection: Sendable {
             guard waitForSocket(client, POLLOUT, 1_000) else { break }
         }
         client.disconnect()
-        _ = client.write()
         report(.disconnected)
         return .stopped
     }

@@ -54,8 +54,11 @@ public final class MQTTIngest: Sendable {
         let target = target
         let subject = options.address.text
         if let failure = failure ?? connection.failure {
-            // The reason why it ended is told, not a second one.
-            try? await Uncancelled.run { () async throws(IngestError) in try await target.flush(subject) }
+            do throws(IngestError) {
+                try await Uncancelled.run { () async throws(IngestError) in try await target.flush(subject) }
+            } catch {
+                // The reason why it ended is told, not a second one.
+            }
             throw failure
         }
         try await Uncancelled.run { () async throws(IngestError) in try await target.flush(subject) }

@@ -90,7 +90,24 @@ import Foundation
         return (result, number)
     }
 
-    func disconnect() { _ = unsafe mosquitto_disconnect(handle) }
+    /// Says goodbye and waits, up to a second, until the broker has read it.
+    ///
+    /// A socket that is closed while it holds unread messages is reset, and with it go acknowledgements on their way: the broker would send all
+    /// those messages again. So the socket is kept open, under another number, until the broker has closed it.
+    func disconnect() {
+        let kept = descriptor.map { dup($0) } ?? -1
+        _ = unsafe mosquitto_disconnect(handle)
+        _ = write()
+        guard kept >= 0 else { return }
+        shutdown(kept, Int32(SHUT_WR))
+        var rest = [UInt8](repeating: 0, count: 65_536)
+        let deadline = ContinuousClock.now + .seconds(1)
+        while ContinuousClock.now < deadline {
+            var request = pollfd(fd: kept, events: Int16(POLLIN), revents: 0)
+            guard unsafe poll(&request, 1, 1_000) > 0, unsafe Foundation.read(kept, &rest, rest.count) > 0 else { break }
+        }
+        close(kept)
+    }
 
     /// The messages that came since the last call.
     func takeDeliveries() -> [Delivery] {
