@@ -105,7 +105,8 @@ struct EventRow {
             Column("form") { .text($0.encodingName) },
             Column("from") { row in row.packet.flatMap { $0.hasPacket ? .text(NodeID.text($0.from)) : nil } ?? .null },
             Column("to") { row in
-                row.packet.flatMap { $0.hasPacket ? .text($0.to == NodeID.broadcast ? "^all" : NodeID.text($0.to)) : nil } ?? .null
+                row.packet.flatMap { $0.hasPacket ? .text($0.to == NodeID.broadcast ? "^all" : NodeID.text($0.to)) : nil }
+                    ?? .null
             },
             Column("port") { row in
                 guard let packet = row.packet, packet.port != 0 else { return .null }

@@ -32,7 +32,9 @@ struct PacketShowCommand: AsyncParsableCommand {
             }
             let output = StandardOutput()
             if self.output.format == .table {
-                output.line("event \(sequence), \(event.payload.count) bytes of \(row.encodingName), from \(DisplayWidth.safe(row.source))")
+                output.line(
+                    "event \(sequence), \(event.payload.count) bytes of \(row.encodingName), from \(DisplayWidth.safe(row.source))"
+                )
                 output.line("arrived \(TimeText.iso(microseconds: event.header.arrivalTime.microseconds))")
                 output.line(shown?.textTree ?? "no packet: written by this program")
             } else {

@@ -68,7 +68,8 @@ struct ImportCommand: AsyncParsableCommand {
         }
         if report.skippedBytes > 0 { output.line("  \(report.skippedBytes) bytes between frames belong to no packet") }
         if let leftover = report.leftover {
-            output.line("  the last \(leftover.byteCount) bytes are cut short and wait for the rest; --complete keeps them as they are")
+            output.line(
+                "  the last \(leftover.byteCount) bytes are cut short and wait for the rest; --complete keeps them as they are")
         }
     }
 }

@@ -33,7 +33,9 @@ struct IngestMQTTCommand: AsyncParsableCommand {
         let options = try options()
         let ledger = try await ledger.openForWriting()
         let target = IngestTarget(log: ledger.log) { try await ledger.flush() }
-        let ingest = MQTTIngest(options, into: target) { StandardOutput.error("meshledger: \(DisplayWidth.safe($0.description))") }
+        let ingest = MQTTIngest(options, into: target) {
+            StandardOutput.error("meshledger: \(DisplayWidth.safe($0.description))")
+        }
         let outcome: Result<Void, any Error>
         do {
             outcome = .success(try await StopSignals.cancelling { try await ingest.run() })
@@ -42,7 +44,8 @@ struct IngestMQTTCommand: AsyncParsableCommand {
         }
         try await ledger.close()
         let statistics = ingest.statistics
-        StandardOutput.error("meshledger: \(statistics.storedCount) of \(statistics.receivedCount) messages stored, views flushed")
+        StandardOutput.error(
+            "meshledger: \(statistics.storedCount) of \(statistics.receivedCount) messages stored, views flushed")
         try outcome.get()
     }
 

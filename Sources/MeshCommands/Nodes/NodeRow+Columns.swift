@@ -9,7 +9,9 @@ extension NodeRow {
             Column("number", isDetail: true) { .number($0.number) },
             Column("short_name", heading: "short") { .optional($0.shortName) },
             Column("long_name", heading: "name") { .optional($0.longName) },
-            Column("hardware") { $0.hardwareModel == 0 ? .null : .text(FieldTable.hardwareName($0.hardwareModel) ?? String($0.hardwareModel)) },
+            Column("hardware") {
+                $0.hardwareModel == 0 ? .null : .text(FieldTable.hardwareName($0.hardwareModel) ?? String($0.hardwareModel))
+            },
             Column("role") { $0.isKnown ? .text(FieldTable.roleName($0.role) ?? String($0.role)) : .null },
             Column("last_heard") { .time($0.lastHeard) },
             Column("first_heard", isDetail: true) { .time($0.firstHeard) },
@@ -24,7 +26,9 @@ extension NodeRow {
             Column("firmware", isDetail: true) { .optional($0.firmware) },
             Column("is_licensed", isDetail: true) { .bool($0.isLicensed) },
             Column("is_unmessagable", isDetail: true) { $0.isUnmessagable.map { .bool($0) } ?? .null },
-            Column("public_key", isDetail: true) { $0.publicKey.isEmpty ? .null : .text(Data($0.publicKey).base64EncodedString()) },
+            Column("public_key", isDetail: true) {
+                $0.publicKey.isEmpty ? .null : .text(Data($0.publicKey).base64EncodedString())
+            },
             Column("has_key_conflict", isDetail: true) { .bool($0.hasKeyConflict) },
             Column("first_sequence", isDetail: true) { .unsigned($0.firstSequence) },
             Column("last_sequence", isDetail: true) { .unsigned($0.lastSequence) },

@@ -16,7 +16,8 @@ struct NodeArgument: ExpressibleByArgument {
         let named = try ledger.nodes(named: text)
         if named.count == 1 { return named[0].number }
         if named.isEmpty {
-            throw CommandError(.noInput, "no node is called \(text); `meshledger nodes` lists them, and !hex or a number also names one")
+            throw CommandError(
+                .noInput, "no node is called \(text); `meshledger nodes` lists them, and !hex or a number also names one")
         }
         let ids = named.prefix(5).map { NodeID.text($0.number) }.joined(separator: ", ")
         throw CommandError(.usage, "\(named.count) nodes are called \(text) (\(ids)); say which by its id")

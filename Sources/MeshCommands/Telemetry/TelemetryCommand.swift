@@ -59,7 +59,9 @@ extension TelemetryRow {
             Column("sequence", isDetail: true) { .unsigned($0.sequence) },
         ]
         guard let kind else {
-            let all = Column<TelemetryRow>("metrics", shown: { $0.values.map { "\($0.field.name)=\($0.value.text)" }.joined(separator: " ") }) {
+            let all = Column<TelemetryRow>(
+                "metrics", shown: { $0.values.map { "\($0.field.name)=\($0.value.text)" }.joined(separator: " ") }
+            ) {
                 .object($0.values.map { CellMember(name: $0.field.name, value: $0.value.cell) })
             }
             return front + [all] + back
