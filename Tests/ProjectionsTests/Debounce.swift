@@ -1,0 +1,105 @@
+import EventLog
+import Projections
+import TestKit
+import Testing
+
+@testable import Projections
+
+struct Debounce {
+    /// Waits, without trusting any clock, until a condition of another task holds.
+    private func until(_ condition: () async throws -> Bool) async throws {
+        for _ in 0..<20_000 {
+            if try await condition() { return }
+            await Task.yield()
+        }
+        Issue.record("it did not happen")
+    }
+
+    private func commits(_ projector: Projector<LastValues>) async -> Int {
+        await projector.statistics().commits.values.reduce(0, +)
+    }
+
+    @Test func `packets at 0, 0.2 and 0.4 s give exactly one commit at 2.4 s`() async throws {
+        let folder = try TemporaryFolder()
+        let clock = VirtualClock()
+        let store = try openStore(folder.path + "/view")
+        let projector = try Projector(LastValues(), store: store, clock: clock)
+        for (index, milliseconds) in [0, 200, 400].enumerated() {
+            clock.advance(to: .milliseconds(milliseconds))
+            try await projector.fold(LastValues.Batch(first: UInt64(index + 1), [(1, UInt64(index))]), isCatchingUp: false)
+        }
+        clock.advance(to: .milliseconds(2_399))
+        try await until { clock.sleeperCount == 1 }
+        #expect(await commits(projector) == 0)
+        #expect(try LastValues.rows(store).isEmpty)
+        clock.advance(to: .milliseconds(2_400))
+        try await until { await commits(projector) == 1 }
+        #expect(try LastValues.rows(store) == [1: 2])
+        #expect(await projector.statistics().commits == [.quiet: 1])
+        clock.advance(to: .seconds(60))
+        for _ in 0..<100 { await Task.yield() }
+        #expect(await commits(projector) == 1)
+    }
+
+    @Test func `packets every 1.9 s never leave one unflushed for more than 5 s`() {
+        var schedule = FlushSchedule(policy: FlushPolicy())
+        var unflushed: [Duration] = []
+        for step in 0...60_000 {
+            let now = Duration.milliseconds(step)
+            if let due = schedule.due, due.time <= now {
+                for time in unflushed { #expect(now - time <= .seconds(5)) }
+                unflushed.removeAll()
+                schedule.flushed(at: now)
+            }
+            if step % 1_900 == 0 {
+                schedule.changed(.debounced, at: now)
+                unflushed.append(now)
+            }
+        }
+        #expect(unflushed.count <= 3)
+    }
+
+    @Test func `a hundred packets a second for ten seconds give at most three commits`() {
+        var schedule = FlushSchedule(policy: FlushPolicy())
+        var commits = 0
+        for step in 0...12_500 {
+            let now = Duration.milliseconds(step)
+            if let due = schedule.due, due.time <= now {
+                commits += 1
+                schedule.flushed(at: now)
+            }
+            if step % 10 == 0 && step < 10_000 { schedule.changed(.debounced, at: now) }
+        }
+        #expect((1...3).contains(commits))
+        #expect(schedule.due == nil)
+    }
+
+    @Test func `immediate changes are committed with their batch, at most once in 20 ms`() async throws {
+        let folder = try TemporaryFolder()
+        let clock = VirtualClock()
+        let store = try openStore(folder.path + "/view")
+        let projector = try Projector(LastValues(urgency: .immediate), store: store, clock: clock)
+        clock.advance(to: .seconds(1))
+        try await projector.fold(LastValues.Batch(first: 1, [(1, 1)]), isCatchingUp: false)
+        #expect(try LastValues.rows(store) == [1: 1])
+        clock.advance(to: .milliseconds(1_005))
+        try await projector.fold(LastValues.Batch(first: 2, [(1, 2)]), isCatchingUp: false)
+        #expect(try LastValues.rows(store) == [1: 1])
+        clock.advance(to: .milliseconds(1_020))
+        try await until { await commits(projector) == 2 }
+        #expect(try LastValues.rows(store) == [1: 2])
+    }
+
+    @Test func `events without a row of the view do not make it commit`() async throws {
+        let folder = try TemporaryFolder()
+        let clock = VirtualClock()
+        let store = try openStore(folder.path + "/view")
+        let projector = try Projector(LastValues(urgency: .none), store: store, clock: clock)
+        try await projector.fold(LastValues.Batch(first: 1, [(1, 1)]), isCatchingUp: false)
+        clock.advance(to: .seconds(100))
+        for _ in 0..<100 { await Task.yield() }
+        #expect(await commits(projector) == 0)
+        try await projector.flush(.request)
+        #expect(try store.checkpoint() == Checkpoint(sequence: 1, checksum: 31))
+    }
+}

@@ -1,0 +1,83 @@
+import EventLog
+import LMDB
+import Projections
+import TestKit
+import Testing
+
+struct Projectors {
+    @Test func `rows, quarantine, carried state and checkpoint are committed together and found again`() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/view"
+        var batch = LastValues.Batch(first: 1, [(7, 1), (8, .max), (7, 3)])
+        batch.carry.records = [
+            Carry.Record(sequence: 1, first: 10, second: 11), Carry.Record(sequence: 3, first: 30, second: 31),
+        ]
+        batch.carry.entries = [Carry.Entry(sequence: 2, key: [1], value: [2, 3])]
+        do {
+            let store = try openStore(path)
+            let projector = try Projector(LastValues(), store: store)
+            try await projector.fold(batch, isCatchingUp: true)
+            try await projector.flush(.request)
+            store.close()
+        }
+        let store = try openStore(path)
+        #expect(try LastValues.rows(store) == [7: 3])
+        #expect(try store.checkpoint() == Checkpoint(sequence: 3, checksum: 93))
+        #expect(try store.quarantined() == [Quarantined(sequence: EventSequence(2), reason: "too large")])
+        #expect(try store.quarantinedCount() == 1)
+        let projector = try Projector(LastValues(), store: store)
+        let carry = try await projector.storedCarry()
+        #expect(carry.records == batch.carry.records)
+        #expect(carry.entries.map(\.value) == [[2, 3]])
+    }
+
+    @Test func `events before the checkpoint are not folded again`() async throws {
+        let folder = try TemporaryFolder()
+        let store = try openStore(folder.path + "/view")
+        let projector = try Projector(LastValues(), store: store)
+        try await projector.fold(LastValues.Batch(first: 1, [(1, 1), (1, 2)]), isCatchingUp: true)
+        try await projector.fold(LastValues.Batch(first: 1, [(1, 9), (1, 9), (2, 3)]), isCatchingUp: true)
+        try await projector.flush(.request)
+        #expect(try LastValues.rows(store) == [1: 2, 2: 3])
+    }
+
+    @Test func `carried records survive any pattern of flushes, and old ones are forgotten`() async throws {
+        for seed in UInt64(1)...20 {
+            var random = SeededGenerator(seed: seed)
+            let folder = try TemporaryFolder()
+            let store = try openStore(folder.path + "/view")
+            let projector = try Projector(LastValues(), store: store)
+            var model: [Carry.Record] = []
+            var next: UInt64 = 1
+            for _ in 0..<60 {
+                var batch = LastValues.Batch(first: next, (0..<Int.random(in: 1...300, using: &random)).map { _ in (1, 1) })
+                for sequence in next...batch.events.upperBound.rawValue where Bool.random(using: &random) {
+                    batch.carry.records.append(Carry.Record(sequence: sequence, first: sequence &* 3, second: random.next()))
+                }
+                model += batch.carry.records
+                if model.count > 500 { model.removeFirst(model.count - 500) }
+                batch.carry.oldestRecord = model.first?.sequence ?? 0
+                next = batch.events.upperBound.rawValue + 1
+                try await projector.fold(batch, isCatchingUp: true)
+                if Int.random(in: 0..<4, using: &random) == 0 { try await projector.flush(.request) }
+            }
+            try await projector.flush(.request)
+            #expect(try await projector.storedCarry().records == model, "seed \(seed)")
+        }
+    }
+
+    @Test func `a commit that fails is told, and nothing of it is forgotten`() async throws {
+        let folder = try TemporaryFolder()
+        let store = try ViewStore.open(
+            at: folder.path + "/view", recipe: Recipe(view: "last", version: 1, policy: "", keyring: ""), tables: ["last"],
+            access: .readWrite, sizeLimit: 300_000)
+        let projector = try Projector(LastValues(), store: store)
+        let values = (0..<20_000).map { (key: UInt32($0), value: UInt64($0)) }
+        try await projector.fold(LastValues.Batch(first: 1, values), isCatchingUp: true)
+        await #expect(throws: StorageError.self) { try await projector.flush(.request) }
+        #expect(try store.checkpoint() == .start)
+        try store.environment.setSizeLimit(10_000_000)
+        try await projector.flush(.request)
+        #expect(try LastValues.rows(store).count == 20_000)
+    }
+}
