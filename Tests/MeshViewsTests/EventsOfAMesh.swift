@@ -1,0 +1,80 @@
+import EventLog
+import MeshViews
+import Meshtastic
+import ProtobufWire
+
+/// Envelopes made field by field, for tests of one rule each.
+struct MeshPacketBuilder {
+    var from: UInt32 = 0x1000_0001
+    var to: UInt32 = NodeID.broadcast
+    var id: UInt32 = 1
+    var rxTime: UInt32 = 1_780_000_000
+    var port: UInt32 = Port.text
+    var payload: [UInt8] = []
+    var requestID: UInt32 = 0
+    var replyID: UInt32 = 0
+    var emoji: UInt32 = 0
+    var channel = "LongFast"
+    var gateway = "!aabbccdd"
+
+    func envelope() -> [UInt8] {
+        var writer = WireWriter()
+        writer.message(1) { packet in
+            packet.fixed32(1, from)
+            packet.fixed32(2, to)
+            packet.message(4) { data in
+                data.varint(1, UInt64(port))
+                data.bytes(2, payload)
+                if requestID != 0 { data.fixed32(6, requestID) }
+                if replyID != 0 { data.fixed32(7, replyID) }
+                if emoji != 0 { data.fixed32(8, emoji) }
+            }
+            packet.fixed32(6, id)
+            if rxTime != 0 { packet.fixed32(7, rxTime) }
+        }
+        writer.string(2, channel)
+        writer.string(3, gateway)
+        return writer.bytes
+    }
+
+    func event(_ source: SourceID, at time: UInt32? = nil) -> NewEvent {
+        NewEvent(
+            envelope(), encoding: PayloadEncoding(rawValue: CaptureForm.serviceEnvelope.rawValue), source: source,
+            reception: .recorded(Timestamp(seconds: Int64(time ?? rxTime))))
+    }
+
+    static func position(_ latitude: Int32, _ longitude: Int32, precision: UInt32 = 32, time: UInt32 = 0) -> [UInt8] {
+        var writer = WireWriter()
+        writer.fixed32(1, UInt32(bitPattern: latitude))
+        writer.fixed32(2, UInt32(bitPattern: longitude))
+        if time != 0 { writer.fixed32(4, time) }
+        writer.varint(23, UInt64(precision))
+        return writer.bytes
+    }
+
+    static func user(_ name: String, key: [UInt8] = []) -> [UInt8] {
+        var writer = WireWriter()
+        writer.string(1, "!10000001")
+        writer.string(2, name)
+        writer.string(3, String(name.prefix(4)))
+        if !key.isEmpty { writer.bytes(8, key) }
+        return writer.bytes
+    }
+
+    static func routing(error: UInt32) -> [UInt8] {
+        var writer = WireWriter()
+        writer.varint(3, UInt64(error))
+        return writer.bytes
+    }
+}
+
+/// A ledger in memory with these packets folded.
+func ledger(
+    of packets: [MeshPacketBuilder], options: LedgerOptions = LedgerOptions()
+) async throws -> Ledger {
+    let ledger = try await Ledger.temporary(options: options)
+    let source = try await ledger.log.source(named: "test")
+    _ = try await ledger.log.append(packets.map { $0.event(source) })
+    try await ledger.catchUp()
+    return ledger
+}

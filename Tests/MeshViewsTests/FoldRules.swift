@@ -1,0 +1,139 @@
+import EventLog
+import MeshViews
+import Meshtastic
+import Testing
+
+struct FoldRules {
+    private typealias Packet = MeshPacketBuilder
+
+    @Test func `one packet heard by three gateways is one message with three receptions`() async throws {
+        let packets = ["!00000011", "!00000012", "!00000013"].map { Packet(payload: Array("hello".utf8), gateway: $0) }
+        let ledger = try await ledger(of: packets)
+        let messages = try ledger.messages()
+        #expect(messages.count == 1)
+        #expect(messages.first?.receptions == 3)
+        #expect(messages.first?.gateways == [0x11, 0x12, 0x13])
+        let node = try #require(try ledger.node(0x1000_0001))
+        #expect((node.packets, node.receptions) == (1, 3))
+        try await ledger.close()
+    }
+
+    @Test func `one id from two senders, or again after an hour, is two packets`() async throws {
+        let first = Packet(payload: Array("a".utf8))
+        var second = first
+        second.from = 0x1000_0002
+        var later = first
+        later.rxTime += 3_601
+        let ledger = try await ledger(of: [first, second, later])
+        #expect(try ledger.messages().count == 3)
+        try await ledger.close()
+    }
+
+    @Test func `an id of zero is never the same packet`() async throws {
+        let packet = Packet(id: 0, payload: Array("a".utf8))
+        let ledger = try await ledger(of: [packet, packet])
+        #expect(try ledger.messages().count == 2)
+        try await ledger.close()
+    }
+
+    @Test(arguments: [true, false]) func `an acknowledgement finds its message, before it or after it`(isFirst: Bool) async throws
+    {
+        let message = Packet(from: 1_001, to: 1_002, id: 77, payload: Array("hi".utf8))
+        let receipt = Packet(
+            from: 1_002, to: 1_001, id: 78, port: Port.routing, payload: Packet.routing(error: 0), requestID: 77)
+        let ledger = try await ledger(of: isFirst ? [receipt, message] : [message, receipt])
+        #expect(try ledger.message(id: 77, from: 1_001)?.state == .delivered)
+        try await ledger.close()
+    }
+
+    @Test func `a message's state only rises`() async throws {
+        let message = Packet(from: 1_001, to: 1_002, id: 77, payload: Array("hi".utf8))
+        func receipt(_ id: UInt32, from: UInt32, _ error: UInt32) -> Packet {
+            Packet(from: from, to: 1_001, id: id, port: Port.routing, payload: Packet.routing(error: error), requestID: 77)
+        }
+        let failed = try await ledger(of: [message, receipt(1, from: 1_003, 5)])
+        #expect(try failed.message(id: 77, from: 1_001)?.state == .failed)
+        #expect(try failed.message(id: 77, from: 1_001)?.failureReason == 5)
+        try await failed.close()
+        let relayed = try await ledger(of: [message, receipt(1, from: 1_003, 5), receipt(2, from: 1_003, 0)])
+        #expect(try relayed.message(id: 77, from: 1_001)?.state == .implicitlyAcknowledged)
+        try await relayed.close()
+        let arrived = try await ledger(
+            of: [message, receipt(1, from: 1_002, 0), receipt(2, from: 1_003, 5), receipt(3, from: 1_003, 0)])
+        #expect(try arrived.message(id: 77, from: 1_001)?.state == .delivered)
+        try await arrived.close()
+    }
+
+    @Test func `null island and its reduced forms are no positions, places off the globe are quarantined`() async throws {
+        let places: [(Int32, Int32, UInt32)] = [
+            (0, 0, 32), (1 << 17, 1 << 17, 14), (950_000_000, 1, 32), (479_000_000, 112_000_000, 14),
+        ]
+        let packets = places.enumerated().map { index, place in
+            Packet(
+                id: UInt32(index + 1), port: Port.position,
+                payload: Packet.position(place.0, place.1, precision: place.2))
+        }
+        let ledger = try await ledger(of: packets)
+        #expect(try ledger.positions(of: nil).map(\.latitudeE7) == [479_000_000])
+        #expect(try ledger.quarantine(view: "positions").map(\.sequence) == [3])
+        #expect(ledger.log.head.rawValue == 4)
+        try await ledger.close()
+    }
+
+    @Test func `a sender's clock counts only near the time of reception`() async throws {
+        let heard: UInt32 = 1_780_000_000
+        let stamps: [UInt32] = [heard - 100, 0, 1_000, heard + 86_400, heard - 90_000]
+        let packets = stamps.enumerated().map { index, stamp in
+            Packet(
+                id: UInt32(index + 1), rxTime: index == 1 ? 0 : heard, port: Port.position,
+                payload: Packet.position(1_000 + Int32(index), 5, time: stamp))
+        }
+        let ledger = try await Ledger.temporary()
+        let source = try await ledger.log.source(named: "test")
+        _ = try await ledger.log.append(packets.map { $0.event(source, at: heard) })
+        try await ledger.catchUp()
+        let rows = try ledger.positions(of: 0x1000_0001).sorted { $0.sequence < $1.sequence }
+        #expect(rows.map(\.time) == [heard - 100, heard, heard, heard, heard])
+        #expect(rows.map(\.timeSource) == [.sender, .recorded, .receiver, .receiver, .receiver])
+        try await ledger.close()
+    }
+
+    @Test func `the first public key stays and another one is flagged; an empty name never replaces a name`() async throws {
+        let first = [UInt8](repeating: 1, count: 32)
+        let other = [UInt8](repeating: 2, count: 32)
+        let ledger = try await ledger(of: [
+            Packet(id: 1, port: Port.position, payload: Packet.position(1_000, 2_000)),
+            Packet(id: 2, port: Port.nodeInfo, payload: Packet.user("Hilltop", key: first)),
+            Packet(id: 3, port: Port.nodeInfo, payload: Packet.user("", key: other)),
+        ])
+        let node = try #require(try ledger.node(0x1000_0001))
+        #expect(node.longName == "Hilltop")
+        #expect(node.publicKey == first)
+        #expect(node.hasKeyConflict)
+        #expect(node.firstSequence == 1)
+        try await ledger.close()
+    }
+
+    @Test func `a noisy channel never evicts another, and direct threads have their own cap`() async throws {
+        var packets: [Packet] = []
+        for index in UInt32(0)..<40 {
+            packets.append(Packet(id: 100 + index, rxTime: 1_780_000_000 + index, payload: Array("noise".utf8), channel: "Loud"))
+        }
+        packets.append(Packet(id: 1, payload: Array("calm".utf8), channel: "Quiet"))
+        packets.append(Packet(to: 9, id: 2, payload: Array("direct".utf8), channel: "Loud"))
+        let ledger = try await ledger(of: packets, options: LedgerOptions(caps: ViewCaps(messages: 10)))
+        let loud = try ledger.messages(RowQuery(channel: "Loud"))
+        #expect(loud.filter { $0.to == NodeID.broadcast }.map(\.id) == (130..<140).reversed().map { UInt32($0) })
+        #expect(try ledger.messages(RowQuery(channel: "Quiet")).count == 1)
+        #expect(try ledger.messages(of: 9).map(\.id) == [2])
+        try await ledger.close()
+    }
+
+    @Test func `a flood of nodes keeps the cap and the newcomers`() async throws {
+        let packets = (UInt32(1)...3_000).map { Packet(from: 5_000 + $0, id: $0, rxTime: 1_780_000_000 + $0) }
+        let ledger = try await ledger(of: packets, options: LedgerOptions(caps: ViewCaps(nodes: 1_500)))
+        let numbers = Set(try ledger.nodes().map(\.number))
+        #expect(numbers == Set((UInt32(1_501)...3_000).map { 5_000 + $0 }))
+        try await ledger.close()
+    }
+}

@@ -1,0 +1,135 @@
+import EventLog
+import Foundation
+import MeshViews
+import Meshtastic
+import Projections
+import TestKit
+import Testing
+
+struct Recovery {
+    private static let views = ["nodes", "positions", "telemetry", "messages"]
+
+    private func digests(_ ledger: Ledger) throws -> [String] { try Self.views.map { try ledger.digest(of: $0) } }
+
+    /// Traffic with repeats, replies, receipts and bad clocks.
+    private func packets(_ count: Int, seed: UInt64) -> [MeshPacketBuilder] {
+        var random = SeededGenerator(seed: seed)
+        return (0..<count).map { index in
+            let from = UInt32.random(in: 5_000..<5_020, using: &random)
+            let id = UInt32.random(in: 1..<200, using: &random)
+            let time = 1_780_000_000 + UInt32(index) * 20 + UInt32.random(in: 0..<500, using: &random)
+            var packet = MeshPacketBuilder(from: from, id: id, rxTime: time)
+            packet.gateway = ["!00000011", "!00000012"][Int.random(in: 0..<2, using: &random)]
+            switch Int.random(in: 0..<5, using: &random) {
+            case 0:
+                packet.port = Port.position
+                packet.payload = MeshPacketBuilder.position(Int32.random(in: 1...9_000, using: &random), 7)
+            case 1:
+                packet.port = Port.nodeInfo
+                packet.payload = MeshPacketBuilder.user("node \(from)")
+            case 2:
+                packet.port = Port.routing
+                packet.to = UInt32.random(in: 5_000..<5_020, using: &random)
+                packet.requestID = UInt32.random(in: 1..<200, using: &random)
+                packet.payload = MeshPacketBuilder.routing(error: UInt32.random(in: 0..<2, using: &random) * 5)
+            case 3:
+                packet.payload = Array("text \(index)".utf8)
+                packet.to = UInt32.random(in: 5_000..<5_020, using: &random)
+            default: packet.payload = Array("text \(index)".utf8)
+            }
+            return packet
+        }
+    }
+
+    @Test(arguments: 1...12) func `any pattern of flushes and reopenings gives the rows of one full fold`(seed: UInt64)
+        async throws
+    {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/mesh.ledger"
+        let options = LedgerOptions(caps: ViewCaps(nodes: 12, positions: 10, telemetry: 10, messages: 15))
+        var random = SeededGenerator(seed: seed &* 77)
+        let all = packets(600, seed: seed)
+        var ledger = try await Ledger.create(at: path, options: options)
+        var next = 0
+        while next < all.count {
+            let count = min(all.count - next, Int.random(in: 1...90, using: &random))
+            let source = try await ledger.log.source(named: "test")
+            _ = try await ledger.log.append(all[next..<next + count].map { $0.event(source) })
+            next += count
+            switch Int.random(in: 0..<4, using: &random) {
+            case 0: try await ledger.catchUp()
+            case 1:
+                try await ledger.close()
+                ledger = try await Ledger.open(at: path, options: options)
+            default: break
+            }
+        }
+        try await ledger.catchUp()
+        let incremental = try digests(ledger)
+        try await ledger.close()
+        try FileManager.default.removeItem(atPath: path + "/views")
+        let again = try await Ledger.open(at: path, options: options)
+        try await again.catchUp()
+        #expect(try digests(again) == incremental, "seed \(seed)")
+        try await again.close()
+    }
+
+    @Test func `a view that has seen a tail which the log lost is built again`() async throws {
+        let folder = try TemporaryFolder()
+        let source = packets(50, seed: 3)
+        for (name, count) in [("long", 50), ("short", 30)] {
+            let ledger = try await Ledger.create(at: folder.path + "/" + name)
+            let id = try await ledger.log.source(named: "test")
+            _ = try await ledger.log.append(source.prefix(count).map { $0.event(id) })
+            try await ledger.catchUp()
+            try await ledger.close()
+        }
+        let short = folder.path + "/short"
+        try FileManager.default.removeItem(atPath: short + "/views")
+        try FileManager.default.copyItem(atPath: folder.path + "/long/views", toPath: short + "/views")
+        let ledger = try await Ledger.open(at: short)
+        try await ledger.catchUp()
+        #expect(try await ledger.views().allSatisfy { $0.checkpoint == 30 })
+        #expect(try ledger.viewsBeyondLog().isEmpty)
+        try await ledger.close()
+    }
+
+    @Test func `while a changed recipe is built, the old view answers`() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/mesh.ledger"
+        var ledger = try await Ledger.create(at: path)
+        let source = try await ledger.log.source(named: "test")
+        _ = try await ledger.log.append(packets(400, seed: 9).map { $0.event(source) })
+        try await ledger.catchUp()
+        let before = try digests(ledger)
+        try await ledger.close()
+        let changed = LedgerOptions(caps: ViewCaps(messages: 5))
+        let reader = try await Ledger.open(at: path, options: LedgerOptions(access: .readOnly, caps: changed.caps))
+        #expect(try await reader.views().first { $0.name == "messages" }?.isStale == true)
+        #expect(try reader.messages().count > 5)
+        try await reader.close()
+        ledger = try await Ledger.open(at: path, options: changed)
+        #expect(try ledger.messages(RowQuery(limit: 1)).count == 1)
+        try await ledger.catchUp()
+        #expect(try digests(ledger) != before)
+        #expect(try Array(digests(ledger).prefix(3)) == Array(before.prefix(3)))
+        let folders = try FileManager.default.contentsOfDirectory(atPath: path + "/views/messages").filter { $0.hasPrefix("v") }
+        #expect(folders.count == 1)
+        try await ledger.close()
+    }
+
+    @Test func `readers in between always get a whole old or a whole new view`() async throws {
+        let ledger = try await ledger(of: packets(300, seed: 4))
+        let expected = try ledger.nodes().count
+        let rebuilding = Task { for _ in 0..<10 { try await ledger.rebuild() } }
+        var reads = 0
+        while reads < 400 {
+            #expect(try ledger.nodes().count == expected)
+            reads += 1
+            await Task.yield()
+        }
+        try await rebuilding.value
+        #expect(try ledger.nodes().count == expected)
+        try await ledger.close()
+    }
+}
