@@ -29,7 +29,7 @@ public final class Ledger: Sendable {
     private let engine: ViewEngine
     private let keys: Mutex<Keyring>
     private let definitionsBox: Mutex<[ViewDefinition]>
-    private let follower = Mutex<Task<Void, Never>?>(nil)
+    private let follower = Mutex<Follower?>(nil)
     private let removesFolder: Bool
 
     private init(path: String, log: EventLog, keyring: Keyring, options: LedgerOptions, isReadOnly: Bool, removesFolder: Bool) {
@@ -112,7 +112,13 @@ public final class Ledger: Sendable {
         _ = log.onAppend { _ in signal.yield() }  // lives as long as the log
         let engine = engine
         let task = Task { for await _ in heads { await engine.follow() } }
-        follower.withLock { $0 = task }
+        follower.withLock { $0 = Follower(signal: signal, task: task) }
+    }
+
+    /// The task that folds what is appended, and what wakes it.
+    private struct Follower: Sendable {
+        var signal: AsyncStream<Void>.Continuation
+        var task: Task<Void, Never>
     }
 
     // MARK: Views
@@ -146,10 +152,12 @@ public final class Ledger: Sendable {
 
     /// Flushes the views and closes all files. The ledger is of no use afterwards.
     public func close() async throws(LedgerError) {
-        follower.withLock { task in
-            task?.cancel()
-            task = nil
+        let follower = follower.withLock { follower in
+            defer { follower = nil }
+            return follower
         }
+        follower?.signal.finish()
+        await follower?.task.value
         defer { if removesFolder { try? FileManager.default.removeItem(atPath: path) } }  // tmpfs; nothing to rescue
         do {
             if !isReadOnly { try await engine.close() }

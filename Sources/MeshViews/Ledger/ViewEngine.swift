@@ -9,6 +9,7 @@ import Projections
 actor ViewEngine {
     private struct Build {
         var pipeline: FoldPipeline<MeshStage>
+        var stage: MeshStage
         var members: [Member]
         var replacesLive: Bool
     }
@@ -24,6 +25,8 @@ actor ViewEngine {
     private let logger = Logger(label: "meshledger.views")
     private var live: FoldPipeline<MeshStage>?
     private var liveMembers: [Member] = []
+    /// How the live views' events are decoded.
+    private var stage: MeshStage?
     private var build: Build?
     private var buildTask: Task<Void, any Error>?
     private var buildProgress: FoldProgress?
@@ -39,6 +42,7 @@ actor ViewEngine {
     /// Takes up every view where it is: current ones go on from their checkpoints, the others are built beside.
     func start(_ definitions: [ViewDefinition], keyring: Keyring) async throws {
         let stage = MeshStage(log: log, keyring: keyring)
+        self.stage = stage
         var current: [Member] = []
         var stale: [Member] = []
         for definition in definitions {
@@ -124,7 +128,8 @@ actor ViewEngine {
     // MARK: Building
 
     private func begin(_ members: [Member], _ stage: MeshStage, replacesLive: Bool) async throws {
-        build = Build(pipeline: try await pipeline(members, stage), members: members, replacesLive: replacesLive)
+        build = Build(
+            pipeline: try await pipeline(members, stage), stage: stage, members: members, replacesLive: replacesLive)
         buildTask = Task { try await self.runBuild() }
     }
 
@@ -140,6 +145,7 @@ actor ViewEngine {
             if build.replacesLive || live == nil {
                 await live?.stop()
                 live = build.pipeline
+                stage = build.stage
                 let old = liveMembers
                 liveMembers = build.members
                 try swap(build.members)
@@ -196,11 +202,13 @@ actor ViewEngine {
 
     /// Leaves an unfinished build where it is; its files are taken up again or removed by a later one.
     private func cancelBuild() async throws {
-        buildTask?.cancel()
-        _ = try? await buildTask?.value  // cancelled, or failed: either way it is over
-        buildTask = nil
         guard let build else { return }
+        buildTask?.cancel()
         await build.pipeline.stop()
+        _ = await buildTask?.result
+        buildTask = nil
+        guard self.build != nil else { return }  // it had finished just before
+        try await build.pipeline.flush(.close)
         for member in build.members { member.store.close() }
         finishBuild()
     }
@@ -220,12 +228,25 @@ actor ViewEngine {
 
     /// Folds what the log has beyond the views. Called for every commit of the log.
     func follow() async {
-        guard !isClosed, let live else { return }
+        guard !isClosed else { return }
         do {
-            try await live.fold(through: log.head.rawValue)
+            try await foldLive(nil)
         } catch {
             logger.error("the views cannot follow the log: \(error)")
         }
+    }
+
+    private func foldLive(_ progress: (@Sendable (FoldProgress) -> Void)?) async throws {
+        guard let live else { return }
+        if await live.hasFailed { try await beginAgain(live) }
+        try await self.live?.fold(through: log.head.rawValue, progress: progress)
+    }
+
+    /// After a failure (a full disk, say) the live views go on from what they had committed.
+    private func beginAgain(_ failed: FoldPipeline<MeshStage>) async throws {
+        await failed.stop()
+        guard let stage else { return }
+        live = try await pipeline(liveMembers, stage)
     }
 
     /// Waits until every view has folded the whole log, and commits it.
@@ -236,9 +257,8 @@ actor ViewEngine {
             try await buildTask.value
             self.buildTask = nil
         }
-        guard let live else { return }
-        try await live.fold(through: log.head.rawValue, progress: progress)
-        try await live.flush(.request)
+        try await foldLive(progress)
+        try await live?.flush(.request)
     }
 
     private func report(_ progress: @Sendable (FoldProgress) -> Void) async {
@@ -266,17 +286,10 @@ actor ViewEngine {
     func close() async throws {
         guard !isClosed else { return }
         isClosed = true
-        buildTask?.cancel()
-        if let build {
-            await build.pipeline.stop()
-            try await build.pipeline.flush(.close)
-            for member in build.members { member.store.close() }
-        }
-        if let live {
-            try await live.fold(through: log.head.rawValue)
-            try await live.flush(.close)
-            await live.stop()
-        }
-        for member in liveMembers { member.store.close() }
+        defer { for member in liveMembers { member.store.close() } }
+        try await cancelBuild()
+        try await foldLive(nil)
+        try await live?.flush(.close)
+        await live?.stop()
     }
 }

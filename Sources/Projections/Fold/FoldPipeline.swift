@@ -12,6 +12,11 @@ public struct FoldProgress: Sendable {
     }
 }
 
+/// A pipeline that failed before is asked to go on.
+public struct FoldFailure: Error, CustomStringConvertible {
+    public var description: String { "the views' fold failed before and has to begin again at their checkpoints" }
+}
+
 /// Reads the log, decodes it on several threads, adds what is sequential, and hands each batch to all projectors.
 ///
 /// Batches are decoded ahead while earlier ones are folded; at most a few are alive, so memory does not depend on the log's
@@ -29,6 +34,8 @@ public actor FoldPipeline<Stage: FoldStage> {
     private let decoders = DecodeExecutor()
     private let batchSize: UInt64
     private var tail: Task<Void, any Error>?
+    /// A batch was not folded by every projector, or the fold was stopped: whoever goes on begins at the stored checkpoints.
+    public private(set) var hasFailed = false
 
     /// Batches that may be decoded ahead, and folded behind.
     private static var depth: Int { 3 }
@@ -61,20 +68,30 @@ public actor FoldPipeline<Stage: FoldStage> {
             try await self.run(through: target, progress)
         }
         tail = work
-        try await withTaskCancellationHandler {
-            try await work.value
-        } onCancel: {
-            work.cancel()
-        }
+        try await work.value
     }
 
     private func run(through target: UInt64, _ progress: (@Sendable (FoldProgress) -> Void)?) async throws {
+        guard !hasFailed else { throw FoldFailure() }
         guard target > position else { return }
+        var folding: [[String: Task<Void, any Error>]] = []
+        do {
+            try await run(through: target, &folding, progress)
+        } catch {
+            hasFailed = true
+            for group in folding { for task in group.values { _ = await task.result } }
+            throw error
+        }
+    }
+
+    private func run(
+        through target: UInt64, _ folding: inout [[String: Task<Void, any Error>]],
+        _ progress: (@Sendable (FoldProgress) -> Void)?
+    ) async throws {
         let start = position
         let isCatchingUp = target - start > batchSize
         var next = start + 1
         var ahead: [Task<Stage.Batch, any Error>] = []
-        var folding: [[String: Task<Void, any Error>]] = []
         defer { for task in ahead { task.cancel() } }
         while next <= target || !ahead.isEmpty {
             while ahead.count < Self.depth && next <= target {
@@ -87,7 +104,8 @@ public actor FoldPipeline<Stage: FoldStage> {
             position = batch.events.upperBound.rawValue
             folding.append(hand(batch, after: folding.last, isCatchingUp))
             if folding.count >= Self.depth {
-                for task in folding.removeFirst().values { try await task.value }
+                for task in folding[0].values { try await task.value }
+                folding.removeFirst()
             }
             progress?(FoldProgress(start: start, position: position, target: target))
             try Task.checkCancellation()
@@ -138,8 +156,10 @@ public actor FoldPipeline<Stage: FoldStage> {
         folders.removeAll { names.contains($0.viewName) }
     }
 
+    /// Ends the fold at the next batch and waits for what was handed out. The projectors can still be flushed.
     public func stop() async {
         tail?.cancel()
+        _ = await tail?.result
         for folder in folders { await folder.stop() }
     }
 }

@@ -68,6 +68,7 @@ public actor Projector<P: Projection>: BatchFolder {
     /// Folds what the batch has beyond this view's checkpoint.
     public func fold(_ batch: P.Batch, isCatchingUp: Bool) throws {
         guard batch.events.upperBound.rawValue > reached.sequence else { return }
+        guard batch.events.lowerBound.rawValue <= reached.sequence + 1 else { throw FoldFailure() }
         var context = FoldContext(store: store)
         try projection.fold(batch, after: EventSequence(rawValue: reached.sequence), in: &context)
         keep(batch.carry)

@@ -12,6 +12,9 @@ public final class ViewStore: Sendable {
     /// The most quarantined events that a view lists; older ones are only counted.
     public static let quarantineCap = 10_000
 
+    /// Address space for a view, in bytes: capped views stay far below, and a process may have many open.
+    static let reservation = 1 << 36
+
     enum Name {
         static let meta = "meta"
         static let quarantine = "quarantine"
@@ -34,7 +37,7 @@ public final class ViewStore: Sendable {
         at path: String, recipe: Recipe, tables: [String], access: EnvironmentOptions.Access, sizeLimit: Int? = nil
     ) throws(StorageError) -> ViewStore {
         let options = EnvironmentOptions(
-            access: access, durability: .withoutMetaSync, sizeLimit: sizeLimit ?? EnvironmentOptions.reservation,
+            access: access, durability: .withoutMetaSync, sizeLimit: sizeLimit ?? Self.reservation,
             maximumTables: Name.all.count + tables.count)
         let environment = try Environment.open(path, options)
         let store = ViewStore(environment: environment, recipe: recipe, path: path)
