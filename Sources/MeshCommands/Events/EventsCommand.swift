@@ -1,6 +1,7 @@
 import ArgumentParser
 import EventLog
 import Foundation
+import MeshIngest
 import MeshViews
 import Meshtastic
 import ProtobufWire
@@ -83,18 +84,14 @@ struct EventRow {
     }
 
     var encodingName: String {
-        switch event.header.encoding {
-        case .gap: "gap"
-        case .note: "note"
-        default: CaptureForm(rawValue: event.header.encoding.rawValue).map { "\($0)" } ?? String(event.header.encoding.rawValue)
-        }
+        LedgerLine.name(of: event.header.encoding) ?? String(event.header.encoding.rawValue)
     }
 
     var receptionValue: CellValue {
         switch event.header.reception {
         case .live: .text("live")
-        case .unrecorded: .text("unrecorded")
-        case .recorded(let time): .integer(time.microseconds)
+        case .unrecorded: .null
+        case .recorded(let time): .text(TimeText.iso(microseconds: time.microseconds))
         }
     }
 
@@ -123,12 +120,11 @@ struct EventRow {
     static var rawColumns: [Column<EventRow>] {
         [
             Column("sequence") { .unsigned($0.event.sequence.rawValue) },
-            Column("arrival_us") { .integer($0.event.header.arrivalTime.microseconds) },
+            Column("arrival") { .text(TimeText.iso(microseconds: $0.event.header.arrivalTime.microseconds)) },
             Column("reception") { $0.receptionValue },
             Column("source") { .text($0.source) },
-            Column("encoding") { .unsigned(UInt64($0.event.header.encoding.rawValue)) },
-            Column("encoding_name") { .text($0.encodingName) },
-            Column("is_masked") { .bool($0.event.header.isMasked) },
+            Column("encoding") { .text($0.encodingName) },
+            Column("masked") { .bool($0.event.header.isMasked) },
             Column("payload_b64") { .text(Data($0.event.payload).base64EncodedString()) },
         ]
     }

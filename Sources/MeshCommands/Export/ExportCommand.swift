@@ -1,7 +1,9 @@
 import ArgumentParser
 import EventLog
+import MeshIngest
 import MeshViews
 import Meshtastic
+import ProtobufWire
 
 /// What can be exported.
 enum ExportSubject: String, ExpressibleByArgument, CaseIterable {
@@ -74,6 +76,17 @@ struct ExportCommand: AsyncParsableCommand {
         let names = try EventRow.sourceNames(ledger)
         var page = page
         page.oldestFirst = true
+        if format == .jsonl {
+            let output = StandardOutput()
+            var line: [UInt8] = []
+            try EventPages.visit(ledger.log, times, page, defaultLimit: .max) { event in
+                line.removeAll(keepingCapacity: true)
+                let source = names[event.header.source.rawValue] ?? ""
+                LedgerLine.append(event.header, source: source, payload: event.payload.rawSpan, to: &line)
+                output.write(line)
+            }
+            return output.flush()
+        }
         try write(EventRow.rawColumns) { writer in
             try EventPages.visit(ledger.log, times, page, defaultLimit: .max) { writer.write(EventRow($0, names, nil)) }
         }

@@ -19,6 +19,11 @@ final class StandardOutput {
         if buffer.count >= 1 << 16 { flush() }
     }
 
+    func write(_ bytes: [UInt8]) {
+        buffer.append(contentsOf: bytes)
+        if buffer.count >= 1 << 16 { flush() }
+    }
+
     func line(_ text: String = "") {
         write(text)
         buffer.append(10)

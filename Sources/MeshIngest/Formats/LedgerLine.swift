@@ -1,4 +1,5 @@
 public import EventLog
+import MeshViews
 import Meshtastic
 
 /// `ledger-jsonl`: one raw event of a ledger a line, as `meshledger export --format jsonl` writes them.

@@ -1,4 +1,5 @@
 import EventLog
+import MeshViews
 import Meshtastic
 
 /// Reads what `LedgerLine` writes.

@@ -1,5 +1,6 @@
 import EventLog
 import Foundation
+import MeshViews
 import Synchronization
 
 /// Listens to an MQTT broker and appends every Meshtastic message that comes, byte for byte.

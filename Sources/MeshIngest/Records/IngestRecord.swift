@@ -1,4 +1,5 @@
 import EventLog
+import MeshViews
 import Meshtastic
 
 /// One record cut out of a file, on its way to becoming an event.
@@ -32,8 +33,4 @@ struct IngestRecord: Sendable {
         record.problem = problem
         return record
     }
-}
-
-extension PayloadEncoding {
-    init(_ form: CaptureForm) { self.init(rawValue: form.rawValue) }
 }

@@ -41,7 +41,7 @@ struct ChannelTable: Sendable {
         onlyFingerprint = fingerprints.compactMapValues { $0.count == 1 ? $0.first : nil }
     }
 
-    private mutating func number(of channel: ChannelIdentity) -> Int32 {
+    mutating func number(of channel: ChannelIdentity) -> Int32 {
         if let known = numbers[channel] { return known }
         let number = Int32(channels.count)
         channels.append(channel)

@@ -14,6 +14,8 @@ public struct MeshBatch: FoldBatch {
         public var source: SourceID
         public var isLive: Bool
         public var isMeshtastic: Bool
+        /// The JSON form of MQTT names its channel only in the topic, which is the end of its source's name.
+        public var isJSON: Bool
         /// The first event of the packet that this is a reception of.
         public var firstSequence: UInt64
         public var isFirstReception: Bool

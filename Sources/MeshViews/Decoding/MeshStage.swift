@@ -43,9 +43,16 @@ public struct MeshStage: FoldStage {
 
     public func resolve(_ batch: inout MeshBatch, state: inout MeshState) {
         state.channels.trim()
+        for stamp in batch.stamps where stamp.isJSON && !state.knowsTopic(of: stamp.source) { learnTopics(&state) }
         for index in batch.stamps.indices where batch.stamps[index].isMeshtastic { state.resolve(index, in: &batch) }
         batch.channels = state.channels.channels
         batch.carry.oldestRecord = state.seen.oldestRecord
+    }
+
+    /// The channels in the topics that end the names of sources.
+    private func learnTopics(_ state: inout MeshState) {
+        let sources = (try? log.sources()) ?? []  // unreadable: the packets stay without a channel's name
+        for source in sources { state.learnTopic(source.id, channel: Topic(parsing: source.name)?.channel ?? "") }
     }
 
     public func restore(_ carry: Carry, into state: inout MeshState) {
@@ -60,7 +67,8 @@ extension MeshBatch.Stamp {
         self.init(
             sequence: header.sequence.rawValue, arrival: arrival,
             reception: header.receptionTime.map { UInt32(clamping: $0.seconds) }, source: header.source,
-            isLive: header.reception == .live, isMeshtastic: isMeshtastic, firstSequence: header.sequence.rawValue,
+            isLive: header.reception == .live, isMeshtastic: isMeshtastic, isJSON: header.encoding == .mqttJSON,
+            firstSequence: header.sequence.rawValue,
             isFirstReception: false, isFirstReadable: false, channel: -1)
     }
 }

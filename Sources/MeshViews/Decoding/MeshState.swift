@@ -9,6 +9,7 @@ public struct MeshState: Sendable {
     var seen = SeenPackets()
     var channels: ChannelTable
     private var radios: [UInt32: RadioChannels] = [:]
+    private var topicChannels: [SourceID: String] = [:]
     private let directMessages: DirectMessages?
 
     private static let radioKey = UInt8(ascii: "r")
@@ -27,7 +28,12 @@ public struct MeshState: Sendable {
             return
         }
         let stamp = batch.stamps[index]
-        batch.stamps[index].channel = channels.number(of: packet, in: batch.packets, radio: radios[stamp.source.rawValue])
+        if stamp.isJSON, packet.channelID.isEmpty, let name = topicChannels[stamp.source], !name.isEmpty {
+            batch.stamps[index].channel = channels.number(of: channels.identity(named: ChannelIdentity.shortened(name)))
+        } else {
+            let radio = radios[stamp.source.rawValue]
+            batch.stamps[index].channel = channels.number(of: packet, in: batch.packets, radio: radio)
+        }
         guard packet.opening != .invalid else { return }
         let isReadable = packet.isOpen
         guard packet.id != 0 else {
@@ -46,6 +52,10 @@ public struct MeshState: Sendable {
             directMessages.learnPublicKey(index, in: &batch)
         }
     }
+
+    func knowsTopic(of source: SourceID) -> Bool { topicChannels[source] != nil }
+
+    mutating func learnTopic(_ source: SourceID, channel: String) { topicChannels[source] = channel }
 
     /// A radio tells its client which channel stands behind a local index; the key itself is masked in the log.
     private mutating func learnChannel(_ packet: DecodedPacket, _ index: Int, in batch: inout MeshBatch) {
