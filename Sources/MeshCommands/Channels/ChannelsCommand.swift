@@ -16,7 +16,7 @@ struct ChannelsCommand: AsyncParsableCommand {
     func run() async throws {
         try await ledger.reading { ledger in
             let writer = output.writer([
-                Column<ChannelRow>("channel", shown: { $0.channel.title }) { .optional($0.channel.name) },
+                Column<ChannelRow>("channel", canCut: true, shown: { $0.channel.title }) { .optional($0.channel.name) },
                 Column<ChannelRow>("hash", isDetail: true) { .number($0.channel.hash) },
                 Column<ChannelRow>("readable") { .bool($0.channel.isReadable) },
                 Column<ChannelRow>("key_fingerprint", heading: "key") {

@@ -13,6 +13,8 @@ struct PacketShowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show", abstract: "Every field of an event, nested, unknown ones raw, beside its bytes.",
         discussion: """
+            The sequence is the number that `meshledger events` and `meshledger quarantine` list.
+
               meshledger packet show 4711
               meshledger packet show 4711 --format json
             """)
@@ -21,25 +23,38 @@ struct PacketShowCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
     @Argument(help: "The event's sequence.") var sequence: UInt64
 
+    func validate() throws {
+        if output.format == .csv { throw ValidationError("a packet is a tree: use --format json") }
+    }
+
     func run() async throws {
         try await ledger.reading { ledger in
             guard let event = try ledger.log.event(EventSequence(sequence)) else {
                 throw CommandError(.noInput, "there is no event \(sequence); the last one is \(ledger.log.head)")
             }
-            let row = EventRow(event, try EventRow.sourceNames(ledger), nil)
-            let shown = CaptureForm(rawValue: event.header.encoding.rawValue).map {
-                Dissector.dissectEvent(form: $0, bytes: event.payload.rawSpan, keyring: ledger.keyring)
-            }
+            let rows = try EventRows(ledger)
+            let row = rows.row(event)
+            let shown = rows.dissect(event)
             let output = StandardOutput()
-            if self.output.format == .table {
-                output.line(
-                    "event \(sequence), \(event.payload.count) bytes of \(row.encodingName), from \(DisplayWidth.safe(row.source))"
-                )
-                output.line("arrived \(TimeText.iso(microseconds: event.header.arrivalTime.microseconds))")
-                output.line(shown?.textTree ?? "no packet: written by this program")
-            } else {
-                output.line(shown?.json.description ?? "null")
+            defer { output.flush() }
+            guard self.output.format == .table else { return output.line(shown?.json.description ?? "null") }
+            output.line(
+                "event \(sequence), \(event.payload.count) bytes of \(row.encodingName), from \(DisplayWidth.safe(row.source))")
+            output.line("arrived \(TimeText.iso(microseconds: event.header.arrivalTime.microseconds))")
+            let tree = shown?.textTree ?? Self.note(of: event)
+            for line in tree.split(separator: "\n", omittingEmptySubsequences: false).map(String.init) where !line.isEmpty {
+                output.line(DisplayWidth.safe(line))
             }
         }
+    }
+
+    /// What this program has written itself.
+    private static func note(of event: Event) -> String {
+        guard event.header.encoding == .gap, let gap = Gap(payload: event.payload.rawSpan) else {
+            return "no packet: written by this program"
+        }
+        let times =
+            "\(TimeText.iso(microseconds: gap.first.microseconds)) to \(TimeText.iso(microseconds: gap.last.microseconds))"
+        return "a gap: \(gap.count) events were dropped, \(times): \(gap.reason)"
     }
 }

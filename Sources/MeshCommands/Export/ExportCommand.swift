@@ -73,22 +73,23 @@ struct ExportCommand: AsyncParsableCommand {
     }
 
     private func exportEvents(_ ledger: Ledger) throws {
-        let names = try EventRow.sourceNames(ledger)
+        let names = try EventRows.sourceNames(ledger)
         var page = page
         page.oldestFirst = true
+        let pages = try EventPages(ledger.log, times, page)
         if format == .jsonl {
             let output = StandardOutput()
             var line: [UInt8] = []
-            try EventPages.visit(ledger.log, times, page, defaultLimit: .max) { event in
+            try pages.visitAll { event in
                 line.removeAll(keepingCapacity: true)
-                let source = names[event.header.source.rawValue] ?? ""
+                let source = EventRows.name(event.header.source, in: names)
                 LedgerLine.append(event.header, source: source, payload: event.payload.rawSpan, to: &line)
                 output.write(line)
             }
             return output.flush()
         }
         try write(EventRow.rawColumns) { writer in
-            try EventPages.visit(ledger.log, times, page, defaultLimit: .max) { writer.write(EventRow($0, names, nil)) }
+            try pages.visitAll { writer.write(EventRow($0, source: EventRows.name($0.header.source, in: names))) }
         }
     }
 

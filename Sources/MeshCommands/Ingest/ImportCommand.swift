@@ -8,37 +8,44 @@ struct ImportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "import", abstract: "Bring recorded traffic into the ledger.",
         discussion: """
-            Formats, found out by themselves unless --as names one:
+            Formats, found out by themselves unless --format names one:
             \(ImportFormat.allCases.map { "  " + $0.rawValue.padding(to: 16) + $0.summary }.joined(separator: "\n"))
 
             A file that is imported twice, under another name or grown, adds nothing twice. A damaged line is kept as an
             event that cannot be read; a file of another format is refused whole.
 
               meshledger import capture.base64
-              meshledger import --as stream radio.bin
+              meshledger import --format stream radio.bin
               zcat old.jsonl.gz | meshledger import -
             """)
 
     @OptionGroup var ledger: LedgerOption
-    @Option(name: .customLong("as"), help: "The files' format.") var format: ImportFormat?
+    @Option(name: .shortAndLong, help: "The files' format.") var format: ImportFormat?
     @Flag(help: "The files do not grow any more: keep a last line that is cut short as unreadable.") var complete = false
     @Option(help: "The name of the source; else the file's name.") var source: String?
-    @Argument(help: "The files; - is standard input.") var files: [String]
+    @Argument(help: "The files; - is standard input.", completion: .file()) var files: [String]
 
     func run() async throws {
         let ledger = try await ledger.openForWriting()
         let outcome = await importAll(into: ledger)
+        let quarantined = try await ledger.views().reduce(0) { $0 + $1.quarantined }
         try await ledger.close()
         try outcome.get()
+        if quarantined > 0 {
+            StandardOutput().line("\(quarantined) events could not be decoded and are kept; `meshledger quarantine` says why")
+        }
     }
 
     private func importAll(into ledger: Ledger) async -> Result<Void, any Error> {
         do {
-            let target = IngestTarget(log: ledger.log) { try await ledger.flush() }
             let options = ImportOptions(format: format, isComplete: complete, sourceName: source)
             for file in files {
                 let bar = ProgressBar(file)
-                let report = try await StopSignals.cancelling {
+                let target = IngestTarget(log: ledger.log) {
+                    bar.end()
+                    try await ledger.catchUp(title: "folding")
+                }
+                let (report, stopped) = try await StopSignals.cancelling {
                     try await FileImport(file, into: target, options: options).run { progress in
                         let fraction = progress.bytesTotal.map { $0 == 0 ? 1 : Double(progress.bytesDone) / Double($0) }
                         bar.show(fraction: fraction, done: UInt64(progress.eventCount), unit: "events")
@@ -46,9 +53,11 @@ struct ImportCommand: AsyncParsableCommand {
                 }
                 bar.end()
                 tell(file, report)
-                if report.isInterrupted { throw CommandError(.interrupted, "\(file): stopped; the next import goes on there") }
+                if let stopped {
+                    throw CommandError(
+                        stopped, "\(file): stopped by a signal; what was read is kept, the next import goes on there")
+                }
             }
-            try await ledger.catchUp(title: "folding")
             return .success(())
         } catch {
             return .failure(error)

@@ -33,19 +33,32 @@ struct IngestMQTTCommand: AsyncParsableCommand {
         let options = try options()
         let ledger = try await ledger.openForWriting()
         let target = IngestTarget(log: ledger.log) { try await ledger.flush() }
+        let bar = ProgressBar("listening")
         let ingest = MQTTIngest(options, into: target) {
+            bar.end()
             StandardOutput.error("meshledger: \(DisplayWidth.safe($0.description))")
+        }
+        let ticker = Task {
+            while !Task.isCancelled {
+                try await Task.sleep(for: .milliseconds(500))
+                bar.show(fraction: nil, done: UInt64(ingest.statistics.storedCount), unit: "messages stored")
+            }
         }
         let outcome: Result<Void, any Error>
         do {
-            outcome = .success(try await StopSignals.cancelling { try await ingest.run() })
+            _ = try await StopSignals.cancelling { try await ingest.run() }
+            outcome = .success(())
         } catch {
             outcome = .failure(error)
         }
+        ticker.cancel()
+        bar.end()
         try await ledger.close()
         let statistics = ingest.statistics
-        StandardOutput.error(
-            "meshledger: \(statistics.storedCount) of \(statistics.receivedCount) messages stored, views flushed")
+        if statistics.connectionCount > 0 {
+            StandardOutput.error(
+                "meshledger: \(statistics.storedCount) of \(statistics.receivedCount) messages stored, views flushed")
+        }
         try outcome.get()
     }
 

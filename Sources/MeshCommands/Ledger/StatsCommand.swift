@@ -23,7 +23,8 @@ struct StatsCommand: AsyncParsableCommand {
         let facts = try await facts()
         if output.format == .table || output.format == .csv {
             let writer = output.writer([
-                Column<Fact>("fact") { .text($0.name) }, Column<Fact>("value", shown: { $0.value.plain }) { $0.value },
+                Column<Fact>("fact") { .text($0.name) },
+                Column<Fact>("value", canCut: true, shown: { $0.value.plain }) { $0.value },
             ])
             for fact in facts { writer.write(fact) }
             writer.finish()

@@ -35,11 +35,11 @@ extension MessageRow {
         [
             Column("time") { .time($0.time) },
             Column("time_source", isDetail: true) { .text("\($0.timeSource)") },
-            Column("channel") { .optional($0.channel) },
+            Column("channel", canCut: true) { .optional($0.channel) },
             Column("from") { name($0.from) },
             Column("to") { name($0.to) },
-            Column("text") { .text($0.text) },
-            Column("state") { row in
+            Column("text", canCut: true) { .text($0.text) },
+            Column("state", canCut: true) { row in
                 let reason = FieldTable.routingErrorName(row.failureReason) ?? String(row.failureReason)
                 return .text(row.state == .failed ? "failed: \(reason)" : "\(row.state)")
             },

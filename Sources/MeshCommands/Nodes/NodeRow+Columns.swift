@@ -7,9 +7,9 @@ extension NodeRow {
         [
             Column("node") { .text(NodeID.text($0.number)) },
             Column("number", isDetail: true) { .number($0.number) },
-            Column("short_name", heading: "short") { .optional($0.shortName) },
-            Column("long_name", heading: "name") { .optional($0.longName) },
-            Column("hardware") {
+            Column("short_name", heading: "short", canCut: true) { .optional($0.shortName) },
+            Column("long_name", heading: "name", canCut: true) { .optional($0.longName) },
+            Column("hardware", canCut: true) {
                 $0.hardwareModel == 0 ? .null : .text(FieldTable.hardwareName($0.hardwareModel) ?? String($0.hardwareModel))
             },
             Column("role") { $0.isKnown ? .text(FieldTable.roleName($0.role) ?? String($0.role)) : .null },
@@ -19,7 +19,7 @@ extension NodeRow {
             Column("rssi", unit: "dBm") { .number($0.rssi) },
             Column("hops_away", heading: "hops") { .number($0.hopsAway) },
             Column("via_mqtt", isDetail: true) { .bool($0.isViaMQTT) },
-            Column("channel") { .optional($0.channel) },
+            Column("channel", canCut: true) { .optional($0.channel) },
             Column("packets") { .unsigned($0.packets) },
             Column("receptions") { .unsigned($0.receptions) },
             Column("unreadable", isDetail: true) { .unsigned($0.unreadable) },

@@ -8,7 +8,8 @@ import Projections
 struct LedgerOption: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "The ledger's folder; else $MESHLEDGER, else meshledger/mesh.ledger in the XDG data folder.", valueName: "folder"))
+            "The ledger's folder; else $MESHLEDGER, else meshledger/mesh.ledger in the XDG data folder.", valueName: "folder"),
+        completion: .directory)
     var ledger: String?
 
     var path: String { Self.path(ledger, ProcessInfo.processInfo.environment) }

@@ -11,10 +11,14 @@ struct NodeArgument: ExpressibleByArgument {
         text = argument
     }
 
+    /// Short names like `1234` are common: a number is first taken as that of a node that was heard, then as a name.
     func number(in ledger: Ledger) throws -> UInt32 {
-        if let number = NodeID.parse(text) ?? UInt32(text) { return number }
+        if let number = NodeID.parse(text) { return number }
+        let number = UInt32(text)
+        if let number, try ledger.node(number) != nil { return number }
         let named = try ledger.nodes(named: text)
         if named.count == 1 { return named[0].number }
+        if let number, named.isEmpty { return number }
         if named.isEmpty {
             throw CommandError(
                 .noInput, "no node is called \(text); `meshledger nodes` lists them, and !hex or a number also names one")

@@ -26,7 +26,10 @@ struct TimeArgument: ExpressibleByArgument, Equatable {
         case "now": return now
         case "today": return Timestamp(seconds: today)
         case "yesterday": return Timestamp(seconds: today - day)
-        default: return Int64(text).map { Timestamp(seconds: $0) }
+        default:
+            // A short number is a year or a slip, not a second of the early seventies.
+            guard text.utf8.count >= 9, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+            return Int64(text).map { Timestamp(seconds: $0) }
         }
     }
 

@@ -4,18 +4,21 @@ struct Column<Row> {
     var heading: String
     /// Only in CSV and JSON, which have room for everything.
     var isDetail: Bool
+    /// Whether a narrow terminal may show only the beginning; ids, times and numbers are shown whole or not at all.
+    var canCut: Bool
     var value: (Row) -> CellValue
     /// How a table shows it, where that differs from the value.
     var shown: ((Row) -> String)?
 
     init(
-        _ name: String, heading: String? = nil, unit: String? = nil, isDetail: Bool = false, shown: ((Row) -> String)? = nil,
-        value: @escaping (Row) -> CellValue
+        _ name: String, heading: String? = nil, unit: String? = nil, isDetail: Bool = false, canCut: Bool = false,
+        shown: ((Row) -> String)? = nil, value: @escaping (Row) -> CellValue
     ) {
         self.name = name
         let title = heading ?? name.replacing("_", with: " ")
         self.heading = unit.map { "\(title) \($0)" } ?? title
         self.isDetail = isDetail
+        self.canCut = canCut
         self.value = value
         self.shown = shown
     }

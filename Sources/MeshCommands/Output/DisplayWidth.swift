@@ -2,11 +2,16 @@
 enum DisplayWidth {
     static func of(_ text: String) -> Int { text.reduce(0) { $0 + of($1) } }
 
+    /// Of what is seen as one character: emoji sequences and flags take two, marks that combine take none.
     static func of(_ character: Character) -> Int {
-        guard let first = character.unicodeScalars.first else { return 0 }
-        if first.value < 0x300 { return 1 }
-        if first.properties.generalCategory == .nonspacingMark { return 0 }
-        if character.unicodeScalars.contains(where: { $0.value == 0xfe0f || $0.properties.isEmojiPresentation }) { return 2 }
+        let scalars = character.unicodeScalars
+        guard let first = scalars.first else { return 0 }
+        if scalars.count == 1, first.value < 0x300 { return 1 }
+        switch first.properties.generalCategory {
+        case .nonspacingMark, .enclosingMark, .format: return 0
+        default: break
+        }
+        if scalars.contains(where: { $0.value == 0xfe0f || $0.properties.isEmojiPresentation }) { return 2 }
         return isWide(first.value) ? 2 : 1
     }
 
@@ -34,14 +39,20 @@ enum DisplayWidth {
         return safe
     }
 
-    private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
+    /// Whether a terminal may obey it instead of showing it: controls, line ends, and marks that turn the direction of text.
+    static func isControl(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
         case .control, .lineSeparator, .paragraphSeparator, .surrogate: true
-        case .format: (0x202a...0x202e).contains(scalar.value) || (0x2066...0x2069).contains(scalar.value)
+        case .format:
+            switch scalar.value {
+            case 0x061c, 0x200e, 0x200f, 0x202a...0x202e, 0x2066...0x2069: true
+            default: false
+            }
         default: false
         }
     }
 
+    /// The beginning of a text in so many columns, with `…` where something was cut off.
     static func cut(_ text: String, to width: Int) -> String {
         guard of(text) > width else { return text }
         var cut = ""

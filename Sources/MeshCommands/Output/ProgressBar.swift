@@ -25,7 +25,7 @@ final class ProgressBar: Sendable {
             state.isVisible = true
             let seconds = (now - state.started) / .seconds(1)
             let rate = seconds > 0 ? Double(done) / seconds : 0
-            var line = "\r\u{1b}[K\(title)"
+            var line = "\r\u{1b}[K\(DisplayWidth.safe(title))"
             if let fraction {
                 let filled = Int(max(0, min(1, fraction)) * 24)
                 line += " [" + String(repeating: "#", count: filled) + String(repeating: ".", count: 24 - filled) + "]"
@@ -33,13 +33,13 @@ final class ProgressBar: Sendable {
             }
             line += "  \(done) \(unit)  \(Int(rate))/s"
             if let fraction, fraction > 0.01 { line += "  \(Self.duration(seconds / fraction - seconds)) left" }
-            FileHandle.standardError.write(Data(line.utf8))
+            StandardOutput.rawError(line)
         }
     }
 
     func end() {
         state.withLock { state in
-            if state.isVisible { FileHandle.standardError.write(Data("\r\u{1b}[K".utf8)) }
+            if state.isVisible { StandardOutput.rawError("\r\u{1b}[K") }
             state.isVisible = false
         }
     }

@@ -41,7 +41,9 @@ final class StandardOutput {
                 written += count
             } else if errno != EINTR {
                 if errno == EPIPE { exit(ExitStatus.brokenPipe.rawValue) }
-                break
+                let reason = unsafe String(cString: strerror(errno))
+                Self.error("meshledger: standard output: writing failed: \(reason)")
+                exit(ExitStatus.inputOutput.rawValue)
             }
         }
         buffer.removeAll(keepingCapacity: true)
@@ -60,7 +62,11 @@ final class StandardOutput {
         isTerminal && (ProcessInfo.processInfo.environment["NO_COLOR"] ?? "").isEmpty
     }
 
-    static func error(_ text: String) {
-        FileHandle.standardError.write(Data((text + "\n").utf8))
+    /// A line for standard error. Nothing can be told where that fails.
+    static func error(_ text: String) { rawError(text + "\n") }
+
+    static func rawError(_ text: String) {
+        let bytes = Array(text.utf8)
+        _ = unsafe bytes.withUnsafeBytes { unsafe Foundation.write(2, $0.baseAddress, $0.count) }
     }
 }

@@ -1,5 +1,4 @@
 import EventLog
-import LMDB
 import MeshIngest
 import MeshViews
 
@@ -13,14 +12,17 @@ struct CommandError: Error {
         self.message = message
     }
 
-    init(_ error: any Error) {
+    /// A failure that this program foresees; nil for any other, such as those of the command line's parser.
+    init?(known error: any Error) {
         switch error {
         case let error as CommandError: self = error
         case let error as LedgerError: self.init(Self.status(error.code), error.description)
-        case let error as EventLogError: self.init(LedgerError(error))
-        case let error as IngestError: self.init(Self.status(error.code), "\(error)")
+        case let error as EventLogError: self.init(Self.status(LedgerError(error).code), error.description)
+        case let error as IngestError:
+            let isBroker = error.code == .notFound && error.subject.hasPrefix("mqtt")
+            self.init(isBroker ? .unavailable : Self.status(error.code), "\(error)")
         case is CancellationError: self.init(.interrupted, "stopped")
-        default: self.init(.software, "\(error)")
+        default: return nil
         }
     }
 

@@ -13,6 +13,7 @@ enum ExitStatus: Int32, CaseIterable {
     case permission = 77
     case interrupted = 130
     case brokenPipe = 141
+    case terminated = 143
 
     var meaning: String {
         switch self {
@@ -27,8 +28,9 @@ enum ExitStatus: Int32, CaseIterable {
         case .inputOutput: "the disk failed or is full"
         case .locked: "another process writes to the ledger; try again"
         case .permission: "not permitted"
-        case .interrupted: "stopped by a signal; what was done is kept"
+        case .interrupted: "stopped by SIGINT; what was done is kept (`ingest` ends with 0)"
         case .brokenPipe: "the reader of the output went away"
+        case .terminated: "stopped by SIGTERM; what was done is kept (`ingest` ends with 0)"
         }
     }
 

@@ -13,6 +13,14 @@ public struct MeshLedgerCommand: AsyncParsableCommand {
               meshledger positions --node '!7efeee00' --since yesterday
               meshledger ingest mqtt 'mqtt://localhost/msh/#'
 
+            Which ledger: --ledger FOLDER, else $MESHLEDGER, else meshledger/mesh.ledger in $XDG_DATA_HOME or ~/.local/share.
+
+            Nodes are named as !7efeee00, by number, or by a name that only one of them has. Times are ISO 8601 such as
+            2026-01-31T10:15:00Z or 2026-01-31 (UTC unless an offset is given), '2h ago', '3 days ago', today, yesterday.
+
+            Completions for your shell:
+              meshledger --generate-completion-script bash > ~/.local/share/bash-completion/completions/meshledger
+
             Exit status:
             \(ExitStatus.table)
             """,
@@ -25,31 +33,4 @@ public struct MeshLedgerCommand: AsyncParsableCommand {
         ])
 
     public init() {}
-
-    /// Runs the command line and ends the process with its status.
-    public static func runProcess() async -> Never {
-        do {
-            var command = try parseAsRoot()
-            do {
-                if var asynchronous = command as? any AsyncParsableCommand {
-                    try await asynchronous.run()
-                } else {
-                    try command.run()
-                }
-                exit(withError: nil)
-            } catch let error as ExitCode {
-                exit(withError: error)
-            } catch let error as ValidationError {
-                exit(withError: error)
-            } catch let error as CleanExit {
-                exit(withError: error)
-            } catch {
-                let failure = CommandError(error)
-                StandardOutput.error("meshledger: \(DisplayWidth.safe(failure.message))")
-                exit(withError: ExitCode(failure.status.rawValue))
-            }
-        } catch {
-            exit(withError: error)
-        }
-    }
 }

@@ -16,7 +16,8 @@ struct TelemetryCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "telemetry", abstract: "What nodes measured.",
         discussion: """
-            With --kind each metric is a column of its own; without, a row shows its metrics as name=value.
+            With --kind each metric is a column of its own, with its unit; without, a row shows its metrics as name=value. CSV
+            and JSON have every metric of the kind, null where it was not sent; what is no number (NaN) is null in JSON.
 
               meshledger telemetry --node '!7efeee00' --kind device
               meshledger telemetry --kind environment --since '1d ago' --format csv
@@ -31,11 +32,23 @@ struct TelemetryCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await ledger.reading { ledger in
-            let writer = output.writer(TelemetryRow.columns(of: kind))
             let number = try node?.number(in: ledger)
-            try ledger.forEachTelemetry(of: number, kind: kind, page.query(times)) { writer.write($0) }
+            let query = page.query(times)
+            let present = try output.format == .table ? present(number, query, in: ledger) : nil
+            let writer = output.writer(TelemetryRow.columns(of: kind, only: present))
+            try ledger.forEachTelemetry(of: number, kind: kind, query) { writer.write($0) }
             writer.finish(emptyNote: "no telemetry")
         }
+    }
+
+    /// The metrics that the rows have: a kind has up to thirty, a node measures a few.
+    private func present(_ node: UInt32?, _ query: RowQuery, in ledger: Ledger) throws -> Set<UInt32>? {
+        guard kind != nil else { return nil }
+        var numbers: Set<UInt32> = []
+        try ledger.forEachTelemetry(of: node, kind: kind, query) { row in
+            for entry in row.values { numbers.insert(entry.field.number) }
+        }
+        return numbers
     }
 }
 
@@ -45,7 +58,8 @@ extension TelemetryRow {
         (try? TelemetryMetrics(decoding: metrics.rawSpan, kind: kind))?.values ?? []  // the view's quarantine lists it
     }
 
-    static func columns(of kind: TelemetryKind?) -> [Column<TelemetryRow>] {
+    /// - Parameter only: the numbers of the metrics that get a column; nil for all.
+    static func columns(of kind: TelemetryKind?, only: Set<UInt32>? = nil) -> [Column<TelemetryRow>] {
         let front: [Column<TelemetryRow>] = [
             Column("node") { .text(NodeID.text($0.node)) },
             Column("time") { .time($0.time) },
@@ -60,14 +74,16 @@ extension TelemetryRow {
         ]
         guard let kind else {
             let all = Column<TelemetryRow>(
-                "metrics", shown: { $0.values.map { "\($0.field.name)=\($0.value.text)" }.joined(separator: " ") }
+                "metrics", canCut: true, shown: { $0.values.map { "\($0.field.name)=\($0.value.text)" }.joined(separator: " ") }
             ) {
                 .object($0.values.map { CellMember(name: $0.field.name, value: $0.value.cell) })
             }
             return front + [all] + back
         }
-        let metrics = MetricField.all(for: kind).map { field in
-            Column<TelemetryRow>(field.name) { row in row.values.first { $0.field == field }?.value.cell ?? .null }
+        let metrics = MetricField.all(for: kind).filter { only?.contains($0.number) ?? true }.map { field in
+            Column<TelemetryRow>(field.name, unit: field.unit) { row in
+                row.values.first { $0.field == field }?.value.cell ?? .null
+            }
         }
         return front + metrics + back
     }

@@ -21,7 +21,7 @@ struct ViewListCommand: AsyncParsableCommand {
                 Column<ViewStatus>("checkpoint") { .unsigned($0.checkpoint) },
                 Column<ViewStatus>("quarantined") { .unsigned($0.quarantined) },
                 Column<ViewStatus>("bytes") { .unsigned(UInt64($0.size)) },
-                Column<ViewStatus>("recipe") { .optional($0.servedRecipe ?? "") },
+                Column<ViewStatus>("recipe", canCut: true) { .optional($0.servedRecipe ?? "") },
                 Column<ViewStatus>("stale") { .bool($0.isStale) },
             ])
             for view in try await ledger.views() { writer.write(view) }
@@ -73,7 +73,7 @@ struct QuarantineCommand: AsyncParsableCommand {
             let writer = output.writer([
                 Column<QuarantineRow>("view") { .text($0.view) },
                 Column<QuarantineRow>("sequence") { .unsigned($0.sequence) },
-                Column<QuarantineRow>("reason") { .text($0.reason) },
+                Column<QuarantineRow>("reason", canCut: true) { .text($0.reason) },
             ])
             for row in try ledger.quarantine(view: view, limit: page.limit ?? .max, offset: page.offset) { writer.write(row) }
             writer.finish(emptyNote: "nothing in quarantine")

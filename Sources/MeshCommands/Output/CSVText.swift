@@ -1,0 +1,23 @@
+/// Fields of CSV as RFC 4180 has them. A text that a spreadsheet would run as a formula gets an apostrophe in front.
+enum CSVText {
+    private static let formulaStarts: Set<Unicode.Scalar> = ["=", "+", "-", "@", "\t", "\r"]
+
+    static func field(_ value: CellValue) -> String {
+        guard !value.isNumber else { return value.plain }
+        let text = value.plain
+        let isFormula = text.unicodeScalars.first.map { formulaStarts.contains($0) } ?? false
+        return field(isFormula ? "'" + text : text)
+    }
+
+    /// Compares scalars, not characters: a comma with a combining mark behind it is a comma to every reader of CSV.
+    static func field(_ text: String) -> String {
+        let needsQuotes = text.utf8.contains { $0 == 0x2c || $0 == 0x22 || $0 == 0x0a || $0 == 0x0d }
+        guard needsQuotes else { return text }
+        var quoted = "\""
+        for scalar in text.unicodeScalars {
+            if scalar == "\"" { quoted += "\"" }
+            quoted.unicodeScalars.append(scalar)
+        }
+        return quoted + "\""
+    }
+}

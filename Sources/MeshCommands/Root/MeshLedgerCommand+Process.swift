@@ -1,0 +1,44 @@
+import ArgumentParser
+import Foundation
+
+extension MeshLedgerCommand {
+    /// Runs the command line and ends the process with its status.
+    public static func runProcess() async -> Never {
+        // A reader or a broker that goes away is seen by the write that fails, not by a signal.
+        signal(SIGPIPE, SIG_IGN)
+        do {
+            var command = try parseAsRoot()
+            if var asynchronous = command as? any AsyncParsableCommand {
+                try await asynchronous.run()
+            } else {
+                try command.run()
+            }
+        } catch {
+            end(with: error)
+        }
+        exit(withError: nil)
+    }
+
+    /// Help and versions go to standard output; of anything else one line goes to standard error.
+    private static func end(with error: any Error) -> Never {
+        if let failure = CommandError(known: error) { end(failure) }
+        let code = exitCode(for: error)
+        if code == .success || error is ExitCode { exit(withError: error) }
+        if code == .validationFailure {
+            end(CommandError(.usage, usageLine(message: message(for: error), full: fullMessage(for: error))))
+        }
+        end(CommandError(.software, "\(error)"))
+    }
+
+    private static func end(_ failure: CommandError) -> Never {
+        StandardOutput.error("meshledger: \(DisplayWidth.safe(failure.message))")
+        exit(withError: ExitCode(failure.status.rawValue))
+    }
+
+    /// What is wrong with the command line, and where its help is: the parser's text has several lines.
+    static func usageLine(message: String, full: String) -> String {
+        let text = message.split(whereSeparator: \.isNewline).joined(separator: "; ")
+        guard let start = full.range(of: "See '"), let end = full[start.upperBound...].firstIndex(of: "'") else { return text }
+        return "\(text); see `\(full[start.upperBound..<end])`"
+    }
+}
