@@ -74,7 +74,7 @@ let package = Package(
         tests(
             "MeshViewsTests",
             ["MeshLedger", "MeshViews", "Projections", "Meshtastic", "EventLog", "LMDB", "ProtobufWire", "MeshSimulator"]),
-        tests("MeshSimulatorTests", ["MeshSimulator", "Meshtastic", "ProtobufWire"]),
+        tests("MeshSimulatorTests", ["MeshSimulator", "Meshtastic", "MeshCrypto", "ProtobufWire"]),
         tests("MeshIngestTests", ["MeshIngest", "MeshViews", "Meshtastic", "EventLog", "ProtobufWire", "MeshSimulator", "CMosquitto"]),
         tests("MeshCommandsTests", ["MeshCommands", "MeshViews", "Meshtastic", "EventLog"]),
     ]

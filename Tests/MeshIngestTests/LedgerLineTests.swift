@@ -1,5 +1,6 @@
 import EventLog
 import Foundation
+import MeshViews
 import Meshtastic
 import ProtobufWire
 import TestKit

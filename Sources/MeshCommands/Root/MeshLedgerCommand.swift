@@ -26,7 +26,7 @@ public struct MeshLedgerCommand: AsyncParsableCommand {
             """,
         version: "0.1.0",
         subcommands: [
-            InitCommand.self, ImportCommand.self, IngestCommand.self, EventsCommand.self,
+            InitCommand.self, ImportCommand.self, IngestCommand.self, SimulateCommand.self, EventsCommand.self,
             PacketCommand.self, NodesCommand.self, PositionsCommand.self, TelemetryCommand.self, MessagesCommand.self,
             ChannelsCommand.self, KeysCommand.self, StatsCommand.self, ViewCommand.self, QuarantineCommand.self,
             RebuildCommand.self, VerifyCommand.self, ExportCommand.self,

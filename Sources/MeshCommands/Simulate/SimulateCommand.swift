@@ -1,0 +1,105 @@
+public import ArgumentParser
+import EventLog
+import Foundation
+public import MeshSimulator
+import MeshViews
+import Meshtastic
+
+extension SimulationFormat: ExpressibleByArgument {}
+
+struct SimulateCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "simulate", abstract: "Make up the traffic of a mesh, into the ledger or a file.",
+        discussion: """
+            The same seed gives the same traffic on every machine. Nodes move, measure, chat and acknowledge; several gateways
+            hear the same packet; some of it is damaged. One channel, Harbour, needs its key; nobody has the key of another.
+
+              meshledger simulate --seed 1 --nodes 40 --packets 5000
+              meshledger simulate --seed 7 --packets 1000 --to capture.base64 --as envelopes
+              meshledger keys add Harbour --psk AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=
+            """)
+
+    @OptionGroup var ledger: LedgerOption
+    @Option(help: "What the traffic is made from.") var seed: UInt64 = 1
+    @Option(help: "How many nodes there are.") var nodes = 200
+    @Option(help: "How many receptions to make; a packet may have up to three.") var packets = 10_000
+    @Option(help: "How many of the nodes are gateways.") var gateways: Int?
+    @Option(help: "Of 1,000 receptions, how many are damaged or odd.") var bad: UInt32 = 10
+    @Option(help: "Of 100 packets, how many are encrypted.") var encrypted: UInt32 = 72
+    @Option(help: "When it begins: ISO 8601, '2h ago', yesterday.") var start: TimeArgument?
+    @Option(help: "Write a file instead of the ledger; - is standard output.") var to: String?
+    @Option(name: .customLong("as"), help: "The file's format.") var format = SimulationFormat.envelopes
+
+    func validate() throws {
+        guard (2...100_000).contains(nodes) else { throw ValidationError("there are between 2 and 100,000 nodes") }
+        guard packets >= 0 else { throw ValidationError("the number of packets is not negative") }
+        guard bad <= 1_000, encrypted <= 100 else { throw ValidationError("bad is at most 1,000, encrypted at most 100") }
+        if let gateways, gateways < 1 { throw ValidationError("there is at least one gateway") }
+    }
+
+    func run() async throws {
+        let time = start.map { UInt32(clamping: $0.time.seconds) } ?? SimulationOptions().startTime
+        let simulation = MeshSimulation(
+            SimulationOptions(
+                seed: seed, nodes: nodes, gateways: gateways, startTime: time, badPerMille: bad, encryptedPercent: encrypted))
+        if let to {
+            try write(simulation, to: to)
+        } else {
+            try await append(simulation)
+        }
+    }
+
+    private func append(_ start: MeshSimulation) async throws {
+        var simulation = start
+        try await ledger.writing { ledger in
+            let source = try await ledger.log.source(named: "simulation:seed \(seed)")
+            let bar = ProgressBar("simulating")
+            var events: [NewEvent] = []
+            for number in 1...max(1, packets) where packets > 0 {
+                let reception = simulation.next()
+                events.append(
+                    NewEvent(
+                        reception.envelope, encoding: .serviceEnvelope, source: source,
+                        reception: .recorded(Timestamp(seconds: Int64(reception.time)))))
+                guard events.count == 4_096 || number == packets else { continue }
+                _ = try await ledger.log.append(events)
+                events.removeAll(keepingCapacity: true)
+                bar.show(fraction: Double(number) / Double(packets), done: UInt64(number), unit: "events")
+            }
+            bar.end()
+            try await ledger.catchUp(title: "folding")
+        }
+        let truth = simulation.truth
+        StandardOutput().line("\(truth.receptions) events of \(truth.packets) packets from \(nodes) nodes, seed \(seed)")
+    }
+
+    private func write(_ start: MeshSimulation, to path: String) throws {
+        var simulation = start
+        let file = SimulationFile(format)
+        let handle: FileHandle
+        if path == "-" {
+            handle = .standardOutput
+        } else {
+            guard FileManager.default.createFile(atPath: path, contents: nil), let opened = FileHandle(forWritingAtPath: path)
+            else {
+                throw CommandError(.cannotCreate, "the file \(path) cannot be written; check the folder and its permissions")
+            }
+            handle = opened
+        }
+        var bytes: [UInt8] = []
+        var records = 0
+        do {
+            for _ in 0..<packets {
+                if file.append(simulation.next(), to: &bytes) { records += 1 }
+                guard bytes.count > 1 << 16 else { continue }
+                try handle.write(contentsOf: bytes)
+                bytes.removeAll(keepingCapacity: true)
+            }
+            try handle.write(contentsOf: bytes)
+            try handle.close()
+        } catch {
+            throw CommandError(.inputOutput, "writing \(path) failed: \(error.localizedDescription)")
+        }
+        StandardOutput.error("\(records) records written to \(path)")
+    }
+}
