@@ -1,0 +1,62 @@
+import EventLog
+import Foundation
+import MeshLedger
+
+/// Makes the ledger at the folder able to open what the C program opens: channel `Harbour` besides the presets.
+private func giveKeys(_ folder: String) async throws {
+    guard !FileManager.default.fileExists(atPath: folder + "/keys.json") else { return }
+    let ledger = try await Ledger.open(at: folder)
+    try await ledger.setKeyring(Keyring.standard.adding(try ChannelKey(name: "Harbour", psk: (0..<32).map { UInt8($0) })))
+    try await ledger.close()
+}
+
+/// The whole log folded into the four views, on both cores, from nothing to the last commit.
+func replay(_ folder: String) async throws {
+    try await giveKeys(folder)
+    try? FileManager.default.removeItem(atPath: folder + "/views")
+    let started = secondsNow()
+    let ledger = try await Ledger.open(at: folder)
+    try await ledger.catchUp()
+    let seconds = secondsNow() - started
+    var facts: [(String, Any)] = [("anonymous_kib", memory("RssAnon")), ("peak_rss_kib", memory("VmHWM"))]
+    for view in try await ledger.views() { facts.append((view.name, view.rows[view.name] ?? 0)) }
+    report("replay", Int(ledger.log.head.rawValue), seconds, facts)
+    try await ledger.close()
+}
+
+/// As `replay`, and tells the most memory of our own at any moment, sampled each 20 ms.
+func replayMemory(_ folder: String) async throws {
+    let sampler = Task.detached {
+        var most = 0
+        while !Task.isCancelled {
+            most = max(most, memory("RssAnon"))
+            usleep(20_000)
+        }
+        return most
+    }
+    try await replay(folder)
+    sampler.cancel()
+    print("{\"work\":\"memory\",\"most_anonymous_kib\":\(await sampler.value)}")
+}
+
+/// The newest 100 positions of random nodes, as Swift rows, a transaction each.
+func newestPositions(_ folder: String, count: Int) async throws {
+    let ledger = try await Ledger.open(at: folder, options: LedgerOptions(access: .readOnly))
+    let nodes = try ledger.nodes().map(\.number)
+    var latencies: [Double] = []
+    var rows = 0
+    var random: UInt64 = 1
+    let started = secondsNow()
+    for _ in 0..<count {
+        random = random &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+        let begun = secondsNow()
+        rows += try ledger.positions(of: nodes[Int(random >> 33) % nodes.count], RowQuery(limit: 100)).count
+        latencies.append(secondsNow() - begun)
+    }
+    let seconds = secondsNow() - started
+    latencies.sort()
+    report(
+        "last100", count, seconds,
+        [("rows", rows / count), ("p50_us", latencies[count / 2] * 1e6), ("p99_us", latencies[count * 99 / 100] * 1e6)])
+    try await ledger.close()
+}

@@ -1,0 +1,29 @@
+import Foundation
+
+let usage = """
+    ledger-bench append FILE LEDGER BATCH [COUNT]
+    ledger-bench append-tasks FILE LEDGER TASKS [COUNT]
+    ledger-bench scan LEDGER [checksums]
+    ledger-bench replay LEDGER | memory LEDGER | last100 LEDGER COUNT
+    """
+
+let arguments = Array(CommandLine.arguments.dropFirst())
+func number(_ index: Int, _ standard: Int) -> Int { arguments.count > index ? Int(arguments[index]) ?? standard : standard }
+
+do {
+    switch (arguments.first, arguments.count) {
+    case ("append", 4...5): try await append(arguments[1], arguments[2], batch: number(3, 1_000), limit: number(4, .max))
+    case ("append-tasks", 4...5):
+        try await appendConcurrently(arguments[1], arguments[2], tasks: number(3, 64), limit: number(4, .max))
+    case ("scan", 2...3): try scan(arguments[1], checksums: arguments.count > 2)
+    case ("replay", 2): try await replay(arguments[1])
+    case ("memory", 2): try await replayMemory(arguments[1])
+    case ("last100", 3): try await newestPositions(arguments[1], count: number(2, 100_000))
+    default:
+        FileHandle.standardError.write(Data((usage + "\n").utf8))
+        exit(2)
+    }
+} catch {
+    FileHandle.standardError.write(Data("ledger-bench: \(error)\n".utf8))
+    exit(1)
+}
