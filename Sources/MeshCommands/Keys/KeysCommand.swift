@@ -46,8 +46,7 @@ struct KeysAddCommand: AsyncParsableCommand {
             if let psk, let name {
                 isNew = keyring.add(try Self.key { try ChannelKey(name: name, base64: Self.read(psk)) })
             } else {
-                let number = node.flatMap { NodeID.parse($0) ?? UInt32($0) }
-                if node != nil && number == nil { throw CommandError(.usage, "\(node ?? "") is no node; use !hex or a number") }
+                let number = try node.map(Self.number(of:))
                 let bytes = Data(base64Encoded: Self.read(privateKey ?? ""))
                 guard let bytes else { throw CommandError(.usage, "the private key is not base64") }
                 isNew = keyring.add(try Self.key { try PrivateKey(node: number, key: Array(bytes)) })
@@ -63,54 +62,18 @@ struct KeysAddCommand: AsyncParsableCommand {
         text == "-" ? (readLine() ?? "").trimmingCharacters(in: .whitespaces) : text
     }
 
+    static func number(of node: String) throws -> UInt32 {
+        guard let number = NodeID.parse(node) ?? UInt32(node) else {
+            throw CommandError(.usage, "\(node) is no node; use !hex or a number")
+        }
+        return number
+    }
+
     static func key<Key>(_ make: () throws -> Key) throws -> Key {
         do {
             return try make()
         } catch {
             throw CommandError(.usage, "\(error)")
-        }
-    }
-}
-
-struct KeysListCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "list", abstract: "List the keys by name and fingerprint; the keys themselves are never shown.")
-
-    @OptionGroup var ledger: LedgerOption
-    @OptionGroup var output: OutputOptions
-
-    func run() async throws {
-        try await ledger.reading { ledger in
-            let writer = output.writer([
-                Column<ChannelKey>("channel") { .text($0.name) },
-                Column<ChannelKey>("hash") { .unsigned(UInt64($0.hash)) },
-                Column<ChannelKey>("bits") { .unsigned(UInt64($0.key.count * 8)) },
-                Column<ChannelKey>("key_fingerprint", heading: "key") { .text(String($0.fingerprint, radix: 16)) },
-            ])
-            for key in ledger.keyring.channels { writer.write(key) }
-            writer.finish(emptyNote: "no keys")
-            for key in ledger.keyring.privateKeys where output.format == .table {
-                StandardOutput().line("private key of \(key.node.map(NodeID.text) ?? "any node")")
-            }
-        }
-    }
-}
-
-struct KeysRemoveCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "remove", abstract: "Remove the keys of a channel.")
-
-    @OptionGroup var ledger: LedgerOption
-    @Argument(help: "The channel's name.") var name: String
-
-    func run() async throws {
-        try await ledger.writing { ledger in
-            var keyring = ledger.keyring
-            guard keyring.removeChannels(named: name) > 0 else {
-                throw CommandError(.noInput, "there is no key of a channel \(name); `meshledger keys list` shows them")
-            }
-            try await ledger.setKeyring(keyring)
-            try await ledger.catchUp(title: "folding again")
-            StandardOutput().line("the keys of \(name) are removed, and the views are folded again")
         }
     }
 }

@@ -11,7 +11,7 @@ struct TimeArgument: ExpressibleByArgument, Equatable {
 
     init?(_ argument: String, now: Timestamp) {
         let text = argument.trimmingCharacters(in: .whitespaces)
-        if let time = Self.word(text.lowercased(), now) ?? Self.distance(text.lowercased(), now) ?? Self.date(text) {
+        if let time = Self.word(text.lowercased(), now) ?? Self.distance(text.lowercased(), now) ?? ISOTime.parse(text) {
             self.time = time
         } else {
             return nil
@@ -50,19 +50,5 @@ struct TimeArgument: ExpressibleByArgument, Equatable {
         }
         let (distance, overflows) = count.multipliedReportingOverflow(by: seconds)
         return overflows ? nil : now.adding(seconds: -distance)
-    }
-
-    private static func date(_ text: String) -> Timestamp? {
-        let forms: [Date.ISO8601FormatStyle] = [
-            .iso8601, Date.ISO8601FormatStyle(includingFractionalSeconds: true),
-            Date.ISO8601FormatStyle().year().month().day().time(includingFractionalSeconds: false),
-            Date.ISO8601FormatStyle().year().month().day(),
-        ]
-        for candidate in [text, text.replacingOccurrences(of: " ", with: "T")] {
-            for form in forms {
-                if let date = try? form.parse(candidate) { return Timestamp(date) }  // another form may fit
-            }
-        }
-        return nil
     }
 }

@@ -25,6 +25,15 @@ enum TimeText {
         return String(repeating: "0", count: max(0, width - digits.count)) + digits
     }
 
+    /// Days from 1970-01-01 to a date (`days_from_civil` of the same author as below).
+    static func days(year: Int64, month: Int64, day: Int64) -> Int64 {
+        let shifted = month <= 2 ? year - 1 : year
+        let era = floorDivide(shifted, 400)
+        let yearOfEra = shifted - era * 400
+        let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
+        return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
+    }
+
     /// The proleptic Gregorian date of a day counted from 1970-01-01 (the algorithm of Howard Hinnant's `civil_from_days`).
     private static func civil(days: Int64) -> (year: Int64, month: Int64, day: Int64) {
         let shifted = days + 719_468

@@ -1,0 +1,44 @@
+import ArgumentParser
+import MeshViews
+import Meshtastic
+
+struct KeysRemoveCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "remove", abstract: "Remove the keys of a channel, or the private keys of a node.",
+        discussion: """
+            Where a channel has several keys, --key takes away the one with that fingerprint, as `keys list` shows it.
+
+              meshledger keys remove Harbour
+              meshledger keys remove --private-key --node '!7efeee00'
+            """)
+
+    @OptionGroup var ledger: LedgerOption
+    @Argument(help: "The channel's name.") var name: String?
+    @Option(help: "Only the key with this fingerprint.") var key: String?
+    @Flag(help: "Remove private keys: those of --node, else those that belong to no particular node.") var privateKey = false
+    @Option(help: "The node that has the private key: !hex or a number.") var node: String?
+
+    func validate() throws {
+        if (name == nil) == !privateKey { throw ValidationError("give either a channel's name or --private-key") }
+        if let key, UInt64(key, radix: 16) == nil { throw ValidationError("a fingerprint has up to 16 hexadecimal digits") }
+    }
+
+    func run() async throws {
+        try await ledger.writing { ledger in
+            var keyring = ledger.keyring
+            let removed: Int
+            if let name {
+                removed = keyring.removeChannels(named: name, fingerprint: key.flatMap { UInt64($0, radix: 16) })
+            } else {
+                removed = keyring.removePrivateKeys(of: try node.map(KeysAddCommand.number(of:)))
+            }
+            let owner = name.map { "channel \($0)" } ?? node.map { "node \($0)" } ?? "no particular node"
+            guard removed > 0 else {
+                throw CommandError(.noInput, "there is no such key of \(owner); `meshledger keys list` shows them")
+            }
+            try await ledger.setKeyring(keyring)
+            try await ledger.catchUp(title: "folding again")
+            StandardOutput().line("\(removed) keys of \(owner) are removed, and the views are folded again")
+        }
+    }
+}

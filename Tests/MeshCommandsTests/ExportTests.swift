@@ -1,0 +1,66 @@
+import Foundation
+import TestKit
+import Testing
+
+@Suite(.enabled(if: Tool.isBuilt, "needs the built command"))
+struct ExportTests {
+    private static let lines = [
+        Line.node(0x11, long: "A & <B>", short: "AB"), Line.text("hello", from: 0x11),
+        Line.position(0x11, latitudeE7: 501_234_567, longitudeE7: -12_345_678, time: 1_760_000_400),
+        Line.position(0x11, latitudeE7: 501_234_600, longitudeE7: -12_345_600, time: 1_760_000_500),
+    ]
+
+    @Test func `exported events can be imported, and are the same events then`() throws {
+        let tool = try Tool(holding: Self.lines)
+        let first = try tool.run("export", "events").output
+        let copy = try Tool()
+        try copy.run("init")
+        try copy.run("import", copy.write([first], to: "export.jsonl"))
+        let second = try copy.run("export", "events")
+        func facts(_ text: String) -> [Substring] {
+            text.split(separator: "\n").map { $0[($0.range(of: "\"reception\"")?.lowerBound ?? $0.startIndex)...] }
+        }
+        #expect(facts(first).count == 4)
+        #expect(facts(first).map { $0.suffix(60) } == facts(second.output).map { $0.suffix(60) })
+    }
+
+    @Test func `GeoJSON and GPX hold the track`() throws {
+        let tool = try Tool(holding: Self.lines)
+        let data = Data(try tool.run("export", "positions", "--format", "geojson").output.utf8)
+        let document = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
+        let features = try #require(document["features"] as? [[String: Any]])
+        let places = features.compactMap { ($0["geometry"] as? [String: Any])?["coordinates"] as? [Double] }
+        #expect(places == [[-1.2345678, 50.1234567, 120], [-1.23456, 50.12346, 120]])
+
+        let gpx = try tool.run("export", "positions", "--format", "gpx").output
+        #expect(gpx.contains("<name>A &amp; &lt;B&gt;</name>"))
+        #expect(gpx.components(separatedBy: "<trkpt ").count == 3)
+        #expect(gpx.contains("lat=\"50.1234567\" lon=\"-1.2345678\""))
+    }
+
+    @Test(arguments: ["events", "nodes", "positions", "telemetry", "messages"], ["csv", "json", "jsonl"])
+    func `everything can be exported in every format`(subject: String, format: String) throws {
+        let tool = try Tool(holding: Self.lines)
+        let outcome = try tool.run("export", subject, "--format", format)
+        #expect(outcome.status == 0)
+        if format == "json" {
+            #expect(try JSONSerialization.jsonObject(with: Data(outcome.output.utf8)) is [Any])
+        }
+        if format == "jsonl" { #expect(outcome.objects.count == outcome.lines.count) }
+    }
+
+    @Test(.enabled(if: SharedFolder.exists, "needs ../shared"))
+    func `recorded envelopes come out as they went in`() throws {
+        let tool = try Tool()
+        try tool.run("init")
+        let file = SharedFolder.file("captures/mqtt-envelopes.base64")
+        #expect(try tool.run("import", file.path).output.contains("337 events"))
+        let exported = try tool.run("export", "events").objects.compactMap { $0["payload_b64"] as? String }
+        let recorded = try String(contentsOf: file, encoding: .utf8).split(whereSeparator: \.isNewline).map(String.init)
+        #expect(exported == recorded.filter { !$0.hasPrefix("#") })
+        #expect(try tool.run("events", "--failed", "--format", "jsonl").objects.count == 14)
+        #expect(try tool.run("quarantine", "--format", "jsonl").objects.count == 14)
+        #expect(try tool.run("import", file.path).output.contains(": 0 events"))
+        #expect(try tool.run("verify").output.contains("337 events"))
+    }
+}

@@ -1,0 +1,95 @@
+import Foundation
+import Testing
+
+@Suite(.enabled(if: Tool.isBuilt, "needs the built command"))
+struct QueryTests {
+    private static let lines = [
+        Line.node(0x11, long: "Alpha \u{1b}[31m", short: "1234", time: 1_760_000_000),
+        Line.node(0x22, long: "=Beta, \"B\"", short: "BE", time: 1_760_000_100),
+        Line.text("first", from: 0x11, time: 1_760_000_200),
+        Line.text("second", from: 0x22, time: 1_760_000_300),
+        Line.position(0x11, latitudeE7: 501_234_567, longitudeE7: -12_345_678, time: 1_760_000_400),
+    ]
+
+    @Test func `a node is found by id, number and name, a short name of digits included`() throws {
+        let tool = try Tool(holding: Self.lines)
+        for name in ["!11", "!00000011", "17", "1234"] {
+            let rows = try tool.run("nodes", "--node", name, "--format", "jsonl").objects
+            #expect(rows.map { $0["node"] as? String } == ["!00000011"], "\(name)")
+        }
+        #expect(try tool.run("messages", "--node", "be", "--format", "jsonl").objects.count == 1)
+    }
+
+    @Test func `rows are filtered by time, limit and offset`() throws {
+        let tool = try Tool(holding: Self.lines)
+        func texts(_ arguments: String...) throws -> [String] {
+            try tool.start(["messages", "--format", "jsonl"] + arguments).wait().objects.compactMap { $0["text"] as? String }
+        }
+        #expect(try texts() == ["second", "first"])
+        #expect(try texts("--oldest-first") == ["first", "second"])
+        #expect(try texts("--limit", "1", "--offset", "1") == ["first"])
+        #expect(try texts("--since", "1760000300") == ["second"])
+        #expect(try texts("--until", "1760000300") == ["first"])
+        #expect(try texts("--since", "2025-10-09T08:56:40Z", "--until", "2025-10-09T08:58:20Z") == ["first"])
+    }
+
+    @Test func `events are paged and filtered without losing one`() throws {
+        let tool = try Tool(holding: Self.lines)
+        func sequences(_ arguments: String...) throws -> [Int] {
+            try tool.start(["events", "--format", "jsonl"] + arguments).wait().objects.compactMap { $0["sequence"] as? Int }
+        }
+        #expect(try sequences() == [5, 4, 3, 2, 1])
+        #expect(try sequences("--oldest-first", "--limit", "2", "--offset", "1") == [2, 3])
+        #expect(try sequences("--node", "!11") == [5, 3, 1])
+        #expect(try sequences("--node", "!11", "--limit", "1", "--offset", "1") == [3])
+        #expect(try sequences("--port", "TEXT_MESSAGE_APP") == [4, 3])
+        #expect(try sequences("--limit", "0").isEmpty)
+        #expect(try sequences("--since", "yesterday", "--until", "yesterday").isEmpty)
+    }
+
+    @Test func `no control character reaches the output of a table or of JSON`() throws {
+        let tool = try Tool(holding: Self.lines)
+        for format in ["table", "json", "jsonl"] {
+            let output = try tool.run("nodes", "--format", format).output
+            #expect(output.contains("Alpha"))
+            #expect(!output.unicodeScalars.contains("\u{1b}"))
+        }
+    }
+
+    @Test func `CSV is quoted and cannot start a formula`() throws {
+        let output = try Tool(holding: Self.lines).run("nodes", "--format", "csv").output
+        #expect(output.contains("\"'=Beta, \"\"B\"\"\""))
+        #expect(output.hasSuffix("\r\n"))
+    }
+
+    @Test func `JSON is one document with every column`() throws {
+        let data = Data(try Tool(holding: Self.lines).run("positions", "--format", "json").output.utf8)
+        let rows = try #require(try JSONSerialization.jsonObject(with: data) as? [[String: Any]])
+        #expect(rows.count == 1)
+        #expect(rows[0]["latitude"] as? Double == 50.1234567)
+        #expect(rows[0]["longitude"] as? Double == -1.2345678)
+        #expect(rows[0]["altitude"] as? Int == 120)
+    }
+
+    @Test func `an empty answer is an empty document, and no failure`() throws {
+        let tool = try Tool()
+        try tool.run("init")
+        let json = try tool.run("nodes", "--format", "json")
+        #expect((json.status, json.output.filter { !$0.isWhitespace }) == (0, "[]"))
+        #expect(try tool.run("nodes").output.isEmpty)
+    }
+
+    @Test func `a reader that goes away ends the command quietly`() throws {
+        let lines = (0..<3000).map { Line.text("message \($0)", from: 0x11, time: 1_760_000_000 + $0) }
+        let tool = try Tool(holding: lines)
+        let shell = Process()
+        shell.executableURL = URL(fileURLWithPath: "/bin/sh")
+        shell.arguments = ["-c", "'\(Tool.program.path)' export events --ledger '\(tool.ledger)' | head -n 1 | wc -l"]
+        let (output, errors) = (Pipe(), Pipe())
+        (shell.standardOutput, shell.standardError) = (output, errors)
+        try shell.run()
+        shell.waitUntilExit()
+        #expect(errors.fileHandleForReading.readDataToEndOfFile().isEmpty)
+        #expect(String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self).contains("1"))
+    }
+}

@@ -1,0 +1,92 @@
+import Foundation
+import Testing
+
+@Suite(.enabled(if: Tool.isBuilt, "needs the built command"))
+struct RefusalTests {
+    /// One line, a documented status.
+    private func expectRefusal(_ outcome: Tool.Outcome, _ status: Int32, _ text: String) {
+        #expect(outcome.status == status, "\(outcome.errors)")
+        #expect(outcome.errors.hasPrefix("meshledger: "))
+        #expect(outcome.errors.filter(\.isNewline).count == 1, "\(outcome.errors)")
+        #expect(outcome.errors.contains(text), "\(outcome.errors)")
+    }
+
+    @Test(arguments: [
+        (["nodes", "--bogus"], "meshledger nodes --help"), (["nodes", "--since", "soon"], "soon"),
+        (["nodes", "--limit", "-1"], "limit"), (["import"], "files"), (["bogus"], "bogus"),
+        (["export", "nodes", "--format", "gpx"], "gpx"), (["packet", "show", "x"], "x"),
+        (["keys", "add", "Name"], "--psk"), (["keys", "add", "Name", "--psk", "no base64!"], "base64"),
+        (["ingest", "mqtt", "http://x"], "mqtt://"), (["ingest", "mqtt", "mqtt://x", "--qos", "2"], "0 or 1"),
+    ])
+    func `a wrong command line is refused with 64`(arguments: [String], text: String) throws {
+        let tool = try Tool()
+        try tool.run("init")
+        expectRefusal(try tool.start(arguments).wait(), 64, text)
+    }
+
+    @Test func `a ledger, file or row that does not exist is refused with 66`() throws {
+        let tool = try Tool()
+        expectRefusal(try tool.run("nodes"), 66, "meshledger init")
+        try tool.run("init")
+        expectRefusal(try tool.run("import", "/nonexistent/file"), 66, "/nonexistent/file")
+        expectRefusal(try tool.run("packet", "show", "1"), 66, "event 1")
+        expectRefusal(try tool.run("positions", "--node", "Nobody"), 66, "Nobody")
+        expectRefusal(try tool.run("rebuild", "nope"), 66, "nope")
+        expectRefusal(try tool.run("keys", "remove", "Nope"), 66, "Nope")
+    }
+
+    @Test func `a file of another format is refused with 65 and leaves nothing`() throws {
+        let tool = try Tool()
+        try tool.run("init")
+        expectRefusal(try tool.run("import", "/etc/passwd"), 65, "/etc/passwd")
+        #expect(try tool.run("stats", "--format", "json").objects.first?["events"] as? Int == 0)
+    }
+
+    @Test func `a ledger is never made over something else`() throws {
+        let tool = try Tool()
+        #expect(try tool.run("init").status == 0)
+        expectRefusal(try tool.run("init"), 73, tool.ledger)
+    }
+
+    @Test func `an unknown broker is refused with 69`() throws {
+        let tool = try Tool()
+        try tool.run("init")
+        let outcome = try tool.run("ingest", "mqtt", "mqtt://no-such-host.invalid")
+        #expect(outcome.status == 69)
+        #expect(outcome.errors.contains("no-such-host.invalid"))
+    }
+
+    @Test func `a ledger that another command writes to can be read, and writing says who has it`() throws {
+        let tool = try Tool(holding: [Line.node(0x1234, long: "Rover", short: "RV")])
+        let writer = try tool.start(["ingest", "mqtt", "mqtt://127.0.0.1:1"])
+        #expect(try writer.waits(for: "trying again"))
+        #expect(try tool.run("nodes", "--format", "jsonl").objects.first?["long_name"] as? String == "Rover")
+        expectRefusal(try tool.run("rebuild"), 75, "process \(writer.process.processIdentifier)")
+        writer.process.interrupt()
+        #expect(try writer.wait().status == 0)
+        #expect(try tool.run("rebuild").status == 0)
+    }
+
+    @Test(.enabled(if: geteuid() != 0, "the superuser may do everything"))
+    func `a ledger without permission is refused with 77`() throws {
+        let tool = try Tool()
+        try tool.run("init")
+        _ = unsafe chmod(tool.ledger, 0)
+        defer { _ = unsafe chmod(tool.ledger, 0o700) }
+        expectRefusal(try tool.run("nodes"), 77, tool.ledger)
+    }
+
+    @Test func `a full disk under the output is told`() throws {
+        let tool = try Tool(holding: [Line.node(0x1234, long: "Rover", short: "RV")])
+        let process = Process()
+        process.executableURL = Tool.program
+        process.arguments = ["events", "--ledger", tool.ledger]
+        process.standardOutput = try FileHandle(forWritingTo: URL(fileURLWithPath: "/dev/full"))
+        let errors = Pipe()
+        process.standardError = errors
+        try process.run()
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 74)
+        #expect(String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self).contains("standard output"))
+    }
+}

@@ -1,0 +1,42 @@
+import Testing
+
+@testable import MeshCommands
+
+struct TableTests {
+    @Test(arguments: [
+        ("abc", 3), ("日本", 4), ("☠️🐮", 4), ("e\u{301}", 1), ("👨‍👩‍👧", 2), ("🇪🇸", 2), ("한글", 4), ("\u{200b}", 0), ("é", 1), ("1️⃣", 2),
+    ])
+    func `the width of a text is what a terminal shows`(text: String, width: Int) {
+        #expect(DisplayWidth.of(text) == width)
+    }
+
+    @Test func `columns are aligned by display width`() {
+        let rows = [["日本", "1"], ["abc", "22"], ["e\u{301}", "333"]]
+        let layout = TableLayout(
+            headings: ["name", "n"], rows: rows, isNumeric: [false, true], canCut: [true, false], width: nil)
+        #expect(rows.map(layout.line) == ["日本    1", "abc    22", "e\u{301}     333"])
+    }
+
+    @Test func `without a terminal nothing is cut`() {
+        let long = String(repeating: "x", count: 500)
+        let layout = TableLayout(headings: ["a"], rows: [["short"]], isNumeric: [false], canCut: [true], width: nil)
+        #expect(layout.line([long]) == long)
+    }
+
+    @Test(arguments: 10...120) func `on a terminal no line is wider than it, and ids are whole`(width: Int) {
+        let row = ["!7efeee00", "A rather long name of a node 🐮🐮🐮", "2026-01-31T10:15:30Z", "42"]
+        let layout = TableLayout(
+            headings: ["node", "name", "time", "n"], rows: [row], isNumeric: [false, false, false, true],
+            canCut: [false, true, false, false], width: width)
+        let line = layout.line(row)
+        #expect(DisplayWidth.of(line) <= width)
+        #expect(line.hasPrefix("!7efeee00"))
+        #expect(line.contains("2026") == line.contains("2026-01-31T10:15:30Z"))
+    }
+
+    @Test func `control characters are shown, not obeyed`() {
+        #expect(DisplayWidth.safe("a\u{1b}[31mred\u{9b}\u{7}\n") == "a\\u{1b}[31mred\\u{9b}\\u{7}\\u{a}")
+        #expect(DisplayWidth.safe("\u{202e}evil") == "\\u{202e}evil")
+        #expect(DisplayWidth.safe("👨‍👩‍👧 é") == "👨‍👩‍👧 é")
+    }
+}

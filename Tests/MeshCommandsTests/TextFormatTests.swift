@@ -1,0 +1,43 @@
+import Foundation
+import TestKit
+import Testing
+
+@testable import MeshCommands
+
+struct TextFormatTests {
+    @Test(arguments: [
+        ("plain", "plain"), ("a,b", "\"a,b\""), ("say \"hi\"", "\"say \"\"hi\"\"\""), ("two\nlines", "\"two\nlines\""),
+        ("cr\r", "\"cr\r\""), ("=1+1", "'=1+1"), ("-2", "'-2"), ("+x", "'+x"), ("@x", "'@x"), ("", ""),
+        (",\u{301}", "\",\u{301}\""),
+    ])
+    func `CSV is quoted as RFC 4180 says and safe for spreadsheets`(text: String, field: String) {
+        #expect(CSVText.field(.text(text)) == field)
+    }
+
+    @Test func `negative numbers are no formulas`() {
+        #expect(CSVText.field(.integer(-42)) == "-42")
+        #expect(CSVText.field(.double(-0.5)) == "-0.5")
+    }
+
+    @Test func `numbers in JSON are exact, and NaN is null`() {
+        #expect(CellValue.unsigned(.max).json == "18446744073709551615")
+        #expect(CellValue.integer(.min).json == "-9223372036854775808")
+        #expect(CellValue.float(0.1).json == "0.1")
+        #expect(CellValue.double(.nan).json == "null")
+        #expect(CellValue.float(-.infinity).json == "null")
+    }
+
+    @Test(arguments: 0..<200) func `any text survives JSON`(seed: UInt64) throws {
+        var generator = SeededGenerator(seed: seed)
+        let scalars = (0..<20).compactMap { _ in Unicode.Scalar(UInt32.random(in: 0...0x2fff, using: &generator)) }
+        let text = String(String.UnicodeScalarView(scalars))
+        let json = CellValue.object([CellMember(name: text, value: .text(text))]).json
+        let read = try JSONSerialization.jsonObject(with: Data(json.utf8)) as? [String: String]
+        #expect(read == [text: text])
+        #expect(!json.unicodeScalars.contains { DisplayWidth.isControl($0) })
+    }
+
+    @Test func `names in GPX cannot break the XML`() {
+        #expect(GPXWriter.escaped("<a> & \"b\"\u{1}") == "&lt;a&gt; &amp; &quot;b&quot;\u{fffd}")
+    }
+}

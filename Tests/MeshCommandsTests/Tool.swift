@@ -1,0 +1,114 @@
+import Foundation
+import TestKit
+
+/// The built `meshledger`, run as a process on a ledger of its own.
+struct Tool {
+    struct Outcome {
+        var status: Int32
+        var output: String
+        var errors: String
+
+        var lines: [Substring] { output.split(whereSeparator: \.isNewline) }
+        /// The lines of standard output as JSON objects.
+        var objects: [[String: Any]] {
+            lines.compactMap { try? JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any] }
+        }
+    }
+
+    /// Where the build has put it: beside the tests.
+    static let program = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
+        .appendingPathComponent("meshledger")
+    static var isBuilt: Bool { FileManager.default.isExecutableFile(atPath: program.path) }
+
+    let folder: TemporaryFolder
+    var ledger: String { folder.file("mesh.ledger").path }
+
+    init() throws { folder = try TemporaryFolder() }
+
+    /// A ledger that holds these lines of MQTT's JSON form.
+    init(holding lines: [String]) throws {
+        try self.init()
+        try run("init")
+        try run("import", write(lines))
+    }
+
+    func write(_ lines: [String], to name: String = "messages.jsonl") throws -> String {
+        let file = folder.file(name)
+        try Data((lines.joined(separator: "\n") + "\n").utf8).write(to: file)
+        return file.path
+    }
+
+    func start(_ arguments: [String], environment: [String: String] = [:], input: Any? = nil) throws -> Running {
+        let name = UUID().uuidString
+        let files = [folder.file(name + ".out"), folder.file(name + ".err")]
+        for file in files { try Data().write(to: file) }
+        let process = Process()
+        process.executableURL = Self.program
+        process.arguments = arguments
+        process.environment = [
+            "MESHLEDGER": ledger, "HOME": folder.path, "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8",
+        ].merging(environment) { $1 }
+        process.standardOutput = try FileHandle(forWritingTo: files[0])
+        process.standardError = try FileHandle(forWritingTo: files[1])
+        process.standardInput = input ?? FileHandle.nullDevice
+        try process.run()
+        return Running(folder: folder, process: process, output: files[0], errors: files[1])
+    }
+
+    @discardableResult
+    func run(_ arguments: String..., environment: [String: String] = [:]) throws -> Outcome {
+        try start(arguments, environment: environment).wait()
+    }
+
+    /// A command that has not ended yet.
+    struct Running {
+        let folder: TemporaryFolder
+        let process: Process
+        let output: URL
+        let errors: URL
+
+        func wait() throws -> Outcome {
+            process.waitUntilExit()
+            return Outcome(
+                status: process.terminationStatus, output: try String(contentsOf: output, encoding: .utf8),
+                errors: try String(contentsOf: errors, encoding: .utf8))
+        }
+
+        /// Waits until standard error holds this text.
+        func waits(for text: String, seconds: Double = 20) throws -> Bool {
+            let end = Date(timeIntervalSinceNow: seconds)
+            while Date() < end {
+                if try String(contentsOf: errors, encoding: .utf8).contains(text) { return true }
+                usleep(20_000)
+            }
+            return false
+        }
+    }
+}
+
+/// Lines of MQTT's JSON form.
+enum Line {
+    static func node(_ number: UInt32, long: String, short: String, time: Int = 1_760_000_000) -> String {
+        message("nodeinfo", number, time) {
+            ["id": "!" + String(number, radix: 16), "longname": long, "shortname": short, "hardware": 9, "role": 0]
+        }
+    }
+
+    static func text(_ text: String, from number: UInt32, time: Int = 1_760_000_000) -> String {
+        message("text", number, time) { ["text": text] }
+    }
+
+    static func position(_ number: UInt32, latitudeE7: Int, longitudeE7: Int, time: Int = 1_760_000_000) -> String {
+        message("position", number, time) { ["latitude_i": latitudeE7, "longitude_i": longitudeE7, "altitude": 120] }
+    }
+
+    private static func message(_ type: String, _ number: UInt32, _ time: Int, _ payload: () -> [String: Any]) -> String {
+        let object: [String: Any] = [
+            "from": number, "to": 4_294_967_295 as UInt32, "id": Int(number % 1000) * 1000 + time % 1000 + type.count,
+            "channel": 0,
+            "type": type, "timestamp": time, "sender": "!0000abcd", "rssi": -60, "snr": 5.5, "payload": payload(),
+        ]
+        let data = (try? JSONSerialization.data(withJSONObject: object, options: .sortedKeys)) ?? Data()
+        return String(decoding: data, as: UTF8.self)
+    }
+}
