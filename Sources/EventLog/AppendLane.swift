@@ -4,10 +4,7 @@ internal import Synchronization
 ///
 /// A small single event is copied into `bytes` and an entry without references, so that an append costs one short lock, no
 /// allocation and no reference counts. Everything else is a request of its own, with an entry that keeps its place.
-///
-/// Unchecked: a lane has one owner at a time, the queue (behind its mutex), then the writer's thread, then the job that wakes the
-/// callers, then the queue again.
-final class AppendLane: @unchecked Sendable {
+struct AppendLane: Sendable {
     /// Safe: each continuation is resumed exactly once.
     @safe struct Entry: Sendable {
         var header: RecordHeader
@@ -29,12 +26,12 @@ final class AppendLane: @unchecked Sendable {
     /// Why an entry was not stored.
     var failures: [Int: EventLogError] = [:]
 
-    func add(_ header: RecordHeader, _ payload: [UInt8], _ waiter: UnsafeContinuation<UInt64, any Error>) {
+    mutating func add(_ header: RecordHeader, _ payload: [UInt8], _ waiter: UnsafeContinuation<UInt64, any Error>) {
         bytes.append(contentsOf: payload)
         unsafe entries.append(Entry(header: header, length: Int32(payload.count), waiter: waiter))
     }
 
-    func add(_ request: AppendRequest) {
+    mutating func add(_ request: AppendRequest) {
         let header = RecordHeader(encoding: .note, source: .log, reception: .live, isMasked: false)
         unsafe entries.append(Entry(header: header, length: nil, waiter: nil))
         requests.append(request)
@@ -58,21 +55,35 @@ final class AppendLane: @unchecked Sendable {
         }
     }
 
-    func removeAll() {
+    /// Empties the lane and keeps its memory, unless that has become large.
+    mutating func removeAll() {
         bytes.removeAll(keepingCapacity: bytes.capacity < 1 << 22)
-        entries.removeAll(keepingCapacity: true)
+        entries.removeAll(keepingCapacity: entries.capacity < 1 << 16)
         requests.removeAll()
         outcomes.removeAll()
         failures.removeAll()
     }
 }
 
-/// Counts the jobs that share a lane.
-final class LaneShares: Sendable {
+/// A lane whose callers are being told, by one job or several.
+///
+/// Synchronization: the lane is only read until the last job takes it, behind the mutex.
+final class ServedLane: Sendable {
+    private let lane: Mutex<AppendLane?>
     private let left: Atomic<Int>
 
-    init(_ count: Int) { left = Atomic(count) }
+    init(_ lane: consuming AppendLane, jobs: Int) {
+        self.lane = Mutex(lane)
+        left = Atomic(jobs)
+    }
 
-    /// Whether this was the last of them.
-    func isLast() -> Bool { left.subtract(1, ordering: .acquiringAndReleasing).newValue == 0 }
+    /// Tells a share of the callers.
+    /// - Returns: the lane when this was the last share.
+    func complete(_ places: Range<Int>, firstRequest: Int) -> AppendLane? {
+        let copy = lane.withLock { $0 }
+        copy?.complete(places, firstRequest: firstRequest)
+        _ = consume copy
+        guard left.subtract(1, ordering: .acquiringAndReleasing).newValue == 0 else { return nil }
+        return lane.withLock { $0.take() }
+    }
 }

@@ -14,7 +14,11 @@ final class AppendQueue: Sendable {
         /// Lanes that have been served and can be filled again.
         var spares: [AppendLane] = []
         var isWriterAsleep = false
+        /// Schedules a step of the writer where it is served from the pool.
+        var schedule: Schedule?
         var isClosed = false
+        /// The clock when the first event came into the lane.
+        var laneArrival: Int64 = 0
         /// Bytes in the queue that no caller waits for.
         var unattendedBytes = 0
     }
@@ -29,8 +33,17 @@ final class AppendQueue: Sendable {
     private let limit: Int
     /// Entries in the lane that is being filled.
     private let waiting = Atomic<Int>(0)
+    private let sharesClock: Bool
 
-    init(limit: Int) { self.limit = limit }
+    private let clock: @Sendable () -> Timestamp
+
+    /// - Parameter sharesClock: whether events that wait together share one reading of the clock, as is fine where the file is in memory
+    ///   and they wait for microseconds.
+    init(limit: Int, sharesClock: Bool, clock: @escaping @Sendable () -> Timestamp) {
+        self.limit = limit
+        self.sharesClock = sharesClock
+        self.clock = clock
+    }
 
     var waitingCount: Int { waiting.load(ordering: .relaxed) }
 
@@ -38,23 +51,28 @@ final class AppendQueue: Sendable {
     func push(
         _ header: RecordHeader, _ payload: [UInt8], _ waiter: UnsafeContinuation<UInt64, any Error>
     ) -> Refusal? {
-        var rings = false
+        var wake = Wake.none
+        var header = header
+        if !sharesClock { header.arrival = clock().microseconds }
         let refusal: Refusal? = state.withLock { state in
             if state.isClosed { return .closed }
+            if sharesClock {
+                if state.lane.entries.isEmpty { state.laneArrival = clock().microseconds }
+                header.arrival = state.laneArrival
+            }
             unsafe state.lane.add(header, payload, waiter)
             waiting.store(state.lane.entries.count, ordering: .relaxed)
-            rings = state.isWriterAsleep
-            state.isWriterAsleep = false
+            if state.isWriterAsleep { wake = Self.wake(&state) }
             return nil
         }
-        if rings { bell.signal() }
+        perform(wake)
         return refusal
     }
 
     /// Adds any other request. One that nobody waits for is refused when the limit is reached.
     func push(_ request: AppendRequest, isAttended: Bool) -> Refusal? {
         let unattendedBytes = isAttended ? 0 : max(request.size, 1)
-        var rings = false
+        var wake = Wake.none
         let refusal: Refusal? = state.withLock { state in
             if state.isClosed { return .closed }
             if unattendedBytes > 0 {
@@ -63,12 +81,41 @@ final class AppendQueue: Sendable {
             }
             state.lane.add(request)
             waiting.store(state.lane.entries.count, ordering: .relaxed)
-            rings = state.isWriterAsleep
-            state.isWriterAsleep = false
+            if state.isWriterAsleep { wake = Self.wake(&state) }
             return nil
         }
-        if rings { bell.signal() }
+        perform(wake)
         return refusal
+    }
+
+    private enum Wake {
+        case none
+        case bell
+        case schedule(Schedule)
+    }
+
+    private static func wake(_ state: inout State) -> Wake {
+        state.isWriterAsleep = false
+        return state.schedule.map { .schedule($0) } ?? .bell
+    }
+
+    private func perform(_ wake: Wake) {
+        switch wake {
+        case .none: break
+        case .bell: bell.signal()
+        case .schedule(let schedule): schedule.body()
+        }
+    }
+
+    /// Whether nothing waits and the writer sleeps.
+    var isIdle: Bool { state.withLock { $0.isWriterAsleep && !$0.isClosed } }
+
+    /// Has the writer's steps scheduled by `schedule` instead of waking a thread; nil ends it.
+    func serveFromPool(_ schedule: Schedule?) {
+        state.withLock { state in
+            state.schedule = schedule
+            state.isWriterAsleep = schedule != nil
+        }
     }
 
     /// All that waits, after sleeping until there is something. Nil when the queue is closed and empty.
@@ -80,21 +127,43 @@ final class AppendQueue: Sendable {
     func take(expected: Int, lingerNanoseconds: UInt64) -> AppendLane? {
         if lingerNanoseconds > 0 && waitingCount < expected { linger(expected, lingerNanoseconds) }
         while true {
-            var lane: AppendLane?
-            let isClosed: Bool = state.withLock { state in
-                if state.lane.entries.isEmpty {
-                    state.isWriterAsleep = !state.isClosed
-                    return state.isClosed
-                }
-                lane = state.lane
-                state.lane = state.spares.popLast() ?? AppendLane()
-                state.unattendedBytes = 0
-                waiting.store(0, ordering: .relaxed)
-                return false
+            if let lane = takeNow() { return lane }
+            switch rest() {
+            case .more: break
+            case .asleep: bell.wait()
+            case .ended: return nil
             }
-            if let lane { return lane }
-            if isClosed { return nil }
-            bell.wait()
+        }
+    }
+
+    /// All that waits, nil when there is nothing.
+    func takeNow() -> AppendLane? {
+        state.withLock { state in
+            guard !state.lane.entries.isEmpty else { return nil }
+            var lane = state.spares.popLast() ?? AppendLane()
+            swap(&lane, &state.lane)
+            state.unattendedBytes = 0
+            waiting.store(0, ordering: .relaxed)
+            return lane
+        }
+    }
+
+    enum Rest {
+        /// Something waits.
+        case more
+        /// Nothing waits; the next request wakes the writer.
+        case asleep
+        /// Nothing waits and nothing will come.
+        case ended
+    }
+
+    /// Lets the writer sleep when there is nothing to do.
+    func rest() -> Rest {
+        state.withLock { state in
+            if !state.lane.entries.isEmpty { return .more }
+            if state.isClosed { return .ended }
+            state.isWriterAsleep = true
+            return .asleep
         }
     }
 
@@ -104,20 +173,27 @@ final class AppendQueue: Sendable {
     }
 
     /// Takes a lane back whose callers have been told.
-    func recycle(_ lane: AppendLane) {
+    func recycle(_ lane: consuming AppendLane) {
         lane.removeAll()
+        let empty = lane
         state.withLock { state in
-            if state.spares.count < 4 { state.spares.append(lane) }
+            if state.spares.count < 4 { state.spares.append(empty) }
         }
     }
 
     /// Takes no more requests; those that wait are still served.
     func close() {
-        let rings = state.withLock { state in
+        let wake: Wake = state.withLock { state in
             state.isClosed = true
-            defer { state.isWriterAsleep = false }
-            return state.isWriterAsleep
+            return state.isWriterAsleep ? Self.wake(&state) : .none
         }
-        if rings { bell.signal() }
+        perform(wake)
     }
+}
+
+/// Schedules one step of the writer on the pool.
+struct Schedule: Sendable {
+    let body: @Sendable () -> Void
+
+    init(_ body: @escaping @Sendable () -> Void) { self.body = body }
 }

@@ -13,8 +13,7 @@ extension EventLog {
     public func append(_ event: NewEvent) async throws(EventLogError) -> EventSequence {
         if isReadOnly { throw EventLogError(.readOnly, path: path) }
         guard event.payload.count <= AppendLane.largestCopy else { return try await appendLarge(event) }
-        var header = RecordHeader(event)
-        header.arrival = options.clock().microseconds
+        let header = RecordHeader(event)
         do {
             let first = unsafe try await withUnsafeThrowingContinuation { (waiter: UnsafeContinuation<UInt64, any Error>) in
                 if let refusal = unsafe queue.push(header, event.payload, waiter) {
@@ -109,6 +108,8 @@ extension EventLog {
     ) async throws(EventLogError) -> UInt64 {
         try check(work, cursor)
         let arrival = options.clock().microseconds
+        let request = AppendRequest(work: work, cursor: cursor, token: token, arrival: arrival, completion: .callback { _ in })
+        if let outcome = driver?.serveNow(request) { return try Self.first(outcome) }
         do {
             return unsafe try await withUnsafeThrowingContinuation { (waiter: UnsafeContinuation<UInt64, any Error>) in
                 let request = unsafe AppendRequest(
@@ -124,13 +125,15 @@ extension EventLog {
         _ work: AppendRequest.Work, _ cursor: SourceCursor?, _ token: AppendToken?
     ) throws(EventLogError) -> UInt64 {
         try check(work, cursor)
+        let arrival = options.clock().microseconds
+        let direct = AppendRequest(work: work, cursor: cursor, token: token, arrival: arrival, completion: .callback { _ in })
+        if let outcome = driver?.serveNow(direct) { return try Self.first(outcome) }
         let done = DispatchSemaphore(value: 0)
         let box = OutcomeBox()
         let completion = AppendRequest.Completion.callback { outcome in
             box.outcome.withLock { $0 = outcome }
             done.signal()
         }
-        let arrival = options.clock().microseconds
         let request = AppendRequest(work: work, cursor: cursor, token: token, arrival: arrival, completion: completion)
         if let refusal = queue.push(request, isAttended: true) { throw error(refusal) }
         done.wait()

@@ -63,21 +63,24 @@ extension EventLog {
         let identifier = try store.checkMeta(path: folder.path)
         let tail = try LogTail(store, checksums: options.checksTail)
         let names = SourceNames(try store.readSources())
+        let isInMemory = try storing { () throws(StorageError) in try environment.isInMemory() }
+        let queue = AppendQueue(limit: options.queueLimit, sharesClock: isInMemory, clock: options.clock)
+        let board = HeadBoard(head: tail.head)
+        let writer = LogWriter(
+            store: store, path: folder.path, board: board, names: names, tail: tail, commitFault: options.commitFault)
         let log = EventLog(
-            path: folder.path, identifier: identifier, options: options, store: store, tail: tail, names: names)
-        if let lock { log.startWriter(tail: tail, lock: lock) }
+            path: folder.path, identifier: identifier, options: options, store: store, queue: queue, board: board, names: names,
+            driver: lock == nil ? nil : LogDriver(queue: queue, writer: writer, isInMemory: isInMemory))
+        if let lock { log.startWriter(lock) }
         return log
     }
 
-    private func startWriter(tail: LogTail, lock: WriterLock) {
-        let writer = LogWriter(
-            store: store, path: path, queue: queue, board: board, names: names, tail: tail, commitFault: options.commitFault)
+    private func startWriter(_ lock: WriterLock) {
         let environment = store.environment
-        let end = end
+        let (board, end) = (board, end)
         let removes = options.isTemporary ? path : nil
-        let thread = Thread {
-            var writer = writer
-            writer.run()
+        driver?.start {
+            board.close()
             environment.close()
             if let removes {
                 try? FileManager.default.removeItem(atPath: removes)  // what may be left in memory harms nobody
@@ -85,9 +88,6 @@ extension EventLog {
             lock.release()
             end.open()
         }
-        thread.name = "meshledger-log"
-        thread.stackSize = 1 << 20
-        thread.start()
     }
 
     /// A new log in memory (`/dev/shm`, or the temporary folder where there is none) that is removed when it is closed or released.

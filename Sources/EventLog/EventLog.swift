@@ -28,14 +28,21 @@ public final class EventLog: Sendable {
     /// Opens when the writer's thread has ended and everything is closed.
     let end: Latch
 
-    init(path: String, identifier: String, options: EventLogOptions, store: LogStore, tail: LogTail, names: SourceNames) {
+    /// Nil where the log is read only.
+    let driver: LogDriver?
+
+    init(
+        path: String, identifier: String, options: EventLogOptions, store: LogStore, queue: AppendQueue, board: HeadBoard,
+        names: SourceNames, driver: LogDriver?
+    ) {
         self.path = path
         self.identifier = identifier
         self.options = options
         self.store = store
+        self.queue = queue
+        self.board = board
         self.names = names
-        queue = AppendQueue(limit: options.queueLimit)
-        board = HeadBoard(head: tail.head)
+        self.driver = driver
         end = Latch()
     }
 

@@ -1,12 +1,9 @@
-internal import Dispatch
-internal import Foundation
 internal import LMDB
 
-/// What the writer's thread knows and nobody else: the next sequence, the arrival times of the block that is not full yet.
+/// Stores what waits in the queue. It alone knows the next sequence, and the arrival times of the block that is not full yet.
 struct LogWriter {
     let store: LogStore
     let path: String
-    let queue: AppendQueue
     let board: HeadBoard
     let names: SourceNames
     let commitFault: (@Sendable () -> CommitFault?)?
@@ -18,86 +15,32 @@ struct LogWriter {
     }
 
     init(
-        store: LogStore, path: String, queue: AppendQueue, board: HeadBoard, names: SourceNames, tail: LogTail,
+        store: LogStore, path: String, board: HeadBoard, names: SourceNames, tail: LogTail,
         commitFault: (@Sendable () -> CommitFault?)?
     ) {
         self.store = store
         self.path = path
-        self.queue = queue
         self.board = board
         self.names = names
         self.commitFault = commitFault
         state = State(head: tail.head, openBlock: tail.openBlock)
     }
 
-    /// Serves the queue until it is closed and empty.
-    mutating func run() {
-        let wakers = DispatchGroup()
-        var expected = 0
-        var goal = 0
-        var linger: UInt64 = 0
-        while let lane = queue.take(expected: goal, lingerNanoseconds: linger) {
-            let start = DispatchTime.now().uptimeNanoseconds
-            serve(lane)
-            let duration = DispatchTime.now().uptimeNanoseconds - start
-            expected = max(min(lane.entries.count + queue.waitingCount, 1024), expected - (expected + 7) / 8)
-            let isSlow = duration >= Self.slowCommit
-            goal = expected < 4 ? 0 : isSlow ? expected : expected / Self.fastShare
-            linger = isSlow ? min(duration / 8, Self.longestLinger) : Self.fastLinger
-            wake(lane, wakers)
-        }
-        wakers.wait()
-        board.close()
-    }
-
-    /// Tells the lane's callers.
-    ///
-    /// Many are woken from jobs on the pool where they run, one job for each core: a thread of the pool that has nothing to do sleeps,
-    /// and waking it for every caller anew costs several times what the append does.
-    private func wake(_ lane: AppendLane, _ wakers: DispatchGroup) {
-        let count = lane.entries.count
-        guard count >= 8 else {
-            lane.complete(0..<count, firstRequest: 0)
-            return queue.recycle(lane)
-        }
-        let jobs = min(Self.coreCount, count / 4)
-        let queue = queue
-        let left = LaneShares(jobs)
-        var firstRequest = 0
-        for job in 0..<jobs {
-            let places = count * job / jobs..<count * (job + 1) / jobs
-            let first = firstRequest
-            DispatchQueue.global().async(group: wakers) {
-                lane.complete(places, firstRequest: first)
-                if left.isLast() { queue.recycle(lane) }
-            }
-            if lane.requests.count > 0 { firstRequest += lane.entries[places].count { $0.length == nil } }
-        }
-    }
-
-    /// In nanoseconds: a commit that took so long waited for a disk.
-    private static let slowCommit: UInt64 = 100_000
-    private static let longestLinger: UInt64 = 50_000
-    private static let fastLinger: UInt64 = 30_000
-    /// Where commits are fast, a third of the callers is worth a commit: the others are at work meanwhile.
-    private static let fastShare = 3
-    private static let coreCount = max(ProcessInfo.processInfo.activeProcessorCount, 1)
-
     /// Stores a lane, in groups of a size that suits one transaction.
-    private mutating func serve(_ lane: AppendLane) {
+    mutating func serve(_ lane: inout AppendLane) {
         var group = LaneGroup()
         while group.entries.upperBound < lane.entries.count {
             group = group.next(in: lane)
-            serve(group, of: lane)
+            serve(group, of: &lane)
         }
     }
 
     /// Stores a group in one transaction. When it does not fit, each entry is tried alone, so that one caller's large batch does
     /// not fail the others.
-    private mutating func serve(_ group: LaneGroup, of lane: AppendLane) {
+    private mutating func serve(_ group: LaneGroup, of lane: inout AppendLane) {
         let before = state
         do throws(StorageError) {
-            try store(group, of: lane)
+            try store(group, of: &lane)
             board.publish(state.head)
         } catch {
             state = before
@@ -105,14 +48,14 @@ struct LogWriter {
             lane.outcomes.removeSubrange(group.requests.lowerBound...)
             let mayFitAlone = error.code == .sizeLimitReached || error.code == .diskFull
             if mayFitAlone && group.entries.count > 1 && !store.environment.areWritesClosed {
-                for single in group.singles(of: lane) { serve(single, of: lane) }
+                for single in group.singles(of: lane) { serve(single, of: &lane) }
             } else {
-                fail(group, of: lane, error)
+                fail(group, of: &lane, error)
             }
         }
     }
 
-    private func fail(_ group: LaneGroup, of lane: AppendLane, _ error: StorageError) {
+    private func fail(_ group: LaneGroup, of lane: inout AppendLane, _ error: StorageError) {
         let isUnknown = store.environment.areWritesClosed && error.code != .writesClosed
         func failure(_ token: @autoclosure () -> AppendToken?) -> EventLogError {
             isUnknown ? EventLogError(.outcomeUnknown, path: path, cause: error, token: token()) : EventLogError(error)
@@ -140,19 +83,19 @@ struct LogWriter {
         }
     }
 
-    private mutating func store(_ group: LaneGroup, of lane: AppendLane) throws(StorageError) {
+    private mutating func store(_ group: LaneGroup, of lane: inout AppendLane) throws(StorageError) {
         var write = try store.environment.beginWrite()
         var filledBlocks: [(UInt64, ArrivalRange)] = []
         do {
             var cursor = try write.writeCursor(store.events)
-            try put(group, of: lane, &cursor, &filledBlocks)
+            try put(group, of: &lane, &cursor, &filledBlocks)
         }
         for (block, range) in filledBlocks {
             let key = SequenceKey(block)
             let value = range.bytes
             try write.put(store.arrivals, key: key.span, value: value.span.rawBytes, .append)
         }
-        if !group.requests.isEmpty { try putRareParts(of: group, of: lane, &write) }
+        if !group.requests.isEmpty { try putRareParts(of: group, of: &lane, &write) }
         try commit(write)
         names.keepPending()
     }
@@ -180,7 +123,7 @@ package enum CommitFault: Sendable {
 
 extension LogWriter {
     private mutating func put(
-        _ group: LaneGroup, of lane: AppendLane, _ cursor: inout WriteCursor, _ filledBlocks: inout [(UInt64, ArrivalRange)]
+        _ group: LaneGroup, of lane: inout AppendLane, _ cursor: inout WriteCursor, _ filledBlocks: inout [(UInt64, ArrivalRange)]
     ) throws(StorageError) {
         let bytes = lane.bytes
         var start = group.bytesStart
@@ -188,7 +131,7 @@ extension LogWriter {
         for place in group.entries {
             let entry = lane.entries[place]
             guard let length = entry.length else {
-                try put(lane.requests[request], of: lane, &cursor, &filledBlocks)
+                try put(lane.requests[request], of: &lane, &cursor, &filledBlocks)
                 request += 1
                 continue
             }
@@ -201,7 +144,7 @@ extension LogWriter {
     }
 
     private mutating func put(
-        _ request: AppendRequest, of lane: AppendLane, _ cursor: inout WriteCursor,
+        _ request: AppendRequest, of lane: inout AppendLane, _ cursor: inout WriteCursor,
         _ filledBlocks: inout [(UInt64, ArrivalRange)]
     ) throws(StorageError) {
         if let token = request.token, try isStored(token, &cursor.place) {
@@ -248,7 +191,7 @@ extension LogWriter {
 
     /// Cursors and new sources, which few requests have.
     private func putRareParts(
-        of group: LaneGroup, of lane: AppendLane, _ write: inout WriteTransaction
+        of group: LaneGroup, of lane: inout AppendLane, _ write: inout WriteTransaction
     ) throws(StorageError) {
         for place in group.requests {
             let request = lane.requests[place]

@@ -76,6 +76,9 @@ extension Environment {
         if missing > 0 { posix_fallocate(file, Int(fileStatus.st_size), missing) }
     }
 
+    /// Whether the files are in memory, where a sync waits for nothing.
+    public func isInMemory() throws(StorageError) -> Bool { FileSystemKind.isMemory(magic: try FileSystemKind.magic(path)) }
+
     /// Frees the places of readers whose process has died. Also done at open and when all places are taken.
     /// - Returns: how many places were freed.
     @discardableResult

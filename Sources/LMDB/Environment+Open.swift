@@ -11,7 +11,7 @@ extension Environment {
     ) throws(StorageError) -> Environment {
         if options.access == .readWrite && options.createsFolder { try createFolder(path) }
         let identity = try OpenEnvironments.Identity(path: path)
-        try NetworkFileSystem.refuse(path)
+        try FileSystemKind.refuse(path)
         try requireDataFile(path, options)
         try OpenEnvironments.register(identity, path: path)
         let environment: Environment

@@ -1,0 +1,160 @@
+internal import Dispatch
+internal import Foundation
+internal import Glibc
+internal import Synchronization
+
+/// Lets the writer serve the queue.
+///
+/// Where a commit waits for a disk, on a thread of its own, since the threads of the pool must not wait. Where the file is in memory
+/// nothing waits, and changing threads would cost more than the commit: there a job on the callers' pool serves the queue, and a
+/// caller with many events stores them itself when the writer is free.
+///
+/// Synchronization: the writer and whether it has ended are behind the mutex.
+final class LogDriver: Sendable {
+    private struct State {
+        var writer: LogWriter
+        var hasEnded = false
+    }
+
+    private let queue: AppendQueue
+    private let state: Mutex<State>
+    private let isInMemory: Bool
+    /// The jobs that tell callers.
+    private let wakers = DispatchGroup()
+
+    init(queue: AppendQueue, writer: LogWriter, isInMemory: Bool) {
+        self.queue = queue
+        self.isInMemory = isInMemory
+        state = Mutex(State(writer: writer))
+    }
+
+    /// - Parameter finish: called once, when the queue is closed and everything in it has been served.
+    func start(finish: @escaping @Sendable () -> Void) {
+        if isInMemory {
+            queue.serveFromPool(Schedule { self.scheduleStep(Step(), finish) })
+        } else {
+            let thread = Thread {
+                self.run()
+                self.end(finish)
+            }
+            thread.name = "meshledger-log"
+            thread.stackSize = 1 << 20
+            thread.start()
+        }
+    }
+
+    private func end(_ finish: @escaping @Sendable () -> Void) {
+        state.withLock { $0.hasEnded = true }
+        wakers.notify(queue: .global(), execute: finish)
+    }
+
+    /// Stores a request on the caller's thread, where that waits for nothing. Nil when it has to go through the queue.
+    func serveNow(_ request: AppendRequest) -> AppendOutcome? {
+        guard isInMemory, queue.isIdle else { return nil }
+        return state.withLockIfAvailable { state in
+            guard !state.hasEnded else { return nil }
+            var lane = AppendLane()
+            lane.add(request)
+            state.writer.serve(&lane)
+            return lane.outcomes.first
+        } ?? nil
+    }
+}
+
+extension LogDriver {
+    /// Serves the queue from a thread until it is closed and empty.
+    private func run() {
+        var callers = 0
+        var linger: UInt64 = 0
+        while var lane = queue.take(expected: callers, lingerNanoseconds: linger) {
+            let start = DispatchTime.now().uptimeNanoseconds
+            state.withLock { $0.writer.serve(&lane) }
+            let duration = DispatchTime.now().uptimeNanoseconds - start
+            callers = min(lane.entries.count + queue.waitingCount, 1024)
+            linger = callers >= 4 && duration >= Self.slowCommit ? min(duration / 8, Self.longestLinger) : 0
+            wake(lane)
+        }
+    }
+
+    /// In nanoseconds: a commit that took so long waited for a disk.
+    private static let slowCommit: UInt64 = 100_000
+    private static let longestLinger: UInt64 = 50_000
+
+    /// What a job that serves the queue knows.
+    private struct Step: Sendable {
+        /// How many callers were seen at work.
+        var callers = 0
+        /// Until when it lets other jobs go first, in nanoseconds of the machine's uptime.
+        var patienceEnd: UInt64 = 0
+    }
+
+    private func scheduleStep(_ step: Step, _ finish: @escaping @Sendable () -> Void) {
+        DispatchQueue.global().async { self.perform(step, finish) }
+    }
+
+    /// Serves what waits. The next step comes behind the callers that this one wakes; as long as fewer than half of them have come back,
+    /// it lets other jobs go first for a moment, since a commit for each of them costs more than one for all.
+    private func perform(_ step: Step, _ finish: @escaping @Sendable () -> Void) {
+        if queue.waitingCount < step.callers / 2 && DispatchTime.now().uptimeNanoseconds < step.patienceEnd {
+            sched_yield()
+            return scheduleStep(step, finish)
+        }
+        var callers = 0
+        if var lane = queue.takeNow() {
+            state.withLock { $0.writer.serve(&lane) }
+            callers = min(lane.entries.count + queue.waitingCount, 1024)
+            wake(lane)
+        }
+        if callers >= 4 {
+            let end = DispatchTime.now().uptimeNanoseconds + Self.patience
+            return scheduleStep(Step(callers: callers, patienceEnd: end), finish)
+        }
+        switch queue.rest() {
+        case .more: scheduleStep(Step(), finish)
+        case .asleep: break
+        case .ended:
+            queue.serveFromPool(nil)
+            end(finish)
+        }
+    }
+
+    /// In nanoseconds.
+    private static let patience: UInt64 = 50_000
+}
+
+extension LogDriver {
+    /// Tells the lane's callers.
+    ///
+    /// Many are woken from jobs on the pool where they run, one job for each core: a thread of the pool that has nothing to do sleeps,
+    /// and waking it for every caller anew costs several times what the append does.
+    private func wake(_ lane: consuming AppendLane) {
+        let count = lane.entries.count
+        guard count >= 8 else {
+            lane.complete(0..<count, firstRequest: 0)
+            return queue.recycle(lane)
+        }
+        let jobs = min(Self.coreCount, count / 4)
+        var firstRequests = [0]
+        for job in 0..<jobs - 1 {
+            let share = lane.entries[Self.share(job, of: jobs, count)]
+            firstRequests.append(firstRequests[job] + (lane.requests.isEmpty ? 0 : share.count { $0.length == nil }))
+        }
+        let served = ServedLane(lane, jobs: jobs)
+        let queue = queue
+        for job in 0..<jobs {
+            let firstRequest = firstRequests[job]
+            let share: @Sendable () -> Void = {
+                if let lane = served.complete(Self.share(job, of: jobs, count), firstRequest: firstRequest) {
+                    queue.recycle(lane)
+                }
+            }
+            if isInMemory && job == jobs - 1 { share() } else { DispatchQueue.global().async(group: wakers, execute: share) }
+        }
+    }
+
+    private static func share(_ job: Int, of jobs: Int, _ count: Int) -> Range<Int> {
+        count * job / jobs..<count * (job + 1) / jobs
+    }
+
+    private static let coreCount = max(ProcessInfo.processInfo.activeProcessorCount, 1)
+}
