@@ -64,7 +64,8 @@ let package = Package(
         .target(
             name: "FuzzKit", dependencies: ["Meshtastic", "MeshCrypto", "ProtobufWire", "TestKit"], path: "Tests/FuzzKit",
             swiftSettings: settings),
-        .executableTarget(name: "meshfuzz", dependencies: ["FuzzKit", "Meshtastic"], path: "Tests/Fuzz", swiftSettings: settings),
+        .executableTarget(
+            name: "meshfuzz", dependencies: ["FuzzKit", "Meshtastic"], path: "Tests/Fuzz", swiftSettings: settings),
         tests("LMDBTests", ["LMDB"]),
         tests("ProtobufWireTests", ["ProtobufWire"]),
         tests("MeshCryptoTests", ["MeshCrypto"]),
@@ -75,7 +76,9 @@ let package = Package(
             "MeshViewsTests",
             ["MeshLedger", "MeshViews", "Projections", "Meshtastic", "EventLog", "LMDB", "ProtobufWire", "MeshSimulator"]),
         tests("MeshSimulatorTests", ["MeshSimulator", "Meshtastic", "MeshCrypto", "ProtobufWire"]),
-        tests("MeshIngestTests", ["MeshIngest", "MeshViews", "Meshtastic", "EventLog", "ProtobufWire", "MeshSimulator", "CMosquitto"]),
+        tests(
+            "MeshIngestTests",
+            ["MeshIngest", "MeshViews", "Meshtastic", "EventLog", "ProtobufWire", "MeshSimulator", "CMosquitto"]),
         tests("MeshCommandsTests", ["MeshCommands", "MeshViews", "Meshtastic", "EventLog"]),
     ]
 )

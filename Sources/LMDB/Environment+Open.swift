@@ -46,7 +46,7 @@ extension Environment {
                 return unsafe try openHandle(path, options, mapSize: size)
             } catch  where error.number == ENOMEM && options.access == .readOnly && size > 1 << 32 {
                 size /= 4
-            } catch  where error.number == ENOMEM && options.sizeLimit >= EnvironmentOptions.reservation && size > 1 << 32 {
+            } catch  where error.number == ENOMEM && options.sizeLimit > 1 << 34 && size > 1 << 32 {
                 size /= 4
             }
         }

@@ -36,7 +36,11 @@ public struct MeshSimulation: Sendable {
     public private(set) var truth = SimulationTruth()
 
     /// The channel that a reader has to be given the key of.
-    public static let harbour = Keyring(channels: (try? [ChannelKey(name: "Harbour", psk: (0..<32).map { UInt8($0) })]) ?? [])  // 32 bytes fit
+    public static let harbour = Keyring(channels: channel("Harbour", psk: (0..<32).map { UInt8($0) }))
+
+    private static func channel(_ name: String, psk: [UInt8]) -> [ChannelKey] {
+        (try? [ChannelKey(name: name, psk: psk)]) ?? []  // 32 bytes always fit
+    }
 
     struct Transmission {
         var from: UInt32
