@@ -48,7 +48,9 @@ struct ImportCommand: AsyncParsableCommand {
                 let (report, stopped) = try await StopSignals.cancelling {
                     try await FileImport(file, into: target, options: options).run { progress in
                         let fraction = progress.bytesTotal.map { $0 == 0 ? 1 : Double(progress.bytesDone) / Double($0) }
-                        bar.show(fraction: fraction, done: UInt64(progress.eventCount), unit: "events")
+                        bar.show(
+                            fraction: fraction, done: UInt64(progress.eventCount), unit: "events",
+                            secondsLeft: progress.secondsLeft)
                     }
                 }
                 bar.end()

@@ -15,7 +15,10 @@ final class ProgressBar: Sendable {
 
     init(_ title: String) { self.title = title }
 
-    func show(fraction: Double?, done: UInt64, unit: String) {
+    /// - Parameters:
+    ///   - fraction: how much of the work is done; nil where nobody knows.
+    ///   - secondsLeft: for work that did not begin at 0; else it follows from the fraction.
+    func show(fraction: Double?, done: UInt64, unit: String, secondsLeft: Double? = nil) {
         guard isTerminal else { return }
         state.withLock { state in
             let now = ContinuousClock.now
@@ -32,7 +35,8 @@ final class ProgressBar: Sendable {
                 line += " \(Int(fraction * 100)) %"
             }
             line += "  \(done) \(unit)  \(Int(rate))/s"
-            if let fraction, fraction > 0.01 { line += "  \(Self.duration(seconds / fraction - seconds)) left" }
+            let expected = fraction.flatMap { $0 > 0.01 ? seconds / $0 - seconds : nil }
+            if let left = secondsLeft ?? expected { line += "  \(Self.duration(left)) left" }
             StandardOutput.rawError(line)
         }
     }
