@@ -59,7 +59,7 @@ struct ExportCommand: AsyncParsableCommand {
                 }
             case .messages:
                 let rows = try ledger.messages(of: number, query)
-                write(MessageRow.columns) { writer in for row in rows { writer.write(row) } }
+                write(MessageRow.columns(names: try NodeNames(ledger))) { writer in for row in rows { writer.write(row) } }
             }
         }
     }
@@ -100,8 +100,7 @@ struct ExportCommand: AsyncParsableCommand {
             try ledger.forEachPosition(of: node, query) { writer.write($0) }
             writer.finish()
         case .gpx:
-            let names = Dictionary(uniqueKeysWithValues: try ledger.nodes().map { ($0.number, $0.longName) })
-            let writer = GPXWriter(StandardOutput(), names: names)
+            let writer = GPXWriter(StandardOutput(), names: try NodeNames(ledger))
             try ledger.forEachPosition(of: node, query) { writer.write($0) }
             writer.finish()
         case .csv, .json, .jsonl:

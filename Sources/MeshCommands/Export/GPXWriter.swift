@@ -4,10 +4,10 @@ import Meshtastic
 /// Positions as a GPX 1.1 file with a track for each node.
 final class GPXWriter {
     private let output: StandardOutput
-    private let names: [UInt32: String]
+    private let names: NodeNames
     private var node: UInt32?
 
-    init(_ output: StandardOutput, names: [UInt32: String]) {
+    init(_ output: StandardOutput, names: NodeNames) {
         self.output = output
         self.names = names
         output.line("<?xml version=\"1.0\" encoding=\"UTF-8\"?>")
@@ -17,7 +17,7 @@ final class GPXWriter {
     func write(_ row: PositionRow) {
         if node != row.node {
             endTrack()
-            let name = names[row.node].flatMap { $0.isEmpty ? nil : $0 } ?? NodeID.text(row.node)
+            let name = names[row.node].isEmpty ? NodeID.text(row.node) : names[row.node]
             output.line("<trk><name>\(Self.escaped(name))</name><trkseg>")
             node = row.node
         }

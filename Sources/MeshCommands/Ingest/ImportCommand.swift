@@ -30,15 +30,18 @@ struct ImportCommand: AsyncParsableCommand {
         let outcome = await importAll(into: ledger)
         let quarantined = try await ledger.views().reduce(0) { $0 + $1.quarantined }
         try await ledger.close()
-        try outcome.get()
-        if quarantined > 0 {
-            StandardOutput().line("\(quarantined) events could not be decoded and are kept; `meshledger quarantine` says why")
+        let added = try outcome.get()
+        if added > 0, quarantined > 0 {
+            StandardOutput().line(
+                "\(quarantined) events in the ledger cannot be decoded and are kept as they are; `meshledger quarantine` says why"
+            )
         }
     }
 
-    private func importAll(into ledger: Ledger) async -> Result<Void, any Error> {
+    private func importAll(into ledger: Ledger) async -> Result<Int, any Error> {
         do {
             let options = ImportOptions(format: format, isComplete: complete, sourceName: source)
+            var added = 0
             for file in files {
                 let bar = ProgressBar(file)
                 let target = IngestTarget(log: ledger.log) {
@@ -55,12 +58,13 @@ struct ImportCommand: AsyncParsableCommand {
                 }
                 bar.end()
                 tell(file, report)
+                added += report.eventCount
                 if let stopped {
                     throw CommandError(
                         stopped, "\(file): stopped by a signal; what was read is kept, the next import goes on there")
                 }
             }
-            return .success(())
+            return .success(added)
         } catch {
             return .failure(error)
         }

@@ -20,7 +20,7 @@ struct MessagesCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await ledger.reading { ledger in
-            let writer = output.writer(MessageRow.columns)
+            let writer = output.writer(MessageRow.columns(names: try NodeNames(ledger)))
             let number = try node?.number(in: ledger)
             for row in try ledger.messages(of: number, page.query(times, channel: channel)) { writer.write(row) }
             writer.finish(emptyNote: "no messages")
@@ -31,12 +31,14 @@ struct MessagesCommand: AsyncParsableCommand {
 extension MessageRow {
     private static func name(_ node: UInt32) -> CellValue { .text(node == NodeID.broadcast ? "^all" : NodeID.text(node)) }
 
-    static var columns: [Column<MessageRow>] {
+    /// - Parameter names: what nodes call themselves, for people to know who wrote.
+    static func columns(names: NodeNames) -> [Column<MessageRow>] {
         [
             Column("time") { .time($0.time) },
             Column("time_source", isDetail: true) { .text("\($0.timeSource)") },
             Column("channel", canCut: true) { .optional($0.channel) },
             Column("from") { name($0.from) },
+            Column("from_name", heading: "name", canCut: true) { .optional(names[$0.from]) },
             Column("to") { name($0.to) },
             Column("text", canCut: true) { .text($0.text) },
             Column("state", canCut: true) { row in
