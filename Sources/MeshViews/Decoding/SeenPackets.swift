@@ -88,7 +88,7 @@ struct SeenPackets: Sendable {
             let oldest = ring[slot(head)]
             let age = time > oldest.firstTime ? time - oldest.firstTime : 0
             guard count > Self.mostKept || age > Self.windowSeconds else { return }
-            if places[oldest.packet] == Int32(truncatingIfNeeded: head) { places.remove(oldest.packet) }
+            places.remove(oldest.packet, ifItIs: Int32(truncatingIfNeeded: head))
             head += 1
         }
     }

@@ -154,23 +154,38 @@ struct PendingMessages: Sendable {
             try transaction.delete(table, key: key.rawSpan)
         }
         for key in removedPackets { try transaction.delete(packets, key: key.rawSpan) }
-        let mode: PutMode = try transaction.count(table) == 0 ? .append : .replace
-        var writer = WireWriter(capacity: 512)
-        let changed = entries.indices.filter { !entries[$0].isRemoved }.map { (key: entries[$0].row.key, place: $0) }
-        for (key, place) in changed.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
-            let row = entries[place].row
-            writer.removeAll(keepingCapacity: true)
-            row.encode(to: &writer)
-            try transaction.put(table, key: key.rawSpan, value: writer.bytes.rawSpan, mode)
-            if !entries[place].isStored && row.id != 0 {
-                let packet = MessageRow.packetKey(from: row.from, id: row.id, firstSequence: row.firstSequence)
-                try transaction.put(packets, key: packet.rawSpan, value: key.rawSpan)
-            }
-        }
+        try writeRows(to: &transaction, table)
+        try writePackets(to: &transaction, packets)
         let counts = try store.table("counts")
         for thread in threads {
             try transaction.put(counts, key: thread.id.key.rawSpan, value: bigEndian(UInt64(thread.count)).rawSpan)
         }
+    }
+
+    private func writeRows(to transaction: inout WriteTransaction, _ table: RawTable) throws(StorageError) {
+        let mode: PutMode = try transaction.count(table) == 0 ? .append : .replace
+        var writer = WireWriter(capacity: 512)
+        for (key, place) in inOrder(entries.indices.filter { !entries[$0].isRemoved }, { entries[$0].row.sortKey }) {
+            writer.removeAll(keepingCapacity: true)
+            entries[place].row.encode(to: &writer)
+            try transaction.put(table, key: MessageRow.key(key).rawSpan, value: writer.bytes.rawSpan, mode)
+        }
+    }
+
+    private func writePackets(to transaction: inout WriteTransaction, _ table: RawTable) throws(StorageError) {
+        let mode: PutMode = try transaction.count(table) == 0 ? .append : .replace
+        let new = entries.indices.filter { !entries[$0].isRemoved && !entries[$0].isStored && entries[$0].row.id != 0 }
+        for (_, place) in inOrder(new, { (entries[$0].row.packet, entries[$0].row.firstSequence, 0) }) {
+            let row = entries[place].row
+            let packet = MessageRow.packetKey(from: row.from, id: row.id, firstSequence: row.firstSequence)
+            try transaction.put(table, key: packet.rawSpan, value: row.key.rawSpan, mode)
+        }
+    }
+
+    private typealias SortKey = MessageRow.SortKey
+
+    private func inOrder(_ places: [Int], _ key: (Int) -> SortKey) -> [(SortKey, Int)] {
+        places.map { (key($0), $0) }.sorted { $0.0 < $1.0 }
     }
 
     mutating func committed() {
@@ -192,7 +207,25 @@ extension MessageThread {
 }
 
 extension MessageRow {
-    var key: [UInt8] { thread.key + bigEndian(time) + bigEndian(sequence) }
+    /// The key's order as numbers: kind and high half of the thread, its low half with the time, the sequence.
+    typealias SortKey = (UInt64, UInt64, UInt64)
+
+    var sortKey: SortKey {
+        let (kind, value) = thread.prefix
+        return (UInt64(kind) << 32 | value >> 32, value << 32 | UInt64(time), sequence)
+    }
+
+    static func key(_ sortKey: SortKey) -> [UInt8] {
+        var key = [UInt8](repeating: 0, count: 21)
+        Projections.store(sortKey.0, length: 5, into: &key, at: 0)
+        Projections.store(sortKey.1, length: 8, into: &key, at: 5)
+        Projections.store(sortKey.2, length: 8, into: &key, at: 13)
+        return key
+    }
+
+    var packet: UInt64 { UInt64(from) << 32 | UInt64(id) }
+
+    var key: [UInt8] { Self.key(sortKey) }
 
     static func packetKey(from: UInt32, id: UInt32, firstSequence: UInt64) -> [UInt8] {
         bigEndian(from) + bigEndian(id) + bigEndian(firstSequence)

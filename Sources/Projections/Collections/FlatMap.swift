@@ -50,11 +50,11 @@ package struct FlatMap: Sendable {
         slots[at] = Slot(key: key, value: value)
     }
 
-    /// Forgets the key, and moves later entries of its run back so that no gap hides them.
-    package mutating func remove(_ key: UInt64) {
+    /// Forgets the key (if that number is stored under it), and moves later entries of its run back so that no gap hides them.
+    package mutating func remove(_ key: UInt64, ifItIs value: Int32? = nil) {
         var at = home(key)
         while slots[at].value >= 0 && slots[at].key != key { at = (at &+ 1) & Int(truncatingIfNeeded: mask) }
-        guard slots[at].value >= 0 else { return }
+        guard slots[at].value >= 0, value == nil || slots[at].value == value else { return }
         count &-= 1
         var gap = at
         var next = (at &+ 1) & Int(truncatingIfNeeded: mask)

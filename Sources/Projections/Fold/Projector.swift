@@ -32,7 +32,7 @@ public actor Projector<P: Projection>: BatchFolder {
     private var schedule: FlushSchedule
     private var committed: Checkpoint
     private var reached: Checkpoint
-    private var carry = Carry()
+    private var carry = PendingCarry()
     private var quarantined: [Quarantined] = []
     private var counters = ProjectorStatistics()
     private var timer: Task<Void, Never>?
@@ -71,27 +71,16 @@ public actor Projector<P: Projection>: BatchFolder {
         guard batch.events.lowerBound.rawValue <= reached.sequence + 1 else { throw FoldFailure() }
         var context = FoldContext(store: store)
         try projection.fold(batch, after: EventSequence(rawValue: reached.sequence), in: &context)
-        keep(batch.carry)
+        carry.add(batch.carry, after: reached.sequence)
         quarantined += context.quarantined
         counters.folded += batch.events.upperBound.rawValue - reached.sequence
         reached = Checkpoint(sequence: batch.events.upperBound.rawValue, checksum: batch.lastChecksum)
-        if projection.pendingBytes + carry.records.count * 24 >= policy.pendingBytesLimit {
+        if projection.pendingBytes + carry.count * 24 >= policy.pendingBytesLimit {
             return try flush(.size)
         }
         if !isCatchingUp && reached.sequence - committed.sequence >= policy.idleEventLimit { return try flush(.size) }
         schedule.changed(context.urgency, at: clock.now)
         if !isCatchingUp { try flushIfDue() }
-    }
-
-    private func keep(_ batchCarry: Carry) {
-        let floor = reached.sequence
-        if let first = batchCarry.records.first, first.sequence > floor {
-            carry.records += batchCarry.records
-        } else {
-            carry.records += batchCarry.records.filter { $0.sequence > floor }
-        }
-        carry.oldestRecord = batchCarry.oldestRecord
-        carry.entries += batchCarry.entries.filter { $0.sequence > floor }
     }
 
     /// Commits everything pending. Does nothing when there is nothing.
@@ -100,7 +89,7 @@ public actor Projector<P: Projection>: BatchFolder {
         do {
             var transaction = try store.environment.beginWrite()
             try projection.write(to: &transaction, store: store)
-            try store.add(carry, to: &transaction)
+            try store.add(carry.whole, to: &transaction)
             try store.add(quarantined, to: &transaction)
             try store.setCheckpoint(reached, in: &transaction)
             try transaction.commit()
@@ -109,7 +98,7 @@ public actor Projector<P: Projection>: BatchFolder {
             throw error
         }
         projection.committed()
-        carry = Carry()
+        carry = PendingCarry()
         quarantined.removeAll()
         committed = reached
         counters.lastError = nil

@@ -161,7 +161,6 @@ public final class ViewStore: Sendable {
         for entry in carry.entries {
             try transaction.put(entries, key: entry.key.rawSpan, value: entry.value.rawSpan)
         }
-        guard !carry.records.isEmpty else { return }
         let oldest = carry.oldestRecord
         try transaction.put(table(Name.meta), key: Self.oldestRecordKey.rawSpan, value: bigEndian(oldest).rawSpan)
         try CarryChunk.append(carry.records.filter { $0.sequence >= oldest }, to: table(Name.records), in: &transaction)
