@@ -38,10 +38,10 @@ public actor FoldPipeline<Stage: FoldStage> {
     public private(set) var hasFailed = false
 
     /// Batches that may be decoded ahead, and folded behind.
-    private static var depth: Int { 3 }
+    private static var depth: Int { 5 }
 
     /// Starts at the checkpoint of the projector that is furthest behind, with the state that it stored.
-    public init(stage: Stage, folders: [Folder], batchSize: UInt64 = 2_048) async throws {
+    public init(stage: Stage, folders: [Folder], batchSize: UInt64 = 4_096) async throws {
         self.stage = stage
         self.folders = folders
         self.batchSize = batchSize
