@@ -4,15 +4,37 @@ import Foundation
 final class StandardOutput {
     private var buffer: [UInt8] = []
     private let descriptor: Int32
+    private let name: String
+    private let ownsDescriptor: Bool
     let isTerminal: Bool
 
-    init(descriptor: Int32 = 1) {
+    convenience init() { self.init(descriptor: 1, name: "standard output", ownsDescriptor: false) }
+
+    /// A file instead, emptied first. It is opened where it is, so that a device or a pipe stays one.
+    convenience init(file path: String) throws {
+        let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
+        guard descriptor >= 0 else {
+            let number = errno
+            let reason = unsafe String(cString: strerror(number))
+            throw CommandError(
+                number == EACCES ? .permission : .cannotCreate,
+                "\(path) cannot be written: \(reason); check the folder and its mode")
+        }
+        self.init(descriptor: descriptor, name: path, ownsDescriptor: true)
+    }
+
+    private init(descriptor: Int32, name: String, ownsDescriptor: Bool) {
         self.descriptor = descriptor
+        self.name = name
+        self.ownsDescriptor = ownsDescriptor
         isTerminal = isatty(descriptor) == 1
         buffer.reserveCapacity(1 << 16)
     }
 
-    deinit { flush() }
+    deinit {
+        flush()
+        if ownsDescriptor { close(descriptor) }
+    }
 
     func write(_ text: String) {
         buffer.append(contentsOf: text.utf8)
@@ -42,7 +64,7 @@ final class StandardOutput {
             } else if errno != EINTR {
                 if errno == EPIPE { exit(ExitStatus.brokenPipe.rawValue) }
                 let reason = unsafe String(cString: strerror(errno))
-                Self.error("meshledger: standard output: writing failed: \(reason)")
+                Self.error("meshledger: \(DisplayWidth.safe(name)): writing failed: \(reason)")
                 exit(ExitStatus.inputOutput.rawValue)
             }
         }

@@ -76,30 +76,15 @@ struct SimulateCommand: AsyncParsableCommand {
     private func write(_ start: MeshSimulation, to path: String) throws {
         var simulation = start
         let file = SimulationFile(format)
-        let handle: FileHandle
-        if path == "-" {
-            handle = .standardOutput
-        } else {
-            guard FileManager.default.createFile(atPath: path, contents: nil), let opened = FileHandle(forWritingAtPath: path)
-            else {
-                throw CommandError(.cannotCreate, "the file \(path) cannot be written; check the folder and its permissions")
-            }
-            handle = opened
-        }
+        let output = path == "-" ? StandardOutput() : try StandardOutput(file: path)
         var bytes: [UInt8] = []
         var records = 0
-        do {
-            for _ in 0..<packets {
-                if file.append(simulation.next(), to: &bytes) { records += 1 }
-                guard bytes.count > 1 << 16 else { continue }
-                try handle.write(contentsOf: bytes)
-                bytes.removeAll(keepingCapacity: true)
-            }
-            try handle.write(contentsOf: bytes)
-            try handle.close()
-        } catch {
-            throw CommandError(.inputOutput, "writing \(path) failed: \(error.localizedDescription)")
+        for _ in 0..<packets {
+            bytes.removeAll(keepingCapacity: true)
+            if file.append(simulation.next(), to: &bytes) { records += 1 }
+            output.write(bytes)
         }
+        output.flush()
         StandardOutput.error("\(records) records written to \(path)")
     }
 }

@@ -1,0 +1,62 @@
+import Foundation
+import TestKit
+import Testing
+
+@Suite(.enabled(if: Tool.isBuilt, "needs the built command"))
+struct SimulateTests {
+    @Test(arguments: ["envelopes", "jsonl", "stream", "length-prefixed", "mqtt-json"])
+    func `a simulated file of every format is the same each time and can be imported`(format: String) throws {
+        let tool = try Tool()
+        try tool.run("init")
+        var files: [Data] = []
+        for name in ["first", "second"] {
+            let path = tool.folder.file(name).path
+            let made = try tool.run("simulate", "--seed", "5", "--nodes", "20", "--packets", "200", "--to", path, "--as", format)
+            #expect(made.status == 0)
+            files.append(try Data(contentsOf: URL(fileURLWithPath: path)))
+        }
+        #expect(files[0] == files[1])
+        #expect(!files[0].isEmpty)
+        let imported = try tool.run("import", tool.folder.file("first").path)
+        #expect(imported.status == 0)
+        #expect(imported.output.contains("(\(format))"))
+        let events = try tool.run("stats", "--format", "json").objects.first?["events"] as? Int
+        #expect((events ?? 0) > 100)
+    }
+
+    @Test func `simulated traffic goes straight into a ledger and fills all views`() throws {
+        let tool = try Tool()
+        try tool.run("init")
+        #expect(try tool.run("simulate", "--seed", "1", "--nodes", "40", "--packets", "3000").status == 0)
+        for verb in ["nodes", "positions", "telemetry", "messages", "channels"] {
+            #expect(try !tool.run(verb, "--format", "jsonl").objects.isEmpty, "\(verb)")
+        }
+        #expect(try tool.run("verify").status == 0)
+    }
+
+    @Test func `a rebuild gives the same digests`() throws {
+        let tool = try Tool()
+        try tool.run("init")
+        try tool.run("simulate", "--packets", "2000", "--nodes", "30")
+        let before = try tool.run("view", "digest").output
+        #expect(try tool.run("rebuild").status == 0)
+        #expect(try tool.run("view", "digest").output == before)
+        try FileManager.default.removeItem(atPath: tool.ledger + "/views")
+        #expect(try tool.run("view", "digest").output == before)
+    }
+
+    @Test func `a pipe that is written to stays a pipe`() throws {
+        let tool = try Tool()
+        let path = tool.folder.file("pipe").path
+        #expect(unsafe mkfifo(path, 0o600) == 0)
+        let reader = Process()
+        reader.executableURL = URL(fileURLWithPath: "/bin/cat")
+        reader.arguments = [path]
+        let output = Pipe()
+        reader.standardOutput = output
+        try reader.run()
+        #expect(try tool.run("simulate", "--packets", "10", "--to", path).status == 0)
+        #expect(output.fileHandleForReading.readDataToEndOfFile().count { $0 == 10 } == 10)
+        #expect(try FileManager.default.attributesOfItem(atPath: path)[.type] as? FileAttributeType != .typeRegular)
+    }
+}
