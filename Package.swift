@@ -66,6 +66,9 @@ let package = Package(
             swiftSettings: settings),
         .executableTarget(
             name: "meshfuzz", dependencies: ["FuzzKit", "Meshtastic"], path: "Tests/Fuzz", swiftSettings: settings),
+        .executableTarget(
+            name: "crashchild", dependencies: ["MeshViews", "Meshtastic", "EventLog", "ProtobufWire"], path: "Tests/CrashChild",
+            swiftSettings: settings),
         tests("LMDBTests", ["LMDB"]),
         tests("ProtobufWireTests", ["ProtobufWire"]),
         tests("MeshCryptoTests", ["MeshCrypto"]),

@@ -1,0 +1,53 @@
+import EventLog
+import Foundation
+import MeshViews
+import Meshtastic
+import ProtobufWire
+
+/// Appends from eight tasks until it is killed, and prints each append that returned: `SEQUENCE TASK NUMBER`.
+@main
+struct CrashChild {
+    static func main() async throws {
+        let ledger = try await Ledger.open(at: CommandLine.arguments[1])
+        let start = UInt32(CommandLine.arguments[2]) ?? 0
+        let source = try await ledger.log.source(named: "crash test")
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for task in UInt32(0)..<8 {
+                group.addTask {
+                    for number in start... {
+                        let event = NewEvent(
+                            envelope(task: task, number: number), encoding: .serviceEnvelope, source: source)
+                        let sequence = try await ledger.log.append(event)
+                        let line = Array("\(sequence.rawValue) \(task) \(number)\n".utf8)
+                        _ = unsafe line.withUnsafeBytes { unsafe write(1, $0.baseAddress, $0.count) }
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    /// A text, or a position, that names the task and the number.
+    static func envelope(task: UInt32, number: UInt32) -> [UInt8] {
+        var writer = WireWriter()
+        writer.message(1) { packet in
+            packet.fixed32(1, 0x1000 + task)
+            packet.fixed32(2, NodeID.broadcast)
+            packet.message(4) { data in
+                data.varint(1, UInt64(number % 2 == 0 ? Port.text : Port.position))
+                if number % 2 == 0 {
+                    data.bytes(2, Array("task \(task) number \(number)".utf8))
+                } else {
+                    data.message(2) { position in
+                        position.fixed32(1, number)
+                        position.fixed32(2, task + 1)
+                    }
+                }
+            }
+            packet.fixed32(6, number + 1)
+        }
+        writer.string(2, "LongFast")
+        writer.string(3, "!00000001")
+        return writer.bytes
+    }
+}

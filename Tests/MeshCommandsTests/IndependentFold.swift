@@ -1,0 +1,83 @@
+import Foundation
+import TestKit
+import Testing
+
+/// The rows of all four views against a fold written in Python, with the official decoder, over the exported raw events.
+@Suite(.enabled(if: OraclePython.path != nil, "needs a Python with the official decoder; Tools/test makes one beside ../shared"))
+struct IndependentFold {
+    private static let harbour = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
+
+    private func run(_ program: String, _ arguments: [String], output: URL? = nil) throws -> String {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: program)
+        process.arguments = arguments
+        process.standardInput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        let pipe = Pipe()
+        if let output {
+            _ = FileManager.default.createFile(atPath: output.path, contents: nil)
+            process.standardOutput = try FileHandle(forWritingTo: output)
+        } else {
+            process.standardOutput = pipe
+        }
+        try process.run()
+        let text = output == nil ? String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self) : ""
+        process.waitUntilExit()
+        guard process.terminationStatus == 0 else { throw ProgramFailure(text: "\(arguments.prefix(2)): \(text)") }
+        return text
+    }
+
+    private func compare(_ folder: TemporaryFolder, psk: [String] = []) throws -> String {
+        let program = try BuiltProgram.url().path
+        let ledger = folder.path + "/mesh.ledger"
+        for subject in ["events", "nodes", "positions", "telemetry", "messages"] {
+            let file = folder.file("\(subject).jsonl")
+            _ = try run(program, ["export", subject, "--ledger", ledger, "--format", "jsonl"], output: file)
+        }
+        let python = try #require(OraclePython.path)
+        let oracle = PackageRoot.url.appendingPathComponent("Tests/Oracle").path
+        let events = folder.file("events.jsonl").path
+        _ = try run(python, [oracle + "/fold.py", events] + psk, output: folder.file("rows.jsonl"))
+        return try run(python, [oracle + "/compare.py", folder.file("rows.jsonl").path, folder.path])
+    }
+
+    @Test(
+        .enabled(if: SharedFolder.exists, "needs ../shared"),
+        arguments: [
+            ("mqtt-envelopes.base64", 340), ("packets-2025-09.jsonl", 11_555), ("udp-datagrams.jsonl", 26),
+            ("tcp-stream.bin", 1_938),
+        ])
+    func `recorded traffic gives the rows of the independent fold`(name: String, rows: Int) throws {
+        let folder = try TemporaryFolder()
+        let program = try BuiltProgram.url().path
+        let ledger = folder.path + "/mesh.ledger"
+        _ = try run(program, ["init", "--ledger", ledger])
+        _ = try run(program, ["import", "--ledger", ledger, SharedFolder.file("captures/\(name)").path])
+        #expect(try compare(folder).contains("\(rows) rows compared, 0 differences"))
+    }
+
+    /// Undamaged traffic: where a damaged envelope has broken UTF-8, we repair it and the official decoder refuses it.
+    @Test func `simulated traffic with a late key gives the rows of the independent fold`() throws {
+        let folder = try TemporaryFolder()
+        let program = try BuiltProgram.url().path
+        let ledger = folder.path + "/mesh.ledger"
+        _ = try run(program, ["init", "--ledger", ledger])
+        let options = ["--seed", "4", "--nodes", "60", "--packets", "6000", "--bad", "0"]
+        _ = try run(program, ["simulate", "--ledger", ledger] + options)
+        _ = try run(program, ["keys", "add", "Harbour", "--ledger", ledger, "--psk", Self.harbour])
+        #expect(try compare(folder, psk: ["--psk", "Harbour=" + Self.harbour]).contains(" rows compared, 0 differences"))
+    }
+}
+
+/// A Python that has the official decoder: `$MESHLEDGER_PYTHON`, else the one that `Tools/test` makes.
+enum OraclePython {
+    static let path: String? = {
+        let made = PackageRoot.url.appendingPathComponent(".tools/venv/bin/python").path
+        let wanted = ProcessInfo.processInfo.environment["MESHLEDGER_PYTHON"] ?? made
+        return FileManager.default.isExecutableFile(atPath: wanted) ? wanted : nil
+    }()
+}
+
+struct ProgramFailure: Error {
+    var text: String
+}

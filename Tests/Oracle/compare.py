@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+"""Compares the rows of fold.py with those that meshledger exports, field by field.
+
+usage: compare.py ROWS FOLDER     FOLDER holds nodes.jsonl, positions.jsonl, telemetry.jsonl and messages.jsonl
+Prints each difference (the first twenty) and the number of rows compared; exit status 1 when there is a difference.
+"""
+import datetime, json, pathlib, sys
+
+MISSING = object()
+
+
+def node(text):
+    return 0xFFFFFFFF if text == "^all" else int(text[1:], 16) if text else 0
+
+
+def seconds(text):
+    return int(datetime.datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp()) if text else 0
+
+
+def state(text):
+    kinds = {"sent": 1, "implicitlyAcknowledged": 3, "delivered": 4}
+    return kinds.get(text, 2)
+
+
+KINDS = ["device", "environment", "airQuality", "power", "localStats", "health", "host", "trafficManagement"]
+READERS = {
+    "nodes": (lambda row: [row["number"]], {
+        "long_name": lambda row: row["long_name"], "short_name": lambda row: row["short_name"],
+        "first_heard": lambda row: seconds(row["first_heard"]), "last_heard": lambda row: seconds(row["last_heard"]),
+        "hops_away": lambda row: row["hops_away"], "channel": lambda row: row["channel"], "packets": lambda row: row["packets"],
+        "receptions": lambda row: row["receptions"], "unreadable": lambda row: row["unreadable"],
+        "has_key_conflict": lambda row: row["has_key_conflict"], "public_key": lambda row: row["public_key"],
+        "first_sequence": lambda row: row["first_sequence"], "last_sequence": lambda row: row["last_sequence"],
+        "firmware": lambda row: row["firmware"], "via_mqtt": lambda row: row["via_mqtt"]}),
+    "positions": (lambda row: [node(row["node"]), seconds(row["time"]), row["sequence"]], {
+        "time_source": lambda row: row["time_source"], "latitude_e7": lambda row: round(row["latitude"] * 1e7),
+        "longitude_e7": lambda row: round(row["longitude"] * 1e7), "gateway": lambda row: node(row["gateway"]),
+        "packet_id": lambda row: row["packet_id"], "altitude": lambda row: row["altitude"],
+        "precision_bits": lambda row: row["precision_bits"] or 0}),
+    "telemetry": (lambda row: [node(row["node"]), KINDS.index(row["kind"]) + 2, seconds(row["time"]), row["sequence"]], {
+        "time_source": lambda row: row["time_source"], "packet_id": lambda row: row["packet_id"]}),
+    "messages": (lambda row: [row["sequence"]], {
+        "time": lambda row: seconds(row["time"]), "time_source": lambda row: row["time_source"], "from": lambda row: node(row["from"]),
+        "to": lambda row: node(row["to"]), "id": lambda row: row["id"], "channel": lambda row: row["channel"],
+        "state": lambda row: state(row["state"]), "text": lambda row: row["text"], "reply_id": lambda row: row["reply_id"] or 0,
+        "reaction": lambda row: row["is_reaction"], "receptions": lambda row: row["receptions"],
+        "gateways": lambda row: [node(entry) for entry in row["gateways"]], "first_sequence": lambda row: row["first_sequence"]}),
+}
+
+
+def main():
+    theirs = {view: {} for view in READERS}
+    for line in open(sys.argv[1], encoding="utf-8"):
+        row = json.loads(line)
+        theirs[row["view"]][tuple(row["key"])] = row
+    differences, compared = [], 0
+    for view, (key, fields) in READERS.items():
+        ours = {}
+        for line in (pathlib.Path(sys.argv[2]) / f"{view}.jsonl").read_text(encoding="utf-8").splitlines():
+            row = json.loads(line)
+            ours[tuple(key(row))] = row
+        for place in sorted(ours.keys() ^ theirs[view].keys()):
+            differences.append(f"{view} {place}: only {'meshledger' if place in ours else 'fold.py'} has this row")
+        for place in sorted(ours.keys() & theirs[view].keys()):
+            compared += 1
+            for name, read in fields.items():
+                mine, other = read(ours[place]), theirs[view][place][name]
+                if mine != other:
+                    differences.append(f"{view} {place} {name}: meshledger {mine!r}, fold.py {other!r}")
+    print("\n".join(differences[:20]))
+    print(f"{compared} rows compared, {len(differences)} differences")
+    sys.exit(bool(differences) or compared == 0)
+
+
+main()

@@ -1,0 +1,342 @@
+#!/usr/bin/env python3
+"""An independent fold of raw events into the rows of the four views, by the rules of Sources/MeshViews/FOLD.md.
+
+usage: fold.py EVENTS.jsonl [--psk NAME=BASE64 ...] > rows.jsonl
+EVENTS.jsonl is what `meshledger export events --format jsonl` writes. Packets are decoded by the official Python package. One JSON line a
+row: {"view", "key", ...}, sorted by view and key. Caps are not reached by the recordings that this is for, and not implemented.
+"""
+import argparse, base64, datetime, json, struct
+from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+from meshtastic.protobuf import mesh_pb2, mqtt_pb2, paxcount_pb2, storeforward_pb2, telemetry_pb2
+
+DEFAULT = bytes.fromhex("d4f1bb3a20290759f0bcffabcf4e6901")
+PRESETS = ["LongFast", "LongSlow", "LongMod", "LongTurbo", "MediumFast", "MediumSlow", "MediumTurbo", "ShortFast", "ShortSlow",
+           "ShortTurbo", "LiteFast", "LiteSlow", "NarrowFast", "NarrowSlow", "TinyFast", "TinySlow"]
+PAYLOADS = {3: mesh_pb2.Position, 4: mesh_pb2.User, 5: mesh_pb2.Routing, 8: mesh_pb2.Waypoint, 34: paxcount_pb2.Paxcount,
+            65: storeforward_pb2.StoreAndForward, 67: telemetry_pb2.Telemetry, 70: mesh_pb2.RouteDiscovery,
+            71: mesh_pb2.NeighborInfo, 73: mqtt_pb2.MapReport}
+TEXTS = {1, 10, 11, 32, 66}
+KINDS = ["device_metrics", "environment_metrics", "air_quality_metrics", "power_metrics", "local_stats", "health_metrics",
+         "host_metrics", "traffic_management_stats"]
+BROADCAST = 0xFFFFFFFF
+
+
+def expand(psk):
+    if len(psk) == 1:
+        return DEFAULT[:-1] + bytes([(DEFAULT[-1] + psk[0] - 1) & 255]) if psk[0] else b""
+    return psk.ljust(16 if len(psk) <= 16 else 32, b"\0") if psk else b""
+
+
+def xor(data):
+    result = 0
+    for byte in data:
+        result ^= byte
+    return result
+
+
+class Keys:
+    def __init__(self, extra):
+        self.all = [(name, DEFAULT) for name in PRESETS] + [(name, expand(psk)) for name, psk in extra]
+
+    def open(self, packet, channel_id):
+        """(Data, channel name) or None. The envelope's channel goes first, then the others of the hash, plaintext, all keys."""
+        fitting = [(name, key) for name, key in self.all if xor(name.encode()) ^ xor(key) == packet.channel]
+        fitting.sort(key=lambda entry: entry[0] != channel_id)
+        known = [(key, name) for name, key in fitting]
+        unnamed = channel_id or f"hash {packet.channel}"
+        rest = [(key, unnamed) for key in dict.fromkeys(key for _, key in self.all)]
+        for key, name in known + [(b"", unnamed)] + rest:
+            try:
+                data = mesh_pb2.Data.FromString(decrypt(key, packet))
+                if 0 < data.portnum <= 511 and plausible(data, packet):
+                    return data, name
+            except Exception:
+                continue
+        return None
+
+
+def decrypt(key, packet):
+    if not key:
+        return packet.encrypted
+    nonce = struct.pack("<QII", packet.id, getattr(packet, "from"), 0)
+    return Cipher(algorithms.AES(key), modes.CTR(nonce)).decryptor().update(packet.encrypted)
+
+
+def plausible(data, packet):
+    """What no encoder would have written is not taken for opened."""
+    if data.portnum in TEXTS:
+        data.payload.decode("utf-8")
+    elif data.portnum in PAYLOADS:
+        PAYLOADS[data.portnum].FromString(data.payload)
+    return len(packet.encrypted) >= 4
+
+
+class Event:
+    def __init__(self, line):
+        record = json.loads(line)
+        self.sequence, self.encoding, self.source = record["sequence"], record["encoding"], record["source"]
+        self.arrival = seconds(record["arrival"])
+        self.live = record["reception"] == "live"
+        self.reception = self.arrival if self.live else seconds(record["reception"])
+        self.payload = base64.b64decode(record["payload_b64"])
+
+
+def seconds(text):
+    if text is None:
+        return None
+    return int(datetime.datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp())
+
+
+def replay_id(node, time, kind):
+    mixed = ((node * 2654435761 + time) * 2654435761 + kind) & 0xFFFFFFFF
+    return mixed or 1
+
+
+class Fold:
+    def __init__(self, keys):
+        self.keys, self.seen = keys, {}
+        self.nodes, self.positions, self.telemetry, self.messages, self.waiting = {}, {}, {}, {}, {}
+        self.by_packet, self.radio_channels = {}, {}
+
+    # Times
+
+    def accepts(self, event, stamp):
+        if not stamp:
+            return False
+        if event.replayed:
+            return True
+        if event.reception is not None:
+            return event.reception - 86400 <= stamp <= event.reception + 300
+        return 1577836800 <= stamp <= event.arrival + 300
+
+    def time(self, event, packet, fix=0, sent=0):
+        for stamp, source in ((fix, "sender"), (sent, "sender"), (packet.rx_time, "receiver")):
+            if self.accepts(event, stamp):
+                return stamp, source
+        if event.reception is not None:
+            return event.reception, "arrival" if event.live else "recorded"
+        return event.arrival, "arrival"
+
+    def heard(self, event, packet):
+        if event.replayed:
+            return packet.rx_time
+        if event.reception is not None:
+            return event.reception
+        return packet.rx_time if self.accepts(event, packet.rx_time) else event.arrival
+
+    # Events
+
+    def event(self, event):
+        event.replayed = False
+        gateway, channel_id, packet = 0, "", None
+        try:
+            if event.encoding == "ServiceEnvelope":
+                envelope = mqtt_pb2.ServiceEnvelope.FromString(event.payload)
+                if not envelope.HasField("packet"):
+                    return
+                packet, channel_id = envelope.packet, envelope.channel_id
+                if envelope.gateway_id.startswith("!") and len(envelope.gateway_id) <= 9:
+                    gateway = int(envelope.gateway_id[1:], 16)
+            elif event.encoding == "MeshPacket":
+                packet = mesh_pb2.MeshPacket.FromString(event.payload)
+            elif event.encoding == "FromRadio":
+                packet = self.from_radio(event)
+        except Exception:
+            return
+        if packet is not None:
+            self.packet(event, packet, channel_id, gateway)
+
+    def from_radio(self, event):
+        frame = mesh_pb2.FromRadio.FromString(event.payload)
+        kind = frame.WhichOneof("payload_variant")
+        if kind == "channel" and frame.channel.settings.name:
+            self.radio_channels[event.source, frame.channel.index] = frame.channel.settings.name
+        if kind == "node_info" and frame.node_info.num not in (0, BROADCAST):
+            info = frame.node_info
+            last = info.last_heard if self.accepts(event, info.last_heard) else 0
+            row = self.node(info.num, event, last)
+            row["last_heard"], row["last_sequence"] = max(row["last_heard"], last), event.sequence
+            if info.HasField("user"):
+                self.introduce(row, info.user)
+        return frame.packet if kind == "packet" else None
+
+    def packet(self, event, packet, channel_id, gateway):
+        sender, kind = getattr(packet, "from"), packet.WhichOneof("payload_variant")
+        data, channel = None, None
+        if kind == "decoded":
+            data = packet.decoded
+            local = self.radio_channels.get((event.source, packet.channel), f"index {packet.channel}")
+            channel = channel_id or local
+            if data.portnum == 0:
+                return
+            kinds = {3: (3,), 67: (2, 3), 36: (36,)}.get(data.portnum, ())
+            event.replayed = any(packet.id == replay_id(sender, packet.rx_time, number) for number in kinds) and event.encoding == "FromRadio"
+        elif kind == "encrypted" and packet.encrypted:
+            opened = self.keys.open(packet, channel_id)
+            if opened:
+                data, channel = opened
+        first, first_readable, first_sequence = self.place(event, packet, data is not None)
+        if sender in (0, BROADCAST):
+            return
+        self.hear(event, packet, data, channel, first, first_readable)
+        if data is None:
+            return
+        if first_readable:
+            self.content(event, packet, data, channel, gateway, first_sequence)
+        elif data.portnum in (1, 11):
+            self.again(packet, first_sequence, gateway)
+
+    def place(self, event, packet, readable):
+        if packet.id == 0:
+            return True, readable, event.sequence
+        key, time = (getattr(packet, "from"), packet.id), self.heard(event, packet)
+        known = self.seen.get(key)
+        if known and (event.replayed or abs(time - known[0]) <= 3600):
+            turns = readable and not known[2]
+            known[2] = known[2] or readable
+            return False, turns, known[1]
+        self.seen[key] = [time, event.sequence, readable]
+        return True, readable, event.sequence
+
+    # Nodes
+
+    def node(self, number, event, heard):
+        if number not in self.nodes:
+            self.nodes[number] = {"long_name": None, "short_name": None, "hw": 0, "role": 0, "first_heard": heard, "last_heard": heard,
+                                  "hops_away": None, "channel": None, "packets": 0, "receptions": 0, "unreadable": 0, "key": b"",
+                                  "has_key_conflict": False, "first_sequence": event.sequence, "last_sequence": event.sequence,
+                                  "firmware": None, "via_mqtt": False}
+        return self.nodes[number]
+
+    def hear(self, event, packet, data, channel, first, first_readable):
+        heard = self.time(event, packet)[0]
+        row = self.node(getattr(packet, "from"), event, heard)
+        row["receptions"] += 1
+        row["packets"] += first
+        row["unreadable"] += first and data is None
+        row["last_sequence"] = event.sequence
+        row["last_heard"] = max(row["last_heard"], heard)
+        row["first_heard"] = min(row["first_heard"] or heard, heard)
+        row["via_mqtt"] = packet.via_mqtt
+        if packet.hop_start >= packet.hop_limit and (packet.hop_start > 0 or (data is not None and data.HasField("bitfield"))):
+            row["hops_away"] = packet.hop_start - packet.hop_limit
+        if first_readable:
+            row["channel"] = channel
+
+    def introduce(self, row, user):
+        for name in ("long_name", "short_name"):
+            if getattr(user, name):
+                row[name] = getattr(user, name)
+        row["hw"] = user.hw_model or row["hw"]
+        if user.long_name or user.short_name:
+            row["role"] = user.role
+        if len(user.public_key) == 32:
+            if row["key"] and row["key"] != user.public_key:
+                row["has_key_conflict"] = True
+            row["key"] = row["key"] or user.public_key
+
+    # Content
+
+    def content(self, event, packet, data, channel, gateway, first_sequence):
+        sender, port = getattr(packet, "from"), data.portnum
+        if port in (1, 11):
+            self.message(event, packet, data, channel, gateway, first_sequence)
+            return
+        if port not in (3, 4, 5, 67, 73):
+            return
+        try:
+            content = PAYLOADS[port].FromString(data.payload)
+        except Exception:
+            return
+        if port == 4:
+            self.introduce(self.nodes[sender], content)
+        elif port == 73:
+            row = self.nodes[sender]
+            for name in ("long_name", "short_name"):
+                row[name] = getattr(content, name) or row[name]
+            row["hw"] = content.hw_model or row["hw"]
+            row["role"] = content.role if content.long_name else row["role"]
+            row["firmware"] = content.firmware_version or row["firmware"]
+        elif port == 3:
+            self.position(event, packet, content, gateway)
+        elif port == 67:
+            self.metrics(event, packet, content)
+        elif data.request_id and content.WhichOneof("variant") == "error_reason":
+            self.receipt(event, packet, data.request_id, content.error_reason)
+
+    def position(self, event, packet, position, gateway):
+        if not (position.HasField("latitude_i") and position.HasField("longitude_i")):
+            return
+        latitude, longitude, bits = position.latitude_i, position.longitude_i, position.precision_bits
+        if abs(latitude) > 900000000 or abs(longitude) > 1800000000 or (latitude, longitude) == (0, 0):
+            return
+        if latitude == longitude and 1 <= bits <= 31 and latitude == 1 << (31 - bits):
+            return
+        time, source = self.time(event, packet, fix=position.timestamp, sent=position.time)
+        self.positions[getattr(packet, "from"), time, event.sequence] = {
+            "time_source": source, "latitude_e7": latitude, "longitude_e7": longitude, "gateway": gateway, "packet_id": packet.id,
+            "altitude": position.altitude if position.HasField("altitude") else None, "precision_bits": bits}
+
+    def metrics(self, event, packet, telemetry):
+        kind = telemetry.WhichOneof("variant")
+        if kind not in KINDS:
+            return
+        time, source = self.time(event, packet, sent=telemetry.time)
+        self.telemetry[getattr(packet, "from"), KINDS.index(kind) + 2, time, event.sequence] = {
+            "time_source": source, "packet_id": packet.id, "fields": sorted(field.name for field, _ in getattr(telemetry, kind).ListFields())}
+
+    def message(self, event, packet, data, channel, gateway, first_sequence):
+        sender, (time, source) = getattr(packet, "from"), self.time(event, packet)
+        row = {"time": time, "time_source": source, "from": sender, "to": packet.to, "id": packet.id, "channel": channel, "state": 1,
+               "text": data.payload.decode("utf-8", "replace"), "reply_id": data.reply_id, "reaction": bool(data.emoji and data.reply_id),
+               "receptions": 1, "gateways": [gateway] if gateway else [], "reason": 0, "first_sequence": first_sequence}
+        self.messages[event.sequence] = row
+        if packet.id:
+            self.by_packet.setdefault((sender, packet.id), []).append(row)
+            for receipt in self.waiting.pop((sender, packet.id), []):
+                if abs(receipt[0] - time) <= 3600:
+                    self.raise_state(row, *receipt[1:])
+
+    def again(self, packet, first_sequence, gateway):
+        for row in self.by_packet.get((getattr(packet, "from"), packet.id), []):
+            if row["first_sequence"] == first_sequence:
+                row["receptions"] += 1
+                if gateway and gateway not in row["gateways"] and len(row["gateways"]) < 32:
+                    row["gateways"].append(gateway)
+
+    def receipt(self, event, packet, request, reason):
+        rows = self.by_packet.get((packet.to, request))
+        if rows:
+            self.raise_state(max(rows, key=lambda row: row["first_sequence"]), getattr(packet, "from"), reason)
+        else:
+            waiting = self.waiting.setdefault((packet.to, request), [])
+            if len(waiting) < 4:
+                waiting.append((self.time(event, packet)[0], getattr(packet, "from"), reason))
+
+    def raise_state(self, row, sender, reason):
+        state = 2 if reason else (4 if sender == row["to"] else 3)
+        if state > row["state"]:
+            row["state"], row["reason"] = state, reason if state == 2 else 0
+
+
+def main():
+    arguments = argparse.ArgumentParser()
+    arguments.add_argument("events")
+    arguments.add_argument("--psk", action="append", default=[])
+    options = arguments.parse_args()
+    extra = [(name, base64.b64decode(psk)) for name, psk in (entry.split("=", 1) for entry in options.psk)]
+    fold = Fold(Keys(extra))
+    for line in open(options.events, encoding="utf-8"):
+        fold.event(Event(line))
+    out = []
+    for number, row in fold.nodes.items():
+        row["public_key"] = base64.b64encode(row.pop("key")).decode() or None
+        out.append({"view": "nodes", "key": [number], **row})
+    for view, rows in (("positions", fold.positions), ("telemetry", fold.telemetry)):
+        out += [{"view": view, "key": list(key), **row} for key, row in rows.items()]
+    out += [{"view": "messages", "key": [sequence], **row} for sequence, row in fold.messages.items()]
+    for row in sorted(out, key=lambda row: (row["view"], row["key"])):
+        print(json.dumps(row, ensure_ascii=False))
+
+
+main()
