@@ -1,7 +1,7 @@
 import Meshtastic
 import ProtobufWire
 
-/// The formats in which simulated traffic can be written; names as in `meshledger import --as`.
+/// The formats in which simulated traffic can be written; names as in `meshledger import --format`.
 public enum SimulationFormat: String, Sendable, CaseIterable {
     case envelopes
     case jsonLines = "jsonl"
