@@ -132,4 +132,25 @@ struct Recovery {
         #expect(try ledger.nodes().count == expected)
         try await ledger.close()
     }
+
+    @Test func `a ledger that is closed in the middle of a build can be opened again at once`() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/mesh.ledger"
+        let ledger = try await Ledger.create(at: path)
+        let source = try await ledger.log.source(named: "test")
+        _ = try await ledger.log.append(packets(30_000, seed: 5).map { $0.event(source) })
+        try await ledger.setKeyring(Keyring())
+        try await ledger.setKeyring(.standard)
+        try await ledger.close()
+        for _ in 0..<5 {
+            try FileManager.default.removeItem(atPath: path + "/views")
+            let again = try await Ledger.open(at: path)
+            try await again.setKeyring(again.keyring.channels.isEmpty ? .standard : Keyring())
+            try await again.close()
+        }
+        let last = try await Ledger.open(at: path)
+        try await last.catchUp()
+        #expect(try await last.views().allSatisfy { $0.checkpoint == 30_000 })
+        try await last.close()
+    }
 }

@@ -74,32 +74,35 @@ public actor FoldPipeline<Stage: FoldStage> {
     private func run(through target: UInt64, _ progress: (@Sendable (FoldProgress) -> Void)?) async throws {
         guard !hasFailed else { throw FoldFailure() }
         guard target > position else { return }
+        var ahead: [Task<Stage.Batch, any Error>] = []
         var folding: [[String: Task<Void, any Error>]] = []
         do {
-            try await run(through: target, &folding, progress)
+            try await run(through: target, &ahead, &folding, progress)
         } catch {
             hasFailed = true
+            for task in ahead { task.cancel() }
+            for task in ahead { _ = await task.result }  // they read the log, which may be closed next
             for group in folding { for task in group.values { _ = await task.result } }
             throw error
         }
     }
 
     private func run(
-        through target: UInt64, _ folding: inout [[String: Task<Void, any Error>]],
+        through target: UInt64, _ ahead: inout [Task<Stage.Batch, any Error>],
+        _ folding: inout [[String: Task<Void, any Error>]],
         _ progress: (@Sendable (FoldProgress) -> Void)?
     ) async throws {
         let start = position
         let isCatchingUp = target - start > batchSize
         var next = start + 1
-        var ahead: [Task<Stage.Batch, any Error>] = []
-        defer { for task in ahead { task.cancel() } }
         while next <= target || !ahead.isEmpty {
             while ahead.count < Self.depth && next <= target {
                 let last = min(target, next + batchSize - 1)
                 ahead.append(decode(next...last))
                 next = last + 1
             }
-            var batch = try await ahead.removeFirst().value
+            var batch = try await ahead[0].value
+            ahead.removeFirst()
             stage.resolve(&batch, state: &state)
             position = batch.events.upperBound.rawValue
             folding.append(hand(batch, after: folding.last, isCatchingUp))
