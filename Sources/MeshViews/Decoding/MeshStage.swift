@@ -11,6 +11,7 @@ public struct MeshStage: FoldStage {
     private let log: EventLog
     private let keyring: Keyring
     private let openers: OpenerPool
+    private let spares = SpareBatches()
 
     init(log: EventLog, keyring: Keyring) {
         self.log = log
@@ -21,7 +22,7 @@ public struct MeshStage: FoldStage {
     public func decode(_ events: ClosedRange<EventSequence>) throws -> MeshBatch {
         let opener = openers.take()
         defer { openers.give(opener) }
-        var batch = MeshBatch(events: events)
+        var batch = spares.take(for: events)
         let count = Int(events.upperBound.rawValue - events.lowerBound.rawValue + 1)
         batch.stamps.reserveCapacity(count)
         batch.packets.packets.reserveCapacity(count)
@@ -38,6 +39,8 @@ public struct MeshStage: FoldStage {
         batch.lastChecksum = try log.checksum(of: events.upperBound) ?? 0
         return batch
     }
+
+    public func recycle(_ batch: consuming MeshBatch) { spares.give(batch) }
 
     public func initialState() -> MeshState { MeshState(keyring: keyring) }
 
@@ -70,6 +73,30 @@ extension MeshBatch.Stamp {
             isLive: header.reception == .live, isMeshtastic: isMeshtastic, isJSON: header.encoding == .mqttJSON,
             firstSequence: header.sequence.rawValue,
             isFirstReception: false, isFirstReadable: false, channel: -1)
+    }
+}
+
+/// Batches that were folded, kept for their memory: without them each batch would be asked of the kernel anew, page by page.
+final class SpareBatches: Sendable {
+    private static let most = 12
+    private let spares = Mutex<[MeshBatch]>([])
+
+    func take(for events: ClosedRange<EventSequence>) -> MeshBatch {
+        guard var batch = spares.withLock({ $0.popLast() }) else { return MeshBatch(events: events) }
+        batch.events = events
+        return batch
+    }
+
+    func give(_ folded: consuming MeshBatch) {
+        var batch = folded
+        batch.packets.removeAll(keepingCapacity: true)
+        batch.stamps.removeAll(keepingCapacity: true)
+        batch.channels = []
+        batch.carry = Carry()
+        let empty = batch
+        spares.withLock { spares in
+            if spares.count < Self.most { spares.append(empty) }
+        }
     }
 }
 

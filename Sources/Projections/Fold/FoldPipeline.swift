@@ -95,6 +95,7 @@ public actor FoldPipeline<Stage: FoldStage> {
         let start = position
         let isCatchingUp = target - start > batchSize
         var next = start + 1
+        var handed: [Stage.Batch] = []
         while next <= target || !ahead.isEmpty {
             while ahead.count < Self.depth && next <= target {
                 let last = min(target, next + batchSize - 1)
@@ -106,9 +107,11 @@ public actor FoldPipeline<Stage: FoldStage> {
             stage.resolve(&batch, state: &state)
             position = batch.events.upperBound.rawValue
             folding.append(hand(batch, after: folding.last, isCatchingUp))
+            handed.append(batch)
             if folding.count >= Self.depth {
                 for task in folding[0].values { try await task.value }
                 folding.removeFirst()
+                stage.recycle(handed.removeFirst())
             }
             progress?(FoldProgress(start: start, position: position, target: target))
             try Task.checkCancellation()

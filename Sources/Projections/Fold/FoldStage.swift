@@ -64,6 +64,13 @@ public protocol FoldStage: Sendable {
     /// Adds what needs earlier events. Called in the order of the log.
     func resolve(_ batch: inout Batch, state: inout State)
 
+    /// Takes a batch back that every projector has folded, so that its memory serves another one.
+    func recycle(_ batch: consuming Batch)
+
     /// Puts back what views stored of earlier batches.
     func restore(_ carry: Carry, into state: inout State)
+}
+
+extension FoldStage {
+    public func recycle(_ batch: consuming Batch) {}
 }
