@@ -16,8 +16,13 @@ public struct WireWriter: Sendable {
     public mutating func removeAll(keepingCapacity: Bool = true) { bytes.removeAll(keepingCapacity: keepingCapacity) }
 
     public mutating func varint(_ number: UInt32, _ value: UInt64) {
-        tag(number, .varint)
-        rawVarint(value)
+        let tag = WireField.tag(number, .varint)
+        guard tag < 0x80, value < 0x80 else {
+            rawVarint(UInt64(tag))
+            return rawVarint(value)
+        }
+        let both = (UInt16(truncatingIfNeeded: tag) | UInt16(truncatingIfNeeded: value) << 8).littleEndian
+        unsafe withUnsafeBytes(of: both) { unsafe bytes.append(contentsOf: $0) }
     }
 
     public mutating func uint32(_ number: UInt32, _ value: UInt32) { varint(number, UInt64(value)) }
@@ -38,8 +43,13 @@ public struct WireWriter: Sendable {
     public mutating func bool(_ number: UInt32, _ value: Bool) { varint(number, value ? 1 : 0) }
 
     public mutating func fixed32(_ number: UInt32, _ value: UInt32) {
-        tag(number, .fixed32)
-        rawFixed32(value)
+        let tag = WireField.tag(number, .fixed32)
+        guard tag < 0x80 else {
+            rawVarint(UInt64(tag))
+            return rawFixed32(value)
+        }
+        let both = (UInt64(tag) | UInt64(value) << 8).littleEndian
+        unsafe withUnsafeBytes(of: both) { unsafe bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: $0[..<5])) }
     }
 
     public mutating func sfixed32(_ number: UInt32, _ value: Int32) { fixed32(number, UInt32(bitPattern: value)) }
