@@ -41,11 +41,25 @@ struct LedgerOption: ParsableArguments {
             let isCurrent = try await reader.views().allSatisfy { !$0.isStale && $0.checkpoint == head }
             if isCurrent { return reader }
             try await reader.close()
+            return try await openUpToDate()
+        } catch let error as LedgerError {
+            throw withAdvice(error)
+        }
+    }
+
+    /// Where the disk is full the views cannot be brought up to date, but what they have can be read.
+    private func openUpToDate() async throws -> Ledger {
+        var writer: Ledger?
+        do {
             let ledger = try await Ledger.open(at: path, options: LedgerOptions(access: .automatic))
+            writer = ledger
             if !ledger.isReadOnly { try await ledger.catchUp(title: "bringing the views up to date") }
             return ledger
         } catch let error as LedgerError {
-            throw withAdvice(error)
+            try? await writer?.close()  // it fails for the reason that is being told
+            guard error.code == .full else { throw error }
+            StandardOutput.error("meshledger: \(error.description); the answer is of the views as they were before")
+            return try await Ledger.open(at: path, options: LedgerOptions(access: .readOnly))
         }
     }
 

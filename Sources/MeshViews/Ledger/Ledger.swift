@@ -159,13 +159,15 @@ public final class Ledger: Sendable {
         follower?.signal.finish()
         await follower?.task.value
         defer { if removesFolder { try? FileManager.default.removeItem(atPath: path) } }  // tmpfs; nothing to rescue
+        var failure: LedgerError?
         do {
             if !isReadOnly { try await engine.close() }
-            served.close()
-            await log.close()
         } catch {
-            throw LedgerError(error, path: path)
+            failure = LedgerError(error, path: path)
         }
+        served.close()
+        await log.close()
+        if let failure { throw failure }
     }
 
     // MARK: Keys
