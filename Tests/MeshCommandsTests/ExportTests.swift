@@ -38,6 +38,16 @@ struct ExportTests {
         #expect(gpx.contains("lat=\"50.1234567\" lon=\"-1.2345678\""))
     }
 
+    @Test func `a named node is chosen before rows are counted, and by its times too`() throws {
+        let tool = try Tool(holding: Self.lines + [Line.node(0x12, long: "Other", short: "OT")])
+        for name in ["!00000011", "!00000012"] {
+            let rows = try tool.run("export", "nodes", "--node", name, "--limit", "1").objects
+            #expect(rows.compactMap { $0["node"] as? String } == [name])
+            #expect(try tool.run("nodes", "--node", name, "--since", "2026-01-01", "--format", "jsonl").objects.isEmpty)
+            #expect(try tool.run("nodes", "--node", name, "--until", "2026-01-01", "--format", "jsonl").objects.count == 1)
+        }
+    }
+
     @Test(arguments: ["events", "nodes", "positions", "telemetry", "messages"], ["csv", "json", "jsonl"])
     func `everything can be exported in every format`(subject: String, format: String) throws {
         let tool = try Tool(holding: Self.lines)

@@ -32,6 +32,7 @@ struct RefusalTests {
         expectRefusal(try tool.run("packet", "show", "1"), 66, "event 1")
         expectRefusal(try tool.run("positions", "--node", "Nobody"), 66, "Nobody")
         expectRefusal(try tool.run("rebuild", "nope"), 66, "nope")
+        expectRefusal(try tool.run("quarantine", "--view", "nope"), 66, "nope")
         expectRefusal(try tool.run("keys", "remove", "Nope"), 66, "Nope")
     }
 

@@ -40,4 +40,13 @@ struct TextFormatTests {
     @Test func `names in GPX cannot break the XML`() {
         #expect(GPXWriter.escaped("<a> & \"b\"\u{1}") == "&lt;a&gt; &amp; &quot;b&quot;\u{fffd}")
     }
+
+    @Test(
+        arguments: [
+            (1, "0.0000001"), (-1, "-0.0000001"), (0, "0.0"), (501_234_567, "50.1234567"), (-900_000_000, "-90.0"),
+            (10_000_000, "1.0"), (.max, "214.7483647"), (.min, "-214.7483648"),
+        ] as [(Int32, String)])
+    func `degrees in GPX have no exponent`(valueE7: Int32, text: String) {
+        #expect(GPXWriter.degrees(valueE7) == text)
+    }
 }

@@ -50,7 +50,7 @@ struct ExportCommand: AsyncParsableCommand {
             switch subject {
             case .events: try exportEvents(ledger)
             case .nodes:
-                let rows = try ledger.nodes(query).filter { number == nil || $0.number == number }
+                let rows = try ledger.nodes(query, only: number)
                 write(NodeRow.columns) { writer in for row in rows { writer.write(row) } }
             case .positions: try exportPositions(ledger, number, query)
             case .telemetry:

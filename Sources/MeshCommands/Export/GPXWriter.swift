@@ -24,7 +24,8 @@ final class GPXWriter {
         let altitude = row.altitude.map { "<ele>\($0)</ele>" } ?? ""
         let satellites = row.satellites > 0 ? "<sat>\(row.satellites)</sat>" : ""
         let time = "<time>\(TimeText.iso(Int64(row.time)))</time>"
-        output.line("<trkpt lat=\"\(row.latitude)\" lon=\"\(row.longitude)\">\(altitude)\(time)\(satellites)</trkpt>")
+        let place = "lat=\"\(Self.degrees(row.latitudeE7))\" lon=\"\(Self.degrees(row.longitudeE7))\""
+        output.line("<trkpt \(place)>\(altitude)\(time)\(satellites)</trkpt>")
     }
 
     func finish() {
@@ -35,6 +36,14 @@ final class GPXWriter {
 
     private func endTrack() {
         if node != nil { output.line("</trkseg></trk>") }
+    }
+
+    /// Degrees as XML Schema's decimal, which has no exponents: near the equator and Greenwich a `Double` prints one.
+    static func degrees(_ valueE7: Int32) -> String {
+        let (whole, rest) = valueE7.magnitude.quotientAndRemainder(dividingBy: 10_000_000)
+        var fraction = String(String(10_000_000 + rest).dropFirst())
+        while fraction.count > 1, fraction.last == "0" { fraction.removeLast() }
+        return "\(valueE7 < 0 ? "-" : "")\(whole).\(fraction)"
     }
 
     /// Text for XML; characters that XML 1.0 cannot hold become U+FFFD.

@@ -21,15 +21,11 @@ struct NodesCommand: AsyncParsableCommand {
     func run() async throws {
         try await ledger.reading { ledger in
             let writer = output.writer(NodeRow.columns)
-            if let node {
-                let number = try node.number(in: ledger)
-                guard let row = try ledger.node(number) else {
-                    throw CommandError(.noInput, "the node \(NodeID.text(number)) was never heard")
-                }
-                writer.write(row)
-            } else {
-                for row in try ledger.nodes(page.query(times, channel: channel)) { writer.write(row) }
+            let number = try node?.number(in: ledger)
+            if let number, try ledger.node(number) == nil {
+                throw CommandError(.noInput, "the node \(NodeID.text(number)) was never heard")
             }
+            for row in try ledger.nodes(page.query(times, channel: channel), only: number) { writer.write(row) }
             writer.finish(emptyNote: "no nodes")
         }
     }

@@ -70,6 +70,10 @@ struct QuarantineCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await ledger.reading { ledger in
+            let names = try await ledger.views().map(\.name)
+            if let view, !names.contains(view) {
+                throw CommandError(.noInput, "there is no view \(view); there are \(names.joined(separator: ", "))")
+            }
             let writer = output.writer([
                 Column<QuarantineRow>("view") { .text($0.view) },
                 Column<QuarantineRow>("sequence") { .unsigned($0.sequence) },
