@@ -7,8 +7,8 @@ extension EventLog {
     public func lastSequence(arrivedBy time: Timestamp) throws(EventLogError) -> EventSequence {
         let reader = try beginRead()
         return try storing { () throws(StorageError) in
-            let block = try lastBlock(reader) { $0.lowest <= time.microseconds }
-            return try lastEvent(reader, in: block) { $0 <= time.microseconds }
+            let tile = try lastTile(reader) { $0.lowest <= time.microseconds }
+            return try lastEvent(reader, in: tile) { $0 <= time.microseconds }
         }
     }
 
@@ -20,30 +20,30 @@ extension EventLog {
 }
 
 extension EventLog {
-    private static func blocks(_ reader: borrowing LogReader) -> UInt64 { reader.head.rawValue / LogStore.blockSize }
+    private static func tiles(_ reader: borrowing LogReader) -> UInt64 { reader.head.rawValue / LogStore.tileSize }
 
-    /// The last block that may hold what is wanted; the one after the last full block when that has events. Nil when none may.
-    private func lastBlock(
+    /// The last tile that may hold what is wanted; the one after the last full tile when that has events. Nil when none may.
+    private func lastTile(
         _ reader: borrowing LogReader, _ mayHold: (ArrivalRange) -> Bool
     ) throws(StorageError) -> UInt64? {
-        let full = Self.blocks(reader)
-        if reader.head.rawValue % LogStore.blockSize != 0, mayHold(try openBlock(reader)) { return full }
+        let full = Self.tiles(reader)
+        if reader.head.rawValue % LogStore.tileSize != 0, mayHold(try openTile(reader)) { return full }
         var cursor = try reader.transaction.cursor(store.arrivals)
         var isThere = try cursor.last()
         while isThere {
-            guard let range = ArrivalRange(cursor.value), let block = SequenceKey.sequence(cursor.key) else {
+            guard let range = ArrivalRange(cursor.value), let tile = SequenceKey.sequence(cursor.key) else {
                 throw .malformed(ArrivalRange.self)
             }
-            if mayHold(range) { return block }
+            if mayHold(range) { return tile }
             isThere = try cursor.previous()
         }
         return nil
     }
 
-    private func openBlock(_ reader: borrowing LogReader) throws(StorageError) -> ArrivalRange {
+    private func openTile(_ reader: borrowing LogReader) throws(StorageError) -> ArrivalRange {
         var range = ArrivalRange()
         var cursor = try reader.transaction.cursor(store.events)
-        let key = SequenceKey(Self.blocks(reader) * LogStore.blockSize + 1)
+        let key = SequenceKey(Self.tiles(reader) * LogStore.tileSize + 1)
         var isThere = try cursor.seek(exactly: key.span)
         while isThere {
             guard cursor.value.byteCount >= RecordHeader.size else { throw .malformed(EventHeader.self) }
@@ -54,11 +54,11 @@ extension EventLog {
     }
 
     private func lastEvent(
-        _ reader: borrowing LogReader, in block: UInt64?, _ isWanted: (Int64) -> Bool
+        _ reader: borrowing LogReader, in tile: UInt64?, _ isWanted: (Int64) -> Bool
     ) throws(StorageError) -> EventSequence {
-        guard let block else { return .zero }
+        guard let tile else { return .zero }
         var cursor = try reader.transaction.cursor(store.events)
-        let key = SequenceKey(min((block + 1) * LogStore.blockSize, reader.head.rawValue))
+        let key = SequenceKey(min((tile + 1) * LogStore.tileSize, reader.head.rawValue))
         var isThere = try cursor.seek(exactly: key.span)
         while isThere {
             guard cursor.value.byteCount >= RecordHeader.size else { throw .malformed(EventHeader.self) }
@@ -69,15 +69,15 @@ extension EventLog {
     }
 
     private func firstEvent(_ reader: borrowing LogReader, from time: Int64) throws(StorageError) -> EventSequence? {
-        var block: UInt64 = 0
-        var blocks = try reader.transaction.cursor(store.arrivals)
-        while try blocks.next() {
-            guard let range = ArrivalRange(blocks.value) else { throw .malformed(ArrivalRange.self) }
+        var tile: UInt64 = 0
+        var tiles = try reader.transaction.cursor(store.arrivals)
+        while try tiles.next() {
+            guard let range = ArrivalRange(tiles.value) else { throw .malformed(ArrivalRange.self) }
             if range.highest >= time { break }
-            block += 1
+            tile += 1
         }
         var cursor = try reader.transaction.cursor(store.events)
-        let key = SequenceKey(block * LogStore.blockSize + 1)
+        let key = SequenceKey(tile * LogStore.tileSize + 1)
         var isThere = try cursor.seek(exactly: key.span)
         while isThere {
             guard cursor.value.byteCount >= RecordHeader.size else { throw .malformed(EventHeader.self) }

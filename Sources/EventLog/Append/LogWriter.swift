@@ -1,6 +1,6 @@
 internal import LMDB
 
-/// Stores what waits in the queue. It alone knows the next sequence, and the arrival times of the block that is not full yet.
+/// Stores what waits in the queue. It alone knows the next sequence, and the arrival times of the tile that is not full yet.
 struct LogWriter {
     let store: LogStore
     let path: String
@@ -11,7 +11,7 @@ struct LogWriter {
 
     private struct State {
         var head: UInt64
-        var openBlock: ArrivalRange
+        var openTile: ArrivalRange
     }
 
     init(
@@ -23,7 +23,7 @@ struct LogWriter {
         self.board = board
         self.names = names
         self.commitFault = commitFault
-        state = State(head: tail.head, openBlock: tail.openBlock)
+        state = State(head: tail.head, openTile: tail.openTile)
     }
 
     /// Stores a lane, in groups of a size that suits one transaction.
@@ -85,13 +85,13 @@ struct LogWriter {
 
     private mutating func store(_ group: LaneGroup, of lane: inout AppendLane) throws(StorageError) {
         var write = try store.environment.beginWrite()
-        var filledBlocks: [(UInt64, ArrivalRange)] = []
+        var filledTiles: [(UInt64, ArrivalRange)] = []
         do {
             var cursor = try write.writeCursor(store.events)
-            try put(group, of: &lane, &cursor, &filledBlocks)
+            try put(group, of: &lane, &cursor, &filledTiles)
         }
-        for (block, range) in filledBlocks {
-            let key = SequenceKey(block)
+        for (tile, range) in filledTiles {
+            let key = SequenceKey(tile)
             let value = range.bytes
             try write.put(store.arrivals, key: key.span, value: value.span.rawBytes, .append)
         }
@@ -123,7 +123,7 @@ package enum CommitFault: Sendable {
 
 extension LogWriter {
     private mutating func put(
-        _ group: LaneGroup, of lane: inout AppendLane, _ cursor: inout WriteCursor, _ filledBlocks: inout [(UInt64, ArrivalRange)]
+        _ group: LaneGroup, of lane: inout AppendLane, _ cursor: inout WriteCursor, _ filledTiles: inout [(UInt64, ArrivalRange)]
     ) throws(StorageError) {
         let bytes = lane.bytes
         var start = group.bytesStart
@@ -131,13 +131,13 @@ extension LogWriter {
         for place in group.entries {
             let entry = lane.entries[place]
             guard let length = entry.length else {
-                try put(lane.requests[request], of: &lane, &cursor, &filledBlocks)
+                try put(lane.requests[request], of: &lane, &cursor, &filledTiles)
                 request += 1
                 continue
             }
             let end = start + Int(length)
             let payload = bytes.span.rawBytes.extracting(start..<end)
-            try put(entry.header, entry.header.arrival, payload, &cursor, &filledBlocks)
+            try put(entry.header, entry.header.arrival, payload, &cursor, &filledTiles)
             lane.entries[place].first = state.head
             start = end
         }
@@ -145,7 +145,7 @@ extension LogWriter {
 
     private mutating func put(
         _ request: AppendRequest, of lane: inout AppendLane, _ cursor: inout WriteCursor,
-        _ filledBlocks: inout [(UInt64, ArrivalRange)]
+        _ filledTiles: inout [(UInt64, ArrivalRange)]
     ) throws(StorageError) {
         if let token = request.token, try isStored(token, &cursor.place) {
             lane.outcomes.append(.stored(first: token.first))
@@ -155,16 +155,16 @@ extension LogWriter {
         let arrival = request.arrival
         switch request.work {
         case .one(let event):
-            try put(RecordHeader(event), arrival, event.payload.span.rawBytes, &cursor, &filledBlocks)
+            try put(RecordHeader(event), arrival, event.payload.span.rawBytes, &cursor, &filledTiles)
         case .many(let events):
             for event in events {
-                try put(RecordHeader(event), arrival, event.payload.span.rawBytes, &cursor, &filledBlocks)
+                try put(RecordHeader(event), arrival, event.payload.span.rawBytes, &cursor, &filledTiles)
             }
         case .batch(let batch):
             let payloads = batch.bytes.span.rawBytes
             var start = 0
             for entry in batch.entries {
-                try put(entry.header, arrival, payloads.extracting(start..<entry.end), &cursor, &filledBlocks)
+                try put(entry.header, arrival, payloads.extracting(start..<entry.end), &cursor, &filledTiles)
                 start = entry.end
             }
         case .source: break
@@ -173,7 +173,7 @@ extension LogWriter {
 
     private mutating func put(
         _ header: RecordHeader, _ arrival: Int64, _ payload: RawSpan, _ cursor: inout WriteCursor,
-        _ filledBlocks: inout [(UInt64, ArrivalRange)]
+        _ filledTiles: inout [(UInt64, ArrivalRange)]
     ) throws(StorageError) {
         let sequence = state.head + 1
         let key = SequenceKey(sequence)
@@ -182,10 +182,10 @@ extension LogWriter {
             unsafe Record.write(header, arrival: arrival, payload: bytes, sequence: sequence, to: start)
         }
         state.head = sequence
-        state.openBlock.include(arrival)
-        if sequence % LogStore.blockSize == 0 {
-            filledBlocks.append((sequence / LogStore.blockSize - 1, state.openBlock))
-            state.openBlock = ArrivalRange()
+        state.openTile.include(arrival)
+        if sequence % LogStore.tileSize == 0 {
+            filledTiles.append((sequence / LogStore.tileSize - 1, state.openTile))
+            state.openTile = ArrivalRange()
         }
     }
 

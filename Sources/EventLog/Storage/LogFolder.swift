@@ -3,7 +3,7 @@ internal import Glibc
 /// Where the log lies in the ledger's folder, and which generation of it is current.
 struct LogFolder: Sendable {
     /// The format of the log's files that this program writes, and the newest that it reads.
-    static let format: UInt32 = 1
+    static let format: UInt32 = 2
 
     let path: String
     var logPath: String { path + "/log" }

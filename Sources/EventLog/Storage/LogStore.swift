@@ -1,23 +1,16 @@
 internal import LMDB
 
-/// The log's environment and its tables.
-///
-/// | table | key | value |
-/// |---|---|---|
-/// | `events` | sequence | record |
-/// | `arrivals` | number of a full block of 256 events, from 0 | its lowest and highest arrival time, little-endian |
-/// | `sources` | source | protobuf: 1 name, 2 created |
-/// | `cursors` | the source's key | the cursor |
-/// | `meta` | `format`, `identifier`, `created` | |
-///
-/// Numbers in keys are big-endian.
+/// The log's environment and its tables, as `FORMAT.md` describes them.
 struct LogStore: Sendable {
-    /// Events per entry of the table of arrival times.
-    static let blockSize: UInt64 = 256
+    /// Consecutive events that share an entry of the tables of arrival times, salts and hashes.
+    static let tileSize: UInt64 = 256
 
     let environment: Environment
     let events: RawTable
+    let sealed: RawTable
     let arrivals: RawTable
+    let salts: RawTable
+    let tree: RawTable
     let sources: RawTable
     let cursors: RawTable
     let meta: RawTable
@@ -25,7 +18,10 @@ struct LogStore: Sendable {
     init(environment: Environment) throws(StorageError) {
         self.environment = environment
         events = try environment.table("events")
+        sealed = try environment.table("sealed")
         arrivals = try environment.table("arrivals")
+        salts = try environment.table("salts")
+        tree = try environment.table("tree")
         sources = try environment.table("sources")
         cursors = try environment.table("cursors")
         meta = try environment.table("meta")

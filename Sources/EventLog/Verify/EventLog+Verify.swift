@@ -10,10 +10,10 @@ extension EventLog {
         let head = try beginRead().head.rawValue
         var result = LogVerification()
         var next: UInt64 = 1
-        var block = ArrivalRange()
+        var tile = ArrivalRange()
         while next <= head {
             let last = min(next + 16_383, head)
-            try verify(next...last, &block, &result)
+            try verify(next...last, &tile, &result)
             next = last + 1
             guard progress(LogVerificationProgress(checked: Int(clamping: last), total: Int(clamping: head))) else { break }
         }
@@ -22,7 +22,7 @@ extension EventLog {
 
     /// Checks a batch in one read transaction.
     private func verify(
-        _ batch: ClosedRange<UInt64>, _ block: inout ArrivalRange, _ result: inout LogVerification
+        _ batch: ClosedRange<UInt64>, _ tile: inout ArrivalRange, _ result: inout LogVerification
     ) throws(EventLogError) {
         let reader = try beginRead()
         var cursor = try reader.cursor()
@@ -32,20 +32,20 @@ extension EventLog {
                 result.eventsChecked += 1
                 result.payloadBytes += cursor.payload.byteCount
                 if !cursor.isIntact { result.add(sequence, "its checksum does not match its bytes") }
-                if let header = cursor.header { block.include(header.arrivalTime.microseconds) }
+                if let header = cursor.header { tile.include(header.arrivalTime.microseconds) }
                 isThere = try cursor.next()
             } else {
                 result.add(sequence, "it is missing")
                 if !isThere { isThere = try cursor.seek(EventSequence(sequence + 1)) }
             }
-            if sequence % LogStore.blockSize == 0 {
-                let key = SequenceKey(sequence / LogStore.blockSize - 1)
+            if sequence % LogStore.tileSize == 0 {
+                let key = SequenceKey(sequence / LogStore.tileSize - 1)
                 let stored = try storing { () throws(StorageError) -> ArrivalRange? in
                     guard let bytes = try reader.transaction.get(store.arrivals, key.span) else { return nil }
                     return ArrivalRange(bytes)
                 }
-                if stored != block { result.add(sequence, "the index of arrival times does not fit the 256 events up to it") }
-                block = ArrivalRange()
+                if stored != tile { result.add(sequence, "the index of arrival times does not fit the 256 events up to it") }
+                tile = ArrivalRange()
             }
         }
     }
