@@ -66,8 +66,10 @@ extension EventLog {
         let isInMemory = try storing { () throws(StorageError) in try environment.isInMemory() }
         let queue = AppendQueue(limit: options.queueLimit, sharesClock: isInMemory, clock: options.clock)
         let board = HeadBoard(head: tail.head)
+        let prepared = PreparedWorkBox()
         let writer = LogWriter(
-            store: store, path: folder.path, board: board, names: names, tail: tail, commitFault: options.commitFault)
+            store: store, path: folder.path, board: board, names: names, prepared: prepared, tail: tail,
+            commitFault: options.commitFault)
         let log = EventLog(
             path: folder.path, identifier: identifier, options: options, store: store, queue: queue, board: board, names: names,
             driver: lock == nil ? nil : LogDriver(queue: queue, writer: writer, isInMemory: isInMemory))

@@ -13,6 +13,9 @@ extension EventLogError: CustomStringConvertible {
         case .notALog: "this is not a ledger; check the path"
         case .exists: "there is something here already; choose another path or open it"
         case .newerFormat: "a newer version of this program wrote this ledger and nothing was touched; update the program"
+        case .olderFormat:
+            "a version from before the first release wrote this ledger and nothing was touched; export its events with that version, "
+                + "then import them into a new ledger"
         case .locked:
             if let holder {
                 "process \(holder) has it open for writing; stop that process or open for reading only"

@@ -11,6 +11,8 @@ public struct EventLogError: Error, Sendable {
         case exists
         /// A newer program wrote the log; nothing was touched.
         case newerFormat
+        /// A development version from before the first release wrote the log; nothing was touched.
+        case olderFormat
         /// Another writer has the log open; `holder` is its process.
         case locked
         /// This process has the log open already.

@@ -6,6 +6,7 @@ struct LogWriter {
     let path: String
     let board: HeadBoard
     let names: SourceNames
+    let prepared: PreparedWorkBox
     let commitFault: (@Sendable () -> CommitFault?)?
     private var state: State
 
@@ -15,13 +16,14 @@ struct LogWriter {
     }
 
     init(
-        store: LogStore, path: String, board: HeadBoard, names: SourceNames, tail: LogTail,
+        store: LogStore, path: String, board: HeadBoard, names: SourceNames, prepared: PreparedWorkBox, tail: LogTail,
         commitFault: (@Sendable () -> CommitFault?)?
     ) {
         self.store = store
         self.path = path
         self.board = board
         self.names = names
+        self.prepared = prepared
         self.commitFault = commitFault
         state = State(head: tail.head, openTile: tail.openTile)
     }
@@ -31,24 +33,29 @@ struct LogWriter {
         var group = LaneGroup()
         while group.entries.upperBound < lane.entries.count {
             group = group.next(in: lane)
-            serve(group, of: &lane)
+            serve(group, of: &lane, with: prepared.takeAll())
         }
     }
 
     /// Stores a group in one transaction. When it does not fit, each entry is tried alone, so that one caller's large batch does
     /// not fail the others.
-    private mutating func serve(_ group: LaneGroup, of lane: inout AppendLane) {
+    ///
+    /// - Parameter works: prepared work that moves with it. When that does not fit, the group is tried without.
+    private mutating func serve(_ group: LaneGroup, of lane: inout AppendLane, with works: [any PreparedWork]) {
         let before = state
         do throws(StorageError) {
-            try store(group, of: &lane)
+            try store(group, of: &lane, with: works)
             board.publish(state.head)
+            for work in works { work.ended(nil) }
         } catch {
             state = before
             names.forgetPending()
             lane.outcomes.removeSubrange(group.requests.lowerBound...)
+            for work in works { work.ended(error) }
+            if !works.isEmpty && !store.environment.areWritesClosed { return serve(group, of: &lane, with: []) }
             let mayFitAlone = error.code == .sizeLimitReached || error.code == .diskFull
             if mayFitAlone && group.entries.count > 1 && !store.environment.areWritesClosed {
-                for single in group.singles(of: lane) { serve(single, of: &lane) }
+                for single in group.singles(of: lane) { serve(single, of: &lane, with: []) }
             } else {
                 fail(group, of: &lane, error)
             }
@@ -83,8 +90,11 @@ struct LogWriter {
         }
     }
 
-    private mutating func store(_ group: LaneGroup, of lane: inout AppendLane) throws(StorageError) {
+    private mutating func store(
+        _ group: LaneGroup, of lane: inout AppendLane, with works: [any PreparedWork]
+    ) throws(StorageError) {
         var write = try store.environment.beginWrite()
+        let before = state.head
         var filledTiles: [(UInt64, ArrivalRange)] = []
         do {
             var cursor = try write.writeCursor(store.events)
@@ -95,6 +105,8 @@ struct LogWriter {
             let value = range.bytes
             try write.put(store.arrivals, key: key.span, value: value.span.rawBytes, .append)
         }
+        try putSaltSeeds(after: before, &write)
+        for work in works { try work.move(into: &write, store) }
         if !group.requests.isEmpty { try putRareParts(of: group, of: &lane, &write) }
         try commit(write)
         names.keepPending()
@@ -186,6 +198,17 @@ extension LogWriter {
         if sequence % LogStore.tileSize == 0 {
             filledTiles.append((sequence / LogStore.tileSize - 1, state.openTile))
             state.openTile = ArrivalRange()
+        }
+    }
+
+    /// The seeds of the tiles that have got their first event.
+    private func putSaltSeeds(after head: UInt64, _ write: inout WriteTransaction) throws(StorageError) {
+        var tile = (head + LogStore.tileSize - 1) / LogStore.tileSize
+        while tile * LogStore.tileSize < state.head {
+            let key = SequenceKey(tile)
+            let seed = SaltSeed.random().bytes
+            try write.put(store.salts, key: key.span, value: seed.span.rawBytes, .append)
+            tile += 1
         }
     }
 

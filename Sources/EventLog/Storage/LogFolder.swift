@@ -5,6 +5,9 @@ struct LogFolder: Sendable {
     /// The format of the log's files that this program writes, and the newest that it reads.
     static let format: UInt32 = 2
 
+    /// The oldest format that this program reads.
+    static let oldestFormat: UInt32 = 2
+
     let path: String
     var logPath: String { path + "/log" }
     var currentPath: String { logPath + "/current" }
@@ -36,6 +39,10 @@ struct LogFolder: Sendable {
         }
         guard format <= Self.format else {
             throw EventLogError(.newerFormat, path: path, detail: "format \(format), this program reads up to \(Self.format)")
+        }
+        guard format >= Self.oldestFormat else {
+            throw EventLogError(
+                .olderFormat, path: path, detail: "format \(format), this program reads from \(Self.oldestFormat)")
         }
         guard lines[1].first == "generation", let generation = lines[1].last.flatMap({ UInt32($0) }) else {
             throw EventLogError(.corrupt, path: currentPath, detail: "it names no generation")

@@ -32,7 +32,7 @@ struct CommandError: Error {
         case .exists: .cannotCreate
         case .locked: .locked
         case .readOnly, .permission: .permission
-        case .newerFormat, .corrupt, .keys: .badData
+        case .otherFormat, .corrupt, .keys: .badData
         case .full, .storage: .inputOutput
         case .notBuilt: .noInput
         case .closed: .software

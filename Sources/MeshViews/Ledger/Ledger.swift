@@ -64,7 +64,7 @@ public final class Ledger: Sendable {
 
     /// Opens a ledger.
     ///
-    /// - Throws: `.missing`, `.locked` with the holder's process, `.permission`, `.newerFormat`, `.corrupt`, …; never changes
+    /// - Throws: `.missing`, `.locked` with the holder's process, `.permission`, `.otherFormat`, `.corrupt`, …; never changes
     ///   a file that it refuses.
     public static func open(at path: String, options: LedgerOptions = LedgerOptions()) async throws(LedgerError) -> Ledger {
         do {

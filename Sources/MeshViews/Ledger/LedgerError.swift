@@ -13,8 +13,8 @@ public struct LedgerError: Error, Sendable, CustomStringConvertible {
         /// Opened for reading only.
         case readOnly
         case permission
-        /// Made by a newer version of this software.
-        case newerFormat
+        /// Made by a newer version of this software, or by one from before the first release.
+        case otherFormat
         case corrupt
         case full
         /// A view was never built, and cannot be built when reading only.
@@ -57,7 +57,7 @@ public struct LedgerError: Error, Sendable, CustomStringConvertible {
             case .locked, .alreadyOpen: .locked
             case .readOnly: .readOnly
             case .permission: .permission
-            case .newerFormat: .newerFormat
+            case .newerFormat, .olderFormat: .otherFormat
             case .corrupt: .corrupt
             case .sizeLimitReached, .diskFull: .full
             case .closed: .closed
@@ -73,7 +73,7 @@ public struct LedgerError: Error, Sendable, CustomStringConvertible {
         case .readOnly: .readOnly
         case .alreadyOpen, .busy: .locked
         case .corrupt, .malformedValue: .corrupt
-        case .otherVersion: .newerFormat
+        case .otherVersion: .otherFormat
         case .sizeLimitReached, .diskFull: .full
         case .closed: .closed
         default: .storage
