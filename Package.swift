@@ -73,7 +73,7 @@ let package = Package(
         tests("LMDBTests", ["LMDB"]),
         tests("ProtobufWireTests", ["ProtobufWire"]),
         tests("MeshCryptoTests", ["MeshCrypto"]),
-        tests("EventLogTests", ["EventLog", "LMDB"]),
+        tests("EventLogTests", ["EventLog", "LMDB", "MeshCrypto"]),
         tests("MeshtasticTests", ["FuzzKit", "Meshtastic", "MeshCrypto", "ProtobufWire"]),
         tests("ProjectionsTests", ["Projections", "EventLog", "LMDB", "ProtobufWire"]),
         tests(

@@ -73,16 +73,19 @@ extension EventLog {
         let log = EventLog(
             path: folder.path, identifier: identifier, options: options, store: store, queue: queue, board: board, names: names,
             driver: lock == nil ? nil : LogDriver(queue: queue, writer: writer, isInMemory: isInMemory))
-        if let lock { log.startWriter(lock) }
+        if let lock { log.startWriter(lock, TreeKeeper(store: store, prepared: prepared) { queue.nudge(options.clock()) }) }
         return log
     }
 
-    private func startWriter(_ lock: WriterLock) {
+    private func startWriter(_ lock: WriterLock, _ tree: TreeKeeper) {
         let environment = store.environment
         let (board, end) = (board, end)
         let removes = options.isTemporary ? path : nil
+        _ = board.addHook { head in tree.wake(head: head.rawValue) }
+        tree.wake(head: board.head)
         driver?.start {
             board.close()
+            tree.finish(isCatchingUp: removes == nil)
             environment.close()
             if let removes {
                 try? FileManager.default.removeItem(atPath: removes)  // what may be left in memory harms nobody

@@ -35,6 +35,7 @@ extension EventLogError: CustomStringConvertible {
         case .closed: "it has been closed and nothing was stored; open it again"
         case .tooLarge: "the payload or batch is larger than the log takes; split it"
         case .queueFull: "the queue of events is full; wait, or record the loss as a gap"
+        case .tooFewEvents: "it has fewer events than were asked for"
         case .storage: "the store failed"
         }
     }

@@ -38,6 +38,8 @@ public struct EventLogError: Error, Sendable {
         case tooLarge
         /// The queue is full and the caller chose not to wait.
         case queueFull
+        /// The log has fewer events than were asked for.
+        case tooFewEvents
         /// Any other failure of the store, told by `cause`.
         case storage
     }

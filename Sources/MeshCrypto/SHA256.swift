@@ -5,52 +5,71 @@ public enum SHA256 {
     public static func hash(_ bytes: [UInt8]) -> [UInt8] { unsafe hash(bytes.span.bytes) }
 
     public static func hash(_ bytes: RawSpan) -> [UInt8] {
-        let hasher = SHA256Hasher()
-        hasher.update(bytes)
-        return hasher.finish()
+        var context = SHA256Context()
+        context.update(bytes)
+        return context.finish().bytes
     }
 }
 
-/// SHA-256 over bytes that come in pieces, with one reused context.
-///
-/// One task at a time. Safe: the context is private and freed with the object.
-@safe public final class SHA256Hasher {
-    private let context: OpaquePointer
-    private let algorithm: OpaquePointer?
+/// The 32 bytes of a SHA-256, as a value without a reference.
+public struct SHA256Digest: Sendable, Hashable {
+    public static let size = 32
 
-    public init() {
-        guard let created = unsafe EVP_MD_CTX_new() else { preconditionFailure("no memory for a hash context") }
-        unsafe context = created
-        unsafe algorithm = EVP_MD_fetch(nil, "SHA256", nil)
-        reset()
+    /// The bytes in their order in memory.
+    private var words: InlineArray<4, UInt64> = [0, 0, 0, 0]
+
+    init() {}
+
+    /// Nil for other than 32 bytes.
+    public init?(_ bytes: RawSpan) {
+        guard bytes.byteCount == Self.size else { return nil }
+        for index in words.indices {
+            words[index] = unsafe bytes.unsafeLoadUnaligned(fromByteOffset: 8 * index, as: UInt64.self)
+        }
     }
 
-    deinit {
-        unsafe EVP_MD_CTX_free(context)
-        unsafe EVP_MD_free(algorithm)
+    public var span: RawSpan {
+        @_lifetime(borrow self) get { unsafe words.span.bytes }
     }
+
+    public var bytes: [UInt8] { unsafe span.withUnsafeBytes { unsafe [UInt8]($0) } }
+
+    mutating func withWords(_ fill: (UnsafeMutablePointer<UInt8>) -> Void) {
+        unsafe withUnsafeMutableBytes(of: &words) { room in
+            if let start = room.baseAddress { unsafe fill(start.assumingMemoryBound(to: UInt8.self)) }
+        }
+    }
+
+    public static func == (left: SHA256Digest, right: SHA256Digest) -> Bool {
+        left.words[0] == right.words[0] && left.words[1] == right.words[1] && left.words[2] == right.words[2]
+            && left.words[3] == right.words[3]
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        for index in words.indices { hasher.combine(words[index]) }
+    }
+}
+
+/// SHA-256 over bytes that come in pieces. A plain value, so that a short message costs little beside its blocks.
+public struct SHA256Context {
+    private var state = SHA256_CTX()
+
+    public init() { start() }
 
     /// Forgets what it was given.
-    public func reset() { _ = unsafe EVP_DigestInit_ex2(context, algorithm, nil) }
+    public mutating func start() { unsafe SHA256_Init(&state) }
 
-    public func update(_ bytes: RawSpan) {
-        unsafe bytes.withUnsafeBytes { _ = unsafe EVP_DigestUpdate(context, $0.baseAddress, $0.count) }
+    public mutating func update(_ bytes: RawSpan) {
+        unsafe bytes.withUnsafeBytes { _ = unsafe SHA256_Update(&state, $0.baseAddress, $0.count) }
     }
 
-    public func update(_ bytes: [UInt8]) { _ = unsafe EVP_DigestUpdate(context, bytes, bytes.count) }
+    public mutating func update(_ byte: UInt8) { unsafe withUnsafeBytes(of: byte) { _ = unsafe SHA256_Update(&state, $0.baseAddress, 1) } }
 
-    /// The hash of all it was given since the last `reset`; then it is as after `reset`.
-    public func finish() -> [UInt8] {
-        var digest = [UInt8](repeating: 0, count: 32)
-        _ = unsafe EVP_DigestFinal_ex(context, &digest, nil)
-        reset()
+    /// The hash of all it was given since the start; then it has started anew.
+    public mutating func finish() -> SHA256Digest {
+        var digest = SHA256Digest()
+        unsafe digest.withWords { _ = unsafe SHA256_Final($0, &state) }
+        start()
         return digest
-    }
-
-    /// As `finish()`, into 32 bytes that the caller has.
-    public func finish(into digest: inout [UInt8]) {
-        precondition(digest.count >= 32, "a SHA-256 has 32 bytes")
-        _ = unsafe EVP_DigestFinal_ex(context, &digest, nil)
-        reset()
     }
 }

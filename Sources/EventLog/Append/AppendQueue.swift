@@ -172,6 +172,13 @@ final class AppendQueue: Sendable {
         while waitingCount < expected && DispatchTime.now().uptimeNanoseconds < end { sched_yield() }
     }
 
+    /// Has the writer make a transaction even when nobody appends, for what was prepared beside it.
+    func nudge(_ time: Timestamp) {
+        let request = AppendRequest(
+            work: .many([]), cursor: nil, token: nil, arrival: time.microseconds, completion: .callback { _ in })
+        _ = push(request, isAttended: true)
+    }
+
     /// Takes a lane back whose callers have been told.
     func recycle(_ lane: consuming AppendLane) {
         lane.removeAll()

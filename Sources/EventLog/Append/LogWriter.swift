@@ -206,7 +206,7 @@ extension LogWriter {
         var tile = (head + LogStore.tileSize - 1) / LogStore.tileSize
         while tile * LogStore.tileSize < state.head {
             let key = SequenceKey(tile)
-            let seed = SaltSeed.random().bytes
+            let seed = TileSalts.randomSeed()
             try write.put(store.salts, key: key.span, value: seed.span.rawBytes, .append)
             tile += 1
         }

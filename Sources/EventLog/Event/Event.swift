@@ -8,6 +8,8 @@ public struct EventHeader: Sendable, Hashable {
     public let encoding: PayloadEncoding
     /// Whether secrets in the payload were zeroed at equal length.
     public let isMasked: Bool
+    /// Whether the payload was erased for good: it is empty.
+    public let isErased: Bool
     public let payloadLength: Int
 
     /// When the event was received: the recorded time, the arrival time of a live event, or nil where nobody knows.

@@ -58,11 +58,17 @@ public struct EventCursor: ~Copyable, ~Escapable {
     /// The sequence of the event here, zero where there is none.
     public var sequence: EventSequence { EventSequence(SequenceKey.sequence(place.key) ?? 0) }
 
-    /// The event's payload, until the next move. Empty where there is none.
+    /// The bytes as they are stored, header included. Empty where there is no event.
+    var record: RawSpan {
+        @_lifetime(borrow self) get { place.value }
+    }
+
+    /// The event's payload, until the next move. Empty where there is none, and where it was erased.
     public var payload: RawSpan {
         @_lifetime(borrow self) get {
             let record = place.value
-            return record.extracting(min(RecordHeader.size, record.byteCount)..<record.byteCount)
+            guard record.byteCount >= RecordHeader.size, !Record.isErased(record) else { return RawSpan() }
+            return record.extracting(droppingFirst: RecordHeader.size)
         }
     }
 

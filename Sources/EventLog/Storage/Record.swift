@@ -47,6 +47,21 @@ enum Record {
         return XXH3.hash(record.extracting(droppingFirst: 8), seed: sequence) == checksum(record)
     }
 
+    /// Whether the payload of a record of at least the header's size was replaced by its inner hash.
+    static func isErased(_ record: RawSpan) -> Bool {
+        unsafe record.unsafeLoadUnaligned(fromByteOffset: 29, as: UInt8.self) & RecordHeader.erased != 0
+    }
+
+    /// What an erasure leaves as it was of the header of a record of at least the header's size: everything but the checksum and the erased flag.
+    static func immutableHeader(_ record: RawSpan) -> InlineArray<3, UInt64> {
+        let flags = unsafe record.unsafeLoadUnaligned(fromByteOffset: 24, as: UInt64.self)
+        let erased = (UInt64(RecordHeader.erased) << 40).littleEndian
+        return unsafe [
+            record.unsafeLoadUnaligned(fromByteOffset: 8, as: UInt64.self),
+            record.unsafeLoadUnaligned(fromByteOffset: 16, as: UInt64.self), flags & ~erased,
+        ]
+    }
+
     static func arrival(_ record: RawSpan) -> Int64 {
         Int64(littleEndian: unsafe record.unsafeLoadUnaligned(fromByteOffset: 8, as: Int64.self))
     }
@@ -68,7 +83,8 @@ enum Record {
             sequence: EventSequence(sequence), arrivalTime: Timestamp(microseconds: arrival(record)), reception: reception,
             source: SourceID(rawValue: source),
             encoding: PayloadEncoding(rawValue: unsafe record.unsafeLoadUnaligned(fromByteOffset: 30, as: UInt8.self)),
-            isMasked: flags & RecordHeader.masked != 0, payloadLength: record.byteCount - RecordHeader.size)
+            isMasked: flags & RecordHeader.masked != 0, isErased: flags & RecordHeader.erased != 0,
+            payloadLength: flags & RecordHeader.erased != 0 ? 0 : record.byteCount - RecordHeader.size)
     }
 
     /// The format version of a record of at least the header's size.

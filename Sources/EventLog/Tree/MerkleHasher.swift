@@ -1,0 +1,59 @@
+internal import MeshCrypto
+
+/// The hashes that the tree is made of, as `FORMAT.md` defines them (RFC 6962, section 2.1).
+struct MerkleHasher {
+    private var context = SHA256Context()
+
+    /// The root of a tree without events.
+    static var emptyRoot: SHA256Digest {
+        var context = SHA256Context()
+        return context.finish()
+    }
+
+    mutating func innerHash(salt: RawSpan, payload: RawSpan) -> SHA256Digest {
+        context.update(salt)
+        context.update(payload)
+        return context.finish()
+    }
+
+    mutating func leafHash(_ leafData: RawSpan) -> SHA256Digest {
+        context.update(0)
+        context.update(leafData)
+        return context.finish()
+    }
+
+    mutating func nodeHash(_ left: SHA256Digest, _ right: SHA256Digest) -> SHA256Digest {
+        context.update(1)
+        context.update(left.span)
+        context.update(right.span)
+        return context.finish()
+    }
+
+    /// The hash of the leaf that a record of at least the header's size is.
+    mutating func leafHash(ofRecord record: RawSpan, sequence: UInt64, salt: RawSpan) -> SHA256Digest {
+        let body = record.extracting(droppingFirst: RecordHeader.size)
+        let erased = Record.isErased(record) ? SHA256Digest(body) : nil
+        let inner = erased ?? innerHash(salt: salt, payload: body)
+        let number = SequenceKey(sequence)
+        let header = Record.immutableHeader(record)
+        context.update(0)
+        context.update(number.span)
+        context.update(unsafe header.span.bytes)
+        context.update(inner.span)
+        return context.finish()
+    }
+
+    /// The root over some hashes, which stand for subtrees of equal size.
+    mutating func root(_ hashes: [SHA256Digest]) -> SHA256Digest {
+        guard !hashes.isEmpty else { return Self.emptyRoot }
+        var level = hashes
+        var count = level.count
+        // An odd last one rises alone, which gives the split at the largest power of two that the RFC asks for.
+        while count > 1 {
+            for pair in 0..<count / 2 { level[pair] = nodeHash(level[2 * pair], level[2 * pair + 1]) }
+            if count % 2 == 1 { level[count / 2] = level[count - 1] }
+            count = (count + 1) / 2
+        }
+        return level[0]
+    }
+}

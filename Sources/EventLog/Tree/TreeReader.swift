@@ -1,0 +1,95 @@
+internal import LMDB
+internal import MeshCrypto
+
+/// Computes roots and proofs of the tree over a log's first events, in one read transaction.
+///
+/// Hashes of stored subtrees are taken as they are; what the tree does not hold yet is computed from the events. Places count from 0.
+struct TreeReader: ~Copyable {
+    private var tiles: TileReader
+    private let hashedTiles: UInt64
+    /// The tile whose leaves were hashed last.
+    private var tile: (number: UInt64, leaves: [SHA256Digest])?
+
+    var head: UInt64 { tiles.reader.head.rawValue }
+
+    init(_ reader: consuming LogReader) throws(EventLogError) {
+        hashedTiles = try storing { () throws(StorageError) in try reader.store.hashedTiles(reader.transaction) }
+        tiles = TileReader(reader)
+    }
+
+    /// The root of the tree over the first `size` events.
+    mutating func root(size: UInt64) throws(EventLogError) -> SHA256Digest {
+        size == 0 ? MerkleHasher.emptyRoot : try hash(0..<size)
+    }
+
+    /// The hashes that lead from the leaf to the root (RFC 6962, section 2.1.1), nearest to the leaf first.
+    mutating func inclusionProof(of place: UInt64, size: UInt64) throws(EventLogError) -> [SHA256Digest] {
+        var proof: [SHA256Digest] = []
+        var range = 0..<size
+        while range.count > 1 {
+            let middle = Self.middle(range)
+            if place < middle {
+                proof.append(try hash(middle..<range.upperBound))
+                range = range.lowerBound..<middle
+            } else {
+                proof.append(try hash(range.lowerBound..<middle))
+                range = middle..<range.upperBound
+            }
+        }
+        return proof.reversed()
+    }
+
+    /// The hash of the leaf at this place.
+    mutating func leaf(_ place: UInt64) throws(EventLogError) -> SHA256Digest { try hash(place..<place + 1) }
+
+    /// Where the RFC splits a range: after the largest power of two that is smaller than its length.
+    private static func middle(_ range: Range<UInt64>) -> UInt64 {
+        let length = range.upperBound - range.lowerBound
+        return range.lowerBound + 1 << UInt64(63 - (length - 1).leadingZeroBitCount)
+    }
+
+    /// The hash of a range that the RFC's splitting comes to.
+    private mutating func hash(_ range: Range<UInt64>) throws(EventLogError) -> SHA256Digest {
+        let length = range.upperBound - range.lowerBound
+        if let stored = try storedHash(range) { return stored }
+        if length == 1 { return try leafInTile(range.lowerBound) }
+        let middle = Self.middle(range)
+        let left = try hash(range.lowerBound..<middle)
+        return tiles.nodeHash(left, try hash(middle..<range.upperBound))
+    }
+
+    /// The hash of a full subtree of 256^level events, where the tree has it.
+    private func storedHash(_ range: Range<UInt64>) throws(EventLogError) -> SHA256Digest? {
+        let length = range.upperBound - range.lowerBound
+        let bits = length.trailingZeroBitCount
+        guard bits > 0, bits % 8 == 0, length == 1 << bits, range.upperBound <= hashedTiles * LogStore.tileSize else {
+            return nil
+        }
+        let key = SubtreeKey(level: UInt8(bits / 8), number: range.lowerBound >> bits)
+        return try storing { () throws(StorageError) in
+            try tiles.reader.store.treeHash(key, tiles.reader.transaction)
+        }
+    }
+
+    private mutating func leafInTile(_ place: UInt64) throws(EventLogError) -> SHA256Digest {
+        let number = place / LogStore.tileSize
+        if let tile, tile.number == number { return tile.leaves[Int(place % LogStore.tileSize)] }
+        let count = min(LogStore.tileSize, head - number * LogStore.tileSize)
+        let leaves = try tiles.leaves(ofTile: number, count: Int(count))
+        tile = (number, leaves)
+        return leaves[Int(place % LogStore.tileSize)]
+    }
+}
+
+extension EventLog {
+    /// The root of the Merkle tree over the first `size` events: 32 bytes that change when any of these events does.
+    ///
+    /// It takes the stored hashes of the tree on trust; `verify` computes all of them anew.
+    public func root(size: EventSequence) throws(EventLogError) -> [UInt8] {
+        var tree = try TreeReader(beginRead())
+        guard size.rawValue <= tree.head else {
+            throw EventLogError(.tooFewEvents, path: path, detail: "it has \(tree.head) events, not \(size)")
+        }
+        return try tree.root(size: size.rawValue).bytes
+    }
+}

@@ -1,0 +1,84 @@
+import LMDB
+import MeshCrypto
+import TestKit
+import Testing
+
+@testable import EventLog
+
+@Suite struct TreeTests {
+    /// The tree of RFC 6962, written from its text and from nothing of ours but the records.
+    private func root(_ leaves: ArraySlice<[UInt8]>) -> [UInt8] {
+        if leaves.isEmpty { return SHA256.hash([] as [UInt8]) }
+        if leaves.count == 1 { return leaves[leaves.startIndex] }
+        var split = 1
+        while split * 2 < leaves.count { split *= 2 }
+        let middle = leaves.startIndex + split
+        return SHA256.hash([1] + root(leaves[..<middle]) + root(leaves[middle...]))
+    }
+
+    private func leaves(_ log: EventLog) throws -> [[UInt8]] {
+        let reader = try log.beginRead()
+        var cursor = try reader.cursor()
+        var leaves: [[UInt8]] = []
+        while try cursor.next() {
+            let place = leaves.count
+            let record = bytes(cursor.record)
+            let key = SequenceKey(UInt64(place / 256))
+            guard let stored = try reader.transaction.get(log.store.salts, key.span) else {
+                throw StorageError.malformed([UInt8].self)
+            }
+            let salt = try encryption(of: place % 256, key: bytes(stored))
+            let inner = SHA256.hash(salt + record[32...])
+            let sequence = (0..<8).map { UInt8(truncatingIfNeeded: (place + 1) >> (56 - 8 * $0)) }
+            leaves.append(SHA256.hash([0] + sequence + record[8..<32] + inner))
+        }
+        return leaves
+    }
+
+    @Test(arguments: [1, 2, 3, 255, 256, 257, 1000, 3000, 70_000])
+    func `the root is that of the RFC for any number of events`(count: Int) async throws {
+        let folder = try TemporaryFolder()
+        let log = try EventLog.create(at: folder.path + "/ledger", options: EventLogOptions(isDurable: false))
+        try await appendNumbered(log, count)
+        let leaves = try leaves(log)
+        var generator = SeededGenerator(seed: UInt64(count))
+        let sizes = [0, 1, count] + (0..<8).map { _ in Int.random(in: 0...count, using: &generator) }
+        for size in sizes { #expect(try log.root(size: EventSequence(UInt64(size))) == root(leaves[..<size]), "size \(size)") }
+        await log.close()
+        let again = try EventLog.open(at: folder.path + "/ledger", options: EventLogOptions(access: .readOnly))
+        let stored = try again.store.hashedTiles(again.beginRead().transaction)
+        #expect(stored == UInt64(count / 256))
+        for size in sizes { #expect(try again.root(size: EventSequence(UInt64(size))) == root(leaves[..<size]), "size \(size)") }
+        await again.close()
+    }
+
+    @Test func `an inclusion proof leads from its leaf to the root`() async throws {
+        let log = try EventLog.temporary()
+        try await appendNumbered(log, 700)
+        var tree = try TreeReader(log.beginRead())
+        for size in [1, 2, 255, 256, 300, 512, 700] as [UInt64] {
+            let root = try tree.root(size: size)
+            for place in Set([0, size / 3, size / 2, size - 1]) {
+                let proof = try tree.inclusionProof(of: place, size: size)
+                let leaf = try tree.leaf(place)
+                #expect(InclusionPath(place: place, size: size, hashes: proof).root(leaf: leaf) == root)
+                #expect(InclusionPath(place: (place + 1) % size, size: size, hashes: proof).root(leaf: leaf) != root || size == 1)
+            }
+        }
+        await log.close()
+    }
+}
+
+private func bytes(_ span: RawSpan) -> [UInt8] { unsafe span.withUnsafeBytes { unsafe [UInt8]($0) } }
+
+/// The block cipher alone: counter mode encrypts zeros from the counter `number` on.
+private func encryption(of number: Int, key: [UInt8]) throws -> [UInt8] {
+    let cipher = try AESCTR(key: key)
+    var block = [UInt8](repeating: 0, count: 16)
+    let counter = UInt64(number).bigEndian
+    let isDone = unsafe block.withUnsafeMutableBytes { room in
+        unsafe cipher.apply(iv: (0, counter), input: UnsafeRawBufferPointer(room), output: room)
+    }
+    #expect(isDone)
+    return block
+}
