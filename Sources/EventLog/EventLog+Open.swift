@@ -14,6 +14,7 @@ extension EventLog {
         options.access = .readWrite
         let environment = try openEnvironment(folder.environmentPath(generation: 1), options, creates: true)
         do throws(EventLogError) {
+            try SigningKey.create(at: folder.signingKeyPath)
             let log = try start(folder, options, environment, lock: lock, isNew: true)
             try folder.writeCurrent(generation: 1)
             return log

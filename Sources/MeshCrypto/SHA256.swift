@@ -63,7 +63,9 @@ public struct SHA256Context {
         unsafe bytes.withUnsafeBytes { _ = unsafe SHA256_Update(&state, $0.baseAddress, $0.count) }
     }
 
-    public mutating func update(_ byte: UInt8) { unsafe withUnsafeBytes(of: byte) { _ = unsafe SHA256_Update(&state, $0.baseAddress, 1) } }
+    public mutating func update(_ byte: UInt8) {
+        unsafe withUnsafeBytes(of: byte) { _ = unsafe SHA256_Update(&state, $0.baseAddress, 1) }
+    }
 
     /// The hash of all it was given since the start; then it has started anew.
     public mutating func finish() -> SHA256Digest {

@@ -12,6 +12,7 @@ struct LogFolder: Sendable {
     var logPath: String { path + "/log" }
     var currentPath: String { logPath + "/current" }
     var lockPath: String { path + "/LOCK" }
+    var signingKeyPath: String { path + "/signing.key" }
 
     func environmentPath(generation: UInt32) -> String { "\(logPath)/\(generation)" }
 

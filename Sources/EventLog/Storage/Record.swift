@@ -87,6 +87,12 @@ enum Record {
             payloadLength: flags & RecordHeader.erased != 0 ? 0 : record.byteCount - RecordHeader.size)
     }
 
+    /// The header that a tree's leaf data of 64 bytes speaks of.
+    static func header(ofLeafData leaf: RawSpan) -> EventHeader {
+        // The record's header without its checksum follows the sequence there, as it does follow the checksum in a record.
+        header(leaf, sequence: SequenceKey.sequence(leaf.extracting(first: 8)) ?? 0)
+    }
+
     /// The format version of a record of at least the header's size.
     static func version(_ record: RawSpan) -> UInt8 {
         unsafe record.unsafeLoadUnaligned(fromByteOffset: 28, as: UInt8.self)

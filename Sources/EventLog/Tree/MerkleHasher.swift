@@ -31,9 +31,7 @@ struct MerkleHasher {
 
     /// The hash of the leaf that a record of at least the header's size is.
     mutating func leafHash(ofRecord record: RawSpan, sequence: UInt64, salt: RawSpan) -> SHA256Digest {
-        let body = record.extracting(droppingFirst: RecordHeader.size)
-        let erased = Record.isErased(record) ? SHA256Digest(body) : nil
-        let inner = erased ?? innerHash(salt: salt, payload: body)
+        let inner = innerHash(ofRecord: record, salt: salt)
         let number = SequenceKey(sequence)
         let header = Record.immutableHeader(record)
         context.update(0)
@@ -42,6 +40,22 @@ struct MerkleHasher {
         context.update(inner.span)
         return context.finish()
     }
+
+    /// Sequence, header and inner hash: what the leaf is the hash of.
+    mutating func leafData(ofRecord record: RawSpan, sequence: UInt64, salt: RawSpan) -> [UInt8] {
+        let inner = innerHash(ofRecord: record, salt: salt)
+        let number = SequenceKey(sequence)
+        let header = Record.immutableHeader(record)
+        return unsafe Self.array(number.span) + Self.array(header.span.bytes) + Self.array(inner.span)
+    }
+
+    private mutating func innerHash(ofRecord record: RawSpan, salt: RawSpan) -> SHA256Digest {
+        let body = record.extracting(droppingFirst: RecordHeader.size)
+        let erased = Record.isErased(record) ? SHA256Digest(body) : nil
+        return erased ?? innerHash(salt: salt, payload: body)
+    }
+
+    private static func array(_ span: RawSpan) -> [UInt8] { unsafe span.withUnsafeBytes { unsafe [UInt8]($0) } }
 
     /// The root over some hashes, which stand for subtrees of equal size.
     mutating func root(_ hashes: [SHA256Digest]) -> SHA256Digest {

@@ -52,12 +52,11 @@ final class TreeKeeper: Sendable {
         queue.sync {}
         guard isCatchingUp, !store.environment.areWritesClosed else { return }
         let works = prepared.takeAll()
-        // What stays undone here, say because the disk is full, is done after the next opening.
-        try? store.environment.write { (write) throws(StorageError) in
-            for work in works { try work.move(into: &write, store) }
-        }
-        while let work = try? hashNext() {
-            try? store.environment.write { (write) throws(StorageError) in try work.move(into: &write, store) }  // as above
+        do {
+            try move(works)
+            while let work = try hashNext() { try move([work]) }
+        } catch {
+            return  // what stays undone, say because the disk is full, is done after the next opening
         }
     }
 
@@ -67,12 +66,17 @@ final class TreeKeeper: Sendable {
     private static let patience = DispatchTimeInterval.seconds(1)
 
     private func work() {
-        while !state.withLock({ $0.isEnded }), let work = try? hashNext() {  // a failure is tried again at the next commit
-            prepared.add(work)
-        }
+        // What fails is tried again at the next commit.
+        while !state.withLock({ $0.isEnded }), let work = try? hashNext() { prepared.add(work) }  // see above
         state.withLock { $0.isAtWork = false }
         queue.asyncAfter(deadline: .now() + Self.patience) { [weak self] in
             if let self, !prepared.isEmpty { nudge() }
+        }
+    }
+
+    private func move(_ works: [any PreparedWork]) throws(StorageError) {
+        try store.environment.write { (write) throws(StorageError) in
+            for work in works { try work.move(into: &write, store) }
         }
     }
 
@@ -102,71 +106,5 @@ final class TreeKeeper: Sendable {
             state.failures += 1
         }
         nextHead.store(0, ordering: .relaxed)
-    }
-}
-
-/// The hashes at the right edge of the tree that no stored hash above covers yet.
-struct TreeFrontier: Sendable {
-    private(set) var tiles: UInt64
-    /// From level 1 up: at most 255 each.
-    private var open: [[SHA256Digest]]
-
-    /// Reads the edge of the stored tree.
-    init(_ reader: borrowing LogReader) throws(StorageError) {
-        tiles = try reader.store.hashedTiles(reader.transaction)
-        open = []
-        var count = tiles
-        for level in SubtreeKey.levels {
-            var hashes: [SHA256Digest] = []
-            for number in count / 256 * 256..<count {
-                guard let hash = try reader.store.treeHash(SubtreeKey(level: level, number: number), reader.transaction) else {
-                    throw .malformed(SubtreeKey.self)
-                }
-                hashes.append(hash)
-            }
-            open.append(hashes)
-            count /= 256
-        }
-    }
-
-    /// Adds the next tile, and the subtrees that it completes.
-    mutating func add(_ hash: SHA256Digest, to rows: inout [TreeWork.Row]) {
-        var (hash, number) = (hash, tiles)
-        tiles += 1
-        var hasher = MerkleHasher()
-        for level in SubtreeKey.levels {
-            let place = Int(level - SubtreeKey.levels.lowerBound)
-            rows.append(TreeWork.Row(key: SubtreeKey(level: level, number: number), hash: hash))
-            open[place].append(hash)
-            guard open[place].count == 256 else { return }
-            hash = hasher.root(open[place])
-            open[place] = []
-            number /= 256
-        }
-    }
-}
-
-/// Hashes of consecutive tiles and the subtrees that they complete.
-struct TreeWork: PreparedWork {
-    struct Row: Sendable {
-        let key: SubtreeKey
-        let hash: SHA256Digest
-    }
-
-    let firstTile: UInt64
-    let rows: [Row]
-    let onFailure: @Sendable () -> Void
-
-    func move(into write: inout WriteTransaction, _ store: LogStore) throws(StorageError) {
-        // After a failure of the work before, there would be a gap.
-        guard try store.hashedTiles(write) == firstTile else { return onFailure() }
-        for row in rows {
-            let buffer = row.key.buffer
-            try write.put(store.tree, key: buffer.bytes, value: row.hash.span, row.key.level == 1 ? .append : .replace)
-        }
-    }
-
-    func ended(_ failure: StorageError?) {
-        if failure != nil { onFailure() }
     }
 }

@@ -5,7 +5,7 @@ internal import MeshCrypto
 ///
 /// Hashes of stored subtrees are taken as they are; what the tree does not hold yet is computed from the events. Places count from 0.
 struct TreeReader: ~Copyable {
-    private var tiles: TileReader
+    private(set) var tiles: TileReader
     private let hashedTiles: UInt64
     /// The tile whose leaves were hashed last.
     private var tile: (number: UInt64, leaves: [SHA256Digest])?

@@ -1,52 +1,95 @@
+internal import Dispatch
+internal import Foundation
 internal import LMDB
+internal import MeshCrypto
+internal import Synchronization
 
 extension EventLog {
-    /// Checks every event up to the head: its checksum, that no sequence is missing, and the index of arrival times.
+    /// Checks every event up to the head: its checksum, that no sequence is missing, the index of arrival times, and the Merkle tree, all of
+    /// which is computed anew. Uses all cores.
     ///
-    /// - Parameter progress: called after each batch of some thousand events; returning false ends the check early.
+    /// - Parameters:
+    ///   - checkpoint: what this log is to be an extension of: the same first events, byte for byte, from the same sources.
+    ///   - progress: called after each batch of some thousand events; returning false ends the check early.
     public func verify(
-        progress: (LogVerificationProgress) -> Bool = { _ in true }
+        extending checkpoint: LogCheckpoint? = nil, progress: (LogVerificationProgress) -> Bool = { _ in true }
     ) throws(EventLogError) -> LogVerification {
         let head = try beginRead().head.rawValue
+        let tileCount = (head + LogStore.tileSize - 1) / LogStore.tileSize
         var result = LogVerification()
-        var next: UInt64 = 1
-        var tile = ArrivalRange()
-        while next <= head {
-            let last = min(next + 16_383, head)
-            try verify(next...last, &tile, &result)
-            next = last + 1
-            guard progress(LogVerificationProgress(checked: Int(clamping: last), total: Int(clamping: head))) else { break }
+        var tree = TreeVerifier()
+        var next: UInt64 = 0
+        while next < tileCount {
+            let end = min(next + VerificationRound.size, tileCount)
+            for finding in try VerificationRound(self, head: head).check(next..<end) {
+                result.add(finding)
+                try tree.add(finding, of: store, to: &result)
+            }
+            next = end
+            let checked = min(next * LogStore.tileSize, head)
+            guard progress(LogVerificationProgress(checked: Int(clamping: checked), total: Int(clamping: head))) else {
+                return result
+            }
         }
+        if let checkpoint { try verify(extending: checkpoint, &result) }
         return result
     }
 
-    /// Checks a batch in one read transaction.
-    private func verify(
-        _ batch: ClosedRange<UInt64>, _ tile: inout ArrivalRange, _ result: inout LogVerification
-    ) throws(EventLogError) {
-        let reader = try beginRead()
-        var cursor = try reader.cursor()
-        var isThere = try cursor.seek(EventSequence(batch.lowerBound))
-        for sequence in batch {
-            if isThere && cursor.sequence.rawValue == sequence {
-                result.eventsChecked += 1
-                result.payloadBytes += cursor.payload.byteCount
-                if !cursor.isIntact { result.add(sequence, "its checksum does not match its bytes") }
-                if let header = cursor.header { tile.include(header.arrivalTime.microseconds) }
-                isThere = try cursor.next()
-            } else {
-                result.add(sequence, "it is missing")
-                if !isThere { isThere = try cursor.seek(EventSequence(sequence + 1)) }
-            }
-            if sequence % LogStore.tileSize == 0 {
-                let key = SequenceKey(sequence / LogStore.tileSize - 1)
-                let stored = try storing { () throws(StorageError) -> ArrivalRange? in
-                    guard let bytes = try reader.transaction.get(store.arrivals, key.span) else { return nil }
-                    return ArrivalRange(bytes)
+    /// Compares what the log is today with what it was. The tree's hashes have been checked before.
+    private func verify(extending checkpoint: LogCheckpoint, _ result: inout LogVerification) throws(EventLogError) {
+        var tree = try TreeReader(beginRead())
+        if checkpoint.origin != LogCheckpoint.origin(identifier: identifier) {
+            result.add(0, "the checkpoint is of another ledger, \(checkpoint.origin)")
+        } else if checkpoint.size > tree.head {
+            result.add(
+                tree.head, "the checkpoint covers \(checkpoint.size) events, the log has only \(tree.head): its end was cut off")
+        } else if try tree.root(size: checkpoint.size).bytes != checkpoint.root {
+            result.add(
+                checkpoint.size, "the first \(checkpoint.size) events are not those of the checkpoint: history was rewritten")
+        }
+        let sources = try store.readSources()
+        if sources.count < checkpoint.sourceCount
+            || LogCheckpoint.hash(sources.prefix(checkpoint.sourceCount)) != checkpoint.sourcesHash
+        {
+            result.add(0, "the first \(checkpoint.sourceCount) sources are not those of the checkpoint")
+        }
+    }
+}
+
+/// Checks some tiles at once, on all cores.
+private struct VerificationRound {
+    /// In tiles.
+    static let size = 16 * UInt64(cores)
+    private static let cores = max(ProcessInfo.processInfo.activeProcessorCount, 1)
+    /// In tiles: what one read transaction checks.
+    private static let share: UInt64 = 8
+
+    let log: EventLog
+    let head: UInt64
+
+    init(_ log: EventLog, head: UInt64) {
+        self.log = log
+        self.head = head
+    }
+
+    /// - Returns: the findings in the order of the tiles.
+    func check(_ tiles: Range<UInt64>) throws(EventLogError) -> [TileFinding] {
+        let findings = Mutex<[UInt64: TileFinding]>([:])
+        let failure = Mutex<EventLogError?>(nil)
+        let shares = (tiles.upperBound - tiles.lowerBound + Self.share - 1) / Self.share
+        DispatchQueue.concurrentPerform(iterations: Int(shares)) { share in
+            let first = tiles.lowerBound + UInt64(share) * Self.share
+            do throws(EventLogError) {
+                var verifier = try TileVerifier(log.beginRead(), head: head)
+                for tile in first..<min(first + Self.share, tiles.upperBound) {
+                    let finding = try verifier.check(tile)
+                    findings.withLock { $0[tile] = finding }
                 }
-                if stored != tile { result.add(sequence, "the index of arrival times does not fit the 256 events up to it") }
-                tile = ArrivalRange()
+            } catch {
+                failure.withLock { $0 = error }
             }
         }
+        if let failure = failure.withLock({ $0 }) { throw failure }
+        return findings.withLock { found in tiles.compactMap { found[$0] } }
     }
 }

@@ -2,6 +2,7 @@
 public struct LogVerification: Sendable, Equatable {
     /// Something that is not as it was stored.
     public struct Problem: Sendable, Equatable {
+        /// Zero where it concerns no event.
         public let sequence: EventSequence
         public let text: String
     }
@@ -13,6 +14,12 @@ public struct LogVerification: Sendable, Equatable {
     public internal(set) var problemCount = 0
 
     public var isIntact: Bool { problemCount == 0 }
+
+    mutating func add(_ finding: TileFinding) {
+        eventsChecked += finding.eventsChecked
+        payloadBytes += finding.payloadBytes
+        for problem in finding.problems { add(problem.sequence.rawValue, problem.text) }
+    }
 
     mutating func add(_ sequence: UInt64, _ text: String) {
         problemCount += 1

@@ -1,0 +1,49 @@
+internal import Foundation
+internal import MeshCrypto
+
+/// A text with signatures, as C2SP signed-note describes it.
+public struct SignedNote: Sendable, Hashable, CustomStringConvertible {
+    public struct Signature: Sendable, Hashable {
+        public let name: String
+        /// Four bytes that name the key, then the signature.
+        public let bytes: [UInt8]
+    }
+
+    /// Lines, each ended with a line feed.
+    public let text: String
+    public let signatures: [Signature]
+
+    init(text: String, signatures: [Signature]) {
+        self.text = text
+        self.signatures = signatures
+    }
+
+    /// The note that `description` of another one gives. Nil for anything else.
+    public init?(_ note: String) {
+        guard let end = note.range(of: "\n\n", options: .backwards) else { return nil }
+        text = String(note[..<end.lowerBound]) + "\n"
+        var signatures: [Signature] = []
+        for line in note[end.upperBound...].split(separator: "\n") {
+            let parts = line.split(separator: " ", omittingEmptySubsequences: false)
+            guard parts.count == 3, parts[0] == "—", let bytes = Data(base64Encoded: String(parts[2])), bytes.count > 4 else {
+                return nil
+            }
+            signatures.append(Signature(name: String(parts[1]), bytes: Array(bytes)))
+        }
+        guard !signatures.isEmpty else { return nil }
+        self.signatures = signatures
+    }
+
+    public var description: String {
+        text + "\n" + signatures.map { "— \($0.name) \(Data($0.bytes).base64EncodedString())\n" }.joined()
+    }
+
+    /// Whether one of the signatures is valid and by this key.
+    public func isSigned(by verifier: NoteVerifier) -> Bool {
+        signatures.contains { signature in
+            signature.name == verifier.name && Array(signature.bytes.prefix(4)) == verifier.keyHash
+                && Ed25519.isValid(
+                    signature: Array(signature.bytes.dropFirst(4)), of: Array(text.utf8), publicKey: verifier.publicKey)
+        }
+    }
+}

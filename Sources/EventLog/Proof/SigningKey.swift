@@ -1,0 +1,20 @@
+internal import Foundation
+internal import Glibc
+
+/// The file of the key that signs a ledger's checkpoints.
+enum SigningKey {
+    /// Makes the key of a new ledger.
+    static func create(at path: String) throws(EventLogError) {
+        var generator = SystemRandomNumberGenerator()
+        let seed = (0..<32).map { _ in UInt8(truncatingIfNeeded: generator.next()) }
+        try SmallFile.replace(path, with: Data(seed).base64EncodedString() + "\n")
+    }
+
+    static func signer(at path: String, name: String) throws(EventLogError) -> NoteSigner {
+        let text = try SmallFile.read(path).trimmingCharacters(in: .whitespacesAndNewlines)
+        guard let seed = Data(base64Encoded: text), let signer = NoteSigner(name: name, seed: Array(seed)) else {
+            throw EventLogError(.corrupt, path: path, detail: "it is no Ed25519 key of 32 bytes in base64")
+        }
+        return signer
+    }
+}

@@ -1,0 +1,112 @@
+internal import LMDB
+internal import MeshCrypto
+
+/// What the check of one tile found.
+struct TileFinding: Sendable {
+    let tile: UInt64
+    var eventsChecked = 0
+    var payloadBytes = 0
+    var problems: [LogVerification.Problem] = []
+    /// Computed from the events; nil where the tile is not full or something is wrong with an event.
+    var hash: SHA256Digest?
+
+    init(tile: UInt64) { self.tile = tile }
+
+    mutating func add(_ sequence: UInt64, _ text: String) {
+        problems.append(LogVerification.Problem(sequence: EventSequence(sequence), text: text))
+    }
+}
+
+/// Checks tiles in one read transaction.
+struct TileVerifier: ~Copyable {
+    private let reader: LogReader
+    private let head: UInt64
+    private var hasher = MerkleHasher()
+
+    init(_ reader: consuming LogReader, head: UInt64) {
+        self.reader = reader
+        self.head = head
+    }
+
+    mutating func check(_ tile: UInt64) throws(EventLogError) -> TileFinding {
+        var finding = TileFinding(tile: tile)
+        let sequences = tile * LogStore.tileSize + 1...min((tile + 1) * LogStore.tileSize, head)
+        let store = reader.store
+        let salts = try storing { () throws(StorageError) -> TileSalts? in
+            let key = SequenceKey(tile)
+            guard let stored = try reader.transaction.get(store.salts, key.span) else { return nil }
+            return TileSalts(stored: stored)
+        }
+        if salts == nil { finding.add(sequences.lowerBound, "the salts of the 256 events from it on are missing") }
+        var arrivals = ArrivalRange()
+        let leaves = try check(sequences, salts, &arrivals, &finding)
+        guard sequences.count == Int(LogStore.tileSize) else { return finding }
+        let stored = try storing { () throws(StorageError) -> ArrivalRange? in
+            let key = SequenceKey(tile)
+            guard let stored = try reader.transaction.get(store.arrivals, key.span) else { return nil }
+            return ArrivalRange(stored)
+        }
+        if finding.problems.isEmpty && stored != arrivals {
+            finding.add(sequences.upperBound, "the index of arrival times does not fit the 256 events up to it")
+        }
+        if leaves.count == sequences.count { finding.hash = hasher.root(leaves) }
+        return finding
+    }
+
+    /// - Returns: the hashes of the events that are as they were stored.
+    private mutating func check(
+        _ sequences: ClosedRange<UInt64>, _ salts: TileSalts?, _ arrivals: inout ArrivalRange, _ finding: inout TileFinding
+    ) throws(EventLogError) -> [SHA256Digest] {
+        var leaves: [SHA256Digest] = []
+        leaves.reserveCapacity(sequences.count)
+        var cursor = try reader.cursor()
+        var isThere = try cursor.seek(EventSequence(sequences.lowerBound))
+        for (place, sequence) in sequences.enumerated() {
+            guard isThere && cursor.sequence.rawValue == sequence else {
+                finding.add(sequence, "it is missing")
+                if !isThere && sequence < sequences.upperBound { isThere = try cursor.seek(EventSequence(sequence + 1)) }
+                continue
+            }
+            finding.eventsChecked += 1
+            finding.payloadBytes += cursor.payload.byteCount
+            if cursor.isIntact {
+                arrivals.include(Record.arrival(cursor.record))
+                if let salts {
+                    let salt = salts.bytes.span.rawBytes.extracting(TileSalts.saltSize * place..<TileSalts.saltSize * (place + 1))
+                    leaves.append(hasher.leafHash(ofRecord: cursor.record, sequence: sequence, salt: salt))
+                }
+            } else {
+                finding.add(sequence, "its checksum does not match its bytes")
+            }
+            isThere = try cursor.next()
+        }
+        return leaves
+    }
+}
+
+/// Compares the stored tree with one that is computed anew, tile by tile.
+struct TreeVerifier {
+    private var frontier: TreeFrontier? = TreeFrontier()
+
+    mutating func add(_ finding: TileFinding, of store: LogStore, to result: inout LogVerification) throws(EventLogError) {
+        // After a damaged tile nothing above it can be computed; the tile itself is reported.
+        guard let hash = finding.hash else { return frontier = nil }
+        var rows: [TreeWork.Row] = []
+        if frontier != nil {
+            frontier?.add(hash, to: &rows)
+        } else {
+            rows.append(TreeWork.Row(key: SubtreeKey(level: 1, number: finding.tile), hash: hash))
+        }
+        let wrong = try storing { () throws(StorageError) in
+            let read = try store.environment.beginRead()
+            let hashedTiles = try store.hashedTiles(read)
+            guard finding.tile < hashedTiles else { return false }
+            for row in rows where try store.treeHash(row.key, read) != row.hash { return true }
+            return false
+        }
+        if wrong {
+            result.add(
+                (finding.tile + 1) * LogStore.tileSize, "the tree's hashes of the events up to it do not match these events")
+        }
+    }
+}

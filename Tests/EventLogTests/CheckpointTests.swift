@@ -1,0 +1,150 @@
+import Foundation
+import LMDB
+import TestKit
+import Testing
+
+@testable import EventLog
+
+@Suite struct CheckpointTests {
+    @Test func `a checkpoint says what C2SP says that it must, and is signed by the ledger's key`() async throws {
+        let log = try EventLog.temporary()
+        _ = try await log.source(named: "a radio")
+        try await appendNumbered(log, 300)
+        let note = try log.checkpoint()
+        let lines = note.text.split(separator: "\n")
+        let origin = "meshledger/\(log.identifier)"
+        #expect(lines.count == 4)
+        #expect(lines[0] == origin)
+        #expect(lines[1] == "300")
+        #expect(lines[2] == Data(try log.root(size: EventSequence(300))).base64EncodedString())
+        #expect(lines[3].hasPrefix("sources 1 "))
+        #expect(note.signatures.map(\.name) == [origin])
+        let verifier = try log.verifier()
+        #expect(NoteVerifier(verifier.description) == verifier)
+        let read = try #require(SignedNote(note.description))
+        #expect(read == note)
+        #expect(read.isSigned(by: verifier))
+        #expect(LogCheckpoint(read)?.size == 300)
+        let changed = try #require(SignedNote(note.description.replacing("\n300\n", with: "\n299\n")))
+        #expect(!changed.isSigned(by: verifier))
+        await log.close()
+    }
+
+    @Test func `the signing key is for its owner only`() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/ledger"
+        let log = try EventLog.create(at: path)
+        await log.close()
+        let attributes = try FileManager.default.attributesOfItem(atPath: path + "/signing.key")
+        #expect(attributes[.posixPermissions] as? Int == 0o600)
+    }
+
+    @Test func `a proof is checked without the ledger, and any changed byte is found`() async throws {
+        let log = try EventLog.temporary()
+        try await appendNumbered(log, 1000)
+        let verifier = try log.verifier()
+        for sequence in [1, 2, 256, 257, 1000] as [UInt64] {
+            let text = try log.proof(of: EventSequence(sequence)).description
+            let statement = try #require(InclusionProof(text)).check(verifier)
+            #expect(statement.sequence.rawValue == sequence)
+            #expect(statement.payload == numberedPayload(Int(sequence)))
+            #expect(statement.checkpoint.size == 1000)
+        }
+        let text = Array(try log.proof(of: EventSequence(77)).description.utf8)
+        for place in text.indices {
+            var changed = text
+            changed[place] ^= 1
+            guard let proof = InclusionProof(String(decoding: changed, as: UTF8.self)) else { continue }
+            // Base64 has spare bits at its end: a text that stands for the same bytes proves the same.
+            if proof.description == String(decoding: text, as: UTF8.self) { continue }
+            let statement = try? proof.check(verifier)
+            #expect(statement == nil, "changed byte \(place)")
+        }
+        let stranger = try EventLog.temporary()
+        #expect(throws: InclusionProof.Flaw.signature) {
+            try log.proof(of: EventSequence(5)).check(stranger.verifier())
+        }
+        await log.close()
+        await stranger.close()
+    }
+
+    @Test func `a log that grew extends its old checkpoints, and one that was changed does not`() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/ledger"
+        var log = try EventLog.create(at: path)
+        _ = try await log.source(named: "a radio")
+        try await appendNumbered(log, 700)
+        let old = try #require(LogCheckpoint(log.checkpoint()))
+        try await appendNumbered(log, 900)
+        #expect(try log.verify(extending: old).isIntact)
+        await log.close()
+
+        // What someone does who can write the files and knows the format: a changed event with a right checksum.
+        try rewrite(path, sequence: 300, payload: Array("something else".utf8))
+        log = try EventLog.open(at: path)
+        let changed = try log.verify()
+        #expect(changed.problems.map(\.text).contains { $0.contains("tree") })
+        await log.close()
+        try forgetTree(path)
+        log = try EventLog.open(at: path)
+        #expect(try log.verify().isIntact)
+        let result = try log.verify(extending: old)
+        #expect(result.problems.map(\.text).contains { $0.contains("history was rewritten") })
+        await log.close()
+    }
+
+    @Test func `a log that was cut, or is another one, does not extend a checkpoint`() async throws {
+        let log = try EventLog.temporary()
+        try await appendNumbered(log, 700)
+        let old = try #require(LogCheckpoint(log.checkpoint()))
+        let other = try EventLog.temporary()
+        try await appendNumbered(other, 700)
+        let result = try other.verify(extending: old)
+        #expect(result.problems.map(\.text).contains { $0.contains("another ledger") })
+        let note = SignedNote(text: old.text.replacing("\n700\n", with: "\n701\n"), signatures: [])
+        let longer = try #require(LogCheckpoint(note))
+        #expect(try log.verify(extending: longer).problems.map(\.text).contains { $0.contains("cut off") })
+        await log.close()
+        await other.close()
+    }
+
+    private func rewrite(_ path: String, sequence: UInt64, payload: [UInt8]) throws {
+        let environment = try Environment.open(path + "/log/1", EnvironmentOptions(maximumTables: 16))
+        let store = try LogStore(environment: environment)
+        let header = RecordHeader(NewEvent(payload, encoding: .note, source: .log))
+        var record = [UInt8](repeating: 0, count: RecordHeader.size + payload.count)
+        unsafe record.withUnsafeMutableBytes { room in
+            unsafe payload.withUnsafeBytes { bytes in
+                unsafe Record.write(header, arrival: 0, payload: bytes, sequence: sequence, to: room.baseAddress!)
+            }
+        }
+        try environment.write { write throws(StorageError) in
+            let key = SequenceKey(sequence)
+            try write.put(store.events, key: key.span, value: record.span.rawBytes)
+        }
+        environment.close()
+        try fixArrivals(path, tile: (sequence - 1) / 256)
+    }
+
+    private func fixArrivals(_ path: String, tile: UInt64) throws {
+        let environment = try Environment.open(path + "/log/1", EnvironmentOptions(maximumTables: 16))
+        let store = try LogStore(environment: environment)
+        try environment.write { write throws(StorageError) in
+            var arrivals = ArrivalRange()
+            for sequence in tile * 256 + 1...(tile + 1) * 256 {
+                let key = SequenceKey(sequence)
+                if let record = try write.get(store.events, key.span) { arrivals.include(Record.arrival(record)) }
+            }
+            let key = SequenceKey(tile)
+            try write.put(store.arrivals, key: key.span, value: arrivals.bytes.span.rawBytes)
+        }
+        environment.close()
+    }
+
+    private func forgetTree(_ path: String) throws {
+        let environment = try Environment.open(path + "/log/1", EnvironmentOptions(maximumTables: 16))
+        let store = try LogStore(environment: environment)
+        try environment.write { write throws(StorageError) in try write.removeAll(store.tree) }
+        environment.close()
+    }
+}
