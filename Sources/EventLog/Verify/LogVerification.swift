@@ -1,10 +1,12 @@
 /// What a check of the whole log found.
 public struct LogVerification: Sendable, Equatable {
     /// Something that is not as it was stored.
-    public struct Problem: Sendable, Equatable {
+    public struct Problem: Sendable, Equatable, CustomStringConvertible {
         /// Zero where it concerns no event.
         public let sequence: EventSequence
         public let text: String
+
+        public var description: String { sequence == .zero ? text : "event \(sequence): \(text)" }
     }
 
     public internal(set) var eventsChecked = 0

@@ -33,6 +33,15 @@ struct LedgerOption: ParsableArguments {
         throw CommandError(.locked, "\(path) is held by another process")
     }
 
+    /// Opens the log alone, for reading.
+    func openLogForReading() throws -> EventLog {
+        do {
+            return try EventLog.open(at: path, options: EventLogOptions(access: .readOnly))
+        } catch {
+            throw withAdvice(LedgerError(error))
+        }
+    }
+
     /// Opens it for reading, with the views up to date where this process may bring them there.
     func openForReading() async throws -> Ledger {
         do {

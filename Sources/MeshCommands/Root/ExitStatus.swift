@@ -18,7 +18,7 @@ enum ExitStatus: Int32, CaseIterable {
     var meaning: String {
         switch self {
         case .success: "done"
-        case .verificationFailed: "verify found damage"
+        case .verificationFailed: "damage was found, or a proof does not hold"
         case .usage: "the command line is wrong"
         case .badData: "a file is not what it should be, or was written by a newer version"
         case .noInput: "a file, ledger or row does not exist"

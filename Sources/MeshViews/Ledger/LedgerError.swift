@@ -52,7 +52,7 @@ public struct LedgerError: Error, Sendable, CustomStringConvertible {
     public init(_ error: EventLogError) {
         let code: Code =
             switch error.code {
-            case .missing, .notALog: .missing
+            case .missing, .notALog, .tooFewEvents: .missing
             case .exists: .exists
             case .locked, .alreadyOpen: .locked
             case .readOnly: .readOnly

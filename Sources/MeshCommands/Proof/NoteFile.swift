@@ -1,0 +1,29 @@
+import EventLog
+import Foundation
+
+/// Reads notes and keys from files.
+enum NoteFile {
+    static func text(_ path: String) throws -> String {
+        guard let data = FileManager.default.contents(atPath: path) else {
+            throw CommandError(.noInput, "\(path) cannot be read; check the path and its mode")
+        }
+        return String(decoding: data, as: UTF8.self)
+    }
+
+    /// - Parameter key: the key itself, or a file that holds it.
+    static func verifier(_ key: String) throws -> NoteVerifier {
+        if let verifier = NoteVerifier(key) { return verifier }
+        let line = try text(key).trimmingCharacters(in: .whitespacesAndNewlines)
+        guard let verifier = NoteVerifier(line) else {
+            throw CommandError(.badData, "\(key) is no public key; `meshledger checkpoint --public-key` prints one")
+        }
+        return verifier
+    }
+
+    static func note(_ path: String) throws -> SignedNote {
+        guard let note = SignedNote(try text(path)) else {
+            throw CommandError(.badData, "\(path) is no signed note; `meshledger checkpoint` makes one")
+        }
+        return note
+    }
+}

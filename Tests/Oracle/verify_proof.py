@@ -1,0 +1,79 @@
+"""Checks a proof that `meshledger prove` wrote, from RFC 6962, C2SP's notes and Sources/EventLog/FORMAT.md alone.
+
+usage: verify_proof.py PROOF KEY
+Prints the sequence and the payload in base64; ends with status 1 when the proof does not hold.
+"""
+
+import base64
+import hashlib
+import sys
+
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+
+def sha256(*parts):
+    return hashlib.sha256(b"".join(parts)).digest()
+
+
+def expect(condition, flaw):
+    if not condition:
+        sys.exit(f"the proof does not hold: {flaw}")
+
+
+def root_from_path(index, size, leaf, path):
+    """The verification of RFC 9162, section 2.1.3.2, which is that of RFC 6962's trees."""
+    expect(index < size, "the index is outside the tree")
+    node, last, result = index, size - 1, leaf
+    for sibling in path:
+        expect(last != 0, "the path is too long")
+        if node % 2 == 1 or node == last:
+            result = sha256(b"\x01", sibling, result)
+            while node % 2 == 0 and node != 0:
+                node, last = node >> 1, last >> 1
+        else:
+            result = sha256(b"\x01", result, sibling)
+        node, last = node >> 1, last >> 1
+    expect(last == 0, "the path is too short")
+    return result
+
+
+def check_signature(text, signatures, key):
+    name, key_hash, encoded = key.split("+", 2)
+    public = base64.b64decode(encoded)
+    expect(public[0] == 1 and len(public) == 33, "the key is no Ed25519 key")
+    expect(sha256(name.encode(), b"\n", public)[:4].hex() == key_hash, "the key's hash does not fit")
+    for line in signatures.splitlines():
+        dash, signer, signature = line.split(" ")
+        raw = base64.b64decode(signature)
+        if dash != "\u2014" or signer != name or raw[:4].hex() != key_hash:
+            continue
+        try:
+            Ed25519PublicKey.from_public_bytes(public[1:]).verify(raw[4:], text.encode())
+            return
+        except InvalidSignature:
+            continue
+    expect(False, "no valid signature by the key")
+
+
+def main():
+    proof = open(sys.argv[1], encoding="utf-8").read()
+    key = open(sys.argv[2], encoding="utf-8").read().strip()
+    head, text, signatures = proof.split("\n\n")
+    lines = head.split("\n")
+    expect(lines[0] == "c2sp.org/tlog-proof@v1", "the first line is another one")
+    extra = base64.b64decode(lines[1].removeprefix("extra "))
+    index = int(lines[2].removeprefix("index "))
+    path = [base64.b64decode(line) for line in lines[3:]]
+    check_signature(text + "\n", signatures, key)
+
+    origin, size, root, sources = text.split("\n")
+    leaf_data, salt, payload = extra[:64], extra[64:80], extra[80:]
+    expect(int.from_bytes(leaf_data[:8], "big") == index + 1, "the leaf is of another event")
+    if salt:
+        expect(sha256(salt, payload) == leaf_data[32:], "the payload is another one")
+    expect(root_from_path(index, int(size), sha256(b"\x00", leaf_data), path) == base64.b64decode(root), "another root")
+    print(index + 1, base64.b64encode(payload).decode() if salt else "erased")
+
+
+main()
