@@ -63,8 +63,8 @@ let package = Package(
 
         .target(name: "TestKit", path: "Tests/TestKit", swiftSettings: settings),
         .target(
-            name: "FuzzKit", dependencies: ["Meshtastic", "MeshCrypto", "ProtobufWire", "TestKit"], path: "Tests/FuzzKit",
-            swiftSettings: settings),
+            name: "FuzzKit", dependencies: ["MeshViews", "Meshtastic", "EventLog", "MeshCrypto", "ProtobufWire", "TestKit"],
+            path: "Tests/FuzzKit", swiftSettings: settings),
         .executableTarget(
             name: "meshfuzz", dependencies: ["FuzzKit", "Meshtastic"], path: "Tests/Fuzz", swiftSettings: settings),
         .executableTarget(
@@ -78,7 +78,10 @@ let package = Package(
         tests("ProjectionsTests", ["Projections", "EventLog", "LMDB", "ProtobufWire"]),
         tests(
             "MeshViewsTests",
-            ["MeshLedger", "MeshViews", "Projections", "Meshtastic", "EventLog", "LMDB", "ProtobufWire", "MeshSimulator"]),
+            [
+                "MeshLedger", "MeshViews", "Projections", "Meshtastic", "EventLog", "LMDB", "ProtobufWire", "MeshSimulator",
+                "MeshCrypto", "FuzzKit",
+            ]),
         tests("MeshSimulatorTests", ["MeshSimulator", "Meshtastic", "MeshCrypto", "ProtobufWire"]),
         tests(
             "MeshIngestTests",

@@ -60,6 +60,17 @@ public struct InputMaker {
         return MessageMaker.make(message, &generator)
     }
 
+    /// A packet in which the sender of all inputs tells its public key: direct messages can be opened from there on.
+    var introduction: [UInt8] {
+        var generator = SeededGenerator(seed: seed)
+        var user = User()
+        user.longName = "fuzz"
+        user.publicKey = publicKeys[Self.sender] ?? []
+        var payload = WireWriter()
+        user.encode(to: &payload)
+        return packet(Header(&generator), field: 4, Self.data(Port.nodeInfo, payload.bytes, &generator), channel: 0)
+    }
+
     /// The n-th input.
     public func input(_ index: UInt64) -> FuzzInput {
         var generator = SeededGenerator(seed: seed &+ (index &+ 1) &* 0xd134_2543_de82_ef95)

@@ -143,14 +143,13 @@ actor ViewEngine {
             try await build.pipeline.flush(.request)
             let reached = await build.pipeline.reached
             if build.replacesLive || live == nil {
-                await live?.stop()
-                live = build.pipeline
-                stage = build.stage
-                let old = liveMembers
-                liveMembers = build.members
+                let (oldPipeline, oldMembers) = (live, liveMembers)
+                (live, liveMembers, stage) = (build.pipeline, build.members, build.stage)
                 try swap(build.members)
-                for member in old { member.store.close() }
-                return finishBuild()
+                finishBuild()
+                await oldPipeline?.stop()
+                for member in oldMembers { member.store.close() }
+                return
             }
             guard let live else { return }
             if await live.adopt(build.pipeline.projectors, at: reached) {
@@ -236,17 +235,28 @@ actor ViewEngine {
         }
     }
 
+    /// A fold that ends because a rebuilt view took over goes on with that.
     private func foldLive(_ progress: (@Sendable (FoldProgress) -> Void)?) async throws {
-        guard let live else { return }
-        if await live.hasFailed { try await beginAgain(live) }
-        try await self.live?.fold(through: log.head.rawValue, progress: progress)
+        while let pipeline = live {
+            if await pipeline.hasFailed {
+                try await beginAgain(pipeline)
+                continue
+            }
+            do {
+                return try await pipeline.fold(through: log.head.rawValue, progress: progress)
+            } catch {
+                if live === pipeline { throw error }
+            }
+        }
     }
 
     /// After a failure (a full disk, say) the live views go on from what they had committed.
     private func beginAgain(_ failed: FoldPipeline<MeshStage>) async throws {
         await failed.stop()
-        guard let stage else { return }
-        live = try await pipeline(liveMembers, stage)
+        guard let stage, live === failed else { return }
+        let fresh = try await pipeline(liveMembers, stage)
+        // Somebody else may have begun again meanwhile, or a rebuilt view have taken over.
+        if live === failed { live = fresh }
     }
 
     /// Waits until every view has folded the whole log, and commits it.

@@ -12,7 +12,7 @@ public struct TelemetryView: Projection {
     public typealias Batch = MeshBatch
 
     public let name = "telemetry"
-    public let version: UInt32 = 1
+    public let version: UInt32 = 2
     public var policy: String { "cap=\(cap);\(TimePolicy.text)" }
     public let rowTables = ["telemetry"]
     public let stateTables = ["counts"]
@@ -42,6 +42,9 @@ public struct TelemetryView: Projection {
     private mutating func add(
         _ packet: DecodedPacket, _ stamp: MeshBatch.Stamp, _ batch: MeshBatch, _ context: inout FoldContext
     ) {
+        if let failure = packet.failure {
+            return context.quarantine(EventSequence(rawValue: stamp.sequence), reason: failure.reason)
+        }
         let payload = batch.packets.payload(of: packet)
         do {
             let telemetry = try Telemetry(decoding: payload)
