@@ -47,6 +47,17 @@ enum Record {
         return XXH3.hash(record.extracting(droppingFirst: 8), seed: sequence) == checksum(record)
     }
 
+    /// Writes the checksum of a record of `length` bytes that is complete but for it.
+    @unsafe
+    static func writeChecksum(_ record: UnsafeMutableRawPointer, length: Int, sequence: UInt64) {
+        let checked = unsafe UnsafeRawBufferPointer(start: record + 8, count: length - 8)
+        unsafe record.storeBytes(of: XXH3.hash(checked.bytes, seed: sequence).littleEndian, as: UInt64.self)
+    }
+
+    static func encoding(_ record: RawSpan) -> PayloadEncoding {
+        PayloadEncoding(rawValue: unsafe record.unsafeLoadUnaligned(fromByteOffset: 30, as: UInt8.self))
+    }
+
     /// Whether the payload of a record of at least the header's size was replaced by its inner hash.
     static func isErased(_ record: RawSpan) -> Bool {
         unsafe record.unsafeLoadUnaligned(fromByteOffset: 29, as: UInt8.self) & RecordHeader.erased != 0

@@ -1,0 +1,24 @@
+internal import LMDB
+
+/// Turns sealed blocks back into records. One thread at a time; its buffers are used again.
+final class BlockDecoder {
+    private let decompressor: ZstdDecompressor
+    private var content: [UInt8] = []
+
+    init() throws(StorageError) { decompressor = try ZstdDecompressor() }
+
+    /// Decodes the block stored under the sequence `first`.
+    ///
+    /// - Returns: whether it is whole: its checksum fits and it holds what it says. Nothing larger than `BlockHeader.largestContent` is
+    ///   ever allocated, whatever the bytes say.
+    func decode(_ value: RawSpan, first: UInt64, into run: inout RecordRun) -> Bool {
+        guard let header = BlockHeader(value, first: first), header.isIntact(value) else { return false }
+        if content.count < header.contentLength {
+            content += [UInt8](repeating: 0, count: header.contentLength - content.count)
+        }
+        guard decompressor.decompress(header.compressed(value), to: &content, length: header.contentLength) else { return false }
+        let plain = content
+        return BlockLayout.read(
+            plain.span.rawBytes.extracting(first: header.contentLength), count: header.count, first: first, into: &run)
+    }
+}

@@ -1,0 +1,82 @@
+internal import LMDB
+internal import MeshCrypto
+
+/// The start of a sealed block's value, as `FORMAT.md` describes it.
+struct BlockHeader: Sendable, Equatable {
+    static let size = 48
+    static let magic: UInt32 = 0x014c_424d  // "MBL", version 1
+    /// The most bytes that a block's content may have once it is decompressed: what is larger is no block.
+    static let largestContent = 64 << 20
+
+    var checksum: UInt64 = 0
+    var count: Int
+    var first: UInt64
+    var arrivals: ArrivalRange
+    var contentLength: Int
+    var factsLength: Int
+
+    var last: UInt64 { first &+ UInt64(count) &- 1 }
+
+    init(count: Int, first: UInt64, arrivals: ArrivalRange, contentLength: Int, factsLength: Int) {
+        self.count = count
+        self.first = first
+        self.arrivals = arrivals
+        self.contentLength = contentLength
+        self.factsLength = factsLength
+    }
+
+    /// Nil when the bytes are not the start of a block that begins at the sequence of its key.
+    init?(_ value: RawSpan, first key: UInt64) {
+        guard value.byteCount >= Self.size,
+            unsafe UInt32(littleEndian: value.unsafeLoadUnaligned(fromByteOffset: 8, as: UInt32.self)) == Self.magic
+        else { return nil }
+        func number(_ offset: Int) -> UInt64 {
+            UInt64(littleEndian: unsafe value.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self))
+        }
+        func short(_ offset: Int) -> Int {
+            Int(UInt32(littleEndian: unsafe value.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt32.self)))
+        }
+        checksum = number(0)
+        count = short(12)
+        first = number(16)
+        arrivals = ArrivalRange()
+        arrivals.lowest = Int64(bitPattern: number(24))
+        arrivals.highest = Int64(bitPattern: number(32))
+        contentLength = short(40)
+        factsLength = short(44)
+        guard first == key, first > 0, count > 0, contentLength <= Self.largestContent,
+            contentLength / BlockLayout.columns >= count, factsLength <= value.byteCount - Self.size,
+            !first.addingReportingOverflow(UInt64(count)).overflow
+        else { return nil }
+    }
+
+    /// The bytes after the checksum.
+    var bytes: [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(Self.size - 8)
+        func append(_ number: UInt64, _ length: Int) {
+            for shift in 0..<length { bytes.append(UInt8(truncatingIfNeeded: number >> (8 * UInt64(shift)))) }
+        }
+        append(UInt64(Self.magic), 4)
+        append(UInt64(count), 4)
+        append(first, 8)
+        append(UInt64(bitPattern: arrivals.lowest), 8)
+        append(UInt64(bitPattern: arrivals.highest), 8)
+        append(UInt64(contentLength), 4)
+        append(UInt64(factsLength), 4)
+        return bytes
+    }
+
+    /// The cleartext facts of the block's events.
+    @_lifetime(copy value)
+    func facts(_ value: RawSpan) -> RawSpan { value.extracting(Self.size..<Self.size + factsLength) }
+
+    /// The compressed content.
+    @_lifetime(copy value)
+    func compressed(_ value: RawSpan) -> RawSpan { value.extracting(droppingFirst: Self.size + factsLength) }
+
+    /// Whether the whole value is as it was stored.
+    func isIntact(_ value: RawSpan) -> Bool {
+        XXH3.hash(value.extracting(droppingFirst: 8), seed: first) == checksum
+    }
+}

@@ -1,0 +1,152 @@
+import LMDB
+import TestKit
+import Testing
+
+@testable import EventLog
+
+/// Records that become a block and records again.
+struct SealingBlocks {
+    @Test(arguments: 1...15 as ClosedRange<UInt64>)
+    func `a block gives back the very records, for whatever they are`(seed: UInt64) throws {
+        var generator = SeededGenerator(seed: seed)
+        let run = randomRun(&generator, count: Int.random(in: 1..<900, using: &generator), largest: seed % 5 == 0 ? 90_000 : 300)
+        let block = try BlockEncoder(summariser: nil).encode(run, count: run.count)
+        var decoded = RecordRun()
+        let decoder = try BlockDecoder()
+        for _ in 0..<2 {  // its buffers are used again
+            #expect(decoder.decodes(block.bytes, first: run.first, into: &decoded))
+            #expect(decoded.first == run.first && decoded.ends == run.ends)
+            #expect(decoded.bytes.prefix(decoded.byteCount) == run.bytes.prefix(run.byteCount))
+        }
+        #expect(!decoder.decodes(block.bytes, first: run.first + 1, into: &decoded))
+    }
+
+    @Test(arguments: 1...6 as ClosedRange<UInt64>)
+    func `blocks fill their pages to the end and follow each other`(seed: UInt64) throws {
+        var generator = SeededGenerator(seed: seed)
+        var run = randomRun(&generator, count: 3000, largest: 200)
+        let all = run
+        let encoder = try BlockEncoder(summariser: nil)
+        let decoder = try BlockDecoder()
+        var next = all.first
+        while run.byteCount > 2 * BlockEncoder.target {
+            let block = try encoder.encodeFitting(run)
+            #expect(block.first == next)
+            let left = (block.bytes.count + 16 + 4095) / 4096 * 4096 - 16 - block.bytes.count
+            #expect(left < 1024, "seed \(seed), \(block.bytes.count) bytes")
+            var decoded = RecordRun()
+            #expect(decoder.decodes(block.bytes, first: next, into: &decoded))
+            #expect(decoded.bytes.prefix(decoded.byteCount) == run.bytes.prefix(decoded.byteCount))
+            run.removeFirst(block.count)
+            next += UInt64(block.count)
+            #expect(run.first == next)
+        }
+    }
+
+    @Test func `no changed byte of a block goes unnoticed`() throws {
+        var generator = SeededGenerator(seed: 3)
+        let run = randomRun(&generator, count: 40, largest: 60)
+        let block = try BlockEncoder(summariser: nil).encode(run, count: run.count)
+        let decoder = try BlockDecoder()
+        var decoded = RecordRun()
+        for place in block.bytes.indices {
+            var bytes = block.bytes
+            bytes[place] ^= UInt8(1) << UInt8.random(in: 0..<8, using: &generator)
+            #expect(!decoder.decodes(bytes, first: run.first, into: &decoded), "byte \(place)")
+            #expect(!decoder.decodes(Array(block.bytes.prefix(place)), first: run.first, into: &decoded))
+        }
+    }
+
+    @Test(arguments: 1...10 as ClosedRange<UInt64>)
+    func `bytes that only pretend to be a block never trap, even with a checksum that fits`(seed: UInt64) throws {
+        var generator = SeededGenerator(seed: seed)
+        let run = randomRun(&generator, count: 40, largest: 60)
+        let block = try BlockEncoder(summariser: nil).encode(run, count: run.count)
+        let decoder = try BlockDecoder()
+        var decoded = RecordRun()
+        for _ in 0..<200 {
+            var bytes = block.bytes
+            for _ in 0..<Int.random(in: 1..<4, using: &generator) {
+                let place = Int.random(in: 12..<bytes.count, using: &generator)
+                bytes[place] = [0, 255, UInt8.random(in: 0...255, using: &generator)].randomElement(using: &generator) ?? 0
+            }
+            if Bool.random(using: &generator) { bytes = Array(bytes.prefix(Int.random(in: 0...bytes.count, using: &generator))) }
+            BlockEncoder.writeChecksum(&bytes, first: run.first)
+            if decoder.decodes(bytes, first: run.first, into: &decoded) {
+                #expect(decoded.byteCount == decoded.ends.last)
+            }
+        }
+    }
+
+    @Test func `a content that claims to be huge is refused before room is made for it`() throws {
+        var generator = SeededGenerator(seed: 4)
+        let run = randomRun(&generator, count: 2, largest: 60)
+        var bytes = try BlockEncoder(summariser: nil).encode(run, count: 2).bytes
+        for place in 40..<44 { bytes[place] = 255 }
+        BlockEncoder.writeChecksum(&bytes, first: run.first)
+        let header = BlockHeader(bytes.span.rawBytes, first: run.first)
+        #expect(header == nil)
+    }
+
+    @Test func `a record rewritten inside a block is sealed again as it is`() throws {
+        var generator = SeededGenerator(seed: 5)
+        let run = randomRun(&generator, count: 100, largest: 60)
+        let decoder = try BlockDecoder()
+        var decoded = RecordRun()
+        let encoder = try BlockEncoder(summariser: nil)
+        #expect(decoder.decodes(try encoder.encode(run, count: 100).bytes, first: run.first, into: &decoded))
+        var changed = RecordRun()
+        changed.begin(at: run.first)
+        for index in 0..<100 {
+            if index == 50 {
+                changed.append(RecordHeader(NewEvent([], encoding: .note, source: .log)), arrival: 1, payload: [1, 2, 3])
+            } else {
+                changed.append(decoded.record(index))
+            }
+        }
+        let again = try encoder.encode(changed, count: 100)
+        #expect(decoder.decodes(again.bytes, first: run.first, into: &decoded))
+        #expect(decoded.ends == changed.ends)
+        #expect(decoded.copy(49) == run.copy(49))
+    }
+
+    private func randomRun(_ generator: inout SeededGenerator, count: Int, largest: Int) -> RecordRun {
+        var run = RecordRun()
+        run.begin(at: UInt64.random(in: 1...1 << 60, using: &generator))
+        for _ in 0..<count {
+            let header = RecordHeader(
+                encoding: PayloadEncoding(rawValue: UInt8.random(in: 0...255, using: &generator)),
+                source: SourceID(rawValue: UInt32.random(in: 0...9, using: &generator)),
+                reception: Bool.random(using: &generator)
+                    ? .live : .recorded(Timestamp(microseconds: Int64.random(in: .min ... .max, using: &generator))),
+                isMasked: Bool.random(using: &generator))
+            run.append(
+                header, arrival: Int64.random(in: .min ... .max, using: &generator),
+                payload: generator.bytes(Int.random(in: 0...largest, using: &generator)))
+        }
+        return run
+    }
+}
+
+extension BlockDecoder {
+    /// As `decode`; an expectation cannot take spans.
+    fileprivate func decodes(_ bytes: [UInt8], first: UInt64, into run: inout RecordRun) -> Bool {
+        decode(bytes.span.rawBytes, first: first, into: &run)
+    }
+}
+
+extension RecordRun {
+    fileprivate func copy(_ index: Int) -> [UInt8] { unsafe record(index).withUnsafeBytes { unsafe Array($0) } }
+
+    fileprivate mutating func append(_ header: RecordHeader, arrival: Int64, payload: [UInt8]) {
+        var record = [UInt8](repeating: 0, count: RecordHeader.size + payload.count)
+        let sequence = first + UInt64(count)
+        unsafe record.withUnsafeMutableBytes { room in
+            guard let start = room.baseAddress else { return }
+            unsafe payload.withUnsafeBytes { bytes in
+                unsafe Record.write(header, arrival: arrival, payload: bytes, sequence: sequence, to: start)
+            }
+        }
+        append(record.span.rawBytes)
+    }
+}
