@@ -33,6 +33,7 @@ public struct MessagesView: Projection {
         let transaction = try store.environment.beginRead()
         try channels.load(transaction, store.table("channels"))
         try waiting.load(transaction, store.table("waiting"))
+        try rows.load(store)
     }
 
     public mutating func fold(

@@ -6,9 +6,15 @@ import ProtobufWire
 ///
 /// Caps act on each event: an evicted message is gone for the very next acknowledgement, whatever was flushed when.
 struct PendingMessages: Sendable {
+    /// What is asked of an entry without its row stands beside it: a row's texts and lists are costly to copy.
     private struct Entry {
         var row: MessageRow
-        var isStored: Bool
+        let sortKey: MessageRow.SortKey
+        let packet: UInt64
+        let firstSequence: UInt64
+        /// The entry before this one of the same packet identifier, -1 where there is none.
+        let older: Int32
+        let isStored: Bool
         var isRemoved = false
     }
 
@@ -31,22 +37,25 @@ struct PendingMessages: Sendable {
         var floor: [UInt8]
     }
 
-    private struct PacketID: Hashable {
-        var from: UInt32
-        var id: UInt32
-    }
-
     private let cap: Int
     private var entries: [Entry] = []
-    private var byPacket: [PacketID: [Int]] = [:]
+    /// The newest entry of each packet identifier.
+    private var newest = FlatMap()
     private var threads: [Thread] = []
     private var threadPlaces: [MessageThread: Int] = [:]
     private var removedRows: Set<[UInt8]> = []
     private var removedPackets: Set<[UInt8]> = []
+    /// Whether the committed tables may hold rows.
+    private var hasStoredRows = true
 
     init(cap: Int) { self.cap = cap }
 
     var pendingBytes: Int { entries.count * 320 + removedRows.count * 96 }
+
+    mutating func load(_ store: ViewStore) throws(StorageError) {
+        let transaction = try store.environment.beginRead()
+        hasStoredRows = try transaction.count(store.table("packets")) > 0
+    }
 
     mutating func insert(_ row: MessageRow, in store: ViewStore) throws(StorageError) {
         let place = add(row, isStored: false)
@@ -57,9 +66,24 @@ struct PendingMessages: Sendable {
     }
 
     private mutating func add(_ row: MessageRow, isStored: Bool) -> Int {
-        entries.append(Entry(row: row, isStored: isStored))
-        if row.id != 0 { byPacket[PacketID(from: row.from, id: row.id), default: []].append(entries.count - 1) }
-        return entries.count - 1
+        let place = entries.count
+        let older = row.id == 0 ? -1 : newest[row.packet] ?? -1
+        entries.append(
+            Entry(
+                row: row, sortKey: row.sortKey, packet: row.packet, firstSequence: row.firstSequence, older: older,
+                isStored: isStored))
+        if row.id != 0 { newest.set(row.packet, Int32(place)) }
+        return place
+    }
+
+    /// The pending entry of a packet that `isWanted`, the newest first.
+    private func entry(of packet: UInt64, where isWanted: (Entry) -> Bool) -> Int? {
+        var place = newest[packet] ?? -1
+        while place >= 0 {
+            if !entries[Int(place)].isRemoved && isWanted(entries[Int(place)]) { return Int(place) }
+            place = entries[Int(place)].older
+        }
+        return nil
     }
 
     /// Changes the row of a packet, the newest of that id where the first sequence is not known.
@@ -68,21 +92,34 @@ struct PendingMessages: Sendable {
         from: UInt32, id: UInt32, firstSequence: UInt64?, in store: ViewStore, _ change: (inout MessageRow) -> Void
     ) throws(StorageError) -> Bool {
         guard id != 0 else { return false }
-        let candidates = byPacket[PacketID(from: from, id: id)] ?? []
-        let pending = candidates.filter { !entries[$0].isRemoved }
-        if let firstSequence, let place = pending.first(where: { entries[$0].row.firstSequence == firstSequence }) {
+        let packet = UInt64(from) << 32 | UInt64(id)
+        if let firstSequence, let place = entry(of: packet, where: { $0.firstSequence == firstSequence }) {
             change(&entries[place].row)
             return true
         }
-        let newest = pending.max { entries[$0].row.firstSequence < entries[$1].row.firstSequence }
-        let stored = try find(from: from, id: id, firstSequence: firstSequence, in: store)
-        if let newest, firstSequence == nil, entries[newest].row.firstSequence >= stored?.firstSequence ?? 0 {
-            change(&entries[newest].row)
+        let latest = firstSequence == nil ? latestEntry(of: packet) : nil
+        let stored = hasStoredRows ? try find(from: from, id: id, firstSequence: firstSequence, in: store) : nil
+        if let latest, entries[latest].firstSequence >= stored?.firstSequence ?? 0 {
+            change(&entries[latest].row)
             return true
         }
         guard let stored else { return false }
         change(&entries[add(stored, isStored: true)].row)
         return true
+    }
+
+    /// The pending entry of a packet identifier whose first reception is the latest.
+    private func latestEntry(of packet: UInt64) -> Int? {
+        var latest: Int?
+        var place = newest[packet] ?? -1
+        while place >= 0 {
+            let entry = Int(place)
+            if !entries[entry].isRemoved && (latest.map { entries[$0].firstSequence <= entries[entry].firstSequence } ?? true) {
+                latest = entry
+            }
+            place = entries[entry].older
+        }
+        return latest
     }
 
     private func find(
@@ -121,7 +158,7 @@ struct PendingMessages: Sendable {
             let isThere = try cursor.seek(atOrAfter: floor.rawSpan)
             let key = isThere ? cursor.key.asArray : []
             let stored = key.starts(with: prefix) ? key : nil
-            let pending = threads[thread].newRows.smallest.map { entries[$0.entry].row.key }
+            let pending = threads[thread].newRows.smallest.map { MessageRow.key(entries[$0.entry].sortKey) }
             if let stored, pending.map({ stored.lexicographicallyPrecedes($0) }) ?? true {
                 try removeStored(stored, transaction, table)
                 threads[thread].floor = stored + [0]
@@ -140,9 +177,7 @@ struct PendingMessages: Sendable {
         removedRows.insert(key)
         guard let row = try MessageRow.read(key, transaction, table), row.id != 0 else { return }
         removedPackets.insert(MessageRow.packetKey(from: row.from, id: row.id, firstSequence: row.firstSequence))
-        for place in byPacket[PacketID(from: row.from, id: row.id)] ?? [] where entries[place].row.key == key {
-            entries[place].isRemoved = true
-        }
+        while let place = entry(of: row.packet, where: { MessageRow.key($0.sortKey) == key }) { entries[place].isRemoved = true }
     }
 
     // MARK: Storage
@@ -164,37 +199,40 @@ struct PendingMessages: Sendable {
 
     private func writeRows(to transaction: inout WriteTransaction, _ table: RawTable) throws(StorageError) {
         let mode: PutMode = try transaction.count(table) == 0 ? .append : .replace
+        let order = entries.indices.filter { !entries[$0].isRemoved }.map { (entries[$0].sortKey, $0) }.sorted { $0.0 < $1.0 }
         var writer = WireWriter(capacity: 512)
-        for (key, place) in inOrder(entries.indices.filter { !entries[$0].isRemoved }, { entries[$0].row.sortKey }) {
+        var key = [UInt8](repeating: 0, count: MessageRow.keySize)
+        for (sortKey, place) in order {
             writer.removeAll(keepingCapacity: true)
             entries[place].row.encode(to: &writer)
-            try transaction.put(table, key: MessageRow.key(key).rawSpan, value: writer.bytes.rawSpan, mode)
+            MessageRow.store(sortKey, into: &key)
+            try transaction.put(table, key: key.rawSpan, value: writer.bytes.rawSpan, mode)
         }
     }
 
     private func writePackets(to transaction: inout WriteTransaction, _ table: RawTable) throws(StorageError) {
         let mode: PutMode = try transaction.count(table) == 0 ? .append : .replace
-        let new = entries.indices.filter { !entries[$0].isRemoved && !entries[$0].isStored && entries[$0].row.id != 0 }
-        for (_, place) in inOrder(new, { (entries[$0].row.packet, entries[$0].row.firstSequence, 0) }) {
-            let row = entries[place].row
-            let packet = MessageRow.packetKey(from: row.from, id: row.id, firstSequence: row.firstSequence)
-            try transaction.put(table, key: packet.rawSpan, value: row.key.rawSpan, mode)
+        let isNew = { (entry: Entry) in !entry.isRemoved && !entry.isStored && entry.packet & 0xffff_ffff != 0 }
+        let order = entries.indices.filter { isNew(entries[$0]) }.map { (entries[$0].packet, entries[$0].firstSequence, $0) }
+            .sorted { $0 < $1 }
+        var packetKey = [UInt8](repeating: 0, count: 16)
+        var rowKey = [UInt8](repeating: 0, count: MessageRow.keySize)
+        for (packet, firstSequence, place) in order {
+            Projections.store(packet, length: 8, into: &packetKey, at: 0)
+            Projections.store(firstSequence, length: 8, into: &packetKey, at: 8)
+            MessageRow.store(entries[place].sortKey, into: &rowKey)
+            try transaction.put(table, key: packetKey.rawSpan, value: rowKey.rawSpan, mode)
         }
-    }
-
-    private typealias SortKey = MessageRow.SortKey
-
-    private func inOrder(_ places: [Int], _ key: (Int) -> SortKey) -> [(SortKey, Int)] {
-        places.map { (key($0), $0) }.sorted { $0.0 < $1.0 }
     }
 
     mutating func committed() {
         entries.removeAll(keepingCapacity: true)
-        byPacket.removeAll(keepingCapacity: true)
+        newest = FlatMap()
         threads.removeAll(keepingCapacity: true)
         threadPlaces.removeAll(keepingCapacity: true)
         removedRows.removeAll()
         removedPackets.removeAll()
+        hasStoredRows = true
     }
 }
 
@@ -215,12 +253,18 @@ extension MessageRow {
         return (UInt64(kind) << 32 | value >> 32, value << 32 | UInt64(time), sequence)
     }
 
+    static let keySize = 21
+
     static func key(_ sortKey: SortKey) -> [UInt8] {
-        var key = [UInt8](repeating: 0, count: 21)
+        var key = [UInt8](repeating: 0, count: keySize)
+        store(sortKey, into: &key)
+        return key
+    }
+
+    static func store(_ sortKey: SortKey, into key: inout [UInt8]) {
         Projections.store(sortKey.0, length: 5, into: &key, at: 0)
         Projections.store(sortKey.1, length: 8, into: &key, at: 5)
         Projections.store(sortKey.2, length: 8, into: &key, at: 13)
-        return key
     }
 
     var packet: UInt64 { UInt64(from) << 32 | UInt64(id) }
@@ -240,7 +284,7 @@ extension MessageRow {
 
     /// A stored row, or nil where the bytes are damaged.
     static func decode(key: RawSpan, value: RawSpan) -> MessageRow? {
-        guard key.byteCount == 21 else { return nil }
+        guard key.byteCount == keySize else { return nil }
         let thread = MessageThread(kind: key.byte(at: 0), value: key.bigEndianUInt64(at: 1))
         do {
             return try MessageRow(

@@ -1,4 +1,5 @@
 import EventLog
+import Foundation
 
 /// How far a fold has come, for progress bars.
 public struct FoldProgress: Sendable {
@@ -11,6 +12,8 @@ public struct FoldProgress: Sendable {
         target <= start ? 1 : Double(position - start) / Double(target - start)
     }
 }
+
+private let coreCount = max(ProcessInfo.processInfo.activeProcessorCount, 1)
 
 /// A pipeline that failed before is asked to go on.
 public struct FoldFailure: Error, CustomStringConvertible {
@@ -37,8 +40,10 @@ public actor FoldPipeline<Stage: FoldStage> {
     /// A batch was not folded by every projector, or the fold was stopped: whoever goes on begins at the stored checkpoints.
     public private(set) var hasFailed = false
 
-    /// Batches that may be decoded ahead, and folded behind.
-    private static var depth: Int { 5 }
+    /// Batches that may be decoded ahead.
+    private static var depthAhead: Int { 5 }
+    /// Batches that may wait for the slowest projector: enough for the others to go on while one commits what it has gathered.
+    private static var depthBehind: Int { 24 }
 
     /// Starts at the checkpoint of the projector that is furthest behind, with the state that it stored.
     public init(stage: Stage, folders: [Folder], batchSize: UInt64 = 4_096) async throws {
@@ -97,7 +102,7 @@ public actor FoldPipeline<Stage: FoldStage> {
         var next = start + 1
         var handed: [Stage.Batch] = []
         while next <= target || !ahead.isEmpty {
-            while ahead.count < Self.depth && next <= target {
+            while ahead.count < Self.depthAhead && next <= target {
                 let last = min(target, next + batchSize - 1)
                 ahead.append(decode(next...last))
                 next = last + 1
@@ -108,7 +113,7 @@ public actor FoldPipeline<Stage: FoldStage> {
             position = batch.events.upperBound.rawValue
             folding.append(hand(batch, after: folding.last, isCatchingUp))
             handed.append(batch)
-            if folding.count >= Self.depth {
+            if folding.count >= Self.depthBehind {
                 for task in folding[0].values { try await task.value }
                 folding.removeFirst()
                 stage.recycle(handed.removeFirst())
@@ -141,10 +146,16 @@ public actor FoldPipeline<Stage: FoldStage> {
         return tasks
     }
 
-    /// Commits everything that all projectors hold.
+    /// Commits everything that all projectors hold: the longest work first, so that no core waits for it at the end.
     public func flush(_ reason: FlushReason) async throws {
+        var works: [(folder: Folder, bytes: Int)] = []
+        for folder in folders { works.append((folder, await folder.pendingBytes())) }
+        works.sort { $0.bytes > $1.bytes }
         try await withThrowingTaskGroup(of: Void.self) { group in
-            for folder in folders { group.addTask { try await folder.flush(reason) } }
+            for (place, work) in works.enumerated() {
+                if place >= coreCount { try await group.next() }
+                group.addTask { try await work.folder.flush(reason) }
+            }
             try await group.waitForAll()
         }
     }

@@ -9,6 +9,8 @@ public protocol BatchFolder<Batch>: Actor {
     func storedCarry() throws -> Carry
     func fold(_ batch: Batch, isCatchingUp: Bool) throws
     func flush(_ reason: FlushReason) throws
+    /// About how much the next flush writes.
+    func pendingBytes() -> Int
     func statistics() -> ProjectorStatistics
     func stop()
 }
@@ -105,6 +107,8 @@ public actor Projector<P: Projection>: BatchFolder {
         counters.commits[reason, default: 0] += 1
         schedule.flushed(at: clock.now)
     }
+
+    public func pendingBytes() -> Int { projection.pendingBytes }
 
     public func stop() {
         timer?.cancel()

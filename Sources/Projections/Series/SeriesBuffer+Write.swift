@@ -31,7 +31,8 @@ extension SeriesBuffer {
                 let row = rows[Int(order[index])]
                 store(UInt64(row.time), length: 4, into: &key, at: prefixLength)
                 store(row.sequence, length: 8, into: &key, at: prefixLength + 4)
-                let value = values.bytes.rawSpan.extracting(row.offset..<row.offset + Int(row.length))
+                let chunk = values.bytes(row.value)
+                let value = chunk.rawSpan.extracting(Int(row.value.offset)..<Int(row.value.offset + row.value.length))
                 try transaction.put(table, key: key.rawSpan, value: value, isEmptyTable ? .append : .replace)
             }
             store(UInt64(stored - removed + range.count), length: 8, into: &count, at: 0)

@@ -10,8 +10,7 @@ package struct SeriesBuffer: Sendable {
         var series: Int32
         var time: UInt32
         var sequence: UInt64
-        var offset: Int
-        var length: Int32
+        var value: ValueChunks.Place
     }
 
     /// The bytes in front of a row's time, as an integer, and how many they are (at most 8).
@@ -20,7 +19,7 @@ package struct SeriesBuffer: Sendable {
     private var places = FlatMap()
     private(set) var prefixes: [UInt64] = []
     private(set) var rows: [Row] = []
-    private(set) var values = WireWriter()
+    private(set) var values = ValueChunks()
 
     package init(prefixLength: Int, cap: Int) {
         precondition(prefixLength <= 8 && cap > 0)
@@ -29,7 +28,7 @@ package struct SeriesBuffer: Sendable {
     }
 
     package var isEmpty: Bool { rows.isEmpty }
-    package var pendingBytes: Int { values.bytes.count + rows.count * MemoryLayout<Row>.stride + prefixes.count * 40 }
+    package var pendingBytes: Int { values.byteCount + rows.count * MemoryLayout<Row>.stride + prefixes.count * 40 }
 
     /// Adds a row whose value the closure writes.
     @inline(__always)
@@ -42,16 +41,13 @@ package struct SeriesBuffer: Sendable {
             prefixes.append(prefix)
             places.set(prefix, series)
         }
-        let offset = values.bytes.count
-        encode(&values)
-        rows.append(
-            Row(series: series, time: time, sequence: sequence, offset: offset, length: Int32(values.bytes.count - offset)))
+        rows.append(Row(series: series, time: time, sequence: sequence, value: values.append(encode)))
     }
 
     package mutating func removeAll() {
         places = FlatMap()
         prefixes.removeAll(keepingCapacity: true)
         rows.removeAll(keepingCapacity: true)
-        values.removeAll(keepingCapacity: true)
+        values.removeAll()
     }
 }
