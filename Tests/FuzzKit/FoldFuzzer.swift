@@ -100,7 +100,7 @@ private struct FoldRun {
     /// No packet at all, or one that was heard for the first time and whose content is damaged. Damaged text is repaired.
     private mutating func isUndecodable(_ packet: DecodedPacket) -> Bool {
         if packet.opening == .invalid { return true }
-        guard packet.hasPacket else { return false }
+        guard packet.hasPacket, packet.from != 0, packet.from != NodeID.broadcast else { return false }
         let isNew = packet.id == 0 || seen.insert(UInt64(packet.from) << 32 | UInt64(packet.id)).inserted
         return isNew && packet.failure != nil && packet.port != Port.text && packet.port != Port.alert
             && packet.opening.isReadable

@@ -9,9 +9,12 @@ struct SeenPacketsModel {
         var first: [UInt64: (time: UInt32, sequence: UInt64, isReadable: Bool)] = [:]
 
         mutating func place(_ packet: UInt64, _ time: UInt32, _ sequence: UInt64, _ isReadable: Bool) -> (UInt64, Bool, Bool) {
-            if let known = first[packet], max(time, known.time) - min(time, known.time) <= 3_600 {
+            if let known = first[packet],
+                time == 0 || known.time == 0 || max(time, known.time) - min(time, known.time) <= 3_600
+            {
                 let turns = isReadable && !known.isReadable
                 if turns { first[packet]?.isReadable = true }
+                if known.time == 0 { first[packet]?.time = time }
                 return (known.sequence, false, turns)
             }
             first[packet] = (time, sequence, isReadable)
@@ -27,7 +30,8 @@ struct SeenPacketsModel {
             var log: [Carry.Record] = []
             for sequence in UInt64(1)...4_000 {
                 let packet = UInt64.random(in: 0..<300, using: &random)
-                let time = UInt32.random(in: 10_000..<40_000, using: &random)
+                let isTimeKnown = Int.random(in: 0..<5, using: &random) > 0
+                let time = isTimeKnown ? UInt32.random(in: 10_000..<40_000, using: &random) : 0
                 let isReadable = Bool.random(using: &random)
                 let verdict = seen.place(
                     packet: packet, time: time, sequence: sequence, isReadable: isReadable, isWindowless: false, changes: &log)

@@ -22,7 +22,7 @@ struct OracleTests {
     func `the same holds for files with lines removed, repeated and corrupted`(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         let folder = try TemporaryFolder()
-        for name in ["mqtt-envelopes.base64", "udp-datagrams.jsonl"] {
+        for name in ["mqtt-envelopes.base64", "udp-datagrams.jsonl", "packets-2025-09.jsonl"] {
             var lines: [[UInt8]] = []
             for event in try Oracle.events(in: SharedFolder.file("captures/\(name)")) {
                 switch Int.random(in: 0..<10, using: &generator) {

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compares the rows of fold.py with those that meshledger exports, field by field.
 
-usage: compare.py ROWS FOLDER     FOLDER holds nodes.jsonl, positions.jsonl, telemetry.jsonl and messages.jsonl
+usage: compare.py ROWS FOLDER     FOLDER holds nodes.jsonl, positions.jsonl, telemetry.jsonl, messages.jsonl and quarantine.jsonl
 Prints each difference (the first twenty) and the number of rows compared; exit status 1 when there is a difference.
 """
 import datetime, json, pathlib, sys
@@ -45,6 +45,7 @@ READERS = {
         "state": lambda row: state(row["state"]), "text": lambda row: row["text"], "reply_id": lambda row: row["reply_id"] or 0,
         "reaction": lambda row: row["is_reaction"], "receptions": lambda row: row["receptions"],
         "gateways": lambda row: [node(entry) for entry in row["gateways"]], "first_sequence": lambda row: row["first_sequence"]}),
+    "quarantine": (lambda row: [row["sequence"]], {}),
 }
 
 

@@ -1,20 +1,22 @@
 #!/usr/bin/env python3
-"""An independent fold of raw events into the rows of the four views, by the rules of Sources/MeshViews/FOLD.md.
+"""An independent fold of raw events into the rows of the four views and their quarantine, by the rules of Sources/MeshViews/FOLD.md.
 
 usage: fold.py EVENTS.jsonl [--psk NAME=BASE64 ...] > rows.jsonl
 EVENTS.jsonl is what `meshledger export events --format jsonl` writes. Packets are decoded by the official Python package. One JSON line a
 row: {"view", "key", ...}, sorted by view and key. Caps are not reached by the recordings that this is for, and not implemented.
 """
-import argparse, base64, datetime, json, struct
+import argparse, base64, datetime, json, re, struct
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
-from meshtastic.protobuf import mesh_pb2, mqtt_pb2, paxcount_pb2, storeforward_pb2, telemetry_pb2
+from meshtastic.protobuf import mesh_pb2, mqtt_pb2, paxcount_pb2, remote_hardware_pb2, storeforward_pb2, telemetry_pb2
+from wire import repaired, writes, writes_content
 
 DEFAULT = bytes.fromhex("d4f1bb3a20290759f0bcffabcf4e6901")
 PRESETS = ["LongFast", "LongSlow", "LongMod", "LongTurbo", "MediumFast", "MediumSlow", "MediumTurbo", "ShortFast", "ShortSlow",
            "ShortTurbo", "LiteFast", "LiteSlow", "NarrowFast", "NarrowSlow", "TinyFast", "TinySlow"]
 PAYLOADS = {3: mesh_pb2.Position, 4: mesh_pb2.User, 5: mesh_pb2.Routing, 8: mesh_pb2.Waypoint, 34: paxcount_pb2.Paxcount,
             65: storeforward_pb2.StoreAndForward, 67: telemetry_pb2.Telemetry, 70: mesh_pb2.RouteDiscovery,
-            71: mesh_pb2.NeighborInfo, 73: mqtt_pb2.MapReport}
+            71: mesh_pb2.NeighborInfo, 73: mqtt_pb2.MapReport, 2: remote_hardware_pb2.HardwareMessage, 12: mesh_pb2.KeyVerification,
+            13: mesh_pb2.RemoteShell, 35: mesh_pb2.StoreForwardPlusPlus, 36: mesh_pb2.StatusMessage, 69: mesh_pb2.Compressed}
 TEXTS = {1, 10, 11, 32, 66}
 KINDS = ["device_metrics", "environment_metrics", "air_quality_metrics", "power_metrics", "local_stats", "health_metrics",
          "host_metrics", "traffic_management_stats"]
@@ -47,8 +49,9 @@ class Keys:
         rest = [(key, unnamed) for key in dict.fromkeys(key for _, key in self.all)]
         for key, name in known + [(b"", unnamed)] + rest:
             try:
-                data = mesh_pb2.Data.FromString(decrypt(key, packet))
-                if 0 < data.portnum <= 511 and plausible(data, packet):
+                plain = decrypt(key, packet)
+                data = mesh_pb2.Data.FromString(plain)
+                if 0 < data.portnum <= 511 and len(plain) >= 4 and writes_content(plain) and plausible(data):
                     return data, name
             except Exception:
                 continue
@@ -62,13 +65,18 @@ def decrypt(key, packet):
     return Cipher(algorithms.AES(key), modes.CTR(nonce)).decryptor().update(packet.encrypted)
 
 
-def plausible(data, packet):
-    """What no encoder would have written is not taken for opened."""
+def plausible(data):
+    """A key counts as the right one only if an encoder can have written what comes out of it."""
     if data.portnum in TEXTS:
         data.payload.decode("utf-8")
     elif data.portnum in PAYLOADS:
-        PAYLOADS[data.portnum].FromString(data.payload)
-    return len(packet.encrypted) >= 4
+        return writes(PAYLOADS[data.portnum].DESCRIPTOR, data.payload)
+    return True
+
+
+def read(message, data):
+    """Decoded officially, after the documented repair of texts."""
+    return message.FromString(repaired(message.DESCRIPTOR, data))
 
 
 class Event:
@@ -96,7 +104,7 @@ class Fold:
     def __init__(self, keys):
         self.keys, self.seen = keys, {}
         self.nodes, self.positions, self.telemetry, self.messages, self.waiting = {}, {}, {}, {}, {}
-        self.by_packet, self.radio_channels = {}, {}
+        self.by_packet, self.radio_channels, self.quarantine = {}, {}, set()
 
     # Times
 
@@ -121,8 +129,8 @@ class Fold:
         if event.replayed:
             return packet.rx_time
         if event.reception is not None:
-            return event.reception
-        return packet.rx_time if self.accepts(event, packet.rx_time) else event.arrival
+            return event.reception or None
+        return packet.rx_time if self.accepts(event, packet.rx_time) else None
 
     # Events
 
@@ -131,23 +139,26 @@ class Fold:
         gateway, channel_id, packet = 0, "", None
         try:
             if event.encoding == "ServiceEnvelope":
-                envelope = mqtt_pb2.ServiceEnvelope.FromString(event.payload)
+                envelope = read(mqtt_pb2.ServiceEnvelope, event.payload)
                 if not envelope.HasField("packet"):
-                    return
+                    raise ValueError("no packet")
                 packet, channel_id = envelope.packet, envelope.channel_id
-                if envelope.gateway_id.startswith("!") and len(envelope.gateway_id) <= 9:
+                if re.fullmatch("![0-9a-fA-F]{1,8}", envelope.gateway_id):
                     gateway = int(envelope.gateway_id[1:], 16)
             elif event.encoding == "MeshPacket":
-                packet = mesh_pb2.MeshPacket.FromString(event.payload)
+                packet = read(mesh_pb2.MeshPacket, event.payload)
             elif event.encoding == "FromRadio":
                 packet = self.from_radio(event)
+            else:
+                raise ValueError("a form that this program does not read")
         except Exception:
+            self.quarantine.add(event.sequence)
             return
         if packet is not None:
             self.packet(event, packet, channel_id, gateway)
 
     def from_radio(self, event):
-        frame = mesh_pb2.FromRadio.FromString(event.payload)
+        frame = read(mesh_pb2.FromRadio, event.payload)
         kind = frame.WhichOneof("payload_variant")
         if kind == "channel" and frame.channel.settings.name:
             self.radio_channels[event.source, frame.channel.index] = frame.channel.settings.name
@@ -168,7 +179,9 @@ class Fold:
             local = self.radio_channels.get((event.source, packet.channel), f"index {packet.channel}")
             channel = channel_id or local
             if data.portnum == 0:
-                return
+                data = None
+                self.quarantine.add(event.sequence)
+        if data is not None and kind == "decoded":
             kinds = {3: (3,), 67: (2, 3), 36: (36,)}.get(data.portnum, ())
             event.replayed = any(packet.id == replay_id(sender, packet.rx_time, number) for number in kinds) and event.encoding == "FromRadio"
         elif kind == "encrypted" and packet.encrypted:
@@ -191,7 +204,8 @@ class Fold:
             return True, readable, event.sequence
         key, time = (getattr(packet, "from"), packet.id), self.heard(event, packet)
         known = self.seen.get(key)
-        if known and (event.replayed or abs(time - known[0]) <= 3600):
+        if known and (event.replayed or time is None or known[0] is None or abs(time - known[0]) <= 3600):
+            known[0] = time if known[0] is None else known[0]
             turns = readable and not known[2]
             known[2] = known[2] or readable
             return False, turns, known[1]
@@ -242,11 +256,14 @@ class Fold:
         if port in (1, 11):
             self.message(event, packet, data, channel, gateway, first_sequence)
             return
-        if port not in (3, 4, 5, 67, 73):
-            return
         try:
-            content = PAYLOADS[port].FromString(data.payload)
+            if port in TEXTS:
+                data.payload.decode("utf-8")
+            content = read(PAYLOADS[port], data.payload) if port in PAYLOADS else None
         except Exception:
+            self.quarantine.add(event.sequence)
+            return
+        if port not in (3, 4, 5, 67, 73):
             return
         if port == 4:
             self.introduce(self.nodes[sender], content)
@@ -268,7 +285,10 @@ class Fold:
         if not (position.HasField("latitude_i") and position.HasField("longitude_i")):
             return
         latitude, longitude, bits = position.latitude_i, position.longitude_i, position.precision_bits
-        if abs(latitude) > 900000000 or abs(longitude) > 1800000000 or (latitude, longitude) == (0, 0):
+        if abs(latitude) > 900000000 or abs(longitude) > 1800000000:
+            self.quarantine.add(event.sequence)
+            return
+        if (latitude, longitude) == (0, 0):
             return
         if latitude == longitude and 1 <= bits <= 31 and latitude == 1 << (31 - bits):
             return
@@ -335,6 +355,7 @@ def main():
     for view, rows in (("positions", fold.positions), ("telemetry", fold.telemetry)):
         out += [{"view": view, "key": list(key), **row} for key, row in rows.items()]
     out += [{"view": "messages", "key": [sequence], **row} for sequence, row in fold.messages.items()]
+    out += [{"view": "quarantine", "key": [sequence]} for sequence in fold.quarantine]
     for row in sorted(out, key=lambda row: (row["view"], row["key"])):
         print(json.dumps(row, ensure_ascii=False))
 

@@ -34,7 +34,7 @@ public struct MeshState: Sendable {
             let radio = radios[stamp.source.rawValue]
             batch.stamps[index].channel = channels.number(of: packet, in: batch.packets, radio: radio)
         }
-        guard packet.opening != .invalid else { return }
+        guard packet.opening != .invalid, packet.from != 0, packet.from != NodeID.broadcast else { return }
         let isReadable = packet.isOpen
         guard packet.id != 0 else {
             batch.stamps[index].isFirstReception = true

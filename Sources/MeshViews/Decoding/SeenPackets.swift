@@ -44,7 +44,8 @@ struct SeenPackets: Sendable {
     @inline(__always)
     private func slot(_ position: Int64) -> Int { Int(position) & (ring.count &- 1) }
 
-    /// Places the reception `sequence` of the packet `(from, id)`, heard at `time` (seconds), and notes what changed.
+    /// Places the reception `sequence` of the packet `(from, id)`, heard at `time` (seconds; 0 where nobody knows), and notes
+    /// what changed.
     mutating func place(
         packet: UInt64, time: UInt32, sequence: UInt64, isReadable: Bool, isWindowless: Bool, changes: inout [Carry.Record]
     ) -> Verdict {
@@ -53,13 +54,16 @@ struct SeenPackets: Sendable {
             let at = slot(Int64(place))
             let entry = ring[at]
             let distance = time > entry.firstTime ? time - entry.firstTime : entry.firstTime - time
-            if isWindowless || distance <= Self.windowSeconds {
+            let isTimeUnknown = time == 0 || entry.firstTime == 0
+            if isWindowless || isTimeUnknown || distance <= Self.windowSeconds {
                 let turnsReadable = isReadable && !entry.isReadable
-                if turnsReadable {
-                    remember(
-                        Entry(
-                            record: sequence, packet: packet, firstTime: entry.firstTime, isReadable: true,
-                            firstSequence: entry.firstSequence), &changes)
+                let turnsTimed = entry.firstTime == 0 && time != 0
+                if turnsReadable || turnsTimed {
+                    var renewed = entry
+                    renewed.record = sequence
+                    renewed.isReadable = entry.isReadable || isReadable
+                    if turnsTimed { renewed.firstTime = time }
+                    remember(renewed, &changes)
                 }
                 return Verdict(
                     firstSequence: entry.firstSequence, isFirstReception: false, isFirstReadable: turnsReadable)
@@ -86,7 +90,7 @@ struct SeenPackets: Sendable {
     private mutating func forget(at time: UInt32) {
         while count > Self.alwaysKept {
             let oldest = ring[slot(head)]
-            let age = time > oldest.firstTime ? time - oldest.firstTime : 0
+            let age = time > oldest.firstTime ? time - oldest.firstTime : 0  // none where this event's time is unknown
             guard count > Self.mostKept || age > Self.windowSeconds else { return }
             places.remove(oldest.packet, ifItIs: Int32(truncatingIfNeeded: head))
             head += 1

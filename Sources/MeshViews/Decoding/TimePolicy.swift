@@ -52,9 +52,9 @@ struct TimePolicy: Sendable {
         return (arrival, .arrival)
     }
 
-    /// When the packet was heard, for the window within which receptions are of one packet.
+    /// When the packet was heard, for the window within which receptions are of one packet; 0 where nobody knows.
     func heard(received: UInt32) -> UInt32 {
         if isReplayedState { return received }
-        return reception ?? (accepts(received) ? received : arrival)
+        return reception ?? (accepts(received) ? received : 0)
     }
 }

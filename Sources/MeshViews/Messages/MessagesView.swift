@@ -12,7 +12,7 @@ public struct MessagesView: Projection {
     public typealias Batch = MeshBatch
 
     public let name = "messages"
-    public let version: UInt32 = 1
+    public let version: UInt32 = 2
     public var policy: String { "cap=\(cap);waiting=\(WaitingReceipts.most);\(TimePolicy.text)" }
     public let rowTables = ["messages", "channels"]
     public let stateTables = ["packets", "counts", "waiting"]

@@ -11,7 +11,7 @@ public struct NodesView: Projection {
     public typealias Batch = MeshBatch
 
     public let name = "nodes"
-    public let version: UInt32 = 1
+    public let version: UInt32 = 2
     public var policy: String { "cap=\(cap);newcomer=\(Self.newcomerEvents);\(TimePolicy.text)" }
     public let rowTables = ["nodes", "channels"]
     public let stateTables: [String] = []
@@ -49,10 +49,8 @@ public struct NodesView: Projection {
     private mutating func foldOne(
         _ packet: DecodedPacket, _ stamp: MeshBatch.Stamp, _ batch: MeshBatch, _ context: inout FoldContext
     ) {
-        if let failure = packet.failure, packet.opening == .invalid || Self.keepsFailures(of: packet.port) {
-            if packet.opening == .invalid || stamp.isFirstReadable {
-                context.quarantine(EventSequence(rawValue: stamp.sequence), reason: failure.reason)
-            }
+        if let failure = packet.failure, Self.lists(packet, stamp) {
+            context.quarantine(EventSequence(rawValue: stamp.sequence), reason: failure.reason)
         }
         guard packet.hasPacket else {
             if packet.fromRadio == FromRadioVariant.nodeInfo { foldNodeInfo(packet, stamp, batch, &context) }
@@ -67,11 +65,12 @@ public struct NodesView: Projection {
         if stamp.isFirstReadable { introduce(slot, packet, stamp, batch, &context) }
     }
 
-    /// Positions, telemetry and texts have views of their own, with their own quarantine.
-    private static func keepsFailures(of port: UInt32) -> Bool {
-        switch port {
-        case Port.text, Port.alert, Port.position, Port.telemetry: false
-        default: true
+    /// Whether the failure belongs into this view's quarantine. Positions, telemetry and texts have views of their own, with their own.
+    private static func lists(_ packet: DecodedPacket, _ stamp: MeshBatch.Stamp) -> Bool {
+        guard packet.isOpen else { return true }
+        switch packet.port {
+        case Port.text, Port.alert, Port.position, Port.telemetry: return false
+        default: return stamp.isFirstReadable
         }
     }
 

@@ -11,7 +11,7 @@ public struct PositionsView: Projection {
     public typealias Batch = MeshBatch
 
     public let name = "positions"
-    public let version: UInt32 = 1
+    public let version: UInt32 = 2
     public var policy: String { "cap=\(cap);\(TimePolicy.text)" }
     public let rowTables = ["positions"]
     public let stateTables = ["counts"]

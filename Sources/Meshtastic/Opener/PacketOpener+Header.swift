@@ -60,7 +60,9 @@ extension PacketOpener {
         do throws(WireError) {
             var reader = WireReader(bytes)
             while let field = try reader.next() {
-                guard (2...255).contains(field.number) else { continue }
+                // config_complete_id and rebooted are numbers, all other variants messages; another type is an unknown field.
+                let type: WireType = field.number == 7 || field.number == 8 ? .varint : .lengthDelimited
+                guard (2...255).contains(field.number), field.type == type else { continue }
                 variant = field
                 if field.type == .lengthDelimited, field.tag != WireField.tag(2, .lengthDelimited) {
                     try WireReader.checkFields(of: bytes, in: field.range)
