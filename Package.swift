@@ -86,6 +86,6 @@ let package = Package(
         tests(
             "MeshIngestTests",
             ["MeshIngest", "MeshViews", "Meshtastic", "EventLog", "ProtobufWire", "MeshSimulator", "CMosquitto"]),
-        tests("MeshCommandsTests", ["MeshCommands", "MeshViews", "Meshtastic", "EventLog"]),
+        tests("MeshCommandsTests", ["MeshCommands", "MeshViews", "Meshtastic", "EventLog", "MeshCrypto", "ProtobufWire"]),
     ]
 )

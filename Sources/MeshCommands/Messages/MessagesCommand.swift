@@ -53,6 +53,7 @@ extension MessageRow {
             Column("is_reaction", isDetail: true) { .bool($0.isReaction) },
             Column("via_mqtt", isDetail: true) { .bool($0.isViaMQTT) },
             Column("is_privately_encrypted", isDetail: true) { .bool($0.isPrivatelyEncrypted) },
+            Column("signature", isDetail: true) { .text("\($0.signature)") },
             Column("sequence", isDetail: true) { .unsigned($0.sequence) },
             Column("first_sequence", isDetail: true) { .unsigned($0.firstSequence) },
         ]

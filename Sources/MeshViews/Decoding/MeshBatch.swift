@@ -31,6 +31,8 @@ public struct MeshBatch: FoldBatch {
     public var stamps: [Stamp] = []
     /// The channels that the stamps point to.
     public var channels: [ChannelIdentity] = []
+    /// The announced keys of the senders of signed messages, by index.
+    var signers: [Int: [UInt8]] = [:]
 }
 
 extension MeshBatch.Stamp {

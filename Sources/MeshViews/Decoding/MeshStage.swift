@@ -92,6 +92,7 @@ final class SpareBatches: Sendable {
         batch.packets.removeAll(keepingCapacity: true)
         batch.stamps.removeAll(keepingCapacity: true)
         batch.channels = []
+        batch.signers = [:]
         batch.carry = Carry()
         let empty = batch
         spares.withLock { spares in

@@ -3,13 +3,14 @@ import Meshtastic
 import Projections
 import ProtobufWire
 
-/// What the sequential stage knows of earlier events: the packets heard, the channels of each radio, and, when private
-/// keys are given, the public keys that nodes announced.
+/// What the sequential stage knows of earlier events: the packets heard, the channels of each radio, and the public keys
+/// that nodes announced.
 public struct MeshState: Sendable {
     var seen = SeenPackets()
     var channels: ChannelTable
     private var radios: [UInt32: RadioChannels] = [:]
     private var topicChannels: [SourceID: String] = [:]
+    private var announcedKeys = AnnouncedKeys()
     private let directMessages: DirectMessages?
 
     private static let radioKey = UInt8(ascii: "r")
@@ -24,7 +25,11 @@ public struct MeshState: Sendable {
         directMessages?.open(index, in: &batch)
         let packet = batch.packets.packets[index]
         guard packet.hasPacket else {
-            if packet.fromRadio == FromRadioVariant.channel { learnChannel(packet, index, in: &batch) }
+            switch packet.fromRadio {
+            case FromRadioVariant.channel: learnChannel(packet, index, in: &batch)
+            case FromRadioVariant.nodeInfo: learnNode(packet, index, in: &batch)
+            default: break
+            }
             return
         }
         let stamp = batch.stamps[index]
@@ -35,12 +40,27 @@ public struct MeshState: Sendable {
             batch.stamps[index].channel = channels.number(of: packet, in: batch.packets, radio: radio)
         }
         guard packet.opening != .invalid, packet.from != 0, packet.from != NodeID.broadcast else { return }
+        place(packet, index, in: &batch)
+        guard batch.stamps[index].isFirstReadable, packet.failure == nil else { return }
+        switch packet.port {
+        case Port.nodeInfo:
+            if let key = AnnouncedKeys.key(in: batch.packets.payload(of: packet)) {
+                learn(key, of: packet.from, index, in: &batch)
+            }
+        case Port.text, Port.alert:
+            if packet.flags.contains(.hasSignature) { batch.signers[index] = announcedKeys[packet.from] }
+        default: return
+        }
+    }
+
+    private mutating func place(_ packet: DecodedPacket, _ index: Int, in batch: inout MeshBatch) {
         let isReadable = packet.isOpen
         guard packet.id != 0 else {
             batch.stamps[index].isFirstReception = true
             batch.stamps[index].isFirstReadable = isReadable
             return
         }
+        let stamp = batch.stamps[index]
         let verdict = seen.place(
             packet: UInt64(packet.from) << 32 | UInt64(packet.id),
             time: stamp.policy(for: packet).heard(received: packet.rxTime), sequence: stamp.sequence,
@@ -48,9 +68,25 @@ public struct MeshState: Sendable {
         batch.stamps[index].firstSequence = verdict.firstSequence
         batch.stamps[index].isFirstReception = verdict.isFirstReception
         batch.stamps[index].isFirstReadable = verdict.isFirstReadable
-        if let directMessages, verdict.isFirstReadable, packet.port == Port.nodeInfo {
-            directMessages.learnPublicKey(index, in: &batch)
+    }
+
+    /// The nodes view shows the first key of a node; so it is the one that counts here.
+    private mutating func learn(_ key: [UInt8], of node: UInt32, _ index: Int, in batch: inout MeshBatch) {
+        guard announcedKeys.learn(key, of: node) else { return }
+        directMessages?.learn(key, of: node)
+        batch.carry.entries.append(AnnouncedKeys.entry(key, of: node, sequence: batch.stamps[index].sequence))
+    }
+
+    /// A radio tells its client what other nodes announced before.
+    private mutating func learnNode(_ packet: DecodedPacket, _ index: Int, in batch: inout MeshBatch) {
+        let info: NodeInfo
+        do {
+            info = try NodeInfo(decoding: batch.packets.payload(of: packet))
+        } catch {
+            return  // the nodes view lists the event in its quarantine
         }
+        guard let key = info.user?.publicKey, key.count == 32, info.number != 0, info.number != NodeID.broadcast else { return }
+        learn(key, of: info.number, index, in: &batch)
     }
 
     func knowsTopic(of source: SourceID) -> Bool { topicChannels[source] != nil }
@@ -59,42 +95,25 @@ public struct MeshState: Sendable {
 
     /// A radio tells its client which channel stands behind a local index; the key itself is masked in the log.
     private mutating func learnChannel(_ packet: DecodedPacket, _ index: Int, in batch: inout MeshBatch) {
-        guard let (number, name) = Self.channelFrame(batch.packets.payload(of: packet)), number < 8, !name.isEmpty else { return }
+        let frame: ChannelFrame
+        do {
+            frame = try ChannelFrame(decoding: batch.packets.payload(of: packet))
+        } catch {
+            return  // the nodes view lists the event in its quarantine
+        }
+        guard (0..<8).contains(frame.index), !frame.name.isEmpty else { return }
         let source = batch.stamps[index].source.rawValue
-        let shortened = ChannelIdentity.shortened(name)
-        radios[source, default: RadioChannels()][number] = channels.identity(named: shortened)
+        let name = ChannelIdentity.shortened(frame.name)
+        radios[source, default: RadioChannels()][UInt32(frame.index)] = channels.identity(named: name)
         batch.carry.entries.append(
             Carry.Entry(
                 sequence: batch.stamps[index].sequence,
-                key: [Self.radioKey] + bigEndian(source) + [UInt8(truncatingIfNeeded: number)], value: Array(shortened.utf8)))
-    }
-
-    private static func channelFrame(_ bytes: RawSpan) -> (index: UInt32, name: String)? {
-        var index: UInt32 = 0
-        var name = ""
-        var reader = WireReader(bytes)
-        do {
-            while let field = try reader.next() {
-                switch field.tag {
-                case WireField.tag(1, .varint): index = field.asUInt32
-                case WireField.tag(2, .lengthDelimited):
-                    var settings = WireReader(reader.bytes(field))
-                    while let setting = try settings.next() {
-                        guard setting.tag == WireField.tag(3, .lengthDelimited) else { continue }
-                        name = settings.string(setting)
-                    }
-                default: continue
-                }
-            }
-        } catch {
-            return nil  // no channel frame after all: the nodes view lists the event in its quarantine
-        }
-        return (index, name)
+                key: [Self.radioKey] + bigEndian(source) + [UInt8(frame.index)], value: Array(name.utf8)))
     }
 
     mutating func restore(_ entry: Carry.Entry) {
-        if entry.key.first == DirectMessages.entryKind {
-            directMessages?.restore(entry)
+        if entry.key.first == AnnouncedKeys.entryKind {
+            if let (node, key) = announcedKeys.restore(entry) { directMessages?.learn(key, of: node) }
             return
         }
         guard entry.key.count == 6, entry.key[0] == Self.radioKey else { return }

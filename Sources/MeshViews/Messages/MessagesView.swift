@@ -45,7 +45,7 @@ public struct MessagesView: Projection {
             switch packets[index].port {
             case Port.text, Port.alert:
                 if stamps[index].isFirstReadable {
-                    try add(packets[index], stamps[index], batch, &context)
+                    try add(packets[index], stamps[index], batch, signer: batch.signers[index], &context)
                 } else {
                     try hearAgain(packets[index], stamps[index], &context)
                 }
@@ -58,7 +58,7 @@ public struct MessagesView: Projection {
     }
 
     private mutating func add(
-        _ packet: DecodedPacket, _ stamp: MeshBatch.Stamp, _ batch: MeshBatch, _ context: inout FoldContext
+        _ packet: DecodedPacket, _ stamp: MeshBatch.Stamp, _ batch: MeshBatch, signer: [UInt8]?, _ context: inout FoldContext
     ) throws(StorageError) {
         let channel = batch.channels[Int(stamp.channel)]
         let isDirect = packet.to != NodeID.broadcast
@@ -79,10 +79,16 @@ public struct MessagesView: Projection {
         row.channel = channel.name
         row.isViaMQTT = packet.flags.contains(.viaMQTT)
         row.isPrivatelyEncrypted = packet.opening == .privateKey
+        if packet.flags.contains(.hasSignature) { row.signature = Self.signature(of: packet, in: batch, signer) }
         if packet.gateway != 0 { row.gateways = [packet.gateway] }
         if packet.id != 0 { for receipt in waiting.take(for: row.from, row.id, at: time) { row.apply(receipt) } }
         try rows.insert(row, in: context.store)
         context.want(.immediate)
+    }
+
+    private static func signature(of packet: DecodedPacket, in batch: MeshBatch, _ signer: [UInt8]?) -> SignatureState {
+        guard let signer else { return .unchecked }
+        return PacketSignature.isValid(packet, in: batch.packets, publicKey: signer) ? .valid : .invalid
     }
 
     private mutating func hearAgain(

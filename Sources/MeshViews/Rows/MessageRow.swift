@@ -73,6 +73,7 @@ public struct MessageRow: Sendable, Equatable, Codable {
     public var channel = ""
     public var isViaMQTT = false
     public var isPrivatelyEncrypted = false
+    public var signature = SignatureState.none
 
     init(thread: MessageThread, time: UInt32, sequence: UInt64) {
         self.thread = thread
@@ -97,6 +98,7 @@ public struct MessageRow: Sendable, Equatable, Codable {
         if !channel.isEmpty { writer.string(14, channel) }
         if isViaMQTT { writer.bool(15, true) }
         if isPrivatelyEncrypted { writer.bool(16, true) }
+        writer.present(17, UInt32(signature.rawValue))
     }
 
     init(thread: MessageThread, time: UInt32, sequence: UInt64, decoding value: RawSpan) throws(WireError) {
@@ -120,6 +122,7 @@ public struct MessageRow: Sendable, Equatable, Codable {
             case 14: channel = reader.bytes(field).asRepairedString
             case 15: isViaMQTT = field.asBool
             case 16: isPrivatelyEncrypted = field.asBool
+            case 17: signature = SignatureState(rawValue: UInt8(truncatingIfNeeded: field.scalar)) ?? .none
             default: continue
             }
         }

@@ -1,0 +1,61 @@
+import EventLog
+import MeshViews
+import Meshtastic
+import ProtobufWire
+import Testing
+
+/// A message that the library of the 2.8 firmware signed.
+struct SignatureTests {
+    private static let from: UInt32 = 2_712_847_316
+    private static let id: UInt32 = 253_635_900
+    private static let key = bytes("5dcf0d8a6a6141364cb5fd97e47c753e6f3fc72acc1550ed38a51cd9274a8d37")
+    private static let signature = bytes(
+        "0cad19fb28954a5b71d469ad897f5b475beae75fc0a5d12f3117f0c5d75788207d0d2911fb270343045365251faaf0c842781380df5186f979f2990f98527c0d"
+    )
+
+    private static func bytes(_ hex: String) -> [UInt8] {
+        stride(from: 0, to: hex.count, by: 2).map { start in
+            UInt8(hex.dropFirst(start).prefix(2), radix: 16) ?? 0
+        }
+    }
+
+    private func message(_ text: String, signature: [UInt8] = signature) -> [UInt8] {
+        var writer = WireWriter()
+        writer.message(1) { packet in
+            packet.fixed32(1, Self.from)
+            packet.fixed32(2, NodeID.broadcast)
+            packet.message(4) { data in
+                data.varint(1, UInt64(Port.text))
+                data.bytes(2, Array(text.utf8))
+                if !signature.isEmpty { data.bytes(10, signature) }
+            }
+            packet.fixed32(6, Self.id)
+            packet.fixed32(7, 1_780_000_000)
+        }
+        writer.string(2, "LongFast")
+        return writer.bytes
+    }
+
+    private func state(_ message: [UInt8], key: [UInt8]?) async throws -> SignatureState? {
+        let ledger = try await Ledger.temporary()
+        let source = try await ledger.log.source(named: "test")
+        if let key {
+            let user = MeshPacketBuilder(
+                from: Self.from, id: 5, port: Port.nodeInfo, payload: MeshPacketBuilder.user("Signer", key: key))
+            _ = try await ledger.log.append(user.event(source))
+        }
+        _ = try await ledger.log.append(NewEvent(message, encoding: .serviceEnvelope, source: source))
+        try await ledger.catchUp()
+        let state = try ledger.messages().first?.signature
+        try await ledger.close()
+        return state
+    }
+
+    @Test func `a message says whether its sender signed it`() async throws {
+        #expect(try await state(message("hello mesh"), key: Self.key) == .valid)
+        #expect(try await state(message("hello mosh"), key: Self.key) == .invalid)
+        #expect(try await state(message("hello mesh"), key: [UInt8](repeating: 9, count: 32)) == .invalid)
+        #expect(try await state(message("hello mesh"), key: nil) == .unchecked)
+        #expect(try await state(message("hello mesh", signature: []), key: Self.key) == SignatureState.none)
+    }
+}
