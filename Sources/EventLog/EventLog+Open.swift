@@ -59,7 +59,9 @@ extension EventLog {
     private static func start(
         _ folder: LogFolder, _ options: EventLogOptions, _ environment: Environment, lock: WriterLock?, isNew: Bool
     ) throws(EventLogError) -> EventLog {
-        let store = try storing { () throws(StorageError) in try LogStore(environment: environment) }
+        let store = try storing { () throws(StorageError) in
+            try LogStore(environment: environment, blocks: BlockCache(limit: options.blockCacheLimit))
+        }
         if isNew { try storing { () throws(StorageError) in try store.writeMeta(created: options.clock()) } }
         let identifier = try store.checkMeta(path: folder.path)
         let tail = try LogTail(store, checksums: options.checksTail)
@@ -71,9 +73,13 @@ extension EventLog {
         let writer = LogWriter(
             store: store, path: folder.path, board: board, names: names, prepared: prepared, tail: tail,
             commitFault: options.commitFault)
+        let sealer = Sealer(
+            store: store, policy: options.sealing, summariser: options.summariser, prepared: prepared, board: board
+        ) { queue.nudge(options.clock()) }
         let log = EventLog(
             path: folder.path, identifier: identifier, options: options, store: store, queue: queue, board: board, names: names,
-            driver: lock == nil ? nil : LogDriver(queue: queue, writer: writer, isInMemory: isInMemory))
+            driver: lock == nil ? nil : LogDriver(queue: queue, writer: writer, isInMemory: isInMemory),
+            sealer: lock == nil ? nil : sealer)
         if let lock { log.startWriter(lock, TreeKeeper(store: store, prepared: prepared) { queue.nudge(options.clock()) }) }
         return log
     }
@@ -84,8 +90,14 @@ extension EventLog {
         let removes = options.isTemporary ? path : nil
         _ = board.addHook { head in tree.wake(head: head.rawValue) }
         tree.wake(head: board.head)
+        if let sealer {
+            _ = board.addHook { [weak sealer] head in sealer?.wake(head: head.rawValue) }
+            sealer.wake(head: board.head)
+        }
+        let sealer = sealer
         driver?.start {
             board.close()
+            sealer?.finish()
             tree.finish(isCatchingUp: removes == nil)
             environment.close()
             if let removes {

@@ -30,10 +30,11 @@ public final class EventLog: Sendable {
 
     /// Nil where the log is read only.
     let driver: LogDriver?
+    let sealer: Sealer?
 
     init(
         path: String, identifier: String, options: EventLogOptions, store: LogStore, queue: AppendQueue, board: HeadBoard,
-        names: SourceNames, driver: LogDriver?
+        names: SourceNames, driver: LogDriver?, sealer: Sealer?
     ) {
         self.path = path
         self.identifier = identifier
@@ -43,6 +44,7 @@ public final class EventLog: Sendable {
         self.board = board
         self.names = names
         self.driver = driver
+        self.sealer = sealer
         end = Latch()
     }
 
@@ -58,7 +60,7 @@ public final class EventLog: Sendable {
         guard isReadOnly else { return EventSequence(board.head) }
         do throws(StorageError) {
             let read = try store.environment.beginRead()
-            let last = try store.lastSequence(read)
+            let last = try store.extent(read).head
             board.raise(last)
             return EventSequence(last)
         } catch {

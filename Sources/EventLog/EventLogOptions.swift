@@ -14,6 +14,12 @@ public struct EventLogOptions: Sendable {
     public var isDurable: Bool
     /// Whether the checksums of the last events are checked at open.
     public var checksTail: Bool
+    /// The most bytes of opened blocks that are kept for scattered reads of sealed events.
+    public var blockCacheLimit: Int
+    /// When events are sealed.
+    public var sealing: SealingPolicy
+    /// Tells what sealed blocks say openly, so that readers can skip them; nil for nothing.
+    public var summariser: EventSummariser?
     /// The clock that arrival times are read from.
     public var clock: @Sendable () -> Timestamp
     /// Whether the folder is removed at the end.
@@ -23,13 +29,17 @@ public struct EventLogOptions: Sendable {
 
     public init(
         access: Access = .readWrite, sizeLimit: Int = 1 << 40, queueLimit: Int = 32 << 20, isDurable: Bool = true,
-        checksTail: Bool = true, clock: @escaping @Sendable () -> Timestamp = { Timestamp.now }
+        checksTail: Bool = true, blockCacheLimit: Int = 16 << 20, sealing: SealingPolicy = SealingPolicy(),
+        summariser: EventSummariser? = nil, clock: @escaping @Sendable () -> Timestamp = { Timestamp.now }
     ) {
         self.access = access
         self.sizeLimit = sizeLimit
         self.queueLimit = queueLimit
         self.isDurable = isDurable
         self.checksTail = checksTail
+        self.blockCacheLimit = blockCacheLimit
+        self.sealing = sealing
+        self.summariser = summariser
         self.clock = clock
     }
 }

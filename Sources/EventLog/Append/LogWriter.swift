@@ -232,8 +232,19 @@ extension LogWriter {
     /// Whether the append that the token names is in the log.
     private func isStored(_ token: AppendToken, _ cursor: inout Cursor) throws(StorageError) -> Bool {
         let key = SequenceKey(token.first)
-        guard try cursor.seek(exactly: key.span), cursor.value.byteCount >= RecordHeader.size else { return false }
-        return Record.checksum(cursor.value) == token.checksum
+        if try cursor.seek(exactly: key.span), cursor.value.byteCount >= RecordHeader.size {
+            return Record.checksum(cursor.value) == token.checksum
+        }
+        guard token.first <= state.head else { return false }
+        // It may have been sealed since.
+        do {
+            let reader = try LogReader(store)
+            var place = try reader.cursor()
+            return try place.seek(EventSequence(token.first)) && place.checksum == token.checksum
+        } catch {
+            guard let error = error as? EventLogError, let cause = error.cause else { throw .malformed(UInt64.self) }
+            throw cause
+        }
     }
 }
 

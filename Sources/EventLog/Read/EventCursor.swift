@@ -1,43 +1,49 @@
 internal import LMDB
 
-/// One short read transaction on the log. Keep it to a batch or 100 ms, and never across an `await`.
-public struct LogReader: ~Copyable {
-    let transaction: ReadTransaction
-    let store: LogStore
-    /// The last event that this reader sees.
-    public let head: EventSequence
-
-    init(_ store: LogStore) throws(StorageError) {
-        let transaction = try store.environment.beginRead()
-        head = EventSequence(try store.lastSequence(transaction))
-        self.store = store
-        self.transaction = transaction
-    }
-
-    /// A place in the log that stands nowhere yet.
-    @_lifetime(borrow self)
-    public func cursor() throws(EventLogError) -> EventCursor {
-        do throws(StorageError) {
-            return EventCursor(try transaction.cursor(store.events))
-        } catch {
-            throw EventLogError(error)
-        }
-    }
-}
-
-/// A place in the log. Moving and looking copy nothing and allocate nothing.
+/// A place in the log. Moving and looking copy nothing and allocate nothing, but for the sealed blocks that are entered.
+///
+/// Where a sealed block is damaged, its events are there but not intact, as a damaged record is.
 public struct EventCursor: ~Copyable, ~Escapable {
-    var place: Cursor
+    enum Region {
+        case nowhere
+        case sealed
+        case hot
+    }
 
-    @_lifetime(copy place)
-    init(_ place: consuming Cursor) { self.place = place }
+    var region: Region
+    /// The place among the events that are not sealed.
+    var hot: Cursor
+    /// The place among the sealed blocks.
+    var blocks: Cursor
+    let lastSealed: UInt64
+    let cache: BlockCache
+    /// The block in which the cursor stands or stood last.
+    var block = OpenBlock()
+    /// The place in the block.
+    var index = 0
+
+    @_lifetime(copy hot, copy sealed)
+    init(_ hot: consuming Cursor, _ cache: BlockCache, sealed: consuming Cursor, lastSealed: UInt64) {
+        self.hot = hot
+        self.cache = cache
+        blocks = sealed
+        self.lastSealed = lastSealed
+        region = lastSealed == 0 ? .hot : .nowhere
+    }
+
+    deinit {
+        // Where reading ended within a block, the next reader goes on there.
+        if region == .sealed, index + 1 < block.count { block.keep(in: cache) }
+    }
 
     /// Goes to the event, or says that there is none of that sequence.
     @_lifetime(self: copy self)
     public mutating func seek(_ sequence: EventSequence) throws(EventLogError) -> Bool {
         do throws(StorageError) {
+            guard sequence.rawValue > lastSealed else { return try seekSealed(sequence.rawValue) }
+            region = .hot
             let key = SequenceKey(sequence.rawValue)
-            return try place.seek(exactly: key.span)
+            return try hot.seek(exactly: key.span)
         } catch {
             throw EventLogError(error)
         }
@@ -46,27 +52,50 @@ public struct EventCursor: ~Copyable, ~Escapable {
     /// Goes to the next event, from nowhere to the first. False after the last.
     @_lifetime(self: copy self)
     public mutating func next() throws(EventLogError) -> Bool {
-        do throws(StorageError) { return try place.next() } catch { throw EventLogError(error) }
+        do throws(StorageError) {
+            guard region != .hot else { return try hot.next() }
+            return try nextSealed()
+        } catch {
+            throw EventLogError(error)
+        }
     }
 
     /// Goes to the event before, from nowhere to the last. False before the first.
     @_lifetime(self: copy self)
     public mutating func previous() throws(EventLogError) -> Bool {
-        do throws(StorageError) { return try place.previous() } catch { throw EventLogError(error) }
+        do throws(StorageError) {
+            if region == .hot {
+                if try hot.previous() { return true }
+                guard lastSealed > 0 else { return false }
+                return try seekSealed(lastSealed)
+            }
+            return try previousSealed()
+        } catch {
+            throw EventLogError(error)
+        }
     }
 
     /// The sequence of the event here, zero where there is none.
-    public var sequence: EventSequence { EventSequence(SequenceKey.sequence(place.key) ?? 0) }
+    public var sequence: EventSequence {
+        switch region {
+        case .hot: EventSequence(SequenceKey.sequence(hot.key) ?? 0)
+        case .sealed: EventSequence(block.first + UInt64(index))
+        case .nowhere: .zero
+        }
+    }
 
     /// The bytes as they are stored, header included. Empty where there is no event.
     var record: RawSpan {
-        @_lifetime(borrow self) get { place.value }
+        @_lifetime(borrow self) get {
+            if region == .hot { return hot.value }
+            return region == .sealed ? block.record(index) : RawSpan()
+        }
     }
 
     /// The event's payload, until the next move. Empty where there is none, and where it was erased.
     public var payload: RawSpan {
         @_lifetime(borrow self) get {
-            let record = place.value
+            let record = record
             guard record.byteCount >= RecordHeader.size, !Record.isErased(record) else { return RawSpan() }
             return record.extracting(droppingFirst: RecordHeader.size)
         }
@@ -74,17 +103,22 @@ public struct EventCursor: ~Copyable, ~Escapable {
 
     /// The event's header. Nil where there is no event, or bytes that are no record.
     public var header: EventHeader? {
-        let record = place.value
-        guard record.byteCount >= RecordHeader.size, let sequence = SequenceKey.sequence(place.key) else { return nil }
-        return Record.header(record, sequence: sequence)
+        let record = record
+        guard record.byteCount >= RecordHeader.size else { return nil }
+        let sequence = sequence.rawValue
+        return sequence == 0 ? nil : Record.header(record, sequence: sequence)
     }
 
     /// The stored checksum of header and payload, 0 where there is none.
     public var checksum: UInt64 {
-        let record = place.value
+        let record = record
         return record.byteCount >= RecordHeader.size ? Record.checksum(record) : 0
     }
 
     /// Whether header and payload are the bytes that were stored.
-    public var isIntact: Bool { Record.isIntact(place.value, sequence: sequence.rawValue) }
+    public var isIntact: Bool {
+        // A block was checked as a whole when it was opened, and its records' checksums were computed then.
+        if region == .sealed { return !block.isDamaged }
+        return Record.isIntact(hot.value, sequence: sequence.rawValue)
+    }
 }

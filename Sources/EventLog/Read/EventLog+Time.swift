@@ -6,16 +6,14 @@ extension EventLog {
     /// Where the clock only rises this costs about a microsecond; where it jumped, at most a pass over one entry per 256 events.
     public func lastSequence(arrivedBy time: Timestamp) throws(EventLogError) -> EventSequence {
         let reader = try beginRead()
-        return try storing { () throws(StorageError) in
-            let tile = try lastTile(reader) { $0.lowest <= time.microseconds }
-            return try lastEvent(reader, in: tile) { $0 <= time.microseconds }
-        }
+        let tile = try lastTile(reader) { $0.lowest <= time.microseconds }
+        return try lastEvent(reader, in: tile) { $0 <= time.microseconds }
     }
 
     /// The first event that arrived then or later. Nil when there is none.
     public func firstSequence(arrivedFrom time: Timestamp) throws(EventLogError) -> EventSequence? {
         let reader = try beginRead()
-        return try storing { () throws(StorageError) in try firstEvent(reader, from: time.microseconds) }
+        return try firstEvent(reader, from: time.microseconds)
     }
 }
 
@@ -25,29 +23,29 @@ extension EventLog {
     /// The last tile that may hold what is wanted; the one after the last full tile when that has events. Nil when none may.
     private func lastTile(
         _ reader: borrowing LogReader, _ mayHold: (ArrivalRange) -> Bool
-    ) throws(StorageError) -> UInt64? {
+    ) throws(EventLogError) -> UInt64? {
         let full = Self.tiles(reader)
         if reader.head.rawValue % LogStore.tileSize != 0, mayHold(try openTile(reader)) { return full }
-        var cursor = try reader.transaction.cursor(store.arrivals)
-        var isThere = try cursor.last()
-        while isThere {
-            guard let range = ArrivalRange(cursor.value), let tile = SequenceKey.sequence(cursor.key) else {
-                throw .malformed(ArrivalRange.self)
+        return try storing { () throws(StorageError) in
+            var cursor = try reader.transaction.cursor(store.arrivals)
+            var isThere = try cursor.last()
+            while isThere {
+                guard let range = ArrivalRange(cursor.value), let tile = SequenceKey.sequence(cursor.key) else {
+                    throw .malformed(ArrivalRange.self)
+                }
+                if mayHold(range) { return tile }
+                isThere = try cursor.previous()
             }
-            if mayHold(range) { return tile }
-            isThere = try cursor.previous()
+            return nil
         }
-        return nil
     }
 
-    private func openTile(_ reader: borrowing LogReader) throws(StorageError) -> ArrivalRange {
+    private func openTile(_ reader: borrowing LogReader) throws(EventLogError) -> ArrivalRange {
         var range = ArrivalRange()
-        var cursor = try reader.transaction.cursor(store.events)
-        let key = SequenceKey(Self.tiles(reader) * LogStore.tileSize + 1)
-        var isThere = try cursor.seek(exactly: key.span)
+        var cursor = try reader.cursor()
+        var isThere = try cursor.seek(EventSequence(Self.tiles(reader) * LogStore.tileSize + 1))
         while isThere {
-            guard cursor.value.byteCount >= RecordHeader.size else { throw .malformed(EventHeader.self) }
-            range.include(Record.arrival(cursor.value))
+            range.include(try arrival(cursor))
             isThere = try cursor.next()
         }
         return range
@@ -55,35 +53,39 @@ extension EventLog {
 
     private func lastEvent(
         _ reader: borrowing LogReader, in tile: UInt64?, _ isWanted: (Int64) -> Bool
-    ) throws(StorageError) -> EventSequence {
+    ) throws(EventLogError) -> EventSequence {
         guard let tile else { return .zero }
-        var cursor = try reader.transaction.cursor(store.events)
-        let key = SequenceKey(min((tile + 1) * LogStore.tileSize, reader.head.rawValue))
-        var isThere = try cursor.seek(exactly: key.span)
+        var cursor = try reader.cursor()
+        var isThere = try cursor.seek(EventSequence(min((tile + 1) * LogStore.tileSize, reader.head.rawValue)))
         while isThere {
-            guard cursor.value.byteCount >= RecordHeader.size else { throw .malformed(EventHeader.self) }
-            if isWanted(Record.arrival(cursor.value)) { return EventSequence(SequenceKey.sequence(cursor.key) ?? 0) }
+            if isWanted(try arrival(cursor)) { return cursor.sequence }
             isThere = try cursor.previous()
         }
         return .zero
     }
 
-    private func firstEvent(_ reader: borrowing LogReader, from time: Int64) throws(StorageError) -> EventSequence? {
-        var tile: UInt64 = 0
-        var tiles = try reader.transaction.cursor(store.arrivals)
-        while try tiles.next() {
-            guard let range = ArrivalRange(tiles.value) else { throw .malformed(ArrivalRange.self) }
-            if range.highest >= time { break }
-            tile += 1
+    private func firstEvent(_ reader: borrowing LogReader, from time: Int64) throws(EventLogError) -> EventSequence? {
+        let tile = try storing { () throws(StorageError) in
+            var tile: UInt64 = 0
+            var tiles = try reader.transaction.cursor(store.arrivals)
+            while try tiles.next() {
+                guard let range = ArrivalRange(tiles.value) else { throw .malformed(ArrivalRange.self) }
+                if range.highest >= time { break }
+                tile += 1
+            }
+            return tile
         }
-        var cursor = try reader.transaction.cursor(store.events)
-        let key = SequenceKey(tile * LogStore.tileSize + 1)
-        var isThere = try cursor.seek(exactly: key.span)
+        var cursor = try reader.cursor()
+        var isThere = try cursor.seek(EventSequence(tile * LogStore.tileSize + 1))
         while isThere {
-            guard cursor.value.byteCount >= RecordHeader.size else { throw .malformed(EventHeader.self) }
-            if Record.arrival(cursor.value) >= time { return EventSequence(SequenceKey.sequence(cursor.key) ?? 0) }
+            if try arrival(cursor) >= time { return cursor.sequence }
             isThere = try cursor.next()
         }
         return nil
+    }
+
+    private func arrival(_ cursor: borrowing EventCursor) throws(EventLogError) -> Int64 {
+        guard cursor.record.byteCount >= RecordHeader.size else { throw damage(cursor.sequence) }
+        return Record.arrival(cursor.record)
     }
 }

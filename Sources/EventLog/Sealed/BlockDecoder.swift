@@ -1,7 +1,9 @@
 internal import LMDB
 
 /// Turns sealed blocks back into records. One thread at a time; its buffers are used again.
-final class BlockDecoder {
+///
+/// Unchecked: whoever takes one from the cache is its only user until it is given back.
+final class BlockDecoder: @unchecked Sendable {
     private let decompressor: ZstdDecompressor
     private var content: [UInt8] = []
 

@@ -17,6 +17,8 @@ struct EncodedBlock: Sendable {
 final class BlockEncoder {
     /// About how many bytes of records go into a block.
     static let target = 64 << 10
+    /// Bytes of records among which a block's end is chosen.
+    static let reach = target + target / 2
     static let level: Int32 = 1
     /// LMDB stores a large value in pages of 4,096 bytes, of which the first begins with 16 bytes of its own.
     static let page = 4096
@@ -61,7 +63,7 @@ final class BlockEncoder {
     func encodeFitting(_ run: RecordRun) throws(StorageError) -> EncodedBlock {
         let wanted = (run.ends.firstIndex { $0 >= Self.target } ?? run.count - 1) + 1
         var block = try encode(run, count: wanted)
-        guard wanted < run.count || run.byteCount >= Self.target else { return block }
+        guard run.byteCount >= Self.target else { return block }
         let pages = max(1, (block.bytes.count + Self.pageHeader + Self.page / 2) / Self.page)
         let room = pages * Self.page - Self.pageHeader
         var best = block.bytes.count <= room ? block : nil

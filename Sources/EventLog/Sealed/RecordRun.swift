@@ -24,6 +24,9 @@ struct RecordRun: Sendable {
         return bytes.span.rawBytes.extracting(start..<ends[index])
     }
 
+    /// The record's stored checksum.
+    func checksum(_ index: Int) -> UInt64 { Record.checksum(record(index)) }
+
     mutating func append(_ record: RawSpan) {
         let start = byteCount
         makeRoom(start + record.byteCount)

@@ -14,9 +14,12 @@ struct LogStore: Sendable {
     let sources: RawTable
     let cursors: RawTable
     let meta: RawTable
+    /// Sealed blocks that were opened lately.
+    let blocks: BlockCache
 
-    init(environment: Environment) throws(StorageError) {
+    init(environment: Environment, blocks: BlockCache = BlockCache(limit: 0)) throws(StorageError) {
         self.environment = environment
+        self.blocks = blocks
         events = try environment.table("events")
         sealed = try environment.table("sealed")
         arrivals = try environment.table("arrivals")
@@ -25,14 +28,6 @@ struct LogStore: Sendable {
         sources = try environment.table("sources")
         cursors = try environment.table("cursors")
         meta = try environment.table("meta")
-    }
-
-    /// The last sequence in the log, 0 when it is empty.
-    func lastSequence(_ read: borrowing ReadTransaction) throws(StorageError) -> UInt64 {
-        var cursor = try read.cursor(events)
-        guard try cursor.last() else { return 0 }
-        guard let sequence = SequenceKey.sequence(cursor.key) else { throw .malformed(UInt64.self) }
-        return sequence
     }
 
     func metaNumber(_ name: String, _ read: borrowing ReadTransaction) throws(StorageError) -> UInt64? {

@@ -8,32 +8,47 @@ struct LogTail: Sendable {
 
     /// Reads the end of the log and, when asked to, checks the last events' checksums.
     init(_ store: LogStore, checksums: Bool) throws(EventLogError) {
-        let problem = try storing { () throws(StorageError) in try read(store, checksums: checksums) }
+        let reader = try storing { () throws(StorageError) in try LogReader(store) }
+        head = reader.head.rawValue
+        var problem = try storing { () throws(StorageError) in try Self.gap(reader) }
+        if problem == nil { problem = try read(reader, checksums: checksums) }
         if let problem { throw EventLogError(.corrupt, path: store.environment.path, detail: problem) }
     }
 
-    /// - Returns: what is wrong, or nil.
-    private mutating func read(_ store: LogStore, checksums: Bool) throws(StorageError) -> String? {
-        let read = try store.environment.beginRead()
-        head = try store.lastSequence(read)
-        guard try read.count(store.events) == Int(clamping: head) else { return "the sequence has gaps" }
-        guard try read.count(store.arrivals) == Int(head / LogStore.tileSize) else {
+    /// Whether something is missing, as far as can be told in constant time.
+    private static func gap(_ reader: borrowing LogReader) throws(StorageError) -> String? {
+        let store = reader.store
+        let head = reader.head.rawValue
+        guard try reader.transaction.count(store.events) == Int(clamping: head - reader.lastSealed) else {
+            return "the sequence has gaps"
+        }
+        guard try reader.transaction.count(store.arrivals) == Int(head / LogStore.tileSize) else {
             return "the index of arrival times does not fit the events"
         }
+        guard reader.lastSealed > 0 else { return nil }
+        var blocks = try reader.transaction.cursor(store.sealed)
+        guard try blocks.last(), let first = SequenceKey.sequence(blocks.key) else { throw .malformed(UInt64.self) }
+        // Where the header itself is damaged, `verify` says so.
+        if let header = BlockHeader(blocks.value, first: first), header.last != reader.lastSealed {
+            return "events are missing between \(header.last) and \(reader.lastSealed + 1)"
+        }
+        guard try blocks.first(), SequenceKey.sequence(blocks.key) == 1 else { return "the first events are missing" }
+        return nil
+    }
+
+    /// - Returns: what is wrong with the last events, or nil.
+    private mutating func read(_ reader: borrowing LogReader, checksums: Bool) throws(EventLogError) -> String? {
         guard head > 0 else { return nil }
         let firstOpen = head / LogStore.tileSize * LogStore.tileSize + 1
         let firstChecked = head > LogStore.tileSize ? head - LogStore.tileSize + 1 : 1
-        var cursor = try read.cursor(store.events)
-        let key = SequenceKey(firstChecked)
-        guard try cursor.seek(exactly: key.span) else { return "event \(firstChecked) is missing" }
+        var cursor = try reader.cursor()
+        guard try cursor.seek(EventSequence(firstChecked)) else { return "event \(firstChecked) is missing" }
         for sequence in firstChecked...head {
-            guard SequenceKey.sequence(cursor.key) == sequence, cursor.value.byteCount >= RecordHeader.size else {
+            guard cursor.sequence.rawValue == sequence, cursor.record.byteCount >= RecordHeader.size else {
                 return "event \(sequence) is missing"
             }
-            if checksums && !Record.isIntact(cursor.value, sequence: sequence) {
-                return "the checksum of event \(sequence) does not match its bytes"
-            }
-            if sequence >= firstOpen { openTile.include(Record.arrival(cursor.value)) }
+            if checksums && !cursor.isIntact { return "the checksum of event \(sequence) does not match its bytes" }
+            if sequence >= firstOpen { openTile.include(Record.arrival(cursor.record)) }
             _ = try cursor.next()
         }
         return nil

@@ -1,0 +1,53 @@
+internal import LMDB
+
+/// A block that a cursor reads: its records, or that it is damaged.
+struct OpenBlock {
+    /// The first sequence; 0 where there is no block.
+    var first: UInt64 = 0
+    /// The number of events: where it is damaged, as many as there are up to the next block.
+    var count = 0
+    var isDamaged = false
+    var key = BlockCache.Key(first: 0, checksum: 0)
+    /// The records, also of the block before, whose memory is used again.
+    private var run = RecordRun()
+    /// Whether the cache has the same records.
+    private var isShared = false
+
+    var last: UInt64 { first &+ UInt64(count) &- 1 }
+
+    @_lifetime(borrow self)
+    func record(_ index: Int) -> RawSpan { isDamaged ? RawSpan() : run.record(index) }
+
+    /// Opens a stored block.
+    ///
+    /// - Parameter isScattered: whether it is kept for other readers, as where it was looked for, or reads follow each other.
+    mutating func open(
+        _ value: RawSpan, first: UInt64, _ cache: BlockCache, isScattered: Bool
+    ) throws(StorageError) {
+        let checksum = value.byteCount >= 8 ? UInt64(littleEndian: unsafe value.unsafeLoadUnaligned(as: UInt64.self)) : 0
+        let key = BlockCache.Key(first: first, checksum: checksum)
+        guard key != self.key || isDamaged else { return }
+        self.key = key
+        self.first = first
+        isDamaged = false
+        if let kept = cache[key] {
+            run = kept
+            isShared = true
+        } else {
+            // Records that the cache has too would be copied before they are overwritten.
+            if isShared { run = RecordRun() }
+            isShared = false
+            isDamaged = try !cache.decode(value, first: first, into: &run)
+            if isScattered {
+                keep(in: cache)
+                isShared = !isDamaged
+            }
+        }
+        count = run.count
+    }
+
+    /// Leaves the block to other readers.
+    func keep(in cache: BlockCache) {
+        if !isShared && !isDamaged { cache.insert(run, key) }
+    }
+}

@@ -1,0 +1,6 @@
+/// Somebody who waits until events are sealed.
+struct SealRequest: Sendable {
+    let target: UInt64
+    let progress: @Sendable (SealingProgress) -> Void
+    let waiter: CheckedContinuation<EventLogError?, Never>
+}

@@ -1,0 +1,247 @@
+internal import Dispatch
+internal import LMDB
+internal import Synchronization
+
+/// Seals old events beside the writer, which moves finished blocks within its next appends.
+///
+/// Blocks go into the log in order, and only few within one append, so that it does not wait long: while some are on their way, the next
+/// are made.
+///
+/// Synchronization: blocks are made on `queue`, one job at a time; everything else is behind the mutex.
+final class Sealer: Sendable {
+    struct State {
+        var isAtWork = false
+        var isEnded = false
+        /// The last event of the blocks that are on their way into the log.
+        var pending: UInt64?
+        /// Made while other blocks are on their way.
+        var ready: SealWork?
+        /// The first event that is in no block, also none that is on its way or ready. Nil until it has been read, and after a failure.
+        var next: UInt64?
+        /// The last event that is sealed, as far as is known.
+        var lastSealed: UInt64 = 0
+        /// Counts the failures, after which blocks that were made before are of no use.
+        var failures = 0
+        /// Why sealing stopped for good.
+        var problem: EventLogError?
+        /// Whether nobody appends, so that blocks wait for nothing.
+        var isIdle = false
+        var headWhenAdded: UInt64 = 0
+        var requests: [SealRequest] = []
+    }
+
+    let store: LogStore
+    private let policy: SealingPolicy
+    private let summariser: EventSummariser?
+    private let prepared: PreparedWorkBox
+    private let board: HeadBoard
+    /// Asks the writer for a transaction.
+    private let nudge: @Sendable () -> Void
+    private let queue = DispatchQueue(label: "meshledger-seal", qos: .utility)
+    private let state = Mutex(State())
+    private let maker = Mutex<BlockMaker?>(nil)
+    /// The head at which there is something to seal.
+    private let nextHead = Atomic<UInt64>(0)
+
+    /// Blocks within one append; where nobody appends; where somebody waits for the sealing.
+    private static let (blocksWithAppend, blocksWhenIdle, blocksOnRequest) = (1, 4, 16)
+    /// How long a block waits for an append before the writer is asked for a transaction of its own.
+    private static let patience = DispatchTimeInterval.seconds(1)
+
+    init(
+        store: LogStore, policy: SealingPolicy, summariser: EventSummariser?, prepared: PreparedWorkBox, board: HeadBoard,
+        nudge: @escaping @Sendable () -> Void
+    ) {
+        self.store = store
+        self.policy = policy
+        self.summariser = summariser
+        self.prepared = prepared
+        self.board = board
+        self.nudge = nudge
+    }
+
+    /// Looks whether events have become old enough. Called after each commit.
+    func wake(head: UInt64) {
+        guard policy.isAutomatic, head >= nextHead.load(ordering: .relaxed) else { return }
+        start()
+    }
+
+    /// Seals everything up to the request's target.
+    func add(_ request: SealRequest) {
+        let isEnded = state.withLock { state in
+            if !state.isEnded {
+                state.requests.append(request)
+                state.problem = nil
+            }
+            return state.isEnded
+        }
+        if isEnded { return request.waiter.resume(returning: EventLogError(.closed, path: store.environment.path)) }
+        start()
+    }
+
+    /// Ends the sealing. What is on its way stays with the writer.
+    func finish() {
+        let requests = state.withLock { state in
+            state.isEnded = true
+            defer { state.requests = [] }
+            return state.requests
+        }
+        queue.sync {}
+        for request in requests { request.waiter.resume(returning: EventLogError(.closed, path: store.environment.path)) }
+    }
+
+    var problem: EventLogError? { state.withLock { $0.problem } }
+
+    private func start() {
+        let starts = state.withLock { state in
+            guard !state.isAtWork, !state.isEnded, state.ready == nil, state.problem == nil else { return false }
+            state.isAtWork = true
+            return true
+        }
+        if starts { queue.async { self.work() } }
+    }
+}
+
+extension Sealer {
+    private struct Plan {
+        var next: UInt64
+        var last: UInt64
+        var blocks: Int
+        /// Whether small blocks are made at the end.
+        var isWhole: Bool
+    }
+
+    private func work() {
+        let failures = state.withLock { $0.failures }
+        do throws(EventLogError) {
+            let made = try make()
+            let isAdded = state.withLock { state in
+                state.isAtWork = false
+                guard let made, state.failures == failures, !state.isEnded else { return false }
+                state.next = made.last + 1
+                if state.pending != nil { state.ready = made } else { add(made, &state) }
+                return true
+            }
+            if !isAdded { answer() }
+            if isAdded || state.withLock({ !$0.requests.isEmpty && $0.pending == nil }) { start() }
+        } catch {
+            state.withLock { state in
+                state.isAtWork = false
+                state.problem = error
+            }
+            answer()
+        }
+    }
+
+    private func make() throws(EventLogError) -> SealWork? {
+        guard let plan = try plan() else { return nil }
+        var blocks: [EncodedBlock] = []
+        var checksums: [UInt64] = []
+        var next = plan.next
+        // One job at a time: nobody else holds it.
+        let kept = maker.withLock { $0 }
+        let maker = if let kept { kept } else { try storing { () throws(StorageError) in try newMaker() } }
+        while blocks.count < plan.blocks, let made = try maker.next(from: next, through: plan.last, isWhole: plan.isWhole) {
+            blocks.append(made.0)
+            checksums += made.checksums
+            next = made.0.last + 1
+        }
+        guard !blocks.isEmpty else { return nil }
+        return SealWork(blocks: blocks, checksums: checksums) { [weak self] in self?.ended($0) }
+    }
+
+    private func newMaker() throws(StorageError) -> BlockMaker {
+        let new = try BlockMaker(store: store, summariser: summariser)
+        maker.withLock { $0 = new }
+        return new
+    }
+
+    private func plan() throws(EventLogError) -> Plan? {
+        let (known, target, isIdle) = state.withLock { state in
+            (state.next, state.requests.map(\.target).max() ?? 0, state.isIdle)
+        }
+        let next: UInt64
+        if let known {
+            next = known
+        } else {
+            let lastSealed = try storing { () throws(StorageError) in
+                try store.extent(try store.environment.beginRead()).lastSealed
+            }
+            next = lastSealed + 1
+            state.withLock { state in
+                state.next = next
+                state.lastSealed = lastSealed
+            }
+        }
+        let head = board.head
+        if target >= next {
+            return Plan(next: next, last: min(target, head), blocks: Self.blocksOnRequest, isWhole: true)
+        }
+        guard policy.isAutomatic else { return nil }
+        let hot = UInt64(clamping: policy.hotEvents)
+        // A block's records are read and tried somewhat beyond its end.
+        nextHead.store(next + hot + 256, ordering: .relaxed)
+        guard head > hot, head - hot >= next else { return nil }
+        let blocks = isIdle ? Self.blocksWhenIdle : Self.blocksWithAppend
+        return Plan(next: next, last: head - hot, blocks: blocks, isWhole: false)
+    }
+
+    private func add(_ work: SealWork, _ state: inout State) {
+        state.pending = work.last
+        state.headWhenAdded = board.head
+        prepared.add(work)
+        if state.isIdle || !state.requests.isEmpty {
+            nudge()
+        } else {
+            queue.asyncAfter(deadline: .now() + Self.patience) { [weak self] in self?.lost(work.last) }
+        }
+    }
+
+    /// Nobody has appended for a while.
+    private func lost(_ last: UInt64) {
+        let isWaiting = state.withLock { state in
+            guard state.pending == last, !state.isEnded, board.head == state.headWhenAdded else { return false }
+            state.isIdle = true
+            return true
+        }
+        if isWaiting { nudge() }
+    }
+
+    /// Called by the writer.
+    private func ended(_ failure: StorageError?) {
+        state.withLock { state in
+            if failure != nil {
+                state.next = nil
+                state.ready = nil
+                state.failures += 1
+            } else if let pending = state.pending {
+                state.lastSealed = pending
+            }
+            state.pending = nil
+            if board.head != state.headWhenAdded { state.isIdle = false }
+            if let ready = state.ready, !state.isEnded {
+                state.ready = nil
+                add(ready, &state)
+            }
+        }
+        if let failure {
+            // What did not fit, say because the disk is full, is tried again at the next commit.
+            answer(EventLogError(failure))
+        } else {
+            answer()
+            start()
+        }
+    }
+
+    /// Tells those who wait whose events are sealed, or why they are not.
+    private func answer(_ failure: EventLogError? = nil) {
+        let (waiting, answered, problem, sealed) = state.withLock { state in
+            let problem = failure ?? state.problem
+            let answered = state.requests.filter { problem != nil || $0.target <= state.lastSealed }
+            state.requests.removeAll { problem != nil || $0.target <= state.lastSealed }
+            return (state.requests, answered, problem, state.lastSealed)
+        }
+        for request in waiting { request.progress(SealingProgress(sealed: sealed, target: request.target)) }
+        for request in answered { request.waiter.resume(returning: problem) }
+    }
+}

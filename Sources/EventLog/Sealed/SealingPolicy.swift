@@ -1,0 +1,29 @@
+/// When events move from plain records into compressed blocks.
+public struct SealingPolicy: Sendable, Equatable {
+    /// The newest events that stay as they are. Reading them costs least.
+    public var hotEvents: Int
+    /// Whether older events are sealed while the log is open for writing; else by `seal` only.
+    public var isAutomatic: Bool
+
+    public init(hotEvents: Int = 65_536, isAutomatic: Bool = true) {
+        self.hotEvents = hotEvents
+        self.isAutomatic = isAutomatic
+    }
+}
+
+/// What is sealed and what is not.
+public struct SealingStatistics: Sendable, Equatable {
+    public var sealedEvents: UInt64 = 0
+    public var hotEvents: UInt64 = 0
+    public var blocks = 0
+    /// Bytes of the file's pages that the blocks take.
+    public var sealedBytes = 0
+    /// Bytes of the file's pages that the events take which are not sealed.
+    public var hotBytes = 0
+}
+
+/// How far sealing has come.
+public struct SealingProgress: Sendable {
+    public let sealed: UInt64
+    public let target: UInt64
+}
