@@ -16,6 +16,7 @@ struct ImportCommand: AsyncParsableCommand {
 
               meshledger import capture.base64
               meshledger import --format stream radio.bin
+              meshledger import --keep-keys radio.bin
               zcat old.jsonl.gz | meshledger import -
             """)
 
@@ -23,6 +24,7 @@ struct ImportCommand: AsyncParsableCommand {
     @Option(name: .shortAndLong, help: "The files' format.") var format: ImportFormat?
     @Flag(help: "The files do not grow any more: keep a last line that is cut short as unreadable.") var complete = false
     @Option(help: "The name of the source; else the file's name.") var source: String?
+    @OptionGroup var keys: KeepKeysOption
     @Argument(help: "The files; - is standard input.", completion: .file()) var files: [String]
 
     func run() async throws {
@@ -59,6 +61,7 @@ struct ImportCommand: AsyncParsableCommand {
                 bar.end()
                 tell(file, report)
                 added += report.eventCount
+                try await take(report, file, ledger)
                 if let stopped {
                     throw CommandError(
                         stopped, "\(file): stopped by a signal; what was read is kept, the next import goes on there")
@@ -68,6 +71,16 @@ struct ImportCommand: AsyncParsableCommand {
         } catch {
             return .failure(error)
         }
+    }
+
+    /// What earlier imports have read of the file is read again for keys, since it is not in the ledger.
+    private func take(_ report: ImportReport, _ file: String, _ ledger: Ledger) async throws {
+        var found = report.radioKeys
+        if keys.keepKeys, report.startOffset > 0 {
+            let options = ImportOptions(format: format, isComplete: complete, sourceName: source)
+            found = try await FileImport(file, into: IngestTarget(log: ledger.log), options: options).radioKeys()
+        }
+        try await keys.take(found, into: ledger, advice: file == "-" ? "--keep-keys" : "importing it again with --keep-keys")
     }
 
     private func tell(_ file: String, _ report: ImportReport) {

@@ -7,6 +7,7 @@ struct FileBatch: Sendable {
     var problems: [ImportReport.Problem] = []
     var unreadableCount = 0
     var skippedBytes = 0
+    var radioKeys = RadioKeys()
     var leftover: ImportReport.Leftover?
     var failure: IngestError?
 }

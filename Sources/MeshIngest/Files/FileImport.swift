@@ -56,7 +56,7 @@ public struct FileImport: Sendable {
         return try await run.finish(isComplete: isComplete, first: file.size == nil ? head : [])
     }
 
-    private func head(of file: InputFile) throws(IngestError) -> [UInt8] {
+    func head(of file: InputFile) throws(IngestError) -> [UInt8] {
         if let size = file.size { return try file.bytes(min(size, FileMark.headSize), at: 0) }
         var head: [UInt8] = []
         while head.count < FormatDetection.sampleSize,
@@ -65,7 +65,7 @@ public struct FileImport: Sendable {
         return head
     }
 
-    private func format(of head: [UInt8], isWhole: Bool) throws(IngestError) -> ImportFormat? {
+    func format(of head: [UInt8], isWhole: Bool) throws(IngestError) -> ImportFormat? {
         guard let format = options.format else { return try FormatDetection.format(of: head.span, isWhole: isWhole, path: path) }
         try FormatDetection.check(head.span, is: format, isWhole: isWhole, path: path)
         return format

@@ -95,6 +95,7 @@ struct FileReading {
                 batch.problems.append(.init(number: mark.recordCount, unit: cutter.unit, reason: problem))
             }
         }
+        if let findings = record.findings { batch.radioKeys.add(findings) }
         batch.records.append(record)
     }
 

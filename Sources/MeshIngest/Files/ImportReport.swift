@@ -39,6 +39,8 @@ public struct ImportReport: Sendable {
     /// Bytes that belong to no record, such as console text on a serial port.
     public var skippedBytes = 0
     public var leftover: Leftover?
+    /// Channel keys that radios told in what was read; they are zeroed in the events.
+    public var radioKeys = RadioKeys()
     /// Whether the import was cancelled. What it had read is stored, and the next import of the file goes on there.
     public var isInterrupted = false
     public var seconds = 0.0

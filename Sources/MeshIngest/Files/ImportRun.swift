@@ -101,6 +101,7 @@ struct ImportRun {
         report.unreadableCount += batch.unreadableCount
         report.problems += batch.problems.prefix(ImportReport.problemLimit - report.problems.count)
         report.skippedBytes += batch.skippedBytes
+        report.radioKeys.merge(batch.radioKeys)
         report.leftover = batch.leftover
         if Self.seconds(told.duration(to: .now)) >= options.progressIntervalSeconds { tell() }
     }

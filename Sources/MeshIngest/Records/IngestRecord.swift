@@ -11,6 +11,8 @@ struct IngestRecord: Sendable {
     /// or, for our own export, the whole name of its source.
     var origin: Origin = .file
     var isMasked = false
+    /// Channels and preset that a radio told, where it did.
+    var findings: SecretMask.Findings?
     /// Why the bytes are kept as unreadable text.
     var problem: String?
 

@@ -36,9 +36,10 @@ struct StreamCutter: RecordCutter {
         -> IngestRecord
     {
         var bytes = message
-        let isMasked = SecretMask.mask(fromRadio: &bytes)
+        let findings = SecretMask.apply(fromRadio: &bytes)
         var record = IngestRecord(bytes, .fromRadio, reception: reception, origin: origin)
-        record.isMasked = isMasked
+        record.isMasked = findings.isMasked
+        if !findings.channels.isEmpty || findings.modemPreset != nil { record.findings = findings }
         return record
     }
 }

@@ -19,6 +19,16 @@ public struct Keyring: Sendable, Hashable {
         "ShortTurbo", "LiteFast", "LiteSlow", "NarrowFast", "NarrowSlow", "TinyFast", "TinySlow",
     ]
 
+    /// The name of a modem preset by its number in `LoRaConfig.ModemPreset`; nil for one that has no channel name.
+    public static func presetName(_ number: UInt32) -> String? {
+        let names = [
+            "LongFast", "LongSlow", nil, "MediumSlow", "MediumFast", "ShortSlow", "ShortFast", "LongMod", "ShortTurbo",
+            "LongTurbo",
+            "LiteFast", "LiteSlow", "NarrowFast", "NarrowSlow", "TinyFast", "TinySlow", "MediumTurbo",
+        ]
+        return Int(number) < names.count ? names[Int(number)] : nil
+    }
+
     /// Every modem preset's name under the default key: what devices use until somebody changes it.
     public static let standard = Keyring(channels: presetNames.map { ChannelKey(name: $0, checked: [1]) })
 

@@ -1,0 +1,26 @@
+import ArgumentParser
+import MeshIngest
+import MeshViews
+import Meshtastic
+
+/// Whether channel keys that a radio tells are kept: they are zeroed in what is stored, so this is the only moment to keep them.
+struct KeepKeysOption: ParsableArguments {
+    @Flag(help: "Keep the channel keys that a radio tells in keys.json, and open what is stored with them.") var keepKeys = false
+
+    /// Adds the keys that the ledger does not know to its keyring, or says how to.
+    ///
+    /// - Parameter advice: what to run to keep them
+    func take(_ found: RadioKeys, into ledger: Ledger, advice: String) async throws {
+        var keyring = ledger.keyring
+        let news = found.channels.filter { keyring.add($0) }
+        guard !news.isEmpty else { return }
+        let names = DisplayWidth.safe(news.map(\.name).joined(separator: ", "))
+        let count = news.count == 1 ? "a channel key" : "\(news.count) channel keys"
+        guard keepKeys else {
+            return StandardOutput().line("a radio told \(count) unknown here (\(names)), which is not stored; \(advice) keeps it")
+        }
+        try await ledger.setKeyring(keyring)
+        try await ledger.catchUp(title: "opening what is stored")
+        StandardOutput().line("\(count) of a radio is kept (\(names)), and the views are folded again")
+    }
+}
