@@ -1,4 +1,3 @@
-import EventLog
 import Foundation
 import MeshLedger
 import Synchronization
@@ -21,8 +20,16 @@ func replay(_ folder: String) async throws {
     let seconds = secondsNow() - started
     var facts: [(String, Any)] = [("anonymous_kib", memory("RssAnon")), ("peak_rss_kib", memory("VmHWM"))]
     for view in try await ledger.views() { facts.append((view.name, view.rows[view.name] ?? 0)) }
+    facts.append(("messages_by_channel", try messagesByChannel(ledger)))
     report("replay", Int(ledger.log.head.rawValue), seconds, facts)
     try await ledger.close()
+}
+
+/// How many messages each channel has, its direct messages included, as a JSON object: the C program caps them together.
+private func messagesByChannel(_ ledger: Ledger) throws -> String {
+    var counts: [String: Int] = [:]
+    for message in try ledger.messages() { counts[message.channel, default: 0] += 1 }
+    return String(decoding: try JSONEncoder().encode(counts), as: UTF8.self)
 }
 
 /// The most memory of our own so far, sampled each 5 ms by a thread that takes none from the tasks.
