@@ -4,17 +4,21 @@ import MeshViews
 import Meshtastic
 import ProtobufWire
 
-/// Appends from eight tasks until it is killed, and prints each append that returned: `SEQUENCE TASK NUMBER`.
+/// Appends from some tasks until it is killed, and prints each append that returned: `SEQUENCE TASK NUMBER`.
+///
+/// usage: crashchild LEDGER START [TASKS [COUNT]], by default eight tasks that append without end
 @main
 struct CrashChild {
     static func main() async throws {
         let ledger = try await Ledger.open(at: CommandLine.arguments[1])
         let start = UInt32(CommandLine.arguments[2]) ?? 0
+        let tasks = argument(3) ?? 8
+        let end = argument(4).map { start + $0 } ?? .max
         let source = try await ledger.log.source(named: "crash test")
         try await withThrowingTaskGroup(of: Void.self) { group in
-            for task in UInt32(0)..<8 {
+            for task in 0..<tasks {
                 group.addTask {
-                    for number in start... {
+                    for number in start..<end {
                         let event = NewEvent(
                             envelope(task: task, number: number), encoding: .serviceEnvelope, source: source)
                         let sequence = try await ledger.log.append(event)
@@ -25,6 +29,11 @@ struct CrashChild {
             }
             try await group.waitForAll()
         }
+        try await ledger.close()
+    }
+
+    private static func argument(_ place: Int) -> UInt32? {
+        CommandLine.arguments.count > place ? UInt32(CommandLine.arguments[place]) : nil
     }
 
     /// A text, or a position, that names the task and the number.

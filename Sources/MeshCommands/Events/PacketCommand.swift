@@ -37,7 +37,10 @@ struct PacketShowCommand: AsyncParsableCommand {
             let shown = rows.dissect(event)
             let output = StandardOutput()
             defer { output.flush() }
-            guard self.output.format == .table else { return output.line(shown?.json.description ?? "null") }
+            guard self.output.format == .table else {
+                let facts = EventRow.rawColumns.map { "\(JSONText.quoted($0.name)):\($0.value(row).json)," }.joined()
+                return output.line("{\(facts)\"packet\":\(shown?.json.description ?? "null")}")
+            }
             output.line(
                 "event \(sequence), \(event.payload.count) bytes of \(row.encodingName), from \(DisplayWidth.safe(row.source))")
             output.line("arrived \(TimeText.iso(microseconds: event.header.arrivalTime.microseconds))")

@@ -1,11 +1,17 @@
 import ArgumentParser
 import Foundation
+import Logging
 
 extension MeshLedgerCommand {
     /// Runs the command line and ends the process with its status.
     public static func runProcess() async -> Never {
         // A reader or a broker that goes away is seen by the write that fails, not by a signal.
         signal(SIGPIPE, SIG_IGN)
+        LoggingSystem.bootstrap { label in
+            var handler = StreamLogHandler.standardError(label: label)
+            handler.logLevel = .warning
+            return handler
+        }
         do {
             var command = try parseAsRoot()
             if var asynchronous = command as? any AsyncParsableCommand {

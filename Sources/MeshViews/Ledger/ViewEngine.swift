@@ -231,7 +231,8 @@ actor ViewEngine {
         do {
             try await foldLive(nil)
         } catch {
-            logger.error("the views cannot follow the log: \(error)")
+            // Tried again with the next commit; whoever needs the views up to date is told by what `catchUp` and `flush` throw.
+            logger.notice("the views cannot follow the log: \(error)")
         }
     }
 

@@ -1,0 +1,53 @@
+import Foundation
+import TestKit
+import Testing
+
+/// A small file system of its own for each test, mounted in memory: only root may do that.
+@Suite(.enabled(if: Tool.isBuilt && getuid() == 0, "needs the built command, and root to mount a small file system"))
+struct FullDiskTests {
+    private func run(_ program: String, _ arguments: String...) throws {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: program)
+        process.arguments = arguments
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        process.waitUntilExit()
+        guard process.terminationStatus == 0 else { throw CocoaError(.executableLoad) }
+    }
+
+    @Test func `a full disk gives one line, and after there is room again nothing is missing`() throws {
+        let tool = try Tool()
+        let disk = tool.folder.file("disk").path
+        try FileManager.default.createDirectory(atPath: disk, withIntermediateDirectories: true)
+        try run("/bin/mount", "-t", "tmpfs", "-o", "size=3m", "tmpfs", disk)
+        defer { try? run("/bin/umount", "-l", disk) }
+        let environment = ["MESHLEDGER": disk + "/mesh.ledger"]
+        let capture = tool.folder.file("capture.base64").path
+        #expect(
+            try tool.run("simulate", "--nodes", "50", "--packets", "20000", "--bad", "0", "--to", capture, "--as", "envelopes")
+                .status == 0)
+        #expect(try tool.run("init", environment: environment).status == 0)
+
+        let full = try tool.run("import", capture, environment: environment)
+        #expect(full.status == 74, "\(full.errors)")
+        #expect(full.errors.filter(\.isNewline).count == 1, "\(full.errors)")
+        #expect(full.errors.contains("free some space"), "\(full.errors)")
+        let stored = try events(tool, environment)
+        #expect(stored > 0 && stored < 20_000)
+
+        try run("/bin/mount", "-o", "remount,size=200m", disk)
+        let again = try tool.run("import", capture, environment: environment)
+        #expect(again.status == 0, "\(again.errors)")
+        #expect(try events(tool, environment) == 20_000)
+        let verified = try tool.run("verify", environment: environment)
+        #expect(verified.status == 0, "\(verified.errors)")
+        #expect(verified.output.contains("20000 events"))
+    }
+
+    /// The head, from the log alone.
+    private func events(_ tool: Tool, _ environment: [String: String]) throws -> Int {
+        let note = try tool.run("checkpoint", environment: environment)
+        #expect(note.status == 0, "\(note.errors)")
+        return try #require(Int(note.lines[1]))
+    }
+}
