@@ -86,6 +86,8 @@ let package = Package(
         tests(
             "MeshIngestTests",
             ["MeshIngest", "MeshViews", "Meshtastic", "EventLog", "ProtobufWire", "MeshSimulator", "CMosquitto"]),
-        tests("MeshCommandsTests", ["MeshCommands", "MeshViews", "Meshtastic", "EventLog", "MeshCrypto", "ProtobufWire"]),
+        tests(
+            "MeshCommandsTests",
+            ["MeshCommands", "MeshSimulator", "MeshViews", "Meshtastic", "EventLog", "MeshCrypto", "ProtobufWire"]),
     ]
 )

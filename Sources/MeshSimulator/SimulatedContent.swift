@@ -10,6 +10,9 @@ struct SimulatedContent {
     var replyID: UInt32 = 0
     var emoji: UInt32 = 0
     var wantsResponse = false
+    var row = SimulatedFact.Row.none
+    /// Whether the payload breaks the wire format.
+    var isBroken = false
 
     mutating func clear() {
         port = 0
@@ -19,6 +22,8 @@ struct SimulatedContent {
         replyID = 0
         emoji = 0
         wantsResponse = false
+        row = .none
+        isBroken = false
     }
 
     func encode(to writer: inout WireWriter) {
@@ -53,8 +58,18 @@ extension MeshSimulation {
         case 95..<97: composeNeighbors(index)
         case 97: composeWaypoint(index)
         case 98: composeMapReport(index)
-        default: composePaxcount()
+        default: if random.chance(50) { composePaxcount() } else { composeHeartbeat() }
         }
+    }
+
+    /// Takes the last byte away, which leaves the last field without its end.
+    mutating func breakPayload() {
+        var bytes = content.payload.bytes
+        bytes.removeLast()
+        content.payload.removeAll(keepingCapacity: true)
+        content.payload.raw(bytes)
+        content.isBroken = true
+        content.row = .quarantine
     }
 
     private mutating func composePosition(_ index: Int) {
@@ -73,60 +88,45 @@ extension MeshSimulation {
         }
         position.pdop = 90 + random.below(300)
         content.port = Port.position
+        content.row = .position
+        let oddity = isOdd ? random.below(6) : .max
+        if oddity < 4 { misplace(&position, oddity) }
+        if oddity == 4 { position.time = random.pick(Self.wrongClocks) }
         position.encode(to: &content.payload)
+        if oddity == 5 { breakPayload() }
+    }
+
+    /// Nowhere: no fix, the same at reduced precision, no coordinates at all, or off the globe.
+    private mutating func misplace(_ position: inout Position, _ oddity: UInt32) {
+        content.row = .none
+        switch oddity {
+        case 0: (position.latitudeE7, position.longitudeE7) = (0, 0)
+        case 1:
+            let middle = SimulatedNode.reduced(0, to: 14)
+            (position.latitudeE7, position.longitudeE7, position.precisionBits) = (middle, middle, 14)
+        case 2: (position.latitudeE7, position.longitudeE7) = (nil, nil)
+        default:
+            position.latitudeE7 = 910_000_000 + random.between(0, 1_000_000)
+            content.row = .quarantine
+        }
     }
 
     private mutating func composeUser(_ index: Int) {
         content.port = Port.nodeInfo
-        nodes[index].user.encode(to: &content.payload)
-    }
-
-    private mutating func composeTelemetry(_ index: Int) {
-        nodes[index].uptime &+= 60 + random.below(900)
-        if random.chance(10) { nodes[index].battery = 20 + random.below(82) }
-        let node = nodes[index]
-        content.port = Port.telemetry
-        content.payload.fixed32(1, now - random.below(20))
-        let kind = node.hasSensors ? random.below(10) : random.below(6)
-        switch kind {
-        case 0: composeLocalStatistics(node)
-        case 6, 7: composeEnvironment()
-        case 8: content.payload.message(5) { $0.float(1, Float(3_300 + Int(node.battery)) / 1_000) }
-        case 9: content.payload.message(4) { $0.varint(1, UInt64(node.uptime % 50)) }
-        default:
-            let load = Float(random.below(2_500)) / 100
-            content.payload.message(2) { metrics in
-                metrics.varint(1, UInt64(node.battery))
-                metrics.float(2, Float(3_300 + 8 * Int(min(node.battery, 100))) / 1_000)
-                metrics.float(3, load)
-                metrics.float(4, load / 8)
-                metrics.varint(5, UInt64(node.uptime))
-            }
-        }
-    }
-
-    private mutating func composeEnvironment() {
-        let temperature = Float(random.between(-1_500, 3_800)) / 100
-        let humidity = Float(random.below(10_000)) / 100
-        content.payload.message(3) { metrics in
-            metrics.float(1, temperature)
-            metrics.float(2, humidity)
-            metrics.float(3, 960 + humidity / 2)
-        }
-    }
-
-    private mutating func composeLocalStatistics(_ node: SimulatedNode) {
-        let sent = random.below(5_000)
-        content.payload.message(6) { metrics in
-            metrics.varint(1, UInt64(node.uptime))
-            metrics.float(2, Float(sent % 40))
-            metrics.varint(4, UInt64(sent))
-            metrics.varint(5, UInt64(sent) * 7)
-        }
+        let user = nodes[index].user
+        guard isOdd else { return user.encode(to: &content.payload) }
+        // Devices cut names in the middle of a character.
+        content.payload.string(1, user.id)
+        content.payload.bytes(2, Array(user.longName.utf8) + [0xf0, 0x9f])
+        content.payload.bytes(3, [UInt8(ascii: "o"), 0xe0])
+        content.payload.varint(5, UInt64(user.hardwareModel))
+        content.payload.bytes(8, user.publicKey)
+        if random.chance(50) { breakPayload() }
     }
 
     private mutating func composeText(_ index: Int) {
         content.port = Port.text
+        content.row = .message
         if let earlier = lastText, random.chance(35) {
             content.replyID = earlier.id
             if random.chance(40) {
@@ -202,6 +202,15 @@ extension MeshSimulation {
         report.longitudeE7 = SimulatedNode.reduced(node.longitude, to: 14)
         report.positionPrecision = 14
         report.encode(to: &content.payload)
+    }
+
+    /// A node that keeps messages for others says that it is there.
+    private mutating func composeHeartbeat() {
+        content.port = Port.storeForward
+        var heartbeat = StoreAndForward()
+        heartbeat.kind = 2
+        heartbeat.content = .heartbeat(period: 900, secondary: random.below(2))
+        heartbeat.encode(to: &content.payload)
     }
 
     private mutating func composePaxcount() {

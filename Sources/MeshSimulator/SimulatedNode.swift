@@ -16,6 +16,8 @@ struct SimulatedNode: Sendable {
     var heading: Int32
     var isMoving: Bool
     var hasSensors: Bool
+    /// Runs on a computer, not on a microcontroller.
+    var isHost: Bool
     var hops: UInt8
     var precision: UInt32
     var battery: UInt32
@@ -41,6 +43,7 @@ struct SimulatedNode: Sendable {
         heading = random.between(0, 359)
         isMoving = random.chance(25)
         hasSensors = random.chance(30)
+        isHost = random.chance(10)
         hops = random.chance(70) ? 3 : UInt8(4 + random.below(4))
         precision = random.pick([32, 32, 16, 14, 13])
         battery = 40 + random.below(62)

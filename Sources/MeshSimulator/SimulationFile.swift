@@ -16,6 +16,33 @@ public struct SimulationFile: Sendable {
 
     public init(_ format: SimulationFormat) { self.format = format }
 
+    /// What the file begins with: in a stream, what the radio tells its client about itself and its channels.
+    public func start(_ simulation: MeshSimulation) -> [UInt8] {
+        guard format == .stream, let radio = simulation.nodes.first else { return [] }
+        var frames: [WireWriter] = [WireWriter()]
+        frames[0].message(3) { $0.varint(1, UInt64(radio.number)) }
+        for (index, key) in MeshSimulation.known.enumerated() {
+            var channel = ChannelFrame()
+            channel.index = Int32(index)
+            channel.name = key.name
+            channel.psk = key.psk
+            channel.role = index == 0 ? 1 : 2
+            var frame = WireWriter()
+            frame.message(10) { channel.encode(to: &$0) }
+            frames.append(frame)
+        }
+        var end = WireWriter()
+        end.varint(7, 1)
+        return (frames + [end]).flatMap { Self.framed($0.bytes) }
+    }
+
+    /// How many records `start` has.
+    public var startRecords: Int { format == .stream ? MeshSimulation.known.count + 2 : 0 }
+
+    private static func framed(_ bytes: [UInt8]) -> [UInt8] {
+        [0x94, 0xc3, UInt8(bytes.count >> 8), UInt8(bytes.count & 0xff)] + bytes
+    }
+
     /// Appends the record of a reception. A format that cannot hold it (a damaged envelope as JSON, say) leaves it out.
     ///
     /// - Returns: whether there is a record now.
@@ -31,8 +58,7 @@ public struct SimulationFile: Sendable {
             var frame = WireWriter()
             frame.bytes(2, packet)
             guard frame.bytes.count <= 512 else { return false }
-            let count = frame.bytes.count
-            bytes += [0x94, 0xc3, UInt8(count >> 8), UInt8(count & 0xff)] + frame.bytes
+            bytes += Self.framed(frame.bytes)
         case .lengthPrefixed:
             let count = UInt32(reception.envelope.count)
             bytes += (0..<4).map { UInt8(truncatingIfNeeded: count >> (8 * $0)) } + reception.envelope
@@ -57,10 +83,12 @@ public struct SimulationFile: Sendable {
         return nil
     }
 
+    /// As firmware does: for four kinds of metrics, and for numbers that JSON can write.
     private static func json(_ reception: SimulatedReception) -> String? {
+        if case .telemetry(let kind, let isFinite) = reception.fact.row, !isFinite || !(2...5).contains(kind) { return nil }
         var batch = PacketBatch()
-        let keyring = Keyring.standard
-        PacketOpener(keyring: keyring).decode(reception.envelope.rawSpan, form: .serviceEnvelope, into: &batch)
+        PacketOpener(keyring: Keyring(channels: MeshSimulation.known)).decode(
+            reception.envelope.rawSpan, form: .serviceEnvelope, into: &batch)
         guard let packet = batch.packets.first, packet.isReadable else { return nil }
         return JSONForm.text(of: packet, in: batch)
     }

@@ -70,7 +70,7 @@ struct SimulateCommand: AsyncParsableCommand {
             try await ledger.catchUp(title: "folding")
         }
         let truth = simulation.truth
-        StandardOutput().line("\(truth.receptions) events of \(truth.packets) packets from \(nodes) nodes, seed \(seed)")
+        StandardOutput().line("\(truth.events) events of \(truth.packets) packets from \(nodes) nodes, seed \(seed)")
     }
 
     private func write(_ start: MeshSimulation, to path: String) throws {
@@ -78,7 +78,8 @@ struct SimulateCommand: AsyncParsableCommand {
         let file = SimulationFile(format)
         let output = path == "-" ? StandardOutput() : try StandardOutput(file: path)
         var bytes: [UInt8] = []
-        var records = 0
+        var records = file.startRecords
+        output.write(file.start(simulation))
         for _ in 0..<packets {
             bytes.removeAll(keepingCapacity: true)
             if file.append(simulation.next(), to: &bytes) { records += 1 }
