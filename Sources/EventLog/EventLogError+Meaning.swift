@@ -26,7 +26,8 @@ extension EventLogError: CustomStringConvertible {
         case .permission: "access was refused; check the owner and mode of the folder and its files"
         case .readOnly: "it is open for reading only, so nothing can be appended; open it for writing where that is possible"
         case .networkFileSystem: "it is on a network file system, where shared maps are unsafe; move it to a local disk"
-        case .corrupt: "it is damaged and nothing was changed; restore it from a copy"
+        case .corrupt:
+            "it is damaged and nothing was changed; restore it from a copy, or save what is left with `meshledger salvage`"
         case .sizeLimitReached: "its size limit is reached and nothing was stored; raise the limit, then append again"
         case .diskFull: "the disk or quota is full and nothing was stored; free some space, then append again"
         case .outcomeUnknown:

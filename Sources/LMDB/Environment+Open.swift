@@ -13,6 +13,7 @@ extension Environment {
         let identity = try OpenEnvironments.Identity(path: path)
         try FileSystemKind.refuse(path)
         try requireDataFile(path, options)
+        try refuseDamage(path, options)
         try OpenEnvironments.register(identity, path: path)
         let environment: Environment
         do throws(StorageError) {
@@ -37,6 +38,15 @@ extension Environment {
         let file = path + "/data.mdb"
         guard unsafe access(file, F_OK) != 0 else { return }
         throw StorageError(.init(number: errno), call: "access", path: file, number: errno)
+    }
+
+    /// Looks at what LMDB will trust. A writer that creates finds an empty file where a creation was interrupted.
+    private static func refuseDamage(_ path: String, _ options: EnvironmentOptions) throws(StorageError) {
+        let file = path + "/data.mdb"
+        var status = stat()
+        let mayBeNew = options.access == .readWrite && options.createsFolder
+        guard unsafe stat(file, &status) == 0, status.st_size > 0 || !mayBeNew else { return }
+        if let fault = try DataFileCheck.fault(file) { throw StorageError(.corrupt, call: fault, path: file) }
     }
 
     private static func openHandle(_ path: String, _ options: EnvironmentOptions) throws(StorageError) -> OpaquePointer {

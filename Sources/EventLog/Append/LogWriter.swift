@@ -176,7 +176,8 @@ extension LogWriter {
             let payloads = batch.bytes.span.rawBytes
             var start = 0
             for entry in batch.entries {
-                try put(entry.header, arrival, payloads.extracting(start..<entry.end), &cursor, &filledTiles)
+                let time = batch.keepsArrivals ? entry.header.arrival : arrival
+                try put(entry.header, time, payloads.extracting(start..<entry.end), &cursor, &filledTiles)
                 start = entry.end
             }
         case .source: break

@@ -14,6 +14,8 @@ public struct EventBatch: Sendable {
 
     private(set) var bytes: [UInt8] = []
     private(set) var entries: [Entry] = []
+    /// Whether the events keep the arrival times of their headers: copies of another log's events. Else they arrive when they are appended.
+    var keepsArrivals = false
 
     public init() {}
 
@@ -41,5 +43,19 @@ public struct EventBatch: Sendable {
     public mutating func removeAll() {
         bytes.removeAll(keepingCapacity: true)
         entries.removeAll(keepingCapacity: true)
+    }
+}
+
+extension EventBatch {
+    /// Copies a record as it is stored elsewhere: of at least the header's size.
+    mutating func append(record: RawSpan) {
+        unsafe record.extracting(droppingFirst: RecordHeader.size).withUnsafeBytes { unsafe bytes.append(contentsOf: $0) }
+        entries.append(Entry(end: bytes.count, header: RecordHeader(record)))
+    }
+
+    /// Takes an event that has its arrival time, into a batch that keeps them.
+    mutating func append(_ event: NewEvent, arrival: Timestamp) {
+        append(event)
+        entries[entries.count - 1].header.arrival = arrival.microseconds
     }
 }

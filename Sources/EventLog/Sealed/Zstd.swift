@@ -55,4 +55,10 @@ internal import LMDB
         }
         return ZSTD_isError(count) == 0 && count == length
     }
+
+    /// Bytes of the frame that `source` begins with; nil when it is none, or not all of it is there.
+    static func frameLength(_ source: RawSpan) -> Int? {
+        let count = unsafe source.withUnsafeBytes { unsafe ZSTD_findFrameCompressedSize($0.baseAddress, $0.count) }
+        return ZSTD_isError(count) == 0 ? count : nil
+    }
 }

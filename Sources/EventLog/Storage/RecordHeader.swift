@@ -31,4 +31,13 @@ struct RecordHeader: Sendable {
     init(_ event: NewEvent) {
         self.init(encoding: event.encoding, source: event.source, reception: event.reception, isMasked: event.isMasked)
     }
+
+    /// The header of a stored record of at least the header's size.
+    init(_ record: RawSpan) {
+        arrival = Record.arrival(record)
+        recordedReception = Int64(littleEndian: unsafe record.unsafeLoadUnaligned(fromByteOffset: 16, as: Int64.self))
+        source = UInt32(littleEndian: unsafe record.unsafeLoadUnaligned(fromByteOffset: 24, as: UInt32.self))
+        flags = unsafe record.unsafeLoadUnaligned(fromByteOffset: 29, as: UInt8.self)
+        encoding = unsafe record.unsafeLoadUnaligned(fromByteOffset: 30, as: UInt8.self)
+    }
 }

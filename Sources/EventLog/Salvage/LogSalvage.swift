@@ -1,0 +1,196 @@
+internal import Foundation
+internal import LMDB
+
+/// Reads a log's file without the store, so that nothing in it can end the process.
+struct LogSalvage {
+    /// Where so many sequences are missing between two records that no file of this size can have held them, the one behind is no
+    /// event of this log.
+    private static let largestHole = 1 << 24
+
+    let file: DataFile
+    private let live: LiveTables
+    private let pieces: SortedPieces
+    private var report = SalvageReport()
+    private(set) var sources: [UInt32: EventSource] = [:]
+
+    var cursors: [SourceCursor] { live.cursors }
+
+    /// Scans the whole file.
+    /// - Parameters:
+    ///   - path: of the data file.
+    ///   - scratch: a folder for what does not fit into memory.
+    init(_ path: String, scratch: String, progress: (SalvageProgress) -> Bool) throws(EventLogError) {
+        file = try storing { () throws(StorageError) in try DataFile(path) }
+        live = LiveTables(file)
+        pieces = SortedPieces(folder: scratch)
+        var scanner = PageScanner(file, live)
+        let size = file.size
+        let all = pieces
+        try scanner.scan { done in
+            progress(SalvageProgress(stage: .reading, done: done, total: size))
+        } found: { piece throws(EventLogError) in
+            try all.add(piece)
+        }
+        pieces.sort()
+        covered = scanner.covered
+        sources = live.sources.merging(scanner.strays) { inUse, _ in inUse }
+    }
+
+    private let covered: PageSet
+
+    /// Gives each event that can be saved, in order, to `save`, and each range of sequences between them that cannot to `miss`.
+    mutating func gather(
+        progress: (SalvageProgress) -> Bool, save: (UInt64, RawSpan) throws(EventLogError) -> Void,
+        miss: (ClosedRange<UInt64>) throws(EventLogError) -> Void
+    ) throws(EventLogError) -> SalvageReport {
+        var reader = PieceReader(file)
+        var open: [SalvagePiece] = []
+        var upcoming = try nextPiece()
+        var next: UInt64 = 1
+        var used: Set<UInt32> = []
+        while true {
+            open.removeAll { $0.last < next }
+            if open.isEmpty {
+                guard let piece = upcoming else { break }
+                if piece.first > next {
+                    guard isPlausible(piece.first - next) else { break }
+                    report.miss(next...piece.first - 1)
+                    try miss(next...piece.first - 1)
+                    next = piece.first
+                }
+            }
+            while let piece = upcoming, piece.first <= next {
+                if piece.last >= next { open.append(piece) }
+                upcoming = try nextPiece()
+            }
+            let saved = try reader.withBest(&open, of: next) { (record, piece) throws(EventLogError) in
+                used.insert(record.littleEndian32(at: 24) ?? 0)
+                report.payloadBytes += Record.isErased(record) ? 0 : record.byteCount - RecordHeader.size
+                if piece.standing == .loose { report.found += 1 }
+                try save(next, record)
+            }
+            if reader.sawOther { report.disputed += 1 }
+            if saved {
+                report.saved += 1
+            } else {
+                report.miss(next...next)
+                try miss(next...next)
+            }
+            next += 1
+            if next & 0xfff == 0, !progress(SalvageProgress(stage: .gathering, done: report.saved, total: max(report.saved, 1))) {
+                break
+            }
+        }
+        if let head = live.countedHead, head >= next, isPlausible(head - next) {
+            report.miss(next...head)
+            try miss(next...head)
+        }
+        report.namelessSources = used.subtracting(sources.keys).subtracting([0]).sorted().map { SourceID(rawValue: $0) }
+        report.sources = sources.count
+        report.cursors = live.cursors.count
+        report.knowsEnd = live.countedHead != nil
+        report.hasAllCursors = live.hasAllCursors
+        return report
+    }
+
+    /// The next piece that is no part of a large value and not of a write that never ended.
+    private mutating func nextPiece() throws(EventLogError) -> SalvagePiece? {
+        while var piece = try pieces.next() {
+            guard piece.isLarge || !covered.contains(piece.place / UInt64(DataFile.pageSize)) else { continue }
+            if let head = live.head, piece.last > head {
+                report.unfinished += Int(clamping: piece.last - max(head, piece.first - 1))
+                guard piece.first <= head else { continue }
+                piece.blockCount = UInt32(head - piece.first + 1)
+            }
+            return piece
+        }
+        return nil
+    }
+
+    private func isPlausible(_ hole: UInt64) -> Bool { hole <= max(UInt64(file.size), 4096) && hole <= Self.largestHole }
+}
+
+/// Reads pieces, of which many lie close to each other.
+struct PieceReader {
+    private static let windowSize = 256 << 10
+
+    private let file: DataFile
+    private var window: [UInt8] = []
+    private var windowStart = 0
+    private var large: [UInt8] = []
+    private var decoder: BlockDecoder?
+    private var run = RecordRun()
+    /// The place of the block that `run` holds.
+    private var runPlace: UInt64?
+    /// Whether the last look found different records of one event.
+    private(set) var sawOther = false
+
+    init(_ file: DataFile) { self.file = file }
+
+    /// Shows `body` the record of `sequence` in the piece that is to be believed most. Pieces that turn out not to hold it are removed.
+    mutating func withBest(
+        _ pieces: inout [SalvagePiece], of sequence: UInt64, _ body: (RawSpan, SalvagePiece) throws(EventLogError) -> Void
+    ) throws(EventLogError) -> Bool {
+        sawOther = pieces.count > 1 && pieces.contains { $0.arrival != pieces[0].arrival && !$0.isBlock && !pieces[0].isBlock }
+        while let best = pieces.indices.max(by: { pieces[$1].isBetter(than: pieces[$0]) }) {
+            let piece = pieces[best]
+            if try show(piece, sequence, body) { return true }
+            pieces.remove(at: best)
+        }
+        return false
+    }
+
+    private mutating func show(
+        _ piece: SalvagePiece, _ sequence: UInt64, _ body: (RawSpan, SalvagePiece) throws(EventLogError) -> Void
+    ) throws(EventLogError) -> Bool {
+        guard load(piece) else { return false }
+        if piece.isBlock {
+            guard try decode(piece), sequence >= run.first, sequence <= run.last else { return false }
+            try body(run.record(Int(sequence - run.first)), piece)
+            return true
+        }
+        let bytes = isInWindow(piece) ? window : large
+        let start = isInWindow(piece) ? Int(piece.place) - windowStart : 0
+        let record = bytes.span.rawBytes.extracting(start..<start + Int(piece.length))
+        guard Record.isIntact(record, sequence: sequence) else { return false }
+        try body(record, piece)
+        return true
+    }
+
+    private mutating func decode(_ piece: SalvagePiece) throws(EventLogError) -> Bool {
+        if runPlace == piece.place { return true }
+        let known = decoder
+        let made = try storing { () throws(StorageError) -> BlockDecoder in
+            if let known { return known }
+            return try BlockDecoder()
+        }
+        decoder = made
+        let bytes = isInWindow(piece) ? window : large
+        let start = isInWindow(piece) ? Int(piece.place) - windowStart : 0
+        var decoded = run
+        run = RecordRun()
+        let isWhole = made.decode(
+            bytes.span.rawBytes.extracting(start..<start + Int(piece.length)), first: piece.first, into: &decoded)
+        run = decoded
+        runPlace = isWhole ? piece.place : nil
+        return isWhole
+    }
+
+    private func isInWindow(_ piece: SalvagePiece) -> Bool {
+        let start = Int(piece.place)
+        return start >= windowStart && start + Int(piece.length) <= windowStart + window.count
+    }
+
+    private mutating func load(_ piece: SalvagePiece) -> Bool {
+        if piece.isBlock && runPlace == piece.place { return true }
+        if isInWindow(piece) { return true }
+        if Int(piece.length) > Self.windowSize { return file.read(Int(piece.length), at: Int(piece.place), into: &large) }
+        windowStart = Int(piece.place)
+        let count = min(Self.windowSize, file.size - windowStart)
+        guard count >= Int(piece.length), file.read(count, at: windowStart, into: &window) else {
+            window = []
+            return file.read(Int(piece.length), at: Int(piece.place), into: &large)
+        }
+        return true
+    }
+}

@@ -1,0 +1,50 @@
+/// What a salvage found in a damaged log.
+public struct SalvageReport: Sendable, Equatable {
+    /// Events whose records still check.
+    public internal(set) var saved = 0
+    public internal(set) var payloadBytes = 0
+    /// Sequences up to the last event whose records do not check any more, or are not there.
+    public internal(set) var missing = 0
+    /// The first ranges of them, at most 10,000.
+    public internal(set) var missingRanges: [ClosedRange<EventSequence>] = []
+    /// Events that were found where the file's own lists no longer lead.
+    public internal(set) var found = 0
+    /// Records beyond the end of the log, of a write that never ended. They were never acknowledged and are not taken.
+    public internal(set) var unfinished = 0
+    /// Events of which the file holds different records. The one in use was taken, or else the one that arrived last.
+    public internal(set) var disputed = 0
+    /// Sources whose names are lost. Their events keep their numbers.
+    public internal(set) var namelessSources: [SourceID] = []
+    public internal(set) var sources = 0
+    public internal(set) var cursors = 0
+    /// Whether all cursors could be read. An import that lacks its cursor begins its file anew.
+    public internal(set) var hasAllCursors = false
+    /// Whether the file tells how many events the log had. Else some may be missing behind the last that was found.
+    public internal(set) var knowsEnd = false
+
+    /// Whether the log has all that it ever had.
+    public var isComplete: Bool { missing == 0 && knowsEnd && namelessSources.isEmpty && hasAllCursors }
+
+    mutating func miss(_ range: ClosedRange<UInt64>) {
+        missing += Int(clamping: range.upperBound - range.lowerBound + 1)
+        if let last = missingRanges.last, last.upperBound.rawValue + 1 == range.lowerBound {
+            missingRanges[missingRanges.count - 1] = last.lowerBound...EventSequence(range.upperBound)
+        } else if missingRanges.count < 10_000 {
+            missingRanges.append(EventSequence(range.lowerBound)...EventSequence(range.upperBound))
+        }
+    }
+}
+
+/// How far a salvage has come.
+public struct SalvageProgress: Sendable {
+    public enum Stage: Sendable {
+        /// Reading the damaged file; in bytes.
+        case reading
+        /// Going through what was found; in events.
+        case gathering
+    }
+
+    public let stage: Stage
+    public let done: Int
+    public let total: Int
+}

@@ -1,0 +1,45 @@
+/// Looks at a data file before LMDB maps it, since LMDB trusts what it finds there: a garbled page would end the process.
+package enum DataFileCheck {
+    /// The most pages of a table that are looked at, from its end. The check takes constant time.
+    private static let budget = 32
+
+    /// What is wrong with the file's size, its meta pages, the table of tables or the ends of the tables; nil when nothing is.
+    ///
+    /// Another process may write meanwhile, so that a fault counts only when the last commit is still the same afterwards.
+    package static func fault(_ path: String) throws(StorageError) -> String? {
+        for _ in 0..<100 {
+            let file = try DataFile(path)
+            guard file.size > 0 else { return "the file is empty" }
+            guard file.pageCount >= 2 else { return "the file has only \(file.size) bytes" }
+            let metas = MetaPage.both(file)
+            guard let fault = metas.fault ?? fault(file, metas.last) else { return nil }
+            let again = MetaPage.both(try DataFile(path))
+            if again.last == metas.last && again.before == metas.before { return fault }
+        }
+        return nil  // commits come faster than this reads: someone uses the file in good health
+    }
+
+    private static func fault(_ file: DataFile, _ meta: MetaPage?) -> String? {
+        guard let meta else { return "there is no meta page" }
+        var roots: [TableRoot] = [meta.freePages]
+        var tables = PageTree(file, lastPage: meta.lastPage)
+        var fault: String?
+        tables.walk(meta.tables, budget: budget) { number, page in
+            for index in 0..<(page.nodeCount ?? 0) {
+                guard let node = page.leafNode(at: page.nodeOffset(index)), node.isTable else { continue }
+                if let root = TableRoot(row: page.bytes.extracting(node.data)) {
+                    roots.append(root)
+                } else {
+                    fault = "page \(number): a table is garbled"
+                }
+            }
+        }
+        if let found = tables.fault ?? fault { return found }
+        for root in roots {
+            var tree = PageTree(file, lastPage: meta.lastPage)
+            tree.walk(root, budget: budget) { _, _ in }
+            if let found = tree.fault { return found }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,88 @@
+import ArgumentParser
+import EventLog
+import Foundation
+import MeshViews
+
+struct SalvageCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "salvage", abstract: "Copy every event that still checks from a damaged ledger into a new one.",
+        discussion: """
+            Reads the damaged file page by page, without the store, so that no damage can end the program, and changes nothing in it. In the
+            new ledger each event has the sequence, times, source and bytes that it had; in the place of one that is lost stands a gap event
+            that says so. Channel keys and import cursors come along. The new ledger has an identity and a signing key of its own:
+            checkpoints and proofs of the damaged one do not hold for it.
+
+            Lists the sequences that are lost. Ends with status 0 when nothing is, with 1 when something is, 66 or 65 when there is no ledger.
+
+              meshledger salvage damaged.ledger mesh.ledger
+              meshledger salvage --dry-run damaged.ledger
+            """)
+
+    @Argument(help: "The damaged ledger's folder, or the data file of its log.", completion: .directory) var damaged: String
+    @Argument(help: "The new ledger's folder, which does not exist yet.", completion: .directory) var new: String?
+    @Flag(help: "Only tell what can be saved.") var dryRun = false
+
+    func validate() throws {
+        if dryRun != (new == nil) { throw ValidationError("name a new folder, or say --dry-run, which needs none") }
+    }
+
+    func run() async throws {
+        let bar = ProgressBar("salvaging")
+        let report = try await salvage { progress in
+            let isReading = progress.stage == .reading
+            bar.show(
+                fraction: isReading ? Double(progress.done) / Double(max(progress.total, 1)) : nil, done: UInt64(progress.done),
+                unit: isReading ? "bytes" : "events")
+            return true
+        }
+        bar.end()
+        if let new { try Self.copyKeys(from: damaged, to: new) }
+        let output = StandardOutput()
+        Self.tell(report, output)
+        if let new { output.line("they are in the ledger \(new); its views are built when it is read") }
+        output.flush()
+        if !report.isComplete { throw ExitCode(ExitStatus.verificationFailed.rawValue) }
+    }
+
+    private func salvage(_ progress: (SalvageProgress) -> Bool) async throws -> SalvageReport {
+        guard let new else { return try EventLog.survey(damaged, progress: progress) }
+        let parent = URL(fileURLWithPath: new).deletingLastPathComponent().path
+        try FileManager.default.createDirectory(atPath: parent, withIntermediateDirectories: true)
+        return try await EventLog.salvage(damaged, to: new, progress: progress)
+    }
+
+    /// What is lost goes to standard error, line by line; the sums to standard output.
+    static func tell(_ report: SalvageReport, _ output: StandardOutput) {
+        for range in report.missingRanges { StandardOutput.error("\(name(range)) cannot be saved") }
+        if report.missingRanges.count == 10_000 { StandardOutput.error("and more") }
+        if !report.knowsEnd {
+            StandardOutput.error("the file does not tell any more how many events it had; some may be missing behind the last")
+        }
+        for source in report.namelessSources { StandardOutput.error("the name of source \(source.rawValue) is lost") }
+        if !report.hasAllCursors {
+            StandardOutput.error("import cursors are lost: importing a file again may add events that are there already")
+        }
+        if report.disputed > 0 {
+            StandardOutput.error(
+                "\(report.disputed) events are there in several forms; those in use, else the latest, were taken")
+        }
+        if report.unfinished > 0 {
+            StandardOutput.error("\(report.unfinished) records of a write that never ended were left out")
+        }
+        output.line("\(report.saved) events with \(report.payloadBytes) bytes can be saved, \(report.missing) are lost")
+    }
+
+    static func name(_ range: ClosedRange<EventSequence>) -> String {
+        range.count == 1 ? "event \(range.lowerBound)" : "events \(range.lowerBound) to \(range.upperBound)"
+    }
+
+    private static func copyKeys(from damaged: String, to new: String) throws {
+        let keys = damaged + "/keys.json"
+        guard FileManager.default.fileExists(atPath: keys) else { return }
+        do {
+            try FileManager.default.copyItem(atPath: keys, toPath: new + "/keys.json")
+        } catch {
+            StandardOutput.error("meshledger: the channel keys in \(keys) cannot be copied: \(error.localizedDescription)")
+        }
+    }
+}

@@ -1,0 +1,124 @@
+import Foundation
+import Synchronization
+
+/// A run of this program in a process of its own, for work that may crash: reading a damaged file through the store can.
+///
+/// The child tells its progress in lines on a pipe and its findings as it always does; the parent outlives whatever happens.
+struct GuardedChild {
+    /// How a child ended.
+    enum End {
+        case exited(Int32)
+        case crashed(signal: Int32)
+        /// It made no progress for so long that it was killed.
+        case hung
+    }
+
+    /// The environment's name for the descriptor that a child writes its progress to.
+    static let progressVariable = "MESHLEDGER_PROGRESS_FD"
+    /// How long a child may go without progress, in seconds.
+    static let patienceVariable = "MESHLEDGER_PATIENCE"
+    private static let standardPatience = 120.0
+
+    /// Runs this program with `arguments`. What the child prints is kept back until it has ended: of one that crashed, half a line may be left.
+    ///
+    /// - Parameter progress: gets each line of progress.
+    static func run(
+        _ arguments: [String], progress: @escaping @Sendable (String) -> Void
+    ) throws -> (end: End, output: String, errors: String) {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+        process.arguments = arguments
+        var environment = ProcessInfo.processInfo.environment
+        let patience = environment[patienceVariable].flatMap { Double($0) } ?? standardPatience
+        environment["SWIFT_BACKTRACE"] = "enable=no"
+        environment[progressVariable] = "0"
+        process.environment = environment
+        let (output, errors, news) = (Pipe(), Pipe(), Pipe())
+        process.standardOutput = output
+        process.standardError = errors
+        // The child has nothing to read; its standard input is what it writes its progress to.
+        process.standardInput = news.fileHandleForWriting
+        let lastNews = LastNews()
+        let collected = (CollectedText(output), CollectedText(errors))
+        let reader = CollectedText(news) { line in
+            lastNews.touch()
+            progress(line)
+        }
+        try process.run()
+        try? news.fileHandleForWriting.close()  // the child has its own; without this the reader would never see the end
+        var isHung = false
+        while process.isRunning {
+            Thread.sleep(forTimeInterval: 0.01)
+            guard !isHung, lastNews.age > patience else { continue }
+            isHung = true
+            kill(process.processIdentifier, SIGKILL)
+        }
+        process.waitUntilExit()
+        _ = reader.text
+        let end: End =
+            if isHung { .hung } else if process.terminationReason == .uncaughtSignal {
+                .crashed(signal: process.terminationStatus)
+            } else { .exited(process.terminationStatus) }
+        return (end, collected.0.text, collected.1.text)
+    }
+
+    /// Writes a line of progress, in a child.
+    static func tell(_ line: String) {
+        guard ProcessInfo.processInfo.environment[progressVariable] != nil else { return }
+        let bytes = Array((line + "\n").utf8)
+        _ = unsafe bytes.withUnsafeBytes { unsafe Foundation.write(0, $0.baseAddress, $0.count) }
+    }
+}
+
+/// When a child was last heard of.
+private final class LastNews: Sendable {
+    private let time = Mutex(ContinuousClock.now)
+
+    func touch() { time.withLock { $0 = ContinuousClock.now } }
+    var age: Double { time.withLock { (ContinuousClock.now - $0) / .seconds(1) } }
+}
+
+/// Reads a pipe to its end on a thread of its own.
+private final class CollectedText: Sendable {
+    private struct State {
+        var bytes: [UInt8] = []
+        var lineStart = 0
+    }
+
+    private let state = Mutex(State())
+    private let done = DispatchSemaphore(value: 0)
+
+    /// - Parameter line: gets each whole line instead of its being kept.
+    init(_ pipe: Pipe, line: (@Sendable (String) -> Void)? = nil) {
+        let handle = pipe.fileHandleForReading
+        Thread.detachNewThread { [self] in
+            while true {
+                let data = handle.availableData
+                if data.isEmpty { break }
+                add(data, line)
+            }
+            done.signal()
+        }
+    }
+
+    private func add(_ data: Data, _ line: (@Sendable (String) -> Void)?) {
+        let lines: [String] = state.withLock { state in
+            state.bytes.append(contentsOf: data)
+            guard line != nil else { return [] }
+            var lines: [String] = []
+            while let end = state.bytes.firstIndex(of: 10) {
+                lines.append(String(decoding: state.bytes[..<end], as: UTF8.self))
+                state.bytes.removeSubrange(...end)
+            }
+            return lines
+        }
+        for text in lines { line?(text) }
+    }
+
+    /// All of it, once the pipe has ended.
+    var text: String {
+        done.wait()
+        done.signal()
+        return state.withLock { String(decoding: $0.bytes, as: UTF8.self) }
+    }
+}

@@ -1,0 +1,191 @@
+import ArgumentParser
+import EventLog
+import Foundation
+import MeshViews
+import Synchronization
+
+struct VerifyCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "verify", abstract: "Check every record of the log, and that the views belong to it.",
+        discussion: """
+            Reads all records, compares their checksums, looks for gaps, and computes the Merkle tree anew. With the note of an older
+            checkpoint it proves that today's log extends the log of then: nothing of it was changed, removed or put in between. Ends with
+            status 1 when something is damaged or was rewritten.
+
+            The reading is done by a process of its own: a damaged file can end it, which is told as damage, with the events that are lost.
+
+              meshledger verify
+              meshledger verify --checkpoint monday.note --key ledger.key
+            """)
+
+    @OptionGroup var ledger: LedgerOption
+    @Option(help: ArgumentHelp("The note of an older checkpoint.", valueName: "file"), completion: .file()) var checkpoint:
+        String?
+    @Option(
+        help: ArgumentHelp("The public key that signed it, or a file that holds it; else the ledger's own.", valueName: "key"),
+        completion: .file())
+    var key: String?
+    @Flag(help: .hidden) var inThisProcess = false
+
+    func validate() throws {
+        if key != nil && checkpoint == nil { throw ValidationError("--key goes with --checkpoint") }
+    }
+
+    func run() async throws {
+        if inThisProcess { return try await runChecks() }
+        let bar = ProgressBar("verifying")
+        let stage = Mutex(VerifyNews.log)
+        let child = try GuardedChild.run(arguments) { line in
+            guard let news = VerifyNews(line) else { return }
+            if case .progress(let done, let total) = news {
+                bar.show(fraction: Double(done) / Double(max(total, 1)), done: done, unit: "events")
+            } else {
+                stage.withLock { $0 = news }
+            }
+        }
+        bar.end()
+        switch child.end {
+        case .exited(let status):
+            StandardOutput.rawError(child.errors)
+            let output = StandardOutput()
+            output.write(child.output)
+            output.flush()
+            if stage.withLock({ $0 == .corrupt }) { try tellLosses() }
+            if status != 0 { throw ExitCode(status) }
+        case .crashed(let signal):
+            try tell("reading \(stage.withLock { $0.subject }) crashed (signal \(signal))", stage.withLock { $0 })
+        case .hung:
+            try tell("reading \(stage.withLock { $0.subject }) did not come to an end and was stopped", stage.withLock { $0 })
+        }
+    }
+
+    private var arguments: [String] {
+        var arguments = ["verify", "--in-this-process", "--ledger", ledger.path]
+        if let checkpoint { arguments += ["--checkpoint", checkpoint] }
+        if let key { arguments += ["--key", key] }
+        return arguments
+    }
+
+    private func tell(_ what: String, _ stage: VerifyNews) throws {
+        guard stage != .views else {
+            throw CommandError(
+                .verificationFailed,
+                "\(ledger.path): \(what): the events are in order, the views are damaged; make them anew with `meshledger rebuild`"
+            )
+        }
+        StandardOutput.error("meshledger: \(ledger.path): \(what): the log is damaged")
+        try tellLosses()
+    }
+
+    /// Names what is lost, found without the store, and what to do.
+    private func tellLosses() throws -> Never {
+        let output = StandardOutput()
+        SalvageCommand.tell(try EventLog.survey(ledger.path), output)
+        output.flush()
+        StandardOutput.error(
+            "meshledger: restore it from a copy, or copy what is left with `meshledger salvage \(ledger.path) NEW`")
+        throw ExitCode(ExitStatus.verificationFailed.rawValue)
+    }
+}
+
+/// What a verifying child tells its parent.
+enum VerifyNews: Equatable {
+    case progress(done: UInt64, total: UInt64)
+    /// It reads the log.
+    case log
+    /// The log is checked; it reads the views.
+    case views
+    /// The log cannot even be opened.
+    case corrupt
+
+    init?(_ line: String) {
+        let words = line.split(separator: " ")
+        switch words.first {
+        case "log": self = .log
+        case "views": self = .views
+        case "corrupt": self = .corrupt
+        case "events":
+            guard words.count == 3, let done = UInt64(words[1]), let total = UInt64(words[2]) else { return nil }
+            self = .progress(done: done, total: total)
+        default: return nil
+        }
+    }
+
+    var line: String {
+        switch self {
+        case .progress(let done, let total): "events \(done) \(total)"
+        case .log: "log"
+        case .views: "views"
+        case .corrupt: "corrupt"
+        }
+    }
+
+    var subject: String { self == .views ? "the views" : "the log" }
+}
+
+extension VerifyCommand {
+    /// The checks themselves, in the child.
+    private func runChecks() async throws {
+        GuardedChild.tell(VerifyNews.log.line)
+        do {
+            let result = try await checkLog()
+            GuardedChild.tell(VerifyNews.views.line)
+            let strangers = try await viewsBeyondLog()
+            for view in strangers { StandardOutput.error("the view \(view) has seen events that the log does not hold") }
+            if !result.isIntact || !strangers.isEmpty { throw ExitCode(ExitStatus.verificationFailed.rawValue) }
+        } catch {
+            let isCorrupt =
+                (error as? EventLogError)?.code == .corrupt || (error as? LedgerError)?.code == .corrupt
+            if isCorrupt { GuardedChild.tell(VerifyNews.corrupt.line) }
+            throw error
+        }
+    }
+
+    /// Views that are not built have seen nothing.
+    private func viewsBeyondLog() async throws -> [String] {
+        do throws(LedgerError) {
+            let ledger = try await Ledger.open(at: ledger.path, options: LedgerOptions(access: .readOnly))
+            let strangers = try ledger.viewsBeyondLog()
+            try await ledger.close()
+            return strangers
+        } catch {
+            guard error.code == .notBuilt else { throw error }
+            return []
+        }
+    }
+
+    private func checkLog() async throws -> LogVerification {
+        let old = try await oldCheckpoint()
+        let log = try ledger.openLogForReading()
+        let result = try log.verify(extending: old) { progress in
+            GuardedChild.tell(VerifyNews.progress(done: UInt64(progress.checked), total: UInt64(progress.total)).line)
+            return true
+        }
+        await log.close()
+        for problem in result.problems { StandardOutput.error(problem.description) }
+        let output = StandardOutput()
+        output.line("\(result.eventsChecked) events with \(result.payloadBytes) bytes checked, \(result.problemCount) damaged")
+        if let old, result.isIntact { output.line("today's log extends the checkpoint of \(old.size) events") }
+        output.flush()
+        return result
+    }
+
+    private func oldCheckpoint() async throws -> LogCheckpoint? {
+        guard let checkpoint else { return nil }
+        let note = try NoteFile.note(checkpoint)
+        let verifier = if let key { try NoteFile.verifier(key) } else { try await ownVerifier() }
+        guard note.isSigned(by: verifier) else {
+            throw CommandError(
+                .verificationFailed, "\(checkpoint) is not signed by the key of this ledger; see whose note it is")
+        }
+        guard let old = LogCheckpoint(note) else { throw CommandError(.badData, "\(checkpoint) is no checkpoint of a ledger") }
+        return old
+    }
+
+    private func ownVerifier() async throws -> NoteVerifier {
+        let log = try ledger.openLogForReading()
+        let verifier = try log.verifier()
+        await log.close()
+        return verifier
+    }
+}

@@ -1,0 +1,84 @@
+import Foundation
+import TestKit
+import Testing
+
+@testable import MeshCommands
+
+/// What the operator sees of a damaged ledger.
+@Suite(.enabled(if: Tool.isBuilt, "needs the built command"))
+struct DamageTests {
+    private func simulated() throws -> (tool: Tool, file: URL) {
+        let tool = try Tool()
+        try tool.run("init")
+        try tool.run("simulate", "--packets", "3000", "--seed", "7")
+        return (tool, URL(fileURLWithPath: tool.ledger + "/log/1/data.mdb"))
+    }
+
+    /// Zeroes the pages of the file that hold what no ordinary opening looks at, one after the other, until reading it crashes.
+    private func crashing(_ file: URL, _ tool: Tool) throws -> Tool.Outcome? {
+        let whole = try Data(contentsOf: file)
+        for page in stride(from: 20, to: whole.count / 4096 - 60, by: 7) {
+            var bytes = whole
+            bytes.replaceSubrange(page * 4096..<(page + 1) * 4096, with: Data(count: 4096))
+            try bytes.write(to: file)
+            let outcome = try tool.run("verify")
+            if outcome.errors.contains("crashed") { return outcome }
+        }
+        return nil
+    }
+
+    @Test func `verify outlives a file that crashes the store, names what is lost and says what to do`() throws {
+        let (tool, file) = try simulated()
+        let outcome = try #require(try crashing(file, tool))
+        #expect(outcome.status == 1)
+        #expect(outcome.errors.contains("the log is damaged"))
+        #expect(outcome.errors.contains(" cannot be saved\n"))
+        #expect(outcome.errors.contains("meshledger salvage"))
+        #expect(!outcome.errors.contains("Backtrace") && !outcome.errors.contains("Fatal error"))
+        #expect(outcome.output.contains("are lost"))
+
+        let new = tool.folder.file("new.ledger").path
+        let salvage = try tool.run("salvage", tool.ledger, new)
+        #expect(salvage.status == 1)
+        #expect(salvage.errors.contains(" cannot be saved\n"))
+        #expect(try tool.run("verify", "--ledger", new).status == 0)
+        #expect(try tool.run("nodes", "--ledger", new).status == 0)
+        let gaps = try tool.run("export", "events", "--format", "jsonl", "--ledger", new).objects.filter {
+            $0["encoding"] as? String == "gap"
+        }
+        #expect((1...100).contains(gaps.count))
+    }
+
+    @Test func `verify stops a check that makes no progress`() throws {
+        let (tool, _) = try simulated()
+        let outcome = try tool.run("verify", environment: ["MESHLEDGER_PATIENCE": "0"])
+        #expect(outcome.status == 1)
+        #expect(outcome.errors.contains("did not come to an end"))
+    }
+
+    @Test func `a salvaged ledger exports what the whole one did, with its keys`() throws {
+        let (tool, file) = try simulated()
+        try tool.run("keys", "add", "Harbour", "--psk", "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=")
+        let before = try tool.run("export", "events", "--format", "jsonl").output
+        let nodes = try tool.run("nodes", "--format", "jsonl").output
+        var bytes = try Data(contentsOf: file)
+        bytes.replaceSubrange(0..<8192, with: Data(repeating: 0xff, count: 8192))
+        try bytes.write(to: file)
+        let refused = try tool.run("events")
+        #expect(refused.status == 65)
+        #expect(refused.errors.contains("meta page") && refused.errors.contains("meshledger salvage"))
+        let verify = try tool.run("verify")
+        #expect(verify.status == 1)
+
+        let new = tool.folder.file("new.ledger").path
+        let salvage = try tool.run("salvage", tool.ledger, new)
+        #expect(salvage.status == 1)
+        #expect(salvage.errors.contains("may be missing behind the last"))
+        #expect(salvage.output.contains("3000 events"))
+        #expect(try tool.run("export", "events", "--format", "jsonl", "--ledger", new).output == before)
+        #expect(try tool.run("nodes", "--format", "jsonl", "--ledger", new).output == nodes)
+        #expect(try tool.run("keys", "list", "--ledger", new).output.contains("Harbour"))
+        #expect(try tool.run("salvage", tool.ledger, new).status == 73)
+        #expect(try tool.run("salvage", tool.folder.file("none").path, new).status == 66)
+    }
+}
