@@ -1,3 +1,4 @@
+import EventLog
 import Foundation
 import TestKit
 import Testing
@@ -9,7 +10,7 @@ struct InstantTextTests {
         var generator = SeededGenerator(seed: 44)
         for _ in 0..<5_000 {
             let microseconds = Int64.random(in: -62_000_000_000_000_000...250_000_000_000_000_000, using: &generator)
-            #expect(InstantText.microseconds(InstantText.text(microseconds: microseconds)) == microseconds)
+            #expect(InstantText.microseconds(ISO8601.text(microseconds: microseconds)) == microseconds)
         }
     }
 

@@ -15,7 +15,7 @@ struct ISOTime {
         guard let year = number(4), take("-"), let month = number(2), take("-"), let day = number(2),
             (1...12).contains(month), (1...Self.days(in: month, of: year)).contains(day)
         else { return nil }
-        let midnight = TimeText.days(year: year, month: month, day: day) * 86_400
+        let midnight = ISO8601.days(year: year, month: month, day: day) * 86_400
         if rest.isEmpty { return Timestamp(seconds: midnight) }
         guard take("T") || take("t") || take(" "), let hour = number(2), take(":"), let minute = number(2),
             hour < 24, minute < 60

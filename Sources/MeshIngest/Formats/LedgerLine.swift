@@ -15,16 +15,16 @@ public enum LedgerLine {
     /// Appends the line of one event, with its line feed, to `text`.
     public static func append(_ header: EventHeader, source: String, payload: RawSpan, to text: inout [UInt8]) {
         text.append(contentsOf: "{\"sequence\":\(header.sequence.rawValue),\"arrival\":\"".utf8)
-        text.append(contentsOf: InstantText.text(microseconds: header.arrivalTime.microseconds).utf8)
+        text.append(contentsOf: ISO8601.text(microseconds: header.arrivalTime.microseconds).utf8)
         text.append(contentsOf: "\",\"reception\":".utf8)
         switch header.reception {
         case .live: text.append(contentsOf: "\"live\"".utf8)
         case .recorded(let time):
-            text.append(contentsOf: "\"\(InstantText.text(microseconds: time.microseconds))\"".utf8)
+            text.append(contentsOf: "\"\(ISO8601.text(microseconds: time.microseconds))\"".utf8)
         case .unrecorded: text.append(contentsOf: "null".utf8)
         }
         text.append(contentsOf: ",\"source\":".utf8)
-        JSONText.append(source, to: &text)
+        text.append(contentsOf: JSONValue.string(source).description.utf8)
         text.append(contentsOf: ",\"encoding\":".utf8)
         if let name = name(of: header.encoding) {
             text.append(contentsOf: "\"\(name)\"".utf8)
