@@ -4,13 +4,16 @@ import MeshViews
 import Meshtastic
 import ProtobufWire
 
-/// Appends from some tasks until it is killed, and prints each append that returned: `SEQUENCE TASK NUMBER`.
+/// Appends from some tasks until it is killed, while older events are sealed, and prints each append that returned:
+/// `SEQUENCE TASK NUMBER`.
 ///
 /// usage: crashchild LEDGER START [TASKS [COUNT]], by default eight tasks that append without end
 @main
 struct CrashChild {
     static func main() async throws {
-        let ledger = try await Ledger.open(at: CommandLine.arguments[1])
+        var options = LedgerOptions()
+        options.log.sealing = SealingPolicy(hotEvents: 200)
+        let ledger = try await Ledger.open(at: CommandLine.arguments[1], options: options)
         let start = UInt32(CommandLine.arguments[2]) ?? 0
         let tasks = argument(3) ?? 8
         let end = argument(4).map { start + $0 } ?? .max

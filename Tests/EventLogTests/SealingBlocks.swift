@@ -71,7 +71,7 @@ struct SealingBlocks {
                 bytes[place] = [0, 255, UInt8.random(in: 0...255, using: &generator)].randomElement(using: &generator) ?? 0
             }
             if Bool.random(using: &generator) { bytes = Array(bytes.prefix(Int.random(in: 0...bytes.count, using: &generator))) }
-            BlockEncoder.writeChecksum(&bytes, first: run.first)
+            BlockEncoder.writeChecksums(&bytes, factsLength: 0, first: run.first)
             if decoder.decodes(bytes, first: run.first, into: &decoded) {
                 #expect(decoded.byteCount == decoded.ends.last)
             }
@@ -83,7 +83,7 @@ struct SealingBlocks {
         let run = randomRun(&generator, count: 2, largest: 60)
         var bytes = try BlockEncoder(summariser: nil).encode(run, count: 2).bytes
         for place in 40..<44 { bytes[place] = 255 }
-        BlockEncoder.writeChecksum(&bytes, first: run.first)
+        BlockEncoder.writeChecksums(&bytes, factsLength: 0, first: run.first)
         let header = BlockHeader(bytes.span.rawBytes, first: run.first)
         #expect(header == nil)
     }

@@ -62,6 +62,8 @@ struct KilledWriters {
             return true
         }
         #expect(found == acknowledged.count, "seed \(seed)")
+        #expect(try ledger.log.sealingStatistics().sealedEvents > 0)
+        #expect(try ledger.log.verify().isIntact, "seed \(seed)")
         try await ledger.catchUp()
         let views = ["nodes", "positions", "telemetry", "messages"]
         let digests = try views.map { try ledger.digest(of: $0) }

@@ -18,43 +18,70 @@ extension EventCursor {
 
     @_lifetime(self: copy self)
     mutating func nextSealed() throws(StorageError) -> Bool {
-        if region == .sealed {
-            if index + 1 < block.count {
-                index += 1
-                return true
-            }
-            guard try blocks.next() else {
-                region = .hot
-                return try hot.first()
-            }
-        } else {
-            guard try blocks.first() else {
-                region = .hot
-                return try hot.first()
-            }
+        if region == .sealed && index + 1 < block.count {
+            index += 1
+            return true
         }
-        try open(isScattered: false)
-        index = 0
-        region = .sealed
-        return true
+        return try enterBlock(region == .sealed ? blocks.next() : blocks.first(), .forward)
     }
 
     @_lifetime(self: copy self)
     mutating func previousSealed() throws(StorageError) -> Bool {
-        if region == .nowhere {
-            region = .hot
-            return try hot.last() ? true : try seekSealed(lastSealed)
-        }
-        if index > 0 {
+        if region == .sealed && index > 0 {
             index -= 1
             return true
         }
+        if region == .nowhere {
+            region = .hot
+            if try hot.last() { return true }
+            return try enterBlock(blocks.last(), .backward)
+        }
+        return try enterBlock(blocks.previous(), .backward)
+    }
+
+    /// Goes to the nearest event of the block on which `blocks` stands, or of the next that the filter lets through.
+    @_lifetime(self: copy self)
+    mutating func enterBlock(_ isThere: Bool, _ direction: ReadingDirection) throws(StorageError) -> Bool {
+        var isThere = isThere
         region = .nowhere
-        guard try blocks.previous() else { return false }
-        try open(isScattered: false)
-        index = block.count - 1
-        region = .sealed
-        return true
+        while isThere {
+            if try fits() {
+                try open(isScattered: false)
+                index = direction == .forward ? 0 : block.count - 1
+                region = .sealed
+                return true
+            }
+            isThere = direction == .forward ? try blocks.next() : try blocks.previous()
+        }
+        guard direction == .forward else { return false }
+        region = .hot
+        return try hot.first()
+    }
+
+    private func fits() throws(StorageError) -> Bool {
+        guard let filter else { return true }
+        guard let first = SequenceKey.sequence(blocks.key) else { throw .malformed(UInt64.self) }
+        return filter.mayFit(blocks.value, first: first)
+    }
+
+    /// Goes to the event, or, where its block is skipped, to the nearest in that direction which is not.
+    @_lifetime(self: copy self)
+    mutating func seek(
+        _ sequence: EventSequence, _ direction: ReadingDirection, where filter: BlockFilter?
+    ) throws(EventLogError) -> Bool {
+        self.filter = filter
+        guard filter != nil, sequence.rawValue <= lastSealed, sequence > .zero else { return try seek(sequence) }
+        do throws(StorageError) {
+            let key = SequenceKey(sequence.rawValue)
+            region = .nowhere
+            guard try blocks.seek(atOrBefore: key.span) else { return false }
+            guard try fits() else {
+                return try enterBlock(direction == .forward ? blocks.next() : blocks.previous(), direction)
+            }
+        } catch {
+            throw EventLogError(error)
+        }
+        return try seek(sequence)
     }
 
     /// Opens the block on which `blocks` stands.
@@ -77,4 +104,9 @@ extension EventCursor {
         _ = try blocks.seek(exactly: key.span)
         return max(1, Int(clamping: end - first))
     }
+}
+
+enum ReadingDirection {
+    case forward
+    case backward
 }

@@ -21,6 +21,8 @@ public struct EventCursor: ~Copyable, ~Escapable {
     var block = OpenBlock()
     /// The place in the block.
     var index = 0
+    /// Sealed blocks that moves skip.
+    var filter: BlockFilter?
 
     @_lifetime(copy hot, copy sealed)
     init(_ hot: consuming Cursor, _ cache: BlockCache, sealed: consuming Cursor, lastSealed: UInt64) {
@@ -66,8 +68,7 @@ public struct EventCursor: ~Copyable, ~Escapable {
         do throws(StorageError) {
             if region == .hot {
                 if try hot.previous() { return true }
-                guard lastSealed > 0 else { return false }
-                return try seekSealed(lastSealed)
+                return lastSealed > 0 ? try enterBlock(blocks.last(), .backward) : false
             }
             return try previousSealed()
         } catch {

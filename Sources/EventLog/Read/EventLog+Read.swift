@@ -9,17 +9,18 @@ extension EventLog {
     /// Shows `body` up to `count` events from `first` on, in one read transaction and without copying.
     ///
     /// - Parameters:
+    ///   - filter: sealed blocks that cannot hold what it wants are skipped; other events are shown whether they fit it or not.
     ///   - checksums: whether each event's checksum is verified before it is shown.
     ///   - body: gets the payload for the time of the call; returning false ends the reading. It must not wait.
     /// - Throws: `EventLogError` with `.corrupt` at an event whose checksum does not match, else what `body` throws.
     public func withEvents<Failure: Error>(
-        from first: EventSequence, count: Int = .max, checksums: Bool = true,
+        from first: EventSequence, count: Int = .max, where filter: BlockFilter? = nil, checksums: Bool = true,
         _ body: (EventHeader, RawSpan) throws(Failure) -> Bool
     ) throws {
         guard count > 0 else { return }
         let reader = try beginRead()
         var cursor = try reader.cursor()
-        var isThere = try cursor.seek(max(first, EventSequence(1)))
+        var isThere = try cursor.seek(max(first, EventSequence(1)), .forward, where: filter)
         var left = count
         while isThere {
             guard let header = cursor.header, !checksums || cursor.isIntact else { throw damage(cursor.sequence) }
@@ -39,8 +40,10 @@ extension EventLog {
     }
 
     /// Copies of the events in the range, at most `limit`, from its start or, when `reversed`, from its end.
+    ///
+    /// - Parameter filter: sealed blocks that cannot hold what it wants are skipped; other events are given whether they fit it or not.
     public func events(
-        in range: ClosedRange<EventSequence>, limit: Int = .max, reversed: Bool = false
+        in range: ClosedRange<EventSequence>, limit: Int = .max, reversed: Bool = false, where filter: BlockFilter? = nil
     ) throws(EventLogError) -> [Event] {
         let reader = try beginRead()
         let lowest = max(range.lowerBound, EventSequence(1))
@@ -48,7 +51,7 @@ extension EventLog {
         guard lowest <= highest, limit > 0 else { return [] }
         var events: [Event] = []
         var cursor = try reader.cursor()
-        var isThere = try cursor.seek(reversed ? highest : lowest)
+        var isThere = try cursor.seek(reversed ? highest : lowest, reversed ? .backward : .forward, where: filter)
         while isThere, events.count < limit, cursor.sequence >= lowest, cursor.sequence <= highest {
             events.append(try copy(cursor))
             isThere = reversed ? try cursor.previous() : try cursor.next()

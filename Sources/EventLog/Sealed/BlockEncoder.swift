@@ -42,21 +42,25 @@ final class BlockEncoder {
             count: count, first: run.first, arrivals: arrivals(run, count: count), contentLength: contentLength,
             factsLength: facts.count)
         var bytes = [UInt8](repeating: 0, count: BlockHeader.size + facts.count + ZstdCompressor.bound(contentLength))
-        bytes.replaceSubrange(8..<BlockHeader.size, with: header.bytes)
+        bytes.replaceSubrange(8..<BlockHeader.openChecksumOffset, with: header.bytes)
         bytes.replaceSubrange(BlockHeader.size..<BlockHeader.size + facts.count, with: facts)
         let start = BlockHeader.size + facts.count
         let length = try compressor.compress(content, length: contentLength, to: &bytes, at: start, level: Self.level)
         bytes.removeSubrange((start + length)...)
-        Self.writeChecksum(&bytes, first: run.first)
+        Self.writeChecksums(&bytes, factsLength: facts.count, first: run.first)
         let payloadBytes = contentLength - count * BlockLayout.columns
         return EncodedBlock(first: run.first, count: count, bytes: bytes, payloadBytes: payloadBytes)
     }
 
-    /// Writes the checksum of a block that is complete but for it.
-    static func writeChecksum(_ block: inout [UInt8], first: UInt64) {
-        guard block.count >= 8 else { return }
-        let checksum = XXH3.hash(block.span.rawBytes.extracting(droppingFirst: 8), seed: first)
-        for place in 0..<8 { block[place] = UInt8(truncatingIfNeeded: checksum >> (8 * UInt64(place))) }
+    /// Writes the checksums of a block that is complete but for them.
+    static func writeChecksums(_ block: inout [UInt8], factsLength: Int, first: UInt64) {
+        func write(_ number: UInt64, _ offset: Int) {
+            for place in 0..<8 { block[offset + place] = UInt8(truncatingIfNeeded: number >> (8 * UInt64(place))) }
+        }
+        guard block.count >= BlockHeader.size + factsLength else { return }
+        let open = BlockHeader.openChecksum(block.span.rawBytes, factsLength: factsLength, first: first)
+        write(open, BlockHeader.openChecksumOffset)
+        write(XXH3.hash(block.span.rawBytes.extracting(droppingFirst: 8), seed: first), 0)
     }
 
     /// A block of about `target` bytes of records from the run's start, as many as fill LMDB's pages to the end. When there are fewer, all.

@@ -3,7 +3,8 @@ internal import MeshCrypto
 
 /// The start of a sealed block's value, as `FORMAT.md` describes it.
 struct BlockHeader: Sendable, Equatable {
-    static let size = 48
+    static let size = 56
+    static let openChecksumOffset = 48
     static let magic: UInt32 = 0x014c_424d  // "MBL", version 1
     /// The most bytes that a block's content may have once it is decompressed: what is larger is no block.
     static let largestContent = 64 << 20
@@ -50,10 +51,10 @@ struct BlockHeader: Sendable, Equatable {
         else { return nil }
     }
 
-    /// The bytes after the checksum.
+    /// The bytes between the two checksums.
     var bytes: [UInt8] {
         var bytes: [UInt8] = []
-        bytes.reserveCapacity(Self.size - 8)
+        bytes.reserveCapacity(Self.openChecksumOffset - 8)
         func append(_ number: UInt64, _ length: Int) {
             for shift in 0..<length { bytes.append(UInt8(truncatingIfNeeded: number >> (8 * UInt64(shift)))) }
         }
@@ -74,6 +75,23 @@ struct BlockHeader: Sendable, Equatable {
     /// The compressed content.
     @_lifetime(copy value)
     func compressed(_ value: RawSpan) -> RawSpan { value.extracting(droppingFirst: Self.size + factsLength) }
+
+    /// The checksum of header and facts, with which a reader trusts them without reading the rest.
+    static func openChecksum(_ value: RawSpan, factsLength: Int, first: UInt64) -> UInt64 {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(openChecksumOffset - 8 + factsLength)
+        for part in [8..<openChecksumOffset, size..<size + factsLength] {
+            unsafe value.extracting(part).withUnsafeBytes { unsafe bytes.append(contentsOf: $0) }
+        }
+        return XXH3.hash(bytes, seed: first)
+    }
+
+    /// Whether header and facts are as they were stored.
+    func isOpenIntact(_ value: RawSpan) -> Bool {
+        let stored = UInt64(
+            littleEndian: unsafe value.unsafeLoadUnaligned(fromByteOffset: Self.openChecksumOffset, as: UInt64.self))
+        return Self.openChecksum(value, factsLength: factsLength, first: first) == stored
+    }
 
     /// Whether the whole value is as it was stored.
     func isIntact(_ value: RawSpan) -> Bool {

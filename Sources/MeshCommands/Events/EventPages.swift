@@ -10,9 +10,14 @@ struct EventPages {
     private let page: PageOptions
     private let limit: Int
     private let log: EventLog
+    private let blocks: BlockFilter?
 
-    init(_ log: EventLog, _ times: TimeOptions, _ page: PageOptions, defaultLimit: Int = .max) throws {
+    /// - Parameter blocks: tells which sealed blocks need not be opened.
+    init(
+        _ log: EventLog, _ times: TimeOptions, _ page: PageOptions, defaultLimit: Int = .max, where blocks: BlockFilter? = nil
+    ) throws {
         self.log = log
+        self.blocks = blocks
         self.page = page
         limit = page.limit ?? defaultLimit
         first = try times.since.map { try log.firstSequence(arrivedFrom: $0.time)?.rawValue ?? .max } ?? 1
@@ -58,7 +63,7 @@ struct EventPages {
             let step = min(Self.pageSize, count - done)
             let start = page.oldestFirst ? first + done : last - done - step + 1
             let sequences = EventSequence(start)...EventSequence(start + step - 1)
-            for event in try log.events(in: sequences, reversed: !page.oldestFirst) {
+            for event in try log.events(in: sequences, reversed: !page.oldestFirst, where: blocks) {
                 guard try visitor(event) else { return }
             }
             done += step

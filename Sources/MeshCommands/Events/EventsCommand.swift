@@ -27,7 +27,9 @@ struct EventsCommand: AsyncParsableCommand {
         try await ledger.reading { ledger in
             let rows = try EventRows(ledger)
             let writer = output.writer(EventRow.columns)
-            let pages = try EventPages(ledger.log, times, page, defaultLimit: output.format == .table ? 50 : .max)
+            let blocks = try node.map { BlockFilter.packets(fromOrTo: try $0.number(in: ledger)) }
+            let limit = output.format == .table ? 50 : Int.max
+            let pages = try EventPages(ledger.log, times, page, defaultLimit: limit, where: blocks)
             let filter = try filter(in: ledger)
             if let filter {
                 try pages.visit { event in

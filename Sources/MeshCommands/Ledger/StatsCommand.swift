@@ -45,6 +45,15 @@ struct StatsCommand: AsyncParsableCommand {
                 facts.append(Fact(name: "last_arrival", value: .text(TimeText.iso(last.header.arrivalTime.seconds))))
             }
             facts.append(Fact(name: "sources", value: .unsigned(UInt64(try ledger.log.sources().count))))
+            let sealing = try ledger.log.sealingStatistics()
+            facts.append(Fact(name: "sealed_events", value: .unsigned(sealing.sealedEvents)))
+            facts.append(Fact(name: "sealed_blocks", value: .unsigned(UInt64(sealing.blocks))))
+            facts.append(Fact(name: "sealed_bytes", value: .unsigned(UInt64(sealing.sealedBytes))))
+            facts.append(Fact(name: "hot_events", value: .unsigned(sealing.hotEvents)))
+            facts.append(Fact(name: "hot_bytes", value: .unsigned(UInt64(sealing.hotBytes))))
+            if let problem = ledger.log.sealingProblem {
+                facts.append(Fact(name: "sealing_stopped", value: .text(problem.description)))
+            }
             facts.append(Fact(name: "log_bytes", value: .unsigned(Self.size(of: ledger.path + "/log"))))
             for view in try await ledger.views() {
                 for (table, count) in view.rows.sorted(by: { $0.key < $1.key }) {

@@ -51,7 +51,7 @@ public final class Ledger: Sendable {
     /// - Throws: `.exists` when something is there already.
     public static func create(at path: String, options: LedgerOptions = LedgerOptions()) async throws(LedgerError) -> Ledger {
         do {
-            let log = try EventLog.create(at: path, options: options.log)
+            let log = try EventLog.create(at: path, options: logOptions(options))
             let ledger = Ledger(
                 path: path, log: log, keyring: try KeyFile.load(from: path), options: options, isReadOnly: false,
                 removesFolder: false)
@@ -79,8 +79,14 @@ public final class Ledger: Sendable {
         }
     }
 
+    private static func logOptions(_ options: LedgerOptions) -> EventLogOptions {
+        var log = options.log
+        if log.summariser == nil { log.summariser = .meshtastic }
+        return log
+    }
+
     private static func openLog(at path: String, _ options: LedgerOptions) throws -> (EventLog, Bool) {
-        var logOptions = options.log
+        var logOptions = logOptions(options)
         logOptions.access = options.access == .readOnly ? .readOnly : .readWrite
         do {
             return (try EventLog.open(at: path, options: logOptions), options.access == .readOnly)
@@ -96,7 +102,7 @@ public final class Ledger: Sendable {
     public static func temporary(options: LedgerOptions = LedgerOptions()) async throws(LedgerError) -> Ledger {
         let path = "/dev/shm/meshledger-\(UUID().uuidString)"
         do {
-            let log = try EventLog.create(at: path, options: options.log)
+            let log = try EventLog.create(at: path, options: logOptions(options))
             let ledger = Ledger(
                 path: path, log: log, keyring: .standard, options: options, isReadOnly: false, removesFolder: true)
             try await ledger.start()

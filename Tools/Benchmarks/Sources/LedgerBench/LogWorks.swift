@@ -9,7 +9,7 @@ private func reception(_ index: Int) -> Reception {
 /// Durable appends, `batch` events in a transaction.
 func append(_ file: String, _ folder: String, batch: Int, limit: Int) async throws {
     let input = try PacketFile(file, limit: limit)
-    let log = try EventLog.create(at: folder)
+    let log = try EventLog.create(at: folder, options: optionsWithoutSealing())
     let source = try await log.source(named: "bench")
     let events = input.envelopes.enumerated().map {
         NewEvent($1, encoding: .serviceEnvelope, source: source, reception: reception($0))
@@ -25,7 +25,7 @@ func append(_ file: String, _ folder: String, batch: Int, limit: Int) async thro
 /// Durable appends of one event each by concurrent tasks, each of which waits for its own.
 func appendConcurrently(_ file: String, _ folder: String, tasks: Int, limit: Int) async throws {
     let input = try PacketFile(file, limit: limit)
-    let log = try EventLog.create(at: folder)
+    let log = try EventLog.create(at: folder, options: optionsWithoutSealing())
     let source = try await log.source(named: "bench")
     let events = input.envelopes.enumerated().map {
         NewEvent($1, encoding: .serviceEnvelope, source: source, reception: reception($0))

@@ -5,7 +5,7 @@ import Synchronization
 /// Makes the ledger at the folder able to open what the C program opens: channel `Harbour` besides the presets.
 private func giveKeys(_ folder: String) async throws {
     guard !FileManager.default.fileExists(atPath: folder + "/keys.json") else { return }
-    let ledger = try await Ledger.open(at: folder)
+    let ledger = try await Ledger.open(at: folder, options: LedgerOptions(log: optionsWithoutSealing()))
     try await ledger.setKeyring(Keyring.standard.adding(try ChannelKey(name: "Harbour", psk: (0..<32).map { UInt8($0) })))
     try await ledger.close()
 }
@@ -15,7 +15,7 @@ func replay(_ folder: String) async throws {
     try await giveKeys(folder)
     try? FileManager.default.removeItem(atPath: folder + "/views")
     let started = secondsNow()
-    let ledger = try await Ledger.open(at: folder)
+    let ledger = try await Ledger.open(at: folder, options: LedgerOptions(log: optionsWithoutSealing()))
     try await ledger.catchUp()
     let seconds = secondsNow() - started
     var facts: [(String, Any)] = [("anonymous_kib", memory("RssAnon")), ("peak_rss_kib", memory("VmHWM"))]

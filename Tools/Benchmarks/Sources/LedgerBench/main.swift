@@ -3,6 +3,7 @@ import Foundation
 let usage = """
     ledger-bench append FILE LEDGER BATCH [COUNT]
     ledger-bench append-tasks FILE LEDGER TASKS [COUNT]
+    ledger-bench append-plain FILE LEDGER BATCH [COUNT] | append-sealing FILE LEDGER BATCH [COUNT] | seal LEDGER
     ledger-bench scan LEDGER [checksums]
     ledger-bench replay LEDGER | memory LEDGER | last100 LEDGER COUNT
     """
@@ -15,6 +16,10 @@ do {
     case ("append", 4...5): try await append(arguments[1], arguments[2], batch: number(3, 1_000), limit: number(4, .max))
     case ("append-tasks", 4...5):
         try await appendConcurrently(arguments[1], arguments[2], tasks: number(3, 64), limit: number(4, .max))
+    case ("append-plain", 4...5), ("append-sealing", 4...5):
+        try await appendWhileSealing(
+            arguments[1], arguments[2], batch: number(3, 1_000), limit: number(4, .max), seals: arguments[0] == "append-sealing")
+    case ("seal", 2): try await seal(arguments[1])
     case ("scan", 2...3): try scan(arguments[1], checksums: arguments.count > 2)
     case ("replay", 2): try await replay(arguments[1])
     case ("memory", 2): try await replayMemory(arguments[1])

@@ -1,0 +1,36 @@
+import ArgumentParser
+import EventLog
+import MeshViews
+
+struct SealCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "seal", abstract: "Compress the log's events, but for the newest few.",
+        discussion: """
+            Old events are compressed by themselves while the ledger is open for writing; this compresses at once whatever can be. Nothing
+            else changes: every command answers as before. The file does not become smaller: the room that is saved is used for new events.
+
+              meshledger seal
+            """)
+
+    @OptionGroup var ledger: LedgerOption
+
+    func run() async throws {
+        try await ledger.writing { ledger in
+            let before = try ledger.log.sealingStatistics()
+            let bar = ProgressBar("sealing")
+            try await ledger.log.seal { progress in
+                guard progress.target > before.sealedEvents, progress.sealed >= before.sealedEvents else { return }
+                let (done, all) = (progress.sealed - before.sealedEvents, progress.target - before.sealedEvents)
+                bar.show(fraction: Double(done) / Double(all), done: done, unit: "events")
+            }
+            bar.end()
+            let after = try ledger.log.sealingStatistics()
+            let output = StandardOutput()
+            let count = after.sealedEvents - before.sealedEvents
+            output.line("\(count) events sealed; \(after.sealedEvents) are sealed now, \(after.hotEvents) are not")
+            guard count > 0 else { return }
+            let (freed, taken) = (before.hotBytes - after.hotBytes, after.sealedBytes - before.sealedBytes)
+            output.line("they took \(freed) bytes and take \(taken) now; \(max(0, freed - taken)) bytes are free for new events")
+        }
+    }
+}
