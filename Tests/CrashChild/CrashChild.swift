@@ -12,7 +12,7 @@ import ProtobufWire
 struct CrashChild {
     static func main() async throws {
         var options = LedgerOptions()
-        options.log.sealing = SealingPolicy(hotEvents: 200)
+        options.log.sealing = SealingPolicy(hotEvents: 0)
         let ledger = try await Ledger.open(at: CommandLine.arguments[1], options: options)
         let start = UInt32(CommandLine.arguments[2]) ?? 0
         let tasks = argument(3) ?? 8

@@ -31,12 +31,28 @@ struct KilledWriters {
         return lines
     }
 
+    /// A ledger with old events that the killed processes are sealing.
+    private func makeLedger(_ path: String) async throws {
+        var options = LedgerOptions()
+        options.log.sealing.isAutomatic = false
+        let ledger = try await Ledger.create(at: path, options: options)
+        let source = try await ledger.log.source(named: "before")
+        var builder = MeshPacketBuilder()
+        try await ledger.log.append(
+            (UInt32(1)...12_000).map { number in
+                builder.id = number
+                builder.payload = Array("number \(number)".utf8)
+                return builder.event(source)
+            })
+        try await ledger.close()
+    }
+
     @Test func `every append that returned is in the log, without gaps, and the views equal a full fold`() async throws {
         let seed = UInt64(ProcessInfo.processInfo.environment["MESHLEDGER_SEED"] ?? "") ?? 7
         var random = SeededGenerator(seed: seed)
         let folder = try TemporaryFolder()
         let path = folder.path + "/mesh.ledger"
-        try await Ledger.create(at: path).close()
+        try await makeLedger(path)
         var acknowledged: [UInt64: (task: UInt32, number: UInt32)] = [:]
         for kill in 0..<Self.kills {
             let delay = UInt32.random(in: 5...120, using: &random)
@@ -62,7 +78,7 @@ struct KilledWriters {
             return true
         }
         #expect(found == acknowledged.count, "seed \(seed)")
-        #expect(try ledger.log.sealingStatistics().sealedEvents > 0)
+        #expect(try ledger.log.sealingStatistics().sealedEvents > 0, "of \(ledger.log.head)")
         #expect(try ledger.log.verify().isIntact, "seed \(seed)")
         try await ledger.catchUp()
         let views = ["nodes", "positions", "telemetry", "messages"]
