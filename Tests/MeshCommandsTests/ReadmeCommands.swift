@@ -15,6 +15,7 @@ struct ReadmeCommands {
         let program = try BuiltProgram.url()
         let all = try commands()
         #expect(all.count > 20)
+        // That line needs a broker: IngestCommandTests runs it.
         let offline = all.filter { !$0.contains("ingest mqtt") }
         #expect(all.count - offline.count == 1)
         let script =

@@ -1,0 +1,62 @@
+import EventLog
+import Foundation
+import MeshViews
+import TestKit
+import Testing
+
+@testable import MeshIngest
+
+/// The built command against a real broker, as the README starts it.
+@Suite(.enabled(if: TestBroker.isInstalled, "needs mosquitto"), .serialized)
+struct IngestCommandTests {
+    /// The README's line that listens to a broker, with this test's broker in the place of its own.
+    private func readmeCommand(_ broker: TestBroker) throws -> String {
+        let readme = try String(contentsOf: PackageRoot.url.appendingPathComponent("README.md"), encoding: .utf8)
+        let lines = readme.split(separator: "\n").filter { $0.hasPrefix("meshledger ingest mqtt mqtt://localhost") }
+        try #require(lines.count == 1)
+        return lines[0].replacingOccurrences(of: "mqtt://localhost", with: "mqtt://127.0.0.1:\(broker.port)")
+    }
+
+    @Test(.timeLimit(.minutes(2)), arguments: [SIGINT, SIGTERM])
+    func `a signal ends it with everything stored, the views flushed and status 0`(_ signal: Int32) async throws {
+        let folder = try TemporaryFolder()
+        let broker = try TestBroker(in: folder)
+        let path = folder.path + "/mesh.ledger"
+        try await Ledger.create(at: path).close()
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/bin/bash")
+        process.arguments = ["-c", "exec " + (try readmeCommand(broker))]
+        let programs = try BuiltProgram.url().deletingLastPathComponent().path
+        process.environment = ["PATH": programs + ":/usr/bin:/bin", "MESHLEDGER": path, "HOME": folder.path]
+        let errors = Pipe()
+        process.standardError = errors
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = FileHandle.nullDevice
+        try process.run()
+        defer { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }
+        let log = try EventLog.open(at: path, options: EventLogOptions(access: .readOnly))
+        let publisher = try TestPublisher(port: broker.port)
+        let topic = "msh/TEST/2/e/LongFast/!10000000"
+        // What is published before it listens is lost, as with any broker: the first message is repeated until it is heard.
+        while log.head == .zero {
+            #expect(process.isRunning)
+            try publisher.publish(MadeEnvelope.bytes(from: 4, id: 1), to: topic)
+            try await Task.sleep(for: .milliseconds(100))
+        }
+        let before = log.head.rawValue
+        for number in 0..<2_000 { try publisher.publish(MadeEnvelope.bytes(from: 5, id: UInt32(number + 10)), to: topic) }
+        while log.head.rawValue < before + 2_000 { try await Task.sleep(for: .milliseconds(20)) }
+        await log.close()
+        kill(process.processIdentifier, signal)
+        let text = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        #expect(process.terminationReason == .exit && process.terminationStatus == 0, "\(text)")
+        #expect(text.contains("views flushed"), "\(text)")
+
+        let ledger = try await Ledger.open(at: path, options: LedgerOptions(access: .readOnly))
+        let stored = ledger.log.head.rawValue
+        #expect(stored >= before + 2_000)
+        for view in try await ledger.views() { #expect(view.checkpoint == stored, "\(view.name)") }
+        try await ledger.close()
+    }
+}
