@@ -8,7 +8,7 @@ row: {"view", "key", ...}, sorted by view and key. Caps are not reached by the r
 import argparse, base64, datetime, json, re, struct
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from meshtastic.protobuf import mesh_pb2, mqtt_pb2, paxcount_pb2, remote_hardware_pb2, storeforward_pb2, telemetry_pb2
-from wire import repaired, writes, writes_content
+from wire import fields, repaired, writes, writes_content
 
 DEFAULT = bytes.fromhex("d4f1bb3a20290759f0bcffabcf4e6901")
 PRESETS = ["LongFast", "LongSlow", "LongMod", "LongTurbo", "MediumFast", "MediumSlow", "MediumTurbo", "ShortFast", "ShortSlow",
@@ -18,6 +18,8 @@ PAYLOADS = {3: mesh_pb2.Position, 4: mesh_pb2.User, 5: mesh_pb2.Routing, 8: mesh
             71: mesh_pb2.NeighborInfo, 73: mqtt_pb2.MapReport, 2: remote_hardware_pb2.HardwareMessage, 12: mesh_pb2.KeyVerification,
             13: mesh_pb2.RemoteShell, 35: mesh_pb2.StoreForwardPlusPlus, 36: mesh_pb2.StatusMessage, 69: mesh_pb2.Compressed}
 TEXTS = {1, 10, 11, 32, 66}
+# Ports with a message that the official package lacks or that is too large to judge: only the wire format counts.
+WIRE_ONLY = {6, 37}
 KINDS = ["device_metrics", "environment_metrics", "air_quality_metrics", "power_metrics", "local_stats", "health_metrics",
          "host_metrics", "traffic_management_stats"]
 BROADCAST = 0xFFFFFFFF
@@ -71,6 +73,8 @@ def plausible(data):
         data.payload.decode("utf-8")
     elif data.portnum in PAYLOADS:
         return writes(PAYLOADS[data.portnum].DESCRIPTOR, data.payload)
+    elif data.portnum in WIRE_ONLY:
+        return all(number < 64 and kind in (0, 2, 5) for number, kind, *_ in fields(data.payload))
     return True
 
 
@@ -232,7 +236,7 @@ class Fold:
         row["last_heard"] = max(row["last_heard"], heard)
         row["first_heard"] = min(row["first_heard"] or heard, heard)
         row["via_mqtt"] = packet.via_mqtt
-        if packet.hop_start >= packet.hop_limit and (packet.hop_start > 0 or (data is not None and data.HasField("bitfield"))):
+        if 7 >= packet.hop_start >= packet.hop_limit and (packet.hop_start > 0 or (data is not None and data.HasField("bitfield"))):
             row["hops_away"] = packet.hop_start - packet.hop_limit
         if first_readable:
             row["channel"] = channel
@@ -259,6 +263,8 @@ class Fold:
         try:
             if port in TEXTS:
                 data.payload.decode("utf-8")
+            if port in WIRE_ONLY:
+                list(fields(data.payload))
             content = read(PAYLOADS[port], data.payload) if port in PAYLOADS else None
         except Exception:
             self.quarantine.add(event.sequence)

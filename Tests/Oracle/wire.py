@@ -91,6 +91,7 @@ def repaired(descriptor, data):
             part = encoded(number << 3 | LENGTH) + encoded(len(value)) + value
         elif field is not None and kind == LENGTH and field.type == F.TYPE_MESSAGE:
             if number in last and descriptor.name in ("MeshPacket", "FromRadio") and field.containing_oneof is not None:
+                repaired(*parts[last[number]][1:])
                 parts[last[number]] = (b"", None, b"")
             last[number] = len(parts)
             parts.append((encoded(number << 3 | LENGTH), field.message_type, value))

@@ -63,10 +63,10 @@ extension PacketOpener {
                 // config_complete_id and rebooted are numbers, all other variants messages; another type is an unknown field.
                 let type: WireType = field.number == 7 || field.number == 8 ? .varint : .lengthDelimited
                 guard (2...255).contains(field.number), field.type == type else { continue }
+                // A packet that another variant follows does not count, but it must not hide that the frame is broken.
+                if variant.number == 2 { try NestedCheck.check(bytes, variant.range, message: "MeshPacket") }
                 variant = field
-                if field.type == .lengthDelimited, field.tag != WireField.tag(2, .lengthDelimited) {
-                    try WireReader.checkFields(of: bytes, in: field.range)
-                }
+                if field.type == .lengthDelimited, field.number != 2 { try NestedCheck.check(bytes, fromRadio: field) }
             }
             guard variant.tag == WireField.tag(2, .lengthDelimited) else {
                 packet.fromRadio = UInt8(truncatingIfNeeded: variant.number)
@@ -85,7 +85,8 @@ extension PacketOpener {
         open(bytes, content, &packet, &batch)
     }
 
-    /// Reads the header of a MeshPacket. A field that comes twice counts as it came last; `decoded` and `encrypted` exclude each other.
+    /// Reads the header of a MeshPacket. A field that comes twice counts as it came last; `decoded` and `encrypted` exclude
+    /// each other, but one that does not count has to be whole, too.
     @inline(__always)
     func scanPacket(
         _ bytes: RawSpan, _ range: ByteRange, _ packet: inout DecodedPacket, _ content: inout PacketContent
@@ -98,9 +99,11 @@ extension PacketOpener {
             case WireField.tag(2, .fixed32): packet.to = field.asUInt32
             case WireField.tag(3, .varint): packet.channel = field.asUInt32
             case WireField.tag(4, .lengthDelimited):
+                if content.variant == .decoded { try WireReader.checkFields(of: bytes, in: content.range) }
                 content.variant = .decoded
                 content.range = field.range
             case WireField.tag(5, .lengthDelimited):
+                if content.variant == .decoded { try WireReader.checkFields(of: bytes, in: content.range) }
                 content.variant = .encrypted
                 content.range = field.range
             case WireField.tag(6, .fixed32): packet.id = field.asUInt32

@@ -54,9 +54,12 @@ extension DecodedPacket {
     /// Whether port and payload are there and well-formed.
     public var isReadable: Bool { opening.isReadable && failure == nil }
 
-    /// How many hops it took; nil where the sender is too old to say, or the numbers contradict each other.
+    /// The most hops that a packet's header on the air has room for.
+    public static let mostHops: UInt8 = 7
+
+    /// How many hops it took; nil where the sender is too old to say, or the numbers contradict each other or are above the most.
     public var hopsAway: UInt8? {
-        guard hasPacket, hopStart >= hopLimit else { return nil }
+        guard hasPacket, hopStart >= hopLimit, hopStart <= Self.mostHops else { return nil }
         if hopStart == 0, !(opening.isReadable && flags.contains(.hasBitfield)) { return nil }
         return hopStart - hopLimit
     }
