@@ -70,6 +70,8 @@ let package = Package(
         .executableTarget(
             name: "crashchild", dependencies: ["MeshViews", "Meshtastic", "EventLog", "ProtobufWire"], path: "Tests/CrashChild",
             swiftSettings: settings),
+        .executableTarget(
+            name: "damagelab", dependencies: ["EventLog", "LMDB", "TestKit"], path: "Tests/DamageLab", swiftSettings: settings),
         tests("LMDBTests", ["LMDB"]),
         tests("ProtobufWireTests", ["ProtobufWire"]),
         tests("MeshCryptoTests", ["MeshCrypto"]),

@@ -173,7 +173,7 @@ private enum Forgery {
 }
 
 /// A log of small events, with every hundredth too large for a leaf page.
-private func filledLog(at path: String, events count: Int) async throws -> EventLog {
+func filledLog(at path: String, events count: Int) async throws -> EventLog {
     let log = try EventLog.create(at: path)
     let source = try await log.source(named: "mqtt://broker/msh")
     _ = try await log.source(named: "a file")
@@ -194,7 +194,8 @@ private func filledLog(at path: String, events count: Int) async throws -> Event
 }
 
 /// Moves the first events into sealed blocks.
-private func seal(_ log: EventLog, upTo last: UInt64) throws -> [EncodedBlock] {
+@discardableResult
+func seal(_ log: EventLog, upTo last: UInt64) throws -> [EncodedBlock] {
     var run = RecordRun()
     run.begin(at: 1)
     do {

@@ -25,21 +25,27 @@ struct LiveTables {
             return
         }
         var older = LiveTables()
-        let listedBefore = older.read(file, before, takesRows: false).listed
-        guard commit.counted.map({ $0 >= listedBefore }) ?? false else { return }
-        countedHead = commit.counted
-        if commit.isWhole && commit.listed == commit.counted { head = commit.listed }
+        guard let counted = commit.counted, counted >= older.read(file, before, takesRows: false).counted ?? 0 else { return }
+        countedHead = counted
+        if commit.isWhole { head = counted }
     }
 
     private init() {}
 
     private struct Commit {
-        /// The highest sequence in the tables.
-        var listed: UInt64 = 0
         /// The last sequence by the number of rows.
         var counted: UInt64?
         /// Whether all pages are sound and hold as many rows as they should.
         var isWhole: Bool
+    }
+
+    /// What one pass over a table's leaf pages shows.
+    private struct Rows {
+        var count: UInt64 = 0
+        /// The sequence before that of the table's first row, by what most rows of the leftmost leaf page say.
+        var base: UInt64?
+        var lastBlock: (first: UInt64, node: LeafNode, page: UInt64)?
+        var isSound = true
     }
 
     private mutating func read(_ file: DataFile, _ meta: MetaPage, takesRows: Bool) -> Commit {
@@ -53,46 +59,62 @@ struct LiveTables {
                 roots[Self.text(page.bytes.extracting(node.key))] = root
             }
         }
-        var commit = Commit(isWhole: tables.isWhole)
-        for name in ["sealed", "events"] {
-            guard let root = roots[name] else {
-                commit.isWhole = false
-                continue
-            }
-            let sealedHead = commit.listed
-            var head: UInt64 = 0
-            var tree = PageTree(file, lastPage: meta.lastPage)
-            var rows: UInt64 = 0
-            var leaves = self.leaves
-            tree.walk(root) { number, page in
-                leaves.insert(number)
-                let count = page.nodeCount ?? 0
-                rows += UInt64(count)
-                for index in 0..<count {
-                    guard let node = page.leafNode(at: page.nodeOffset(index)) else { continue }
-                    head = max(head, Self.last(of: node, page))
-                }
-            }
-            self.leaves = leaves
-            commit.listed = max(commit.listed, head)
-            if name == "events" && commit.isWhole {
-                // Pages that are all sound tell better how many rows there are than the count does.
-                let count = tree.isWhole ? rows : root.entries
-                let (sum, overflows) = sealedHead.addingReportingOverflow(count)
-                commit.counted = overflows ? nil : max(sum, head)
-            }
-            commit.isWhole = commit.isWhole && tree.isWhole && rows == root.entries
-        }
         if takesRows { readRows(file, meta, roots) }
+        guard let sealedRoot = roots["sealed"], let eventsRoot = roots["events"] else { return Commit(isWhole: false) }
+        let sealed = rows(sealedRoot, file, meta)
+        let events = rows(eventsRoot, file, meta)
+        var commit = Commit(
+            isWhole: tables.isWhole && sealed.isSound && events.isSound && sealed.count == sealedRoot.entries
+                && events.count == eventsRoot.entries)
+        if let base = Self.base(sealed, events, file) {
+            // Pages that are all sound tell better how many rows there are than the count does.
+            let (sum, overflows) = base.addingReportingOverflow(events.isSound ? events.count : eventsRoot.entries)
+            commit.counted = overflows ? nil : sum
+        }
         return commit
     }
 
-    private static func last(of node: LeafNode, _ page: borrowing PageBytes) -> UInt64 {
-        guard let sequence = SequenceKey.sequence(page.bytes.extracting(node.key)) else { return 0 }
-        guard node.largePage == nil, let header = BlockHeader(page.bytes.extracting(node.data), first: sequence) else {
-            return sequence
+    private mutating func rows(_ root: TableRoot, _ file: DataFile, _ meta: MetaPage) -> Rows {
+        var rows = Rows()
+        var leaves = self.leaves
+        var tree = PageTree(file, lastPage: meta.lastPage)
+        tree.walk(root) { number, page in  // from the right to the left
+            leaves.insert(number)
+            let count = page.nodeCount ?? 0
+            rows.count += UInt64(count)
+            var votes: [UInt64: Int] = [:]
+            for index in 0..<count {
+                guard let node = page.leafNode(at: page.nodeOffset(index)),
+                    let sequence = SequenceKey.sequence(page.bytes.extracting(node.key))
+                else { continue }
+                votes[sequence &- UInt64(index) &- 1, default: 0] += 1
+                if sequence > rows.lastBlock?.first ?? 0 { rows.lastBlock = (sequence, node, number) }
+            }
+            rows.base = votes.first { $0.value > count / 2 }?.key
         }
-        return header.last
+        self.leaves = leaves
+        rows.isSound = tree.isWhole
+        return rows
+    }
+
+    /// The last sequence before those in `events`: that of the last sealed block, or else the one before the first of them.
+    private static func base(_ sealed: Rows, _ events: Rows, _ file: DataFile) -> UInt64? {
+        if let last = sealed.lastBlock, let header = block(last.node, last.page, last.first, file) { return header.last }
+        if events.isSound && events.count > 1 { return events.base }
+        return sealed.isSound && sealed.count == 0 ? 0 : nil
+    }
+
+    private static func block(_ node: LeafNode, _ page: UInt64, _ first: UInt64, _ file: DataFile) -> BlockHeader? {
+        let start = node.largePage.map { $0.multipliedReportingOverflow(by: UInt64(DataFile.pageSize)) }
+        guard start?.overflow != true, node.dataLength <= 2 * BlockHeader.largestContent else { return nil }
+        let place =
+            start.map { Int(clamping: $0.partialValue) &+ PageBytes.headerSize }
+            ?? Int(page) * DataFile.pageSize + node.data.lowerBound
+        var value: [UInt8] = []
+        guard file.read(node.dataLength, at: place, into: &value) else { return nil }
+        let bytes = value.span.rawBytes
+        guard let header = BlockHeader(bytes, first: first), header.isIntact(bytes) else { return nil }
+        return header
     }
 
     private mutating func readRows(_ file: DataFile, _ meta: MetaPage, _ roots: [String: TableRoot]) {

@@ -2,7 +2,7 @@ internal import Foundation
 internal import LMDB
 
 /// Reads a log's file without the store, so that nothing in it can end the process.
-struct LogSalvage {
+package struct LogSalvage {
     /// Where so many sequences are missing between two records that no file of this size can have held them, the one behind is no
     /// event of this log.
     private static let largestHole = 1 << 24
@@ -19,7 +19,7 @@ struct LogSalvage {
     /// - Parameters:
     ///   - path: of the data file.
     ///   - scratch: a folder for what does not fit into memory.
-    init(_ path: String, scratch: String, progress: (SalvageProgress) -> Bool) throws(EventLogError) {
+    package init(_ path: String, scratch: String, progress: (SalvageProgress) -> Bool) throws(EventLogError) {
         file = try storing { () throws(StorageError) in try DataFile(path) }
         live = LiveTables(file)
         pieces = SortedPieces(folder: scratch)
@@ -39,7 +39,7 @@ struct LogSalvage {
     private let covered: PageSet
 
     /// Gives each event that can be saved, in order, to `save`, and each range of sequences between them that cannot to `miss`.
-    mutating func gather(
+    package mutating func gather(
         progress: (SalvageProgress) -> Bool, save: (UInt64, RawSpan) throws(EventLogError) -> Void,
         miss: (ClosedRange<UInt64>) throws(EventLogError) -> Void
     ) throws(EventLogError) -> SalvageReport {

@@ -1,0 +1,93 @@
+import Foundation
+import Glibc
+import Synchronization
+
+/// A process whose lines are read as they come, and which is killed when none comes for long.
+final class Child: Sendable {
+    enum End: Equatable {
+        case exited(Int32)
+        case signalled(Int32)
+        case hung
+    }
+
+    /// This program.
+    static let program = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+
+    /// Runs the program to its end.
+    /// - Parameters:
+    ///   - patience: seconds without a line after which it is killed.
+    ///   - line: gets each line of its standard output.
+    static func run(
+        _ program: URL, _ arguments: [String], environment: [String: String] = [:], patience: Double = 60,
+        line: @escaping @Sendable (String) -> Void
+    ) throws -> (end: End, errors: String) {
+        let process = Process()
+        process.executableURL = program
+        process.arguments = arguments
+        process.environment = ProcessInfo.processInfo.environment.merging(["SWIFT_BACKTRACE": "enable=no"]) { $1 }
+            .merging(environment) { $1 }
+        let (output, errors) = (Pipe(), Pipe())
+        process.standardOutput = output
+        process.standardError = errors
+        process.standardInput = FileHandle.nullDevice
+        let last = Mutex(ContinuousClock.now)
+        let text = Mutex("")
+        let done = DispatchSemaphore(value: 0)
+        Thread.detachNewThread {
+            var rest: [UInt8] = []
+            while true {
+                let data = output.fileHandleForReading.availableData
+                if data.isEmpty { break }
+                last.withLock { $0 = .now }
+                rest.append(contentsOf: data)
+                while let end = rest.firstIndex(of: 10) {
+                    line(String(decoding: rest[..<end], as: UTF8.self))
+                    rest.removeSubrange(...end)
+                }
+            }
+            done.signal()
+        }
+        Thread.detachNewThread {
+            let all = errors.fileHandleForReading.readDataToEndOfFile()
+            text.withLock { $0 = String(decoding: all, as: UTF8.self) }
+            done.signal()
+        }
+        try process.run()
+        var isHung = false
+        while process.isRunning {
+            usleep(2000)
+            if !isHung && last.withLock({ ContinuousClock.now - $0 > .seconds(patience) }) {
+                isHung = true
+                kill(process.processIdentifier, SIGKILL)
+            }
+        }
+        done.wait()
+        done.wait()
+        let end: End =
+            if isHung { .hung } else if process.terminationReason == .uncaughtSignal {
+                .signalled(process.terminationStatus)
+            } else { .exited(process.terminationStatus) }
+        return (end, text.withLock { $0 })
+    }
+}
+
+/// A folder in memory, removed at the end.
+final class ScratchFolder: Sendable {
+    let path: String
+
+    init() throws {
+        let memory = FileManager.default.isWritableFile(atPath: "/dev/shm") ? "/dev/shm" : NSTemporaryDirectory()
+        path = "\(memory)/meshledger-damage-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(atPath: path)  // nothing depends on it
+    }
+}
+
+/// A line for the one who watches, at once.
+func say(_ line: String) {
+    let bytes = Array((line + "\n").utf8)
+    _ = unsafe bytes.withUnsafeBytes { unsafe write(1, $0.baseAddress, $0.count) }
+}

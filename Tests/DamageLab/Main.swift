@@ -1,0 +1,54 @@
+import Foundation
+
+/// Damages ledgers on purpose: flipped bits, images of a crash, calls that fail. `Tools/bitrot`, `Tools/crash-images` and
+/// `Tools/failing-calls` run it with their full counts, the tests with small ones.
+@main
+struct Main {
+    static func main() async {
+        let arguments = Options(Array(CommandLine.arguments.dropFirst()))
+        do {
+            switch arguments.verb {
+            case "bitrot": try await BitRot(arguments).run()
+            case "bitrot-child": try await BitRotChild(arguments).run()
+            default: throw Failure("usage: damagelab bitrot|crash-images|failing-calls OPTION=VALUE …")
+            }
+        } catch {
+            FileHandle.standardError.write(Data("damagelab: \(error)\n".utf8))
+            exit(1)
+        }
+    }
+}
+
+struct Failure: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) { self.description = description }
+}
+
+/// `verb name=value name=value …`
+struct Options {
+    let verb: String
+    private let values: [String: String]
+
+    init(_ arguments: [String]) {
+        verb = arguments.first ?? ""
+        let pairs = arguments.dropFirst().compactMap { word -> (String, String)? in
+            guard let equals = word.firstIndex(of: "=") else { return nil }
+            return (String(word[..<equals]), String(word[word.index(after: equals)...]))
+        }
+        values = Dictionary(pairs) { $1 }
+    }
+
+    func text(_ name: String) throws -> String {
+        guard let text = values[name] else { throw Failure("\(name)=… is missing") }
+        return text
+    }
+
+    func text(_ name: String, _ standard: String) -> String { values[name] ?? standard }
+
+    func number(_ name: String, _ standard: Int) throws -> Int {
+        guard let text = values[name] else { return standard }
+        guard let number = Int(text) else { throw Failure("\(name)=\(text) is no number") }
+        return number
+    }
+}

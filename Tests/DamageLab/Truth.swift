@@ -1,0 +1,100 @@
+import EventLog
+import Foundation
+import LMDB
+
+/// What a whole ledger holds, and where in its file.
+struct Truth {
+    private(set) var records: [[UInt8]] = []
+    private(set) var events: [Event] = []
+    /// For each byte of the file: the sequence of the record whose row takes it, 0 for none.
+    private(set) var owners: [UInt32] = []
+    /// For each byte: whether a changed bit there must be found by a check of the log.
+    private(set) var isVital: [Bool] = []
+
+    init(_ path: String) throws {
+        let file = path + "/log/1/data.mdb"
+        let scratch = NSTemporaryDirectory()
+        var salvage = try LogSalvage(file, scratch: scratch) { _ in true }
+        var records: [[UInt8]] = []
+        let report = try salvage.gather(progress: { _ in true }) { _, record in
+            records.append(unsafe record.withUnsafeBytes { unsafe [UInt8]($0) })
+        } miss: { _ in
+        }
+        guard report.isComplete else { throw Failure("the ledger is not whole to begin with") }
+        self.records = records
+        let log = try EventLog.open(at: path, options: EventLogOptions(access: .readOnly))
+        events = try log.events(in: EventSequence(1)...log.head)
+        guard events.count == records.count else { throw Failure("a salvage of the whole ledger has other events") }
+        try findOwners(file)
+    }
+
+    private mutating func findOwners(_ path: String) throws {
+        let file = try DataFile(path)
+        owners = [UInt32](repeating: 0, count: file.size)
+        isVital = [Bool](repeating: false, count: file.size)
+        var buffer: [UInt8] = []
+        var live = PageSet()
+        let meta = MetaPage.both(file)
+        if let last = meta.last {
+            var tables = PageTree(file, lastPage: last.lastPage)
+            tables.walk(last.tables) { _, page in
+                for index in 0..<(page.nodeCount ?? 0) {
+                    guard let node = page.leafNode(at: page.nodeOffset(index)), node.isTable,
+                        let root = TableRoot(row: page.bytes.extracting(node.data))
+                    else { continue }
+                    var tree = PageTree(file, lastPage: last.lastPage)
+                    tree.walk(root) { number, _ in live.insert(number) }
+                }
+            }
+        }
+        for number in 2..<file.pageCount {
+            guard file.readPage(number, into: &buffer) else { continue }
+            let page = PageBytes(unsafe buffer.span.bytes)
+            guard page.isLeaf, page.number == number, let count = page.nodeCount else { continue }
+            for index in 0..<count {
+                guard let node = page.leafNode(at: page.nodeOffset(index)), node.key.count == 8, node.dataLength >= 32,
+                    let key = page.bytes.littleEndian64(at: node.key.lowerBound), key.byteSwapped > 0,
+                    key.byteSwapped <= UInt64(records.count)
+                else { continue }
+                own(UInt32(key.byteSwapped), node, Int(number) * DataFile.pageSize, isLive: live.contains(number))
+            }
+        }
+    }
+
+    private mutating func own(_ sequence: UInt32, _ node: LeafNode, _ start: Int, isLive: Bool) {
+        for place in node.offset..<node.end { owners[start + place] = sequence }
+        if isLive { for place in node.key.lowerBound..<node.end { isVital[start + place] = true } }
+        guard let first = node.largePage else { return }
+        let value = Int(first) * DataFile.pageSize + PageBytes.headerSize
+        for place in value..<min(value + node.dataLength, owners.count) {
+            owners[place] = sequence
+            if isLive { isVital[place] = true }
+        }
+    }
+
+    /// Salvages an image in which one bit was flipped.
+    /// - Returns: what is wrong with what was saved.
+    func salvage(of path: String, bit: Int) throws -> String? {
+        var wrong: String?
+        let touched = UInt64(owners[bit / 8])
+        var saved = 0
+        var salvage = try LogSalvage(path + "/log/1/data.mdb", scratch: NSTemporaryDirectory()) { _ in true }
+        let report = try salvage.gather(progress: { _ in true }) { sequence, record in
+            saved += 1
+            guard sequence <= UInt64(records.count) else {
+                wrong = "bit \(bit): the salvage invents event \(sequence)"
+                return
+            }
+            let isSame = unsafe record.withUnsafeBytes { unsafe records[Int(sequence) - 1].elementsEqual($0) }
+            if !isSame { wrong = "bit \(bit): the salvage changes event \(sequence)" }
+        } miss: { range in
+            if range != touched...touched { wrong = "bit \(bit) touches event \(touched), and the salvage misses \(range)" }
+        }
+        if saved + report.missing < records.count - (touched == UInt64(records.count) ? 1 : 0) {
+            wrong =
+                wrong
+                ?? "bit \(bit): only \(saved) of \(records.count) events were saved, and \(report.missing) are called missing"
+        }
+        return wrong
+    }
+}

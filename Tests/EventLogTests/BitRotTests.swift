@@ -1,0 +1,31 @@
+import Foundation
+import TestKit
+import Testing
+
+/// A small share of what `Tools/bitrot` does in full.
+struct BitRotTests {
+    @Test(arguments: [(65_536, 250), (1 << 20, 30)])
+    func `no flipped bit gives a wrong record, hangs a reader or costs another record`(bytes: Int, bits: Int) throws {
+        let seed = UInt64.random(in: 0..<1 << 40)
+        let outcome = try DamageLab.run("bitrot", "bytes=\(bytes)", "bits=\(bits)", "seed=\(seed)", "reports=4")
+        #expect(outcome.status == 0, "seed \(seed): \(outcome.text)")
+        #expect(outcome.text.contains("\(bits) images"))
+    }
+}
+
+/// The program that damages ledgers on purpose.
+enum DamageLab {
+    static func run(_ arguments: String...) throws -> (status: Int32, text: String) {
+        let process = Process()
+        process.executableURL = try BuiltProgram.url("damagelab")
+        process.arguments = arguments
+        let output = Pipe()
+        process.standardOutput = output
+        process.standardError = output
+        process.standardInput = FileHandle.nullDevice
+        try process.run()
+        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        return (process.terminationStatus, text)
+    }
+}

@@ -1,0 +1,70 @@
+import Foundation
+import TestKit
+import Testing
+
+@testable import EventLog
+
+/// `Tools/read-ledger`, which knows of the log's files only what `FORMAT.md` says.
+struct IndependentReaderTests {
+    private struct Line: Decodable {
+        let sequence: UInt64
+        let arrival: String
+        let reception: String?
+        let source: String
+        let encoding: String
+        let payload_b64: String
+    }
+
+    private func read(_ path: String) throws -> (status: Int32, lines: [Line], errors: String) {
+        let process = Process()
+        process.executableURL = PackageRoot.url.appendingPathComponent("Tools/read-ledger")
+        process.arguments = [path]
+        let (output, errors) = (Pipe(), Pipe())
+        process.standardOutput = output
+        process.standardError = errors
+        try process.run()
+        let text = output.fileHandleForReading.readDataToEndOfFile()
+        let told = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        let lines = try text.split(separator: 10).map { try JSONDecoder().decode(Line.self, from: $0) }
+        return (process.terminationStatus, lines, told)
+    }
+
+    @Test(arguments: [false, true])
+    func `a reader in another language finds every event as it is`(isSealed: Bool) async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/ledger"
+        let log = try await filledLog(at: path, events: 1200)
+        let events = try log.events(in: EventSequence(1)...log.head)
+        if isSealed { try seal(log, upTo: 900) }
+        await log.close()
+        let (status, lines, errors) = try read(path)
+        #expect(status == 0, "\(errors.prefix(500))")
+        #expect(lines.count == events.count)
+        for (line, event) in zip(lines, events) {
+            #expect(line.sequence == event.sequence.rawValue)
+            #expect(line.payload_b64 == Data(event.payload).base64EncodedString())
+            #expect(line.source == "mqtt://broker/msh" && line.encoding == "note")
+            #expect((line.reception == "live") == (event.header.reception == .live))
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func `a reader in another language names a record or a block whose checksum differs`(isSealed: Bool) async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/ledger"
+        let log = try await filledLog(at: path, events: 300)
+        let event = try #require(try log.event(EventSequence(250)))
+        var needle = Array(event.payload.suffix(40))
+        if isSealed {
+            let blocks = try seal(log, upTo: 300)
+            needle = Array(blocks[0].bytes.suffix(40))
+        }
+        await log.close()
+        try LogFiles(path: path).damage(needle)
+        let (status, lines, errors) = try read(path)
+        #expect(status == 1)
+        #expect(errors.contains(isSealed ? "the block from event 1 on" : "event 250 "))
+        #expect(lines.count == (isSealed ? 0 : 299))
+    }
+}
