@@ -150,7 +150,12 @@ struct BitRot {
         let log = try EventLog.create(at: path, options: options)
         let source = try await log.source(named: "mqtt://broker.example/msh")
         var left = bytes * 9 / 10
+        var isSealed = false
         while left > 0 {
+            if !isSealed && left < bytes / 2 {
+                try await log.seal()
+                isSealed = true
+            }
             let events = (0..<Int.random(in: 1..<60, using: &generator)).map { _ in
                 let size =
                     switch Int.random(in: 0..<200, using: &generator) {

@@ -62,7 +62,7 @@ struct BitRotChild {
         await log.close()
         if let wrong { return "wrong bit \(bit): \(wrong)" }
         if isWhole && truth.isVital[bit / 8] {
-            return "wrong bit \(bit) of event \(truth.owners[bit / 8]) is not found by a check"
+            return "wrong bit \(bit) of events \(truth.touched(bit)) is not found by a check"
         }
         return isWhole ? "whole" : "damaged"
     }
@@ -85,7 +85,7 @@ struct BitRotChild {
                 return seen <= truth.events.count + 1
             }
             if seen != truth.events.count { isWhole = false }
-            let touched = EventSequence(UInt64(truth.owners[bit / 8]))
+            let touched = EventSequence(truth.touched(bit).lowerBound)
             if let event = try log.event(touched), event != truth.events[Int(touched.rawValue) - 1] {
                 wrong = "event \(touched) is found with other bytes"
             }

@@ -91,3 +91,16 @@ func say(_ line: String) {
     let bytes = Array((line + "\n").utf8)
     _ = unsafe bytes.withUnsafeBytes { unsafe write(1, $0.baseAddress, $0.count) }
 }
+
+/// A value that several threads change.
+///
+/// Synchronization: behind the mutex.
+final class Shared<Value: Sendable>: Sendable {
+    private let value: Mutex<Value>
+
+    init(_ value: Value) { self.value = Mutex(value) }
+
+    func withLock<Result: Sendable>(_ body: (inout Value) throws -> Result) rethrows -> Result {
+        try value.withLock { try body(&$0) }
+    }
+}

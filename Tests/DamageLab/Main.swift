@@ -10,6 +10,9 @@ struct Main {
             switch arguments.verb {
             case "bitrot": try await BitRot(arguments).run()
             case "bitrot-child": try await BitRotChild(arguments).run()
+            case "crash-images": try await CrashImages(arguments).run()
+            case "failing-calls": try await FailingCalls(arguments).run()
+            case "scenario": try await Scenario(arguments).run()
             default: throw Failure("usage: damagelab bitrot|crash-images|failing-calls OPTION=VALUE …")
             }
         } catch {

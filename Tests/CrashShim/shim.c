@@ -1,0 +1,204 @@
+/* Stands before the calls through which a program changes files (LD_PRELOAD), for files below $SHIM_ROOT.
+ *
+ * SHIM_TRACE=FILE   records each call, in the order in which they were made, one behind the other:
+ *                   kind (1), file (1), 6 bytes 0, offset (8), length (8), then the bytes of a write. A write to a descriptor with
+ *                   O_DSYNC has a kind of its own: it is durable when it returns.
+ * SHIM_FAIL=N SHIM_ERROR=E SHIM_KIND=K
+ *                   makes call number N (from 1) of kind K (`write`, `sync` or `any`) fail with the errno E, and all after it too when
+ *                   SHIM_STICKY is set; E of 0 makes a write short.
+ * SHIM_COUNT=FILE   writes the number of calls of kind K at the end.
+ * The bytes that go to a file named `acks` are recorded too and never fail: marks of what was acknowledged. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+enum kind { WRITE = 1, SYNC = 2, TRUNCATE = 3, ALLOCATE = 4, ACK = 5, WRITE_SYNCED = 6 };
+enum file { OTHER = 0, DATA = 1, ACKS = 2, REST = 3 };
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static const char *root, *count_path;
+static size_t root_length;
+static int trace = -1, wants_write, wants_sync, is_sticky, error_number;
+static long fail_at, seen;
+
+#define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
+static ssize_t (*real_write)(int, const void *, size_t);
+static ssize_t (*real_pwrite)(int, const void *, size_t, off_t);
+static ssize_t (*real_writev)(int, const struct iovec *, int);
+static ssize_t (*real_pwritev)(int, const struct iovec *, int, off_t);
+static int (*real_fsync)(int), (*real_fdatasync)(int);
+static int (*real_ftruncate)(int, off_t), (*real_fallocate)(int, off_t, off_t);
+
+__attribute__((constructor)) static void begin(void) {
+    real_write = REAL(write), real_pwrite = REAL(pwrite), real_writev = REAL(writev), real_pwritev = REAL(pwritev);
+    real_fsync = REAL(fsync), real_fdatasync = REAL(fdatasync), real_ftruncate = REAL(ftruncate);
+    real_fallocate = REAL(posix_fallocate);
+    root = getenv("SHIM_ROOT");
+    root_length = root ? strlen(root) : 0;
+    const char *path = getenv("SHIM_TRACE"), *kind = getenv("SHIM_KIND"), *number = getenv("SHIM_ERROR"), *at = getenv("SHIM_FAIL");
+    if (path) trace = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    wants_write = !kind || strcmp(kind, "sync") != 0;
+    wants_sync = !kind || strcmp(kind, "write") != 0;
+    is_sticky = getenv("SHIM_STICKY") != NULL;
+    error_number = number ? atoi(number) : 0;
+    fail_at = at ? atol(at) : 0;
+    count_path = getenv("SHIM_COUNT");
+}
+
+__attribute__((destructor)) static void end(void) {
+    if (!count_path) return;
+    FILE *file = fopen(count_path, "w");
+    if (file) fprintf(file, "%ld\n", seen), fclose(file);
+}
+
+static enum file file_of(int fd) {
+    char link[64], path[4096];
+    if (!root) return OTHER;
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    ssize_t length = readlink(link, path, sizeof path - 1);
+    if (length < (ssize_t)root_length || memcmp(path, root, root_length) != 0) return OTHER;
+    path[length] = 0;
+    const char *name = strrchr(path, '/');
+    if (name && strcmp(name, "/acks") == 0) return ACKS;
+    if (name && strcmp(name, "/data.mdb") == 0 && strstr(path, "/log/")) return DATA;
+    return REST;
+}
+
+static void put(const void *bytes, size_t length) {
+    const char *next = bytes;
+    while (trace >= 0 && length > 0) {
+        ssize_t count = real_write(trace, next, length);
+        if (count <= 0) abort();
+        next += count;
+        length -= (size_t)count;
+    }
+}
+
+static void note(enum kind kind, enum file file, uint64_t offset, uint64_t length) {
+    unsigned char head[24] = {(unsigned char)kind, (unsigned char)file};
+    memcpy(head + 8, &offset, 8);
+    memcpy(head + 16, &length, 8);
+    put(head, sizeof head);
+}
+
+/* Whether this call is the one that fails. */
+static int fails(enum kind kind, enum file file) {
+    if (file != DATA && file != REST) return 0;
+    if (!(kind == SYNC ? wants_sync : wants_write)) return 0;
+    seen++;
+    return fail_at > 0 && (seen == fail_at || (is_sticky && seen > fail_at));
+}
+
+static ssize_t write_at(int fd, const struct iovec *parts, int count, off_t offset, int is_placed) {
+    enum file file = file_of(fd);
+    if (file == OTHER) return is_placed ? real_pwritev(fd, parts, count, offset) : real_writev(fd, parts, count);
+    pthread_mutex_lock(&lock);
+    off_t place = is_placed ? offset : lseek(fd, 0, SEEK_CUR);
+    ssize_t result;
+    if (fails(WRITE, file)) {
+        if (error_number) {
+            result = -1;
+            errno = error_number;
+        } else {
+            size_t half = parts[0].iov_len / 2;
+            result = half == 0 ? 0 : is_placed ? real_pwrite(fd, parts[0].iov_base, half, offset) : real_write(fd, parts[0].iov_base, half);
+        }
+    } else {
+        result = is_placed ? real_pwritev(fd, parts, count, offset) : real_writev(fd, parts, count);
+    }
+    int error = errno;
+    if (result > 0 && (file == DATA || file == ACKS)) {
+        int is_synced = (fcntl(fd, F_GETFL) & O_DSYNC) != 0;
+        note(file == ACKS ? ACK : is_synced ? WRITE_SYNCED : WRITE, file, (uint64_t)place, (uint64_t)result);
+        size_t left = (size_t)result;
+        for (int part = 0; part < count && left > 0; part++) {
+            size_t length = parts[part].iov_len < left ? parts[part].iov_len : left;
+            put(parts[part].iov_base, length);
+            left -= length;
+        }
+    }
+    pthread_mutex_unlock(&lock);
+    errno = error;
+    return result;
+}
+
+ssize_t write(int fd, const void *bytes, size_t length) {
+    if (!real_write) begin();
+    if (!root || file_of(fd) == OTHER) return real_write(fd, bytes, length);
+    struct iovec part = {(void *)bytes, length};
+    return write_at(fd, &part, 1, 0, 0);
+}
+
+ssize_t pwrite(int fd, const void *bytes, size_t length, off_t offset) {
+    if (!root) return real_pwrite(fd, bytes, length, offset);
+    struct iovec part = {(void *)bytes, length};
+    return write_at(fd, &part, 1, offset, 1);
+}
+ssize_t pwrite64(int fd, const void *bytes, size_t length, off64_t offset) { return pwrite(fd, bytes, length, offset); }
+
+ssize_t writev(int fd, const struct iovec *parts, int count) {
+    if (!root || file_of(fd) == OTHER) return real_writev(fd, parts, count);
+    return write_at(fd, parts, count, 0, 0);
+}
+
+ssize_t pwritev(int fd, const struct iovec *parts, int count, off_t offset) {
+    return root ? write_at(fd, parts, count, offset, 1) : real_pwritev(fd, parts, count, offset);
+}
+ssize_t pwritev64(int fd, const struct iovec *parts, int count, off64_t offset) { return pwritev(fd, parts, count, offset); }
+
+static int synced(int fd, int (*call)(int)) {
+    enum file file = file_of(fd);
+    if (file == OTHER) return call(fd);
+    pthread_mutex_lock(&lock);
+    int result;
+    if (fails(SYNC, file)) {
+        result = -1;
+        errno = error_number ? error_number : EIO;
+    } else {
+        result = call(fd);
+    }
+    int error = errno;
+    if (result == 0 && file == DATA) note(SYNC, file, 0, 0);
+    pthread_mutex_unlock(&lock);
+    errno = error;
+    return result;
+}
+
+int fsync(int fd) { return synced(fd, real_fsync); }
+int fdatasync(int fd) { return synced(fd, real_fdatasync); }
+
+int ftruncate(int fd, off_t length) {
+    enum file file = file_of(fd);
+    if (file == OTHER) return real_ftruncate(fd, length);
+    pthread_mutex_lock(&lock);
+    int result = -1;
+    if (fails(TRUNCATE, file)) errno = error_number ? error_number : EIO;
+    else result = real_ftruncate(fd, length);
+    int error = errno;
+    if (result == 0 && file == DATA) note(TRUNCATE, file, 0, (uint64_t)length);
+    pthread_mutex_unlock(&lock);
+    errno = error;
+    return result;
+}
+int ftruncate64(int fd, off64_t length) { return ftruncate(fd, length); }
+
+int posix_fallocate(int fd, off_t offset, off_t length) {
+    enum file file = file_of(fd);
+    if (file == OTHER) return real_fallocate(fd, offset, length);
+    pthread_mutex_lock(&lock);
+    int result = fails(ALLOCATE, file) ? (error_number ? error_number : EIO) : real_fallocate(fd, offset, length);
+    if (result == 0 && file == DATA) note(ALLOCATE, file, (uint64_t)offset, (uint64_t)length);
+    pthread_mutex_unlock(&lock);
+    return result;
+}
+int posix_fallocate64(int fd, off64_t offset, off64_t length) { return posix_fallocate(fd, offset, length); }

@@ -1,0 +1,64 @@
+import Foundation
+import TestKit
+
+/// The library that stands before the calls which change files: built from `Tests/CrashShim` with the C compiler.
+struct Shim {
+    let path: String
+
+    init(in scratch: ScratchFolder) throws {
+        path = scratch.path + "/shim.so"
+        let source = PackageRoot.url.appendingPathComponent("Tests/CrashShim/shim.c").path
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = ["cc", "-O2", "-shared", "-fPIC", "-o", path, source, "-ldl", "-lpthread"]
+        try process.run()
+        process.waitUntilExit()
+        guard process.terminationStatus == 0 else { throw Failure("\(source) cannot be compiled") }
+    }
+
+    func environment(root: String, _ more: [String: String]) -> [String: String] {
+        ["LD_PRELOAD": path, "SHIM_ROOT": root].merging(more) { $1 }
+    }
+}
+
+/// What the shim recorded.
+struct Trace {
+    enum Call {
+        /// A write; `isSynced` where it is durable when it returns.
+        case write(offset: Int, bytes: ArraySlice<UInt8>, isSynced: Bool)
+        case sync
+        case truncate(Int)
+        case allocate(end: Int)
+        /// What a caller was told by then.
+        case acknowledged(Set<UInt64>)
+    }
+
+    let calls: [Call]
+
+    init(_ path: String) throws {
+        let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
+        func number(_ offset: Int) -> Int { (0..<8).reduce(0) { $0 | Int(bytes[offset + $1]) << (8 * $1) } }
+        var calls: [Call] = []
+        var place = 0
+        while place + 24 <= bytes.count {
+            let (kind, offset, length) = (bytes[place], number(place + 8), number(place + 16))
+            place += 24
+            switch kind {
+            case 1, 5, 6:
+                let content = bytes[place..<place + length]
+                place += length
+                if kind == 5 {
+                    let numbers = String(decoding: content, as: UTF8.self).split(separator: "\n").compactMap { UInt64($0) }
+                    calls.append(.acknowledged(Set(numbers)))
+                } else {
+                    calls.append(.write(offset: offset, bytes: content, isSynced: kind == 6))
+                }
+            case 2: calls.append(.sync)
+            case 3: calls.append(.truncate(length))
+            case 4: calls.append(.allocate(end: offset + length))
+            default: throw Failure("the trace is garbled")
+            }
+        }
+        self.calls = calls
+    }
+}

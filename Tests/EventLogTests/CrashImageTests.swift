@@ -1,0 +1,20 @@
+import Foundation
+import TestKit
+import Testing
+
+/// Small shares of what `Tools/crash-images` and `Tools/failing-calls` do in full.
+struct CrashImageTests {
+    @Test func `whatever a crash leaves of the file opens with all that was acknowledged`() throws {
+        let seed = UInt64.random(in: 0..<1 << 40)
+        let outcome = try DamageLab.run("crash-images", "scenarios=2", "samples=3", "seed=\(seed)")
+        #expect(outcome.status == 0, "seed \(seed): \(outcome.text)")
+        #expect(outcome.text.contains("of 2 scenarios"))
+    }
+
+    @Test func `whichever call fails, what was acknowledged is there once and the rest was refused`() throws {
+        let seed = UInt64.random(in: 0..<1 << 40)
+        let outcome = try DamageLab.run("failing-calls", "runs=30", "seed=\(seed)")
+        #expect(outcome.status == 0, "seed \(seed): \(outcome.text)")
+        #expect(outcome.text.contains("30 runs"))
+    }
+}
