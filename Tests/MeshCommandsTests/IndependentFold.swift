@@ -50,7 +50,7 @@ struct IndependentFold {
         .enabled(if: SharedFolder.exists, "needs ../shared"),
         arguments: [
             ("mqtt-envelopes.base64", 354), ("packets-2025-09.jsonl", 11_555), ("udp-datagrams.jsonl", 26),
-            ("tcp-stream.bin", 1_938),
+            ("tcp-stream.bin", 1_938), ("json-messages.jsonl", 19),
         ])
     func `recorded traffic gives the rows of the independent fold`(name: String, rows: Int) throws {
         let folder = try TemporaryFolder()
@@ -70,6 +70,19 @@ struct IndependentFold {
         _ = try run(program, ["simulate", "--ledger", ledger] + options)
         _ = try run(program, ["keys", "add", "Harbour", "--ledger", ledger, "--psk", Self.harbour])
         #expect(try compare(folder, psk: ["--psk", "Harbour=" + Self.harbour]).contains(" rows compared, 0 differences"))
+    }
+
+    @Test(arguments: [0, 200]) func `simulated traffic in the JSON form gives the rows of the independent fold`(bad: Int) throws {
+        let folder = try TemporaryFolder()
+        let program = try BuiltProgram.url().path
+        let ledger = folder.path + "/mesh.ledger"
+        let file = folder.file("json").path
+        _ = try run(program, ["init", "--ledger", ledger])
+        let options = ["--seed", "9", "--packets", "4000", "--bad", "\(bad)", "--as", "mqtt-json", "--to", file]
+        _ = try run(program, ["simulate"] + options)
+        _ = try run(program, ["import", "--ledger", ledger, file])
+        let found = try compare(folder)
+        #expect(found.contains(" rows compared, 0 differences"), "\(found)")
     }
 
     /// What FOLD.md says of damaged bytes is exact enough to be written again: no difference is excused.

@@ -8,6 +8,7 @@ row: {"view", "key", ...}, sorted by view and key. Caps are not reached by the r
 import argparse, base64, datetime, json, re, struct
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from meshtastic.protobuf import mesh_pb2, mqtt_pb2, paxcount_pb2, remote_hardware_pb2, storeforward_pb2, telemetry_pb2
+import json_form
 from wire import fields, repaired, writes, writes_content
 
 DEFAULT = bytes.fromhex("d4f1bb3a20290759f0bcffabcf4e6901")
@@ -139,7 +140,7 @@ class Fold:
     # Events
 
     def event(self, event):
-        event.replayed = False
+        event.replayed, event.sound = False, True
         gateway, channel_id, packet = 0, "", None
         try:
             if event.encoding == "ServiceEnvelope":
@@ -153,8 +154,10 @@ class Fold:
                 packet = read(mesh_pb2.MeshPacket, event.payload)
             elif event.encoding == "FromRadio":
                 packet = self.from_radio(event)
+            elif event.encoding == "MQTTJSON":
+                packet, channel_id, gateway, event.sound = json_form.packet(event.payload, event.source)
             else:
-                raise ValueError("a form that this program does not read")
+                raise ValueError("no packet in it")
         except Exception:
             self.quarantine.add(event.sequence)
             return
@@ -261,6 +264,8 @@ class Fold:
             self.message(event, packet, data, channel, gateway, first_sequence)
             return
         try:
+            if not event.sound:
+                raise ValueError("a payload without what its type needs")
             if port in TEXTS:
                 data.payload.decode("utf-8")
             if port in WIRE_ONLY:

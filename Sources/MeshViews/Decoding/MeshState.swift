@@ -44,7 +44,7 @@ public struct MeshState: Sendable {
         guard batch.stamps[index].isFirstReadable, packet.failure == nil else { return }
         switch packet.port {
         case Port.nodeInfo:
-            if let key = AnnouncedKeys.key(in: batch.packets.payload(of: packet)) {
+            if announcedKeys[packet.from] == nil, let key = AnnouncedKeys.key(in: batch.packets.payload(of: packet)) {
                 learn(key, of: packet.from, index, in: &batch)
             }
         case Port.text, Port.alert:

@@ -1,0 +1,150 @@
+"""The JSON form of MQTT as the packet that it was made from, by the rules of Sources/MeshViews/FOLD.md. Messages are built by the official package."""
+import json, re
+from google.protobuf.descriptor import FieldDescriptor as F
+from meshtastic.protobuf import mesh_pb2, paxcount_pb2, remote_hardware_pb2, telemetry_pb2
+
+BROADCAST = 0xFFFFFFFF
+USER = {"longname": "long_name", "shortname": "short_name", "hardware": "hw_model"}
+PAX = {"wifi_count": "wifi", "ble_count": "ble"}
+AIR = {"pm10": "pm10_standard", "pm25": "pm25_standard", "pm100": "pm100_standard"}
+POWER = {f"{what}_ch{number}": f"ch{number}_{what}" for what in ("voltage", "current") for number in range(1, 9)}
+METRICS = ["device_metrics", "environment_metrics", "air_quality_metrics", "power_metrics", "local_stats", "health_metrics",
+           "host_metrics", "traffic_management_stats"]
+RENAMED = {"air_quality_metrics": AIR, "power_metrics": POWER}
+PORTS = {"text": 1, "telemetry": 67, "nodeinfo": 4, "position": 3, "waypoint": 8, "neighborinfo": 71, "traceroute": 70, "detection": 10,
+         "paxcounter": 34, "gpios_changed": 2, "gpios_read_reply": 2}
+# What a payload without a type is, by its members: the first that fits.
+MARKS = [("text", {"text"}), ("nodeinfo", {"longname", "shortname", "hardware"}), ("place", {"latitude_i", "longitude_i"}),
+         ("neighborinfo", {"neighbors", "neighbors_count"}), ("traceroute", {"route", "route_back"}),
+         ("paxcounter", {"wifi_count", "ble_count"}), ("gpio", {"gpio_value"})]
+
+
+def packet(payload, source):
+    """(MeshPacket, channel name, gateway, whether the payload is sound). Raises where the bytes are no such message."""
+    message = json.loads(payload.decode("utf-8"))
+    if not isinstance(message, dict) or node(message.get("from")) is None:
+        raise ValueError("no sender")
+    out = mesh_pb2.MeshPacket(id=bits(message.get("id")) or 0, channel=bits(message.get("channel")) or 0, rx_time=bits(message.get("timestamp")) or 0)
+    setattr(out, "from", node(message["from"]))
+    out.to = BROADCAST if node(message.get("to")) is None else node(message["to"])
+    start, away = small(message.get("hop_start")), small(message.get("hops_away"))
+    out.hop_start = start if start is not None else away or 0
+    out.hop_limit = out.hop_start - away if away is not None and away <= out.hop_start else 0
+    gateway = re.fullmatch("![0-9a-fA-F]{1,8}", str(message.get("sender")))
+    kind, content = message.get("type") or "", message.get("payload")
+    if "payload" in message and (content is not None or kind == "text"):
+        kind = kind or inferred(content)
+        if kind in PORTS:
+            out.decoded.portnum = PORTS[kind]
+            if out.hop_start == 0 and away == 0:
+                out.decoded.bitfield = 0
+            body = body_of(kind, content)
+            out.decoded.payload = body or b""
+            return out, channel_of(source), int(gateway[0][1:], 16) if gateway else 0, body is not None
+    return out, channel_of(source), int(gateway[0][1:], 16) if gateway else 0, True
+
+
+def channel_of(source):
+    found = re.search("(?:^|/)2/json/([^/]+)/![0-9a-fA-F]{1,8}$", source)
+    return found[1] if found else ""
+
+
+def number(value):
+    if isinstance(value, (bool, int, float)):
+        return value
+    try:
+        return float(value) if isinstance(value, str) else None
+    except ValueError:
+        return None
+
+
+def whole(value):
+    if isinstance(value, str) and re.fullmatch("[+-]?[0-9]+", value):
+        return int(value)
+    value = number(value)
+    return int(value) if value is not None and value == int(value) else None
+
+
+def bits(value):
+    value = whole(value)
+    return value & BROADCAST if value is not None and -(1 << 31) <= value < 1 << 32 else None
+
+
+def small(value):
+    value = whole(value)
+    return value if value is not None and 0 <= value < 256 else None
+
+
+def node(value):
+    if isinstance(value, str) and re.fullmatch("![0-9a-fA-F]{1,8}", value):
+        return int(value[1:], 16)
+    return BROADCAST if value == "^all" else bits(value)
+
+
+def inferred(content):
+    if not isinstance(content, dict):
+        return "text" if isinstance(content, str) else None
+    names = set(content)
+    for kind, marks in MARKS:
+        if names & marks:
+            if kind == "place":
+                return "waypoint" if names & {"name", "description", "expire", "locked_to"} else "position"
+            return ("gpios_read_reply" if "gpio_mask" in names else "gpios_changed") if kind == "gpio" else kind
+    return "telemetry" if metrics_of(content) else None
+
+
+def metrics_of(content):
+    """The metrics that know the most of the names, the first of equals."""
+    if not isinstance(content, dict):
+        return None
+    best, most = None, 0
+    for name in METRICS:
+        known = telemetry_pb2.Telemetry.DESCRIPTOR.fields_by_name[name].message_type.fields_by_name
+        count = sum(RENAMED.get(name, {}).get(member, member) in known for member in content)
+        if count > most:
+            best, most = name, count
+    return best
+
+
+def body_of(kind, content):
+    """The payload's bytes; None where it holds nothing of its kind."""
+    if kind in ("text", "detection"):
+        text = content.get("text") if isinstance(content, dict) and "text" in content else content
+        return (text if isinstance(text, str) else json.dumps(text, separators=(",", ":"))).encode()
+    if not isinstance(content, dict):
+        return None
+    if kind == "telemetry":
+        name = metrics_of(content)
+        if name is None:
+            return None
+        telemetry = telemetry_pb2.Telemetry()
+        getattr(telemetry, name).SetInParent()
+        fill(getattr(telemetry, name), content, RENAMED.get(name, {}))
+        return telemetry.SerializeToString()
+    messages = {"nodeinfo": mesh_pb2.User(), "position": mesh_pb2.Position(), "waypoint": mesh_pb2.Waypoint(), "paxcounter": paxcount_pb2.Paxcount(),
+                "neighborinfo": mesh_pb2.NeighborInfo(), "traceroute": mesh_pb2.RouteDiscovery()}
+    message = messages.get(kind) or remote_hardware_pb2.HardwareMessage()
+    fill(message, content, {"nodeinfo": USER, "paxcounter": PAX}.get(kind, {}))
+    return message.SerializeToString()
+
+
+def fill(message, content, names):
+    for name, value in content.items():
+        field = message.DESCRIPTOR.fields_by_name.get(names.get(name, name))
+        if field is None or isinstance(value, (list, dict)):
+            continue
+        if field.type == F.TYPE_STRING:
+            fitting = value.split("\0")[0] if isinstance(value, str) else None
+        elif field.type == F.TYPE_FLOAT:
+            fitting = number(value)
+        elif field.type in (F.TYPE_UINT32, F.TYPE_FIXED32):
+            fitting = node(value)
+        elif field.type == F.TYPE_ENUM and isinstance(value, str) and value in field.enum_type.values_by_name:
+            fitting = field.enum_type.values_by_name[value].number
+        elif field.type in (F.TYPE_INT32, F.TYPE_SFIXED32, F.TYPE_SINT32, F.TYPE_ENUM, F.TYPE_UINT64):
+            fitting = number(value)
+            fitting = int(fitting) if fitting is not None else None
+        else:
+            continue
+        if fitting is not None:
+            setattr(message, field.name, fitting)
