@@ -10,8 +10,9 @@ import Testing
 struct KilledWriters {
     private static let kills = Int(ProcessInfo.processInfo.environment["MESHLEDGER_KILLS"] ?? "") ?? 12
 
-    /// Runs the child for some milliseconds and returns what it had printed when it was killed.
-    private func kill(_ path: String, start: Int, after milliseconds: UInt32) throws -> [Substring] {
+    /// Runs the child for some milliseconds, from its start or from its first append that returned, and returns what it had printed when it
+    /// was killed.
+    private func kill(_ path: String, start: Int, after milliseconds: UInt32, isUnderWay: Bool) throws -> [Substring] {
         let child = Process()
         child.executableURL = try BuiltProgram.url("crashchild")
         child.arguments = [path, String(start)]
@@ -19,12 +20,14 @@ struct KilledWriters {
         child.standardOutput = output
         try child.run()
         let reader = output.fileHandleForReading
+        // On a busy machine a delay from the start alone might never let an append return.
+        let begin = isUnderWay ? reader.availableData : Data()
         let killer = Thread {
             usleep(milliseconds * 1_000)
             Foundation.kill(child.processIdentifier, SIGKILL)
         }
         killer.start()
-        let text = String(decoding: reader.readDataToEndOfFile(), as: UTF8.self)
+        let text = String(decoding: begin + reader.readDataToEndOfFile(), as: UTF8.self)
         child.waitUntilExit()
         var lines = text.split(separator: "\n", omittingEmptySubsequences: true)
         if !text.hasSuffix("\n") { lines = lines.dropLast() }
@@ -56,7 +59,7 @@ struct KilledWriters {
         var acknowledged: [UInt64: (task: UInt32, number: UInt32)] = [:]
         for kill in 0..<Self.kills {
             let delay = UInt32.random(in: 5...120, using: &random)
-            for line in try self.kill(path, start: kill * 100_000, after: delay) {
+            for line in try self.kill(path, start: kill * 100_000, after: delay, isUnderWay: kill.isMultiple(of: 2)) {
                 let numbers = line.split(separator: " ").compactMap { UInt64($0) }
                 try #require(numbers.count == 3)
                 acknowledged[numbers[0]] = (UInt32(numbers[1]), UInt32(numbers[2]))
