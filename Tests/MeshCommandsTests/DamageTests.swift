@@ -81,4 +81,22 @@ struct DamageTests {
         #expect(try tool.run("salvage", tool.ledger, new).status == 73)
         #expect(try tool.run("salvage", tool.folder.file("none").path, new).status == 66)
     }
+
+    @Test func `a damaged view is told apart from a damaged log and made anew by the next reader`() throws {
+        let (tool, _) = try simulated()
+        let before = try tool.run("positions", "--format", "jsonl").output
+        let folder = tool.ledger + "/views/positions"
+        let recipe = try #require(FileManager.default.contentsOfDirectory(atPath: folder).first { $0 != "current" })
+        let file = URL(fileURLWithPath: "\(folder)/\(recipe)/data.mdb")
+        var bytes = try Data(contentsOf: file)
+        bytes.replaceSubrange(0..<8192, with: Data(repeating: 0xff, count: 8192))
+        try bytes.write(to: file)
+        let verify = try tool.run("verify")
+        #expect(verify.status == 1)
+        #expect(verify.errors.contains("no event is damaged") && verify.errors.contains("meshledger rebuild"))
+        #expect(verify.output.contains("3000 events") && !verify.output.contains("lost"))
+        let after = try tool.run("positions", "--format", "jsonl")
+        #expect(after.status == 0 && after.output == before)
+        #expect(try tool.run("verify").status == 0)
+    }
 }

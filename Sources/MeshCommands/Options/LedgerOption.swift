@@ -52,7 +52,9 @@ struct LedgerOption: ParsableArguments {
             try await reader.close()
             return try await openUpToDate()
         } catch let error as LedgerError {
-            throw withAdvice(error)
+            guard error.isOfView(in: path) else { throw withAdvice(error) }
+            // Views are made of the events: a damaged one is made anew.
+            return try await openUpToDate()
         }
     }
 
@@ -105,4 +107,9 @@ extension Ledger {
             bar.show(fraction: progress.fraction, done: progress.position - progress.start, unit: "events")
         }
     }
+}
+
+extension LedgerError {
+    /// Whether a view of the ledger is damaged, not its log.
+    func isOfView(in ledger: String) -> Bool { code == .corrupt && path.hasPrefix(ledger + "/views/") }
 }

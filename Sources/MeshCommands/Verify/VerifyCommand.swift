@@ -68,13 +68,14 @@ struct VerifyCommand: AsyncParsableCommand {
 
     private func tell(_ what: String, _ stage: VerifyNews) throws {
         guard stage != .views else {
-            throw CommandError(
-                .verificationFailed,
-                "\(ledger.path): \(what): the events are in order, the views are damaged; make them anew with `meshledger rebuild`"
-            )
+            throw CommandError(.verificationFailed, Self.viewsDamaged(ledger.path, what))
         }
         StandardOutput.error("meshledger: \(ledger.path): \(what): the log is damaged")
         try tellLosses()
+    }
+
+    private static func viewsDamaged(_ path: String, _ what: String) -> String {
+        "\(path): \(what): no event is damaged, but the views are; make them anew with `meshledger rebuild`"
     }
 
     /// Names what is lost, found without the store, and what to do.
@@ -134,6 +135,9 @@ extension VerifyCommand {
             for view in strangers { StandardOutput.error("the view \(view) has seen events that the log does not hold") }
             if !result.isIntact || !strangers.isEmpty { throw ExitCode(ExitStatus.verificationFailed.rawValue) }
         } catch {
+            if let error = error as? LedgerError, error.isOfView(in: ledger.path) {
+                throw CommandError(.verificationFailed, Self.viewsDamaged(ledger.path, "\(error.path) cannot be used"))
+            }
             let isCorrupt =
                 (error as? EventLogError)?.code == .corrupt || (error as? LedgerError)?.code == .corrupt
             if isCorrupt { GuardedChild.tell(VerifyNews.corrupt.line) }
