@@ -17,12 +17,13 @@ public struct WireWriter: Sendable {
 
     public mutating func varint(_ number: UInt32, _ value: UInt64) {
         let tag = WireField.tag(number, .varint)
-        guard tag < 0x80, value < 0x80 else {
+        guard tag < 0x80, value <= ShortBytes.largestVarint else {
             rawVarint(UInt64(tag))
             return rawVarint(value)
         }
-        let both = (UInt16(truncatingIfNeeded: tag) | UInt16(truncatingIfNeeded: value) << 8).littleEndian
-        unsafe withUnsafeBytes(of: both) { unsafe bytes.append(contentsOf: $0) }
+        var field = ShortBytes(UInt8(truncatingIfNeeded: tag))
+        field.varint(value)
+        bytes.append(field)
     }
 
     public mutating func uint32(_ number: UInt32, _ value: UInt32) { varint(number, UInt64(value)) }
@@ -48,8 +49,9 @@ public struct WireWriter: Sendable {
             rawVarint(UInt64(tag))
             return rawFixed32(value)
         }
-        let both = (UInt64(tag) | UInt64(value) << 8).littleEndian
-        unsafe withUnsafeBytes(of: both) { unsafe bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: $0[..<5])) }
+        var field = ShortBytes(UInt8(truncatingIfNeeded: tag))
+        field.fixed32(value)
+        bytes.append(field)
     }
 
     public mutating func sfixed32(_ number: UInt32, _ value: Int32) { fixed32(number, UInt32(bitPattern: value)) }

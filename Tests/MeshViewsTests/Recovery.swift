@@ -74,6 +74,27 @@ struct Recovery {
         try await again.close()
     }
 
+    @Test func `messages without an identifier count for the cap after the ledger was opened again`() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/mesh.ledger"
+        let options = LedgerOptions(caps: ViewCaps(messages: 10))
+        for part in 0..<2 {
+            let ledger =
+                part == 0
+                ? try await Ledger.create(at: path, options: options) : try await Ledger.open(at: path, options: options)
+            let source = try await ledger.log.source(named: "test")
+            let texts = (0..<8).map { index in
+                var packet = MeshPacketBuilder(id: 0, rxTime: 1_780_000_000 + UInt32(part * 8 + index))
+                packet.payload = Array("message \(part * 8 + index)".utf8)
+                return packet.event(source)
+            }
+            _ = try await ledger.log.append(texts)
+            try await ledger.catchUp()
+            if part == 1 { #expect(try ledger.messages().map(\.text) == (6..<16).reversed().map { "message \($0)" }) }
+            try await ledger.close()
+        }
+    }
+
     @Test func `a view that has seen a tail which the log lost is built again`() async throws {
         let folder = try TemporaryFolder()
         let source = packets(50, seed: 3)

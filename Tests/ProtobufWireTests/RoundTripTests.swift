@@ -28,6 +28,25 @@ import Testing
         #expect(read[6].asFloat == -1.5 && read[7].asDouble == 2.25 && read[8].asBool && read[9].asInt64 == -1)
     }
 
+    @Test func `tags and numbers of every length are written byte for byte as protobuf has them`() {
+        func varint(_ value: UInt64) -> [UInt8] {
+            value < 0x80 ? [UInt8(value)] : [UInt8(value & 0x7f) | 0x80] + varint(value >> 7)
+        }
+        for number: UInt32 in [1, 15, 16, 2047, 2048, 536_870_911] {
+            for bits in 0...64 {
+                for value in [bits == 64 ? UInt64.max : 1 << bits, (bits == 64 ? 0 : 1 << bits) &- 1] {
+                    var writer = WireWriter()
+                    writer.varint(number, value)
+                    let word = UInt32(truncatingIfNeeded: value)
+                    writer.fixed32(number, word)
+                    let fixed = (0..<4).map { UInt8(truncatingIfNeeded: word >> (8 * $0)) }
+                    let tag = UInt64(number) << 3
+                    #expect(writer.bytes == varint(tag) + varint(value) + varint(tag | 5) + fixed, "\(number) \(value)")
+                }
+            }
+        }
+    }
+
     @Test func `nested messages of any length come back`() throws {
         for length in [0, 1, 127, 128, 20000] {
             var writer = WireWriter()

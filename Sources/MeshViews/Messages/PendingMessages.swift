@@ -6,9 +6,9 @@ import ProtobufWire
 ///
 /// Caps act on each event: an evicted message is gone for the very next acknowledgement, whatever was flushed when.
 struct PendingMessages: Sendable {
-    /// What is asked of an entry without its row stands beside it: a row's texts and lists are costly to copy.
+    /// A row as it will be stored, with what is asked of it more often: rows with their texts and lists are costly to keep.
     private struct Entry {
-        var row: MessageRow
+        var value: ValueChunks.Place
         let sortKey: MessageRow.SortKey
         let packet: UInt64
         let firstSequence: UInt64
@@ -39,6 +39,7 @@ struct PendingMessages: Sendable {
 
     private let cap: Int
     private var entries: [Entry] = []
+    private var values = ValueChunks()
     /// The newest entry of each packet identifier.
     private var newest = FlatMap()
     private var threads: [Thread] = []
@@ -50,11 +51,11 @@ struct PendingMessages: Sendable {
 
     init(cap: Int) { self.cap = cap }
 
-    var pendingBytes: Int { entries.count * 320 + removedRows.count * 96 }
+    var pendingBytes: Int { values.byteCount + entries.count * 96 + removedRows.count * 96 }
 
     mutating func load(_ store: ViewStore) throws(StorageError) {
         let transaction = try store.environment.beginRead()
-        hasStoredRows = try transaction.count(store.table("packets")) > 0
+        hasStoredRows = try transaction.count(store.table("messages")) > 0
     }
 
     mutating func insert(_ row: MessageRow, in store: ViewStore) throws(StorageError) {
@@ -70,8 +71,8 @@ struct PendingMessages: Sendable {
         let older = row.id == 0 ? -1 : newest[row.packet] ?? -1
         entries.append(
             Entry(
-                row: row, sortKey: row.sortKey, packet: row.packet, firstSequence: row.firstSequence, older: older,
-                isStored: isStored))
+                value: values.append { row.encode(to: &$0) }, sortKey: row.sortKey, packet: row.packet,
+                firstSequence: row.firstSequence, older: older, isStored: isStored))
         if row.id != 0 { newest.set(row.packet, Int32(place)) }
         return place
     }
@@ -94,18 +95,32 @@ struct PendingMessages: Sendable {
         guard id != 0 else { return false }
         let packet = UInt64(from) << 32 | UInt64(id)
         if let firstSequence, let place = entry(of: packet, where: { $0.firstSequence == firstSequence }) {
-            change(&entries[place].row)
-            return true
+            return revise(place, change)
         }
         let latest = firstSequence == nil ? latestEntry(of: packet) : nil
         let stored = hasStoredRows ? try find(from: from, id: id, firstSequence: firstSequence, in: store) : nil
         if let latest, entries[latest].firstSequence >= stored?.firstSequence ?? 0 {
-            change(&entries[latest].row)
-            return true
+            return revise(latest, change)
         }
-        guard let stored else { return false }
-        change(&entries[add(stored, isStored: true)].row)
+        guard var stored else { return false }
+        change(&stored)
+        _ = add(stored, isStored: true)
         return true
+    }
+
+    private mutating func revise(_ place: Int, _ change: (inout MessageRow) -> Void) -> Bool {
+        guard var row = row(of: entries[place]) else { return false }
+        change(&row)
+        entries[place].value = values.append { row.encode(to: &$0) }
+        return true
+    }
+
+    /// Not inlined: a chunk that is still held when the next value is added would be copied.
+    @inline(never)
+    private func row(of entry: Entry) -> MessageRow? {
+        let key = MessageRow.key(entry.sortKey)
+        let chunk = values.chunk(of: entry.value)
+        return MessageRow.decode(key: key.rawSpan, value: chunk.rawSpan.extracting(entry.value.range))
     }
 
     /// The pending entry of a packet identifier whose first reception is the latest.
@@ -149,6 +164,7 @@ struct PendingMessages: Sendable {
     }
 
     private mutating func evict(from thread: Int, _ store: ViewStore) throws(StorageError) {
+        guard hasStoredRows else { return evictPending(from: thread) }
         let prefix = threads[thread].id.key
         let transaction = try store.environment.beginRead()
         let table = try store.table("messages")
@@ -167,6 +183,13 @@ struct PendingMessages: Sendable {
             } else {
                 return
             }
+            threads[thread].count -= 1
+        }
+    }
+
+    private mutating func evictPending(from thread: Int) {
+        while threads[thread].count > cap, let oldest = threads[thread].newRows.removeSmallest() {
+            entries[oldest.entry].isRemoved = true
             threads[thread].count -= 1
         }
     }
@@ -200,13 +223,13 @@ struct PendingMessages: Sendable {
     private func writeRows(to transaction: inout WriteTransaction, _ table: RawTable) throws(StorageError) {
         let mode: PutMode = try transaction.count(table) == 0 ? .append : .replace
         let order = entries.indices.filter { !entries[$0].isRemoved }.map { (entries[$0].sortKey, $0) }.sorted { $0.0 < $1.0 }
-        var writer = WireWriter(capacity: 512)
         var key = [UInt8](repeating: 0, count: MessageRow.keySize)
+        var cursor = try transaction.writeCursor(table)
         for (sortKey, place) in order {
-            writer.removeAll(keepingCapacity: true)
-            entries[place].row.encode(to: &writer)
             MessageRow.store(sortKey, into: &key)
-            try transaction.put(table, key: key.rawSpan, value: writer.bytes.rawSpan, mode)
+            let value = entries[place].value
+            let chunk = values.chunk(of: value)
+            try cursor.put(key: key.rawSpan, value: chunk.rawSpan.extracting(value.range), mode)
         }
     }
 
@@ -217,16 +240,18 @@ struct PendingMessages: Sendable {
             .sorted { $0 < $1 }
         var packetKey = [UInt8](repeating: 0, count: 16)
         var rowKey = [UInt8](repeating: 0, count: MessageRow.keySize)
+        var cursor = try transaction.writeCursor(table)
         for (packet, firstSequence, place) in order {
             Projections.store(packet, length: 8, into: &packetKey, at: 0)
             Projections.store(firstSequence, length: 8, into: &packetKey, at: 8)
             MessageRow.store(entries[place].sortKey, into: &rowKey)
-            try transaction.put(table, key: packetKey.rawSpan, value: rowKey.rawSpan, mode)
+            try cursor.put(key: packetKey.rawSpan, value: rowKey.rawSpan, mode)
         }
     }
 
     mutating func committed() {
         entries.removeAll(keepingCapacity: true)
+        values.removeAll()
         newest = FlatMap()
         threads.removeAll(keepingCapacity: true)
         threadPlaces.removeAll(keepingCapacity: true)

@@ -10,7 +10,8 @@ struct ChannelTraffic: Sendable {
 
     private var rows: [ChannelRow] = []
     private var places: [ChannelIdentity: Int] = [:]
-    private var dirty: Set<Int> = []
+    private var dirty: [Int] = []
+    private var isDirty: [Bool] = []
     private var batchChannels: [ChannelIdentity] = []
     private var batchPlaces: [Int] = []
 
@@ -31,25 +32,30 @@ struct ChannelTraffic: Sendable {
         rows[place].receptions &+= 1
         if isFirst { rows[place].packets &+= 1 }
         rows[place].lastHeard = max(rows[place].lastHeard, heard)
-        dirty.insert(place)
+        if !isDirty[place] {
+            isDirty[place] = true
+            dirty.append(place)
+        }
     }
 
     private mutating func place(of channel: ChannelIdentity) -> Int {
         if let known = places[channel] { return known }
         if rows.count >= Self.mostChannels, channel != Self.others { return place(of: Self.others) }
-        rows.append(ChannelRow(channel: channel))
-        places[channel] = rows.count - 1
+        append(ChannelRow(channel: channel))
         return rows.count - 1
+    }
+
+    private mutating func append(_ row: ChannelRow) {
+        places[row.channel] = rows.count
+        rows.append(row)
+        isDirty.append(false)
     }
 
     mutating func load(_ transaction: borrowing ReadTransaction, _ table: RawTable) throws(StorageError) {
         var cursor = try transaction.cursor(table)
         var isRow = try cursor.first()
         while isRow {
-            if let row = ChannelRow.decode(cursor.value) {
-                places[row.channel] = rows.count
-                rows.append(row)
-            }
+            if let row = ChannelRow.decode(cursor.value) { append(row) }
             isRow = try cursor.next()
         }
     }
@@ -62,5 +68,8 @@ struct ChannelTraffic: Sendable {
         }
     }
 
-    mutating func committed() { dirty.removeAll(keepingCapacity: true) }
+    mutating func committed() {
+        for place in dirty { isDirty[place] = false }
+        dirty.removeAll(keepingCapacity: true)
+    }
 }

@@ -60,7 +60,8 @@ public struct NodesView: Projection {
         let heard = stamp.policy(for: packet).time(received: packet.rxTime).time
         traffic.count(stamp.channel, isFirst: stamp.isFirstReception, heard: heard)
         let slot = table.slot(of: packet.from, sequence: stamp.sequence, heard: heard)
-        table.update(slot) { $0.hear(packet, stamp, heard: heard, channel: batch.channels[Int(stamp.channel)]) }
+        let channels = batch.channels  // captured alone: a closure that captures the batch copies it for each packet
+        table.update(slot) { $0.hear(packet, stamp, heard: heard, channels) }
         context.want(.debounced)
         if stamp.isFirstReadable { introduce(slot, packet, stamp, batch, &context) }
     }
@@ -129,7 +130,7 @@ public struct NodesView: Projection {
 
 extension NodeRow {
     fileprivate mutating func hear(
-        _ packet: DecodedPacket, _ stamp: MeshBatch.Stamp, heard: UInt32, channel: @autoclosure () -> ChannelIdentity
+        _ packet: DecodedPacket, _ stamp: MeshBatch.Stamp, heard: UInt32, _ channels: [ChannelIdentity]
     ) {
         receptions &+= 1
         lastSequence = stamp.sequence
@@ -146,10 +147,9 @@ extension NodeRow {
             if stamp.isFirstReception { unreadable &+= 1 }
             return
         }
-        let channelNumber = stamp.channel
-        if stamp.isFirstReadable && channelNumber >= 0 {
-            let name = channel().name
-            if name != self.channel { self.channel = name }
+        if stamp.isFirstReadable && stamp.channel >= 0 {
+            let name = channels[Int(stamp.channel)].name
+            if name != channel { channel = name }
         }
     }
 

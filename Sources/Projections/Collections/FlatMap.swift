@@ -2,35 +2,37 @@
 ///
 /// It differs from `Dictionary` in one point: the hash is one multiplication instead of SipHash. Keys come from the
 /// radio, so an attacker can make a bucket long; the table therefore mixes in a seed that changes with every process.
-/// Nothing depends on the order of its entries.
-package struct FlatMap: Sendable {
-    private struct Slot {
-        var key: UInt64
-        var value: Int32  // -1: empty
+/// Nothing depends on the order of its entries. It is public because only public code is inlined into other rooms.
+public struct FlatMap: Sendable {
+    @usableFromInline struct Slot: Sendable {
+        @usableFromInline var key: UInt64
+        @usableFromInline var value: Int32  // -1: empty
     }
 
-    private static let seed = UInt64.random(in: .min ... .max) | 1
-    private var slots: [Slot]
-    private var mask: UInt64
-    package private(set) var count = 0
+    private static let processSeed = UInt64.random(in: .min ... .max) | 1
+    /// A copy at hand: a static property would be asked each time whether it was made.
+    @usableFromInline let seed = Self.processSeed
+    @usableFromInline var slots: [Slot]
+    @usableFromInline var mask: UInt64
+    public private(set) var count = 0
 
-    package init(minimumCapacity: Int = 64) {
+    public init(minimumCapacity: Int = 64) {
         var size = 64
         while size < minimumCapacity &* 2 { size &*= 2 }
         slots = Array(repeating: Slot(key: 0, value: -1), count: size)
         mask = UInt64(size - 1)
     }
 
-    @inline(__always)
-    private func home(_ key: UInt64) -> Int {
-        var mixed = (key ^ Self.seed) &* 0x9e37_79b9_7f4a_7c15
+    @inlinable @inline(__always)
+    func home(_ key: UInt64) -> Int {
+        var mixed = (key ^ seed) &* 0x9e37_79b9_7f4a_7c15
         mixed ^= mixed >> 32
         return Int(truncatingIfNeeded: mixed & mask)
     }
 
     /// The number stored under the key, or nil.
-    package subscript(key: UInt64) -> Int32? {
-        @inline(__always) get {
+    public subscript(key: UInt64) -> Int32? {
+        @inlinable @inline(__always) get {
             var at = home(key)
             while true {
                 let slot = slots[at]
@@ -42,7 +44,7 @@ package struct FlatMap: Sendable {
     }
 
     /// Stores a number of 0 or more under the key.
-    package mutating func set(_ key: UInt64, _ value: Int32) {
+    public mutating func set(_ key: UInt64, _ value: Int32) {
         if (count &+ 1) &* 2 > slots.count { grow() }
         var at = home(key)
         while slots[at].value >= 0 && slots[at].key != key { at = (at &+ 1) & Int(truncatingIfNeeded: mask) }
@@ -51,7 +53,7 @@ package struct FlatMap: Sendable {
     }
 
     /// Forgets the key (if that number is stored under it), and moves later entries of its run back so that no gap hides them.
-    package mutating func remove(_ key: UInt64, ifItIs value: Int32? = nil) {
+    public mutating func remove(_ key: UInt64, ifItIs value: Int32? = nil) {
         var at = home(key)
         while slots[at].value >= 0 && slots[at].key != key { at = (at &+ 1) & Int(truncatingIfNeeded: mask) }
         guard slots[at].value >= 0, value == nil || slots[at].value == value else { return }
@@ -70,7 +72,7 @@ package struct FlatMap: Sendable {
         slots[gap].value = -1
     }
 
-    package mutating func removeAll(keepingCapacity: Bool) {
+    public mutating func removeAll(keepingCapacity: Bool) {
         self = FlatMap(minimumCapacity: keepingCapacity ? slots.count / 2 : 64)
     }
 

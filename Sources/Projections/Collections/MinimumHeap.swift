@@ -1,14 +1,14 @@
-/// A binary heap whose smallest element comes first.
-package struct MinimumHeap<Element: Comparable & Sendable>: Sendable {
-    private var elements: [Element] = []
+/// A binary heap whose smallest element comes first. It is public because only public code is specialized in other rooms.
+public struct MinimumHeap<Element: Comparable & Sendable>: Sendable {
+    @usableFromInline var elements: [Element] = []
 
-    package init() {}
+    @inlinable public init() {}
 
-    package var count: Int { elements.count }
-    package var isEmpty: Bool { elements.isEmpty }
-    package var smallest: Element? { elements.first }
+    @inlinable public var count: Int { elements.count }
+    @inlinable public var isEmpty: Bool { elements.isEmpty }
+    @inlinable public var smallest: Element? { elements.first }
 
-    package mutating func insert(_ element: Element) {
+    @inlinable public mutating func insert(_ element: Element) {
         elements.append(element)
         var at = elements.count - 1
         while at > 0 {
@@ -20,14 +20,14 @@ package struct MinimumHeap<Element: Comparable & Sendable>: Sendable {
     }
 
     @discardableResult
-    package mutating func removeSmallest() -> Element? {
+    @inlinable public mutating func removeSmallest() -> Element? {
         guard let first = elements.first, let last = elements.popLast() else { return nil }
         guard !elements.isEmpty else { return first }
         elements[0] = last
         var at = 0
         while true {
             var least = at
-            for child in [2 * at + 1, 2 * at + 2] where child < elements.count && elements[child] < elements[least] {
+            for child in 2 * at + 1...2 * at + 2 where child < elements.count && elements[child] < elements[least] {
                 least = child
             }
             guard least != at else { return first }
@@ -36,5 +36,5 @@ package struct MinimumHeap<Element: Comparable & Sendable>: Sendable {
         }
     }
 
-    package mutating func removeAll() { elements.removeAll() }
+    @inlinable public mutating func removeAll() { elements.removeAll() }
 }

@@ -1,25 +1,30 @@
-import ProtobufWire
+package import ProtobufWire
 
 /// The encoded values of waiting rows, in chunks: one long array would be copied each time it outgrows its room.
-struct ValueChunks: Sendable {
+package struct ValueChunks: Sendable {
     /// Where a value lies.
-    struct Place {
+    package struct Place: Sendable {
         var chunk: Int32
         var offset: Int32
         var length: Int32
+
+        /// The value's bytes among those of its chunk.
+        package var range: Range<Int> { Int(offset)..<Int(offset) + Int(length) }
     }
 
     /// In bytes. A chunk is left behind before a value would likely outgrow it.
     private static let chunkSize = 1 << 18
     private static let roomForOne = 1 << 10
 
-    private var chunks = [WireWriter()]
+    private var chunks = [WireWriter(capacity: Self.chunkSize)]
     /// The chunk that is being filled.
     private var last = 0
-    private(set) var byteCount = 0
+    package private(set) var byteCount = 0
+
+    package init() {}
 
     @inline(__always)
-    mutating func append(_ encode: (inout WireWriter) -> Void) -> Place {
+    package mutating func append(_ encode: (inout WireWriter) -> Void) -> Place {
         if chunks[last].bytes.count > Self.chunkSize - Self.roomForOne { nextChunk() }
         let offset = chunks[last].bytes.count
         encode(&chunks[last])
@@ -28,10 +33,18 @@ struct ValueChunks: Sendable {
         return Place(chunk: Int32(last), offset: Int32(offset), length: Int32(length))
     }
 
-    /// The bytes of the chunk that the value lies in.
-    func bytes(_ place: Place) -> [UInt8] { chunks[Int(place.chunk)].bytes }
+    /// The values of these places, one after the other.
+    func gathered(_ places: some Sequence<Place>) -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(places.reduce(0) { $0 + Int($1.length) })
+        for place in places { bytes += chunks[Int(place.chunk)].bytes[place.range] }
+        return bytes
+    }
 
-    mutating func removeAll() {
+    /// The bytes of the chunk that the value lies in.
+    package func chunk(of place: Place) -> [UInt8] { chunks[Int(place.chunk)].bytes }
+
+    package mutating func removeAll() {
         for index in chunks.indices { chunks[index].removeAll() }
         last = 0
         byteCount = 0

@@ -19,7 +19,10 @@ func replay(_ folder: String) async throws {
     try await ledger.catchUp()
     let seconds = secondsNow() - started
     var facts: [(String, Any)] = [("anonymous_kib", memory("RssAnon")), ("peak_rss_kib", memory("VmHWM"))]
-    for view in try await ledger.views() { facts.append((view.name, view.rows[view.name] ?? 0)) }
+    for view in try await ledger.views() {
+        facts.append((view.name, view.rows[view.name] ?? 0))
+        facts.append((view.name + "_digest", "\"\(try ledger.digest(of: view.name))\""))
+    }
     facts.append(("messages_by_channel", try messagesByChannel(ledger)))
     report("replay", Int(ledger.log.head.rawValue), seconds, facts)
     try await ledger.close()
