@@ -30,8 +30,24 @@ extension EventLog {
     ///   `.permission`, `.corrupt` with what was found, `.networkFileSystem`. Nothing is ever repaired or removed.
     public static func open(at path: String, options: EventLogOptions = EventLogOptions()) throws(EventLogError) -> EventLog {
         let folder = LogFolder(path: path)
-        let generation = try folder.readCurrent()
+        var generation = try folder.readCurrent()
         let lock = options.access == .readWrite ? try WriterLock(path: folder.lockPath) : nil
+        if lock != nil { generation = try folder.readCurrent() }  // it may have been compacted before the lock was free
+        while true {
+            do throws(EventLogError) {
+                return try open(folder, generation, options, lock)
+            } catch {
+                // A compaction may just have put another generation in its place.
+                let current = try folder.readCurrent()
+                guard current != generation else { throw error }
+                generation = current
+            }
+        }
+    }
+
+    private static func open(
+        _ folder: LogFolder, _ generation: UInt32, _ options: EventLogOptions, _ lock: WriterLock?
+    ) throws(EventLogError) -> EventLog {
         let environment = try openEnvironment(folder.environmentPath(generation: generation), options, creates: false)
         do throws(EventLogError) {
             return try start(folder, options, environment, lock: lock, isNew: false)

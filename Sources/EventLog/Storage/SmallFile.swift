@@ -46,6 +46,19 @@ enum SmallFile {
         guard unsafe rename(temporary, path) == 0 else { throw failure(errno, path) }
     }
 
+    static func sync(_ path: String) throws(EventLogError) {
+        let file = unsafe open(path, O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { throw failure(errno, path) }
+        defer { close(file) }
+        guard fsync(file) == 0 else { throw failure(errno, path) }
+    }
+
+    static func size(_ path: String) throws(EventLogError) -> Int {
+        var status = stat()
+        guard unsafe stat(path, &status) == 0 else { throw failure(errno, path) }
+        return Int(status.st_size)
+    }
+
     static func syncFolder(_ path: String) throws(EventLogError) {
         let folder = unsafe open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard folder >= 0 else { throw failure(errno, path) }

@@ -29,7 +29,8 @@ public struct MeshLedgerCommand: AsyncParsableCommand {
             InitCommand.self, ImportCommand.self, IngestCommand.self, SimulateCommand.self, EventsCommand.self,
             PacketCommand.self, NodesCommand.self, PositionsCommand.self, TelemetryCommand.self, MessagesCommand.self,
             ChannelsCommand.self, KeysCommand.self, StatsCommand.self, ViewCommand.self, QuarantineCommand.self,
-            RebuildCommand.self, SealCommand.self, VerifyCommand.self, SalvageCommand.self, CheckpointCommand.self,
+            RebuildCommand.self, SealCommand.self, CompactCommand.self, VerifyCommand.self, SalvageCommand.self,
+            CheckpointCommand.self,
             ProveCommand.self, VerifyProofCommand.self,
             ExportCommand.self,
         ])

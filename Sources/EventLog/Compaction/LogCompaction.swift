@@ -1,0 +1,8 @@
+/// What a compaction did.
+public struct LogCompaction: Sendable, Equatable {
+    /// Bytes of the log's file before and after.
+    public let sizeBefore: Int
+    public let sizeAfter: Int
+    /// The generation that is the log now.
+    public let generation: UInt32
+}
