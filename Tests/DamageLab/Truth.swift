@@ -16,9 +16,9 @@ struct Truth {
     init(_ path: String) throws {
         let file = path + "/log/1/data.mdb"
         let scratch = NSTemporaryDirectory()
-        var salvage = try LogSalvage(file, scratch: scratch) { _ in true }
+        var salvage = try LogSalvage(file, scratch: scratch) { _ in }
         var records: [[UInt8]] = []
-        let report = try salvage.gather(progress: { _ in true }) { _, record in
+        let report = try salvage.gather(progress: { _ in }) { _, record in
             records.append(unsafe record.withUnsafeBytes { unsafe [UInt8]($0) })
         } miss: { _ in
         }
@@ -97,8 +97,8 @@ struct Truth {
         var wrong: String?
         let touched = touched(bit)
         var saved = 0
-        var salvage = try LogSalvage(path + "/log/1/data.mdb", scratch: NSTemporaryDirectory()) { _ in true }
-        let report = try salvage.gather(progress: { _ in true }) { sequence, record in
+        var salvage = try LogSalvage(path + "/log/1/data.mdb", scratch: NSTemporaryDirectory()) { _ in }
+        let report = try salvage.gather(progress: { _ in }) { sequence, record in
             saved += 1
             guard sequence <= UInt64(records.count) else {
                 wrong = "bit \(bit): the salvage invents event \(sequence)"

@@ -15,7 +15,12 @@ struct SalvageTests {
         let events = try log.events(in: EventSequence(1)...log.head)
         let sources = try log.sources()
         await log.close()
-        let report = try await EventLog.salvage(path, to: folder.path + "/new")
+        let report = try await EventLog.salvage(path, to: folder.path + "/new") { _ in
+            #expect(!FileManager.default.fileExists(atPath: folder.path + "/new"))
+        }
+        #expect(!FileManager.default.fileExists(atPath: folder.path + "/new.salvaging"))
+        let again = await #expect(throws: EventLogError.self) { try await EventLog.salvage(path, to: folder.path + "/new") }
+        #expect(again?.code == .exists)
         #expect(report.isComplete && report.saved == 3000 && report.found == 0 && report.disputed == 0)
         let new = try EventLog.open(at: folder.path + "/new")
         #expect(try new.events(in: EventSequence(1)...new.head) == events)

@@ -1,15 +1,14 @@
 internal import Foundation
+internal import Glibc
 internal import Synchronization
 
 extension EventLog {
     /// Looks through the log's file for every record that still checks, without the store and without changing anything: no damage can end
     /// the process.
     ///
-    /// - Parameters:
-    ///   - damaged: a ledger's folder, or the data file of its log.
-    ///   - progress: returning false ends the survey early.
+    /// - Parameter damaged: a ledger's folder, or the data file of its log.
     public static func survey(
-        _ damaged: String, progress: (SalvageProgress) -> Bool = { _ in true }
+        _ damaged: String, progress: (SalvageProgress) -> Void = { _ in }
     ) throws(EventLogError) -> SalvageReport {
         var salvage = try LogSalvage(try dataFile(of: damaged), scratch: NSTemporaryDirectory(), progress: progress)
         return try salvage.gather(progress: progress, save: { _, _ in }, miss: { _ in })
@@ -18,19 +17,23 @@ extension EventLog {
     /// Writes every record of a damaged log that still checks into a new log, byte for byte.
     ///
     /// Each event keeps its sequence: in the place of one that is lost stands a gap event that says so. The new log has an identity of its
-    /// own; checkpoints and proofs of the damaged log hold for the damaged log only.
+    /// own; checkpoints and proofs of the damaged log hold for the damaged log only. It is made beside, as `NEW.salvaging`, and gets its name
+    /// when it is complete.
     ///
     /// - Parameters:
     ///   - damaged: a ledger's folder, or the data file of its log. It is only read.
     ///   - new: a folder that does not exist yet, or is empty.
-    ///   - progress: returning false ends the salvage early.
     public static func salvage(
-        _ damaged: String, to new: String, progress: (SalvageProgress) -> Bool = { _ in true }
+        _ damaged: String, to new: String, progress: (SalvageProgress) -> Void = { _ in }
     ) async throws(EventLogError) -> SalvageReport {
+        let file = try dataFile(of: damaged)
         let parent = URL(fileURLWithPath: new).deletingLastPathComponent().path
-        var salvage = try LogSalvage(try dataFile(of: damaged), scratch: parent, progress: progress)
+        let names = try? FileManager.default.contentsOfDirectory(atPath: new)  // nil where there is none
+        guard names?.isEmpty ?? !FileManager.default.fileExists(atPath: new) else { throw EventLogError(.exists, path: new) }
+        let unfinished = URL(fileURLWithPath: new).path + ".salvaging"
+        var salvage = try LogSalvage(file, scratch: parent, progress: progress)
         let clock = SettableClock()
-        let log = try create(at: new, options: EventLogOptions(clock: { clock.now }))
+        let log = try create(at: unfinished, options: EventLogOptions(clock: { clock.now }))
         do throws(EventLogError) {
             var writer = SalvageWriter(log, clock)
             let report = try salvage.gather(progress: progress) { sequence, record throws(EventLogError) in
@@ -41,6 +44,8 @@ extension EventLog {
             try writer.finish()
             try await writer.keep(salvage.sources, named: report.namelessSources, salvage.cursors)
             await log.close()
+            guard unsafe rename(unfinished, new) == 0 else { throw SmallFile.failure(errno, new) }
+            try SmallFile.syncFolder(parent)
             return report
         } catch {
             await log.close()

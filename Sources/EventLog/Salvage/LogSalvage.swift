@@ -19,7 +19,7 @@ package struct LogSalvage {
     /// - Parameters:
     ///   - path: of the data file.
     ///   - scratch: a folder for what does not fit into memory.
-    package init(_ path: String, scratch: String, progress: (SalvageProgress) -> Bool) throws(EventLogError) {
+    package init(_ path: String, scratch: String, progress: (SalvageProgress) -> Void) throws(EventLogError) {
         file = try storing { () throws(StorageError) in try DataFile(path) }
         live = LiveTables(file)
         pieces = SortedPieces(folder: scratch)
@@ -40,7 +40,7 @@ package struct LogSalvage {
 
     /// Gives each event that can be saved, in order, to `save`, and each range of sequences between them that cannot to `miss`.
     package mutating func gather(
-        progress: (SalvageProgress) -> Bool, save: (UInt64, RawSpan) throws(EventLogError) -> Void,
+        progress: (SalvageProgress) -> Void, save: (UInt64, RawSpan) throws(EventLogError) -> Void,
         miss: (ClosedRange<UInt64>) throws(EventLogError) -> Void
     ) throws(EventLogError) -> SalvageReport {
         var reader = PieceReader(file)
@@ -77,9 +77,7 @@ package struct LogSalvage {
                 try miss(next...next)
             }
             next += 1
-            if next & 0xfff == 0, !progress(SalvageProgress(stage: .gathering, done: report.saved, total: max(report.saved, 1))) {
-                break
-            }
+            if next & 0xfff == 0 { progress(SalvageProgress(stage: .gathering, done: report.saved, total: max(report.saved, 1))) }
         }
         if let head = live.countedHead, head >= next, isPlausible(head - next) {
             report.miss(next...head)

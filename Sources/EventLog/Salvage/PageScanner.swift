@@ -24,9 +24,9 @@ struct PageScanner {
     }
 
     /// Shows `found` each piece.
-    /// - Parameter progress: gets the bytes that were read; returning false ends the scan early.
+    /// - Parameter progress: gets the bytes that were read.
     mutating func scan(
-        progress: (Int) -> Bool, found: (SalvagePiece) throws(EventLogError) -> Void
+        progress: (Int) -> Void, found: (SalvagePiece) throws(EventLogError) -> Void
     ) throws(EventLogError) {
         var chunk: [UInt8] = []
         var page: UInt64 = 2
@@ -41,7 +41,7 @@ struct PageScanner {
                 }
             }
             page += count
-            guard progress(Int(page) * DataFile.pageSize) else { return }
+            progress(Int(page) * DataFile.pageSize)
         }
     }
 

@@ -10,7 +10,7 @@ struct SalvageCommand: AsyncParsableCommand {
             Reads the damaged file page by page, without the store, so that no damage can end the program, and changes nothing in it. In the
             new ledger each event has the sequence, times, source and bytes that it had; in the place of one that is lost stands a gap event
             that says so. Channel keys and import cursors come along. The new ledger has an identity and a signing key of its own:
-            checkpoints and proofs of the damaged one do not hold for it.
+            checkpoints and proofs of the damaged one do not hold for it. Until it is complete it is called NEW.salvaging.
 
             Lists the sequences that are lost. Ends with status 0 when nothing is, with 1 when something is, 66 or 65 when there is no ledger.
 
@@ -33,7 +33,6 @@ struct SalvageCommand: AsyncParsableCommand {
             bar.show(
                 fraction: isReading ? Double(progress.done) / Double(max(progress.total, 1)) : nil, done: UInt64(progress.done),
                 unit: isReading ? "bytes" : "events")
-            return true
         }
         bar.end()
         if let new { try Self.copyKeys(from: damaged, to: new) }
@@ -44,7 +43,7 @@ struct SalvageCommand: AsyncParsableCommand {
         if !report.isComplete { throw ExitCode(ExitStatus.verificationFailed.rawValue) }
     }
 
-    private func salvage(_ progress: (SalvageProgress) -> Bool) async throws -> SalvageReport {
+    private func salvage(_ progress: (SalvageProgress) -> Void) async throws -> SalvageReport {
         guard let new else { return try EventLog.survey(damaged, progress: progress) }
         let parent = URL(fileURLWithPath: new).deletingLastPathComponent().path
         try FileManager.default.createDirectory(atPath: parent, withIntermediateDirectories: true)
