@@ -36,9 +36,6 @@ extension EventLog {
     public func append(
         _ events: [NewEvent], cursor: SourceCursor? = nil, token: AppendToken? = nil
     ) async throws(EventLogError) -> ClosedRange<EventSequence>? {
-        guard events.allSatisfy({ $0.payload.count <= NewEvent.largestPayload }) else {
-            throw EventLogError(.tooLarge, path: path)
-        }
         return range(try await first(of: .many(events), cursor, token), events.count)
     }
 
@@ -55,9 +52,6 @@ extension EventLog {
     public func appendBlocking(
         _ events: [NewEvent], cursor: SourceCursor? = nil, token: AppendToken? = nil
     ) throws(EventLogError) -> ClosedRange<EventSequence>? {
-        guard events.allSatisfy({ $0.payload.count <= NewEvent.largestPayload }) else {
-            throw EventLogError(.tooLarge, path: path)
-        }
         return range(try firstBlocking(.many(events), cursor, token), events.count)
     }
 
@@ -158,9 +152,15 @@ extension EventLog {
         switch work {
         case .one, .source: return
         case .many(let events):
-            guard events.count > 1 else { return }
-            let size = events.reduce(0) { $0 + $1.payload.count + RecordHeader.size }
-            guard size <= Self.largestAppend else { throw EventLogError(.tooLarge, path: path) }
+            var (size, largest) = (0, 0)
+            for place in events.indices {
+                let count = events[place].payload.count
+                size += count + RecordHeader.size
+                largest = max(largest, count)
+            }
+            guard largest <= NewEvent.largestPayload, size <= Self.largestAppend else {
+                throw EventLogError(.tooLarge, path: path)
+            }
         case .batch(let batch):
             guard batch.byteCount + batch.count * RecordHeader.size <= Self.largestAppend else {
                 throw EventLogError(.tooLarge, path: path)

@@ -37,7 +37,7 @@ final class Sealer: Sendable {
     private let board: HeadBoard
     /// Asks the writer for a transaction.
     private let nudge: @Sendable () -> Void
-    private let queue = DispatchQueue(label: "meshledger-seal", qos: .utility)
+    private let queue = BackgroundQueue(name: "meshledger-seal")
     private let state = Mutex(State())
     private let maker = Mutex<BlockMaker?>(nil)
     /// The head at which there is something to seal.
@@ -86,7 +86,7 @@ final class Sealer: Sendable {
             defer { state.requests = [] }
             return state.requests
         }
-        queue.sync {}
+        queue.waitForJobs()
         for request in requests { request.waiter.resume(returning: EventLogError(.closed, path: store.environment.path)) }
     }
 
@@ -193,7 +193,9 @@ extension Sealer {
         if state.isIdle || !state.requests.isEmpty {
             nudge()
         } else {
-            queue.asyncAfter(deadline: .now() + Self.patience) { [weak self] in self?.lost(work.last) }
+            DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + Self.patience) { [weak self] in
+                self?.lost(work.last)
+            }
         }
     }
 

@@ -20,7 +20,7 @@ final class TreeKeeper: Sendable {
 
     private let store: LogStore
     private let prepared: PreparedWorkBox
-    private let queue = DispatchQueue(label: "meshledger-tree", qos: .utility)
+    private let queue = BackgroundQueue(name: "meshledger-tree")
     private let state = Mutex(State())
     /// The head at which there is something to hash.
     private let nextHead = Atomic<UInt64>(0)
@@ -49,7 +49,7 @@ final class TreeKeeper: Sendable {
     /// - Parameter isCatchingUp: whether what is full is hashed and stored first.
     func finish(isCatchingUp: Bool) {
         state.withLock { $0.isEnded = true }
-        queue.sync {}
+        queue.waitForJobs()
         guard isCatchingUp, !store.environment.areWritesClosed else { return }
         let works = prepared.takeAll()
         do {
@@ -69,7 +69,7 @@ final class TreeKeeper: Sendable {
         // What fails is tried again at the next commit.
         while !state.withLock({ $0.isEnded }), let work = try? hashNext() { prepared.add(work) }  // see above
         state.withLock { $0.isAtWork = false }
-        queue.asyncAfter(deadline: .now() + Self.patience) { [weak self] in
+        DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + Self.patience) { [weak self] in
             if let self, !prepared.isEmpty { nudge() }
         }
     }

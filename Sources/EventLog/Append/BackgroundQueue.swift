@@ -1,0 +1,71 @@
+internal import Dispatch
+internal import Foundation
+internal import Glibc
+internal import Synchronization
+
+/// Runs jobs one after the other on a thread of its own that steps back when others want the core: what is done beside the writer must
+/// not take it from those who append.
+///
+/// Synchronization: the jobs are behind the mutex; the thread sleeps on `bell`.
+final class BackgroundQueue: Sendable {
+    private struct State {
+        var jobs: [@Sendable () -> Void] = []
+        var hasThread = false
+        var isEnded = false
+    }
+
+    /// What the thread holds, so that the queue itself can end.
+    private final class Line: Sendable {
+        let state = Mutex(State())
+        let bell = DispatchSemaphore(value: 0)
+
+        func run() {
+            // For this thread only, as Linux does it; where it is refused the jobs run at the same pace as others.
+            _ = setpriority(Int32(PRIO_PROCESS.rawValue), 0, BackgroundQueue.niceness)
+            while true {
+                bell.wait()
+                let (job, isEnded) = state.withLock { ($0.jobs.isEmpty ? nil : $0.jobs.removeFirst(), $0.isEnded) }
+                if let job { job() } else if isEnded { return }
+            }
+        }
+    }
+
+    private let line = Line()
+    private let name: String
+    /// About a tenth of the share of a thread that does not step back.
+    private static let niceness: Int32 = 10
+
+    /// - Parameter name: the thread's.
+    init(name: String) { self.name = name }
+
+    deinit {
+        line.state.withLock { $0.isEnded = true }
+        line.bell.signal()
+    }
+
+    func async(_ job: @escaping @Sendable () -> Void) {
+        let startsThread = line.state.withLock { state in
+            state.jobs.append(job)
+            defer { state.hasThread = true }
+            return !state.hasThread
+        }
+        if startsThread { startThread() }
+        line.bell.signal()
+    }
+
+    /// Returns when the jobs that were added before are done.
+    func waitForJobs() {
+        guard line.state.withLock({ $0.hasThread }) else { return }
+        let done = DispatchSemaphore(value: 0)
+        async { done.signal() }
+        done.wait()
+    }
+
+    private func startThread() {
+        let line = line
+        let thread = Thread { line.run() }
+        thread.name = name
+        thread.stackSize = 1 << 20
+        thread.start()
+    }
+}
