@@ -51,7 +51,7 @@ struct PendingMessages: Sendable {
 
     init(cap: Int) { self.cap = cap }
 
-    var pendingBytes: Int { values.byteCount + entries.count * 96 + removedRows.count * 96 }
+    var pendingBytes: Int { values.byteCount + entries.count * 160 + removedRows.count * 96 }
 
     mutating func load(_ store: ViewStore) throws(StorageError) {
         let transaction = try store.environment.beginRead()
