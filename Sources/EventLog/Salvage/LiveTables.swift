@@ -15,6 +15,8 @@ struct LiveTables {
     private(set) var head: UInt64?
     /// The last sequence as the commit counts its rows, also where pages that lead to them are damaged; nil where even that is lost.
     private(set) var countedHead: UInt64?
+    /// The same by the count that the table itself keeps, where its pages, all sound, have more or fewer rows: one of both is damaged.
+    private(set) var otherHead: UInt64?
 
     init(_ file: DataFile) {
         let metas = MetaPage.both(file)
@@ -27,6 +29,7 @@ struct LiveTables {
         var older = LiveTables()
         guard let counted = commit.counted, counted >= older.read(file, before, takesRows: false).counted ?? 0 else { return }
         countedHead = counted
+        otherHead = commit.other
         if commit.isWhole { head = counted }
     }
 
@@ -35,6 +38,8 @@ struct LiveTables {
     private struct Commit {
         /// The last sequence by the number of rows.
         var counted: UInt64?
+        /// The same by the table's own count.
+        var other: UInt64?
         /// Whether all pages are sound and hold as many rows as they should.
         var isWhole: Bool
     }
@@ -70,6 +75,7 @@ struct LiveTables {
             // Pages that are all sound tell better how many rows there are than the count does.
             let (sum, overflows) = base.addingReportingOverflow(events.isSound ? events.count : eventsRoot.entries)
             commit.counted = overflows ? nil : sum
+            commit.other = base &+ eventsRoot.entries
         }
         return commit
     }

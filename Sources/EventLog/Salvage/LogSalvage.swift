@@ -79,7 +79,7 @@ package struct LogSalvage {
             next += 1
             if next & 0xfff == 0 { progress(SalvageProgress(stage: .gathering, done: report.saved, total: max(report.saved, 1))) }
         }
-        if let head = live.countedHead, head >= next, isPlausible(head - next) {
+        if let head = live.countedHead, live.otherHead != next - 1, head >= next, isPlausible(head - next) {
             report.miss(next...head)
             try miss(next...head)
         }
