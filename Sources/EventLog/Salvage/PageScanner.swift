@@ -73,7 +73,9 @@ struct PageScanner {
                     strays[source.id.rawValue] = strays[source.id.rawValue] ?? source
                 }
             }
-            if taken.count == count { return pieces }
+            // A list that was cut leaves rows that it does not name.
+            let used = taken.reduce(0) { $0 + $1.count + $1.count % 2 }
+            if taken.count == count && used == bytes.byteCount - Int(bytes.littleEndian16(at: 14) ?? 0) { return pieces }
         }
         var offset = PageBytes.headerSize
         while offset <= bytes.byteCount - LeafNode.headerSize - 8 {
