@@ -12,7 +12,8 @@ extension EventLog {
         let lock = try WriterLock(path: folder.lockPath)
         var options = options
         options.access = .readWrite
-        let environment = try openEnvironment(folder.environmentPath(generation: 1), options, creates: true)
+        let environment = try openEnvironment(
+            folder.environmentPath(generation: 1), options, creates: true, excludesWriters: false)
         do throws(EventLogError) {
             try SigningKey.create(at: folder.signingKeyPath)
             let log = try start(folder, options, environment, lock: lock, isNew: true)
@@ -27,10 +28,12 @@ extension EventLog {
     /// Opens the log in the folder `path`.
     ///
     /// - Throws: `.missing`, `.notALog`, `.newerFormat` (nothing was touched), `.locked` with the writer's process, `.alreadyOpen`,
-    ///   `.permission`, `.corrupt` with what was found, `.networkFileSystem`. Nothing is ever repaired or removed.
+    ///   `.writerRunning` to a reader who may not write the lock file, `.permission`, `.corrupt` with what was found,
+    ///   `.networkFileSystem`. Nothing is ever repaired or removed.
     public static func open(at path: String, options: EventLogOptions = EventLogOptions()) throws(EventLogError) -> EventLog {
         let folder = LogFolder(path: path)
         var generation = try folder.readCurrent()
+        if options.access == .readWrite { try folder.requireWritable() }
         let lock = options.access == .readWrite ? try WriterLock(path: folder.lockPath) : nil
         if lock != nil { generation = try folder.readCurrent() }  // it may have been compacted before the lock was free
         while true {
@@ -48,9 +51,11 @@ extension EventLog {
     private static func open(
         _ folder: LogFolder, _ generation: UInt32, _ options: EventLogOptions, _ lock: WriterLock?
     ) throws(EventLogError) -> EventLog {
-        let environment = try openEnvironment(folder.environmentPath(generation: generation), options, creates: false)
+        let readerLock = options.access == .readOnly ? try ReaderLock.ifNeeded(folder, generation: generation) : nil
+        let environment = try openEnvironment(
+            folder.environmentPath(generation: generation), options, creates: false, excludesWriters: readerLock != nil)
         do throws(EventLogError) {
-            return try start(folder, options, environment, lock: lock, isNew: false)
+            return try start(folder, options, environment, lock: lock, readerLock: readerLock, isNew: false)
         } catch {
             environment.close()
             throw error
@@ -58,12 +63,13 @@ extension EventLog {
     }
 
     private static func openEnvironment(
-        _ path: String, _ options: EventLogOptions, creates: Bool
+        _ path: String, _ options: EventLogOptions, creates: Bool, excludesWriters: Bool
     ) throws(EventLogError) -> Environment {
         var environmentOptions = EnvironmentOptions(
             access: options.access == .readOnly ? .readOnly : .readWrite, durability: options.isDurable ? .full : .none,
             sizeLimit: options.sizeLimit, maximumTables: 16, createsFolder: creates)
         environmentOptions.refusesShortFile = true
+        environmentOptions.excludesWriters = excludesWriters
         do throws(StorageError) {
             return try Environment.open(path, environmentOptions)
         } catch {
@@ -73,7 +79,8 @@ extension EventLog {
     }
 
     private static func start(
-        _ folder: LogFolder, _ options: EventLogOptions, _ environment: Environment, lock: WriterLock?, isNew: Bool
+        _ folder: LogFolder, _ options: EventLogOptions, _ environment: Environment, lock: WriterLock?,
+        readerLock: ReaderLock? = nil, isNew: Bool
     ) throws(EventLogError) -> EventLog {
         let store = try storing { () throws(StorageError) in
             try LogStore(environment: environment, blocks: BlockCache(limit: options.blockCacheLimit))
@@ -95,7 +102,7 @@ extension EventLog {
         let log = EventLog(
             path: folder.path, identifier: identifier, options: options, store: store, queue: queue, board: board, names: names,
             driver: lock == nil ? nil : LogDriver(queue: queue, writer: writer, isInMemory: isInMemory),
-            sealer: lock == nil ? nil : sealer)
+            sealer: lock == nil ? nil : sealer, readerLock: readerLock)
         if let lock { log.startWriter(lock, TreeKeeper(store: store, prepared: prepared) { queue.nudge(options.clock()) }) }
         return log
     }

@@ -31,10 +31,12 @@ public final class EventLog: Sendable {
     /// Nil where the log is read only.
     let driver: LogDriver?
     let sealer: Sealer?
+    /// Held where the log is read without LMDB's lock file.
+    private let readerLock: ReaderLock?
 
     init(
         path: String, identifier: String, options: EventLogOptions, store: LogStore, queue: AppendQueue, board: HeadBoard,
-        names: SourceNames, driver: LogDriver?, sealer: Sealer?
+        names: SourceNames, driver: LogDriver?, sealer: Sealer?, readerLock: ReaderLock?
     ) {
         self.path = path
         self.identifier = identifier
@@ -45,12 +47,17 @@ public final class EventLog: Sendable {
         self.names = names
         self.driver = driver
         self.sealer = sealer
+        self.readerLock = readerLock
         end = Latch()
     }
 
     deinit { queue.close() }
 
     public var isReadOnly: Bool { options.access == .readOnly }
+
+    /// Whether nobody can write to the ledger as long as this log is open: so where it is read by a user who may not write its lock
+    /// file. Its views can be opened in the same way then.
+    package var excludesWriters: Bool { readerLock != nil }
 
     /// Whether a failed write has closed the log for appending: open it anew.
     public var areWritesClosed: Bool { store.environment.areWritesClosed }
@@ -74,6 +81,7 @@ public final class EventLog: Sendable {
         if isReadOnly {
             board.close()
             store.environment.close()
+            readerLock?.release()
         } else {
             await end.wait()
         }

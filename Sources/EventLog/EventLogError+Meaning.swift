@@ -20,8 +20,11 @@ extension EventLogError: CustomStringConvertible {
             if let holder {
                 "process \(holder) has it open for writing; stop that process or open for reading only"
             } else {
-                "another process has it open for writing; stop that process or open for reading only"
+                "another process has it open; wait until that has ended, or open for reading only"
             }
+        case .writerRunning:
+            "a process writes to it, and without permission to write its file lock.mdb it cannot be read meanwhile; stop that process or "
+                + "get that permission"
         case .alreadyOpen: "this process has it open already; use that handle or close it first"
         case .permission: "access was refused; check the owner and mode of the folder and its files"
         case .readOnly: "it is open for reading only, so nothing can be appended; open it for writing where that is possible"

@@ -15,6 +15,8 @@ public struct EventLogError: Error, Sendable {
         case olderFormat
         /// Another writer has the log open; `holder` is its process.
         case locked
+        /// A process writes to the log, and this user may not write the lock file, without which nobody can read beside a writer.
+        case writerRunning
         /// This process has the log open already.
         case alreadyOpen
         case permission

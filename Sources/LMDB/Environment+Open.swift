@@ -107,8 +107,12 @@ extension Environment {
         return UInt32(bitPattern: flags)
     }
 
-    /// A reader goes without the lock file only where there is none and none can be made: then no writer can exist either.
+    /// A reader goes without the lock file only where it cannot use one, and where no writer can exist: there is none and none can be
+    /// made, or the caller keeps writers away.
     private static func lacksLocks(_ path: String, _ options: EnvironmentOptions) -> Bool {
-        unsafe options.access == .readOnly && access(path + "/lock.mdb", F_OK) != 0 && access(path, W_OK) != 0
+        guard options.access == .readOnly else { return false }
+        let locks = path + "/lock.mdb"
+        if unsafe access(locks, F_OK) != 0 { return unsafe access(path, W_OK) != 0 }
+        return unsafe options.excludesWriters && access(locks, R_OK | W_OK) != 0
     }
 }

@@ -29,6 +29,10 @@ public struct EnvironmentOptions: Sendable {
     /// and unwritten, as with tables that also shrink, a short file may be whole.
     public var refusesShortFile = false
 
+    /// The caller's promise that nobody writes while a reader has the environment open: then a reader who may not write the lock file
+    /// goes without it.
+    public var excludesWriters = false
+
     /// The address space that an environment reserves, in bytes, where the system grants it: 1 TiB costs nothing until it is used.
     public static let reservation = 1 << 40
 

@@ -48,6 +48,20 @@ struct ExportTests {
         }
     }
 
+    @Test func `exported messages are those of the query over all threads, the oldest first`() throws {
+        let tool = try Tool()
+        try tool.run("init")
+        #expect(try tool.run("simulate", "--seed", "3", "--nodes", "30", "--packets", "4000").status == 0)
+        let newest = try tool.run("messages", "--limit", "100000", "--format", "jsonl").lines
+        let exported = try tool.run("export", "messages").lines
+        #expect(exported.count > 100)
+        #expect(exported == newest.reversed())
+        #expect(try tool.run("export", "messages", "--offset", "7", "--limit", "5").lines == Array(exported[7..<12]))
+        let channel = try tool.run("messages", "--channel", "LongFast", "--limit", "100000", "--format", "jsonl").lines
+        #expect(!channel.isEmpty)
+        #expect(try tool.run("export", "messages", "--channel", "LongFast").lines == channel.reversed())
+    }
+
     @Test(arguments: ["events", "nodes", "positions", "telemetry", "messages"], ["csv", "json", "jsonl"])
     func `everything can be exported in every format`(subject: String, format: String) throws {
         let tool = try Tool(holding: Self.lines)

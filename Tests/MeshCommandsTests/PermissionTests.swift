@@ -9,6 +9,7 @@ struct PermissionTests {
 
     private struct Outcome {
         let status: Int32
+        let output: String
         let errors: String
     }
 
@@ -20,7 +21,9 @@ struct PermissionTests {
         return tool
     }
 
-    private func run(_ tool: Tool, _ arguments: String...) throws -> Outcome {
+    private func run(_ tool: Tool, _ arguments: String...) throws -> Outcome { try run(tool, arguments) }
+
+    private func run(_ tool: Tool, _ arguments: [String]) throws -> Outcome {
         let process = Process()
         let program = tool.folder.file("meshledger").path
         let isRoot = getuid() == 0
@@ -30,11 +33,14 @@ struct PermissionTests {
         process.environment = ["MESHLEDGER": tool.ledger, "HOME": tool.folder.path, "PATH": "/usr/bin:/bin"]
         let errors = Pipe()
         process.standardError = errors
-        process.standardOutput = FileHandle.nullDevice
+        let output = tool.folder.file(UUID().uuidString)
+        try Data().write(to: output)
+        process.standardOutput = try FileHandle(forWritingTo: output)
         try process.run()
         let text = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
         process.waitUntilExit()
-        return Outcome(status: process.terminationStatus, errors: text)
+        return Outcome(
+            status: process.terminationStatus, output: try String(contentsOf: output, encoding: .utf8), errors: text)
     }
 
     private func expectRefusal(_ outcome: Outcome, _ status: Int32, _ text: String) {
@@ -61,6 +67,87 @@ struct PermissionTests {
         #expect(try run(tool, "init").status == 0)
         expectRefusal(try run(tool, "import", file), 77, file)
         #expect(try tool.run("checkpoint").lines.dropFirst().first == "0")
+    }
+
+    /// Changes the modes of everything in the ledger.
+    private func setModes(_ tool: Tool, folders: Int, files: Int) throws {
+        let root = URL(fileURLWithPath: tool.ledger)
+        for name in [""] + (try FileManager.default.subpathsOfDirectory(atPath: tool.ledger)) {
+            let path = name.isEmpty ? root.path : root.appendingPathComponent(name).path
+            var isFolder: ObjCBool = false
+            _ = unsafe FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)
+            try FileManager.default.setAttributes([.posixPermissions: isFolder.boolValue ? folders : files], ofItemAtPath: path)
+        }
+    }
+
+    @Test func `a ledger of mode 0555 answers, refuses to be written with 77, and is written again when it may be`() throws {
+        let tool = try openTool()
+        if getuid() == 0 { try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: tool.folder.path) }
+        let file = try tool.write([Line.node(0x1234, long: "Rover", short: "RV"), Line.text("hello", from: 7)])
+        #expect(try run(tool, "init").status == 0)
+        #expect(try run(tool, "import", file).status == 0)
+        let later = try tool.write([Line.text("later", from: 8)], to: "later.jsonl")
+
+        for files in [0o600, 0o444] {
+            try setModes(tool, folders: 0o555, files: files)
+            defer { try? setModes(tool, folders: 0o755, files: 0o644) }
+            for query in [
+                ["nodes"], ["events"], ["messages"], ["stats"], ["verify"], ["export", "events"], ["packet", "show", "1"],
+            ] {
+                let outcome = try run(tool, query)
+                #expect(outcome.status == 0, "\(query) \(outcome.errors)")
+                #expect(outcome.errors.isEmpty, "\(query) \(outcome.errors)")
+            }
+            #expect(try run(tool, ["nodes"]).output.contains("Rover"))
+            expectRefusal(try run(tool, "import", later), 77, "check the owner and mode")
+        }
+        #expect(try run(tool, "import", later).status == 0)
+        #expect(try run(tool, "events", "--format", "csv").output.filter(\.isNewline).count == 4)
+    }
+
+    @Test func `a reader who may not write the lock file is told of a running writer, with 75`() throws {
+        let tool = try openTool()
+        if getuid() == 0 { try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: tool.folder.path) }
+        #expect(try run(tool, "init").status == 0)
+        try setModes(tool, folders: 0o555, files: 0o444)
+        let writer = unsafe open(tool.ledger + "/LOCK", O_RDONLY | O_CLOEXEC)
+        defer { close(writer) }
+        #expect(flock(writer, LOCK_EX | LOCK_NB) == 0)
+        expectRefusal(try run(tool, "nodes"), 75, "lock.mdb")
+        #expect(flock(writer, LOCK_UN) == 0)
+        #expect(try run(tool, "nodes").status == 0)
+        // Reading without locks keeps writers away, and they are told so.
+        #expect(flock(writer, LOCK_SH | LOCK_NB) == 0)
+        #expect(try run(tool, "nodes").status == 0)
+        try setModes(tool, folders: 0o755, files: 0o644)
+        expectRefusal(try run(tool, "rebuild"), 75, "a reader without permission")
+    }
+
+    @Test(.enabled(if: getuid() == 0, "only root may mount a file system read-only"))
+    func `a ledger on a read-only mount answers and refuses to be written with 77`() throws {
+        let tool = try Tool()
+        let disk = tool.folder.file("disk").path
+        try FileManager.default.createDirectory(atPath: disk, withIntermediateDirectories: true)
+        try mount("/bin/mount", "-t", "tmpfs", "-o", "size=50m", "tmpfs", disk)
+        defer { try? mount("/bin/umount", "-l", disk) }
+        let environment = ["MESHLEDGER": disk + "/mesh.ledger"]
+        let file = try tool.write([Line.node(0x1234, long: "Rover", short: "RV")])
+        try tool.run("init", environment: environment)
+        try tool.run("import", file, environment: environment)
+        try mount("/bin/mount", "-o", "remount,ro", disk)
+        let nodes = try tool.run("nodes", environment: environment)
+        #expect(nodes.status == 0 && nodes.errors.isEmpty && nodes.output.contains("Rover"), "\(nodes.errors)")
+        let refused = try tool.run("import", file, environment: environment)
+        #expect(refused.status == 77 && refused.errors.filter(\.isNewline).count == 1, "\(refused.errors)")
+    }
+
+    private func mount(_ program: String, _ arguments: String...) throws {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: program)
+        process.arguments = arguments
+        try process.run()
+        process.waitUntilExit()
+        guard process.terminationStatus == 0 else { throw CocoaError(.executableLoad) }
     }
 
     @Test func `a ledger cannot be made in a folder that this user may not write`() throws {

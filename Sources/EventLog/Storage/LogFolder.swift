@@ -23,6 +23,12 @@ struct LogFolder: Sendable {
         }
     }
 
+    /// A folder that may not be written is read only, whatever the modes of its files.
+    func requireWritable() throws(EventLogError) {
+        guard unsafe access(path, W_OK) != 0 else { return }
+        throw failure(errno, path)
+    }
+
     var hasCurrent: Bool { unsafe access(currentPath, F_OK) == 0 }
 
     /// The generation that is the log.

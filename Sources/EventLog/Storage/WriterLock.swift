@@ -15,6 +15,9 @@ final class WriterLock: Sendable {
         do throws(EventLogError) {
             guard flock(file, LOCK_EX | LOCK_NB) == 0 else {
                 guard errno == EWOULDBLOCK else { throw SmallFile.failure(errno, path) }
+                if flock(file, LOCK_SH | LOCK_NB) == 0 {
+                    throw EventLogError(.locked, path: path, detail: "a reader without permission to write keeps writers away")
+                }
                 let holder = try Int32(SmallFile.read(file, path).split(separator: "\n").first ?? "")
                 throw EventLogError(holder == getpid() ? .alreadyOpen : .locked, path: path, holder: holder)
             }

@@ -58,8 +58,9 @@ struct ExportCommand: AsyncParsableCommand {
                     try ledger.forEachTelemetry(of: number, kind: kind, query) { writer.write($0) }
                 }
             case .messages:
-                let rows = try ledger.messages(of: number, query)
-                write(MessageRow.columns(names: try NodeNames(ledger))) { writer in for row in rows { writer.write(row) } }
+                try write(MessageRow.columns(names: try NodeNames(ledger))) { writer in
+                    try ledger.forEachMessage(of: number, query) { writer.write($0) }
+                }
             }
         }
     }

@@ -53,7 +53,7 @@ extension Ledger {
         return found
     }
 
-    private func threads(in store: ViewStore, channel: String?) throws(StorageError) -> [MessageThread] {
+    func threads(in store: ViewStore, channel: String?) throws(StorageError) -> [MessageThread] {
         let transaction = try store.environment.beginRead()
         let channels = try MessageChannels.read(transaction, store.table("channels"))
         var threads: [MessageThread] = []

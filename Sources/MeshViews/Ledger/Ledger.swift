@@ -38,7 +38,7 @@ public final class Ledger: Sendable {
         self.options = options
         self.isReadOnly = isReadOnly
         self.removesFolder = removesFolder
-        served = ServedViews(root: path + "/views", followsFolder: isReadOnly)
+        served = ServedViews(root: path + "/views", followsFolder: isReadOnly, excludesWriters: log.excludesWriters)
         engine = ViewEngine(log: log, served: served)
         keys = Mutex(keyring)
         definitionsBox = Mutex(Self.definitions(keyring, options))

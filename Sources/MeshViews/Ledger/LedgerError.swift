@@ -54,7 +54,7 @@ public struct LedgerError: Error, Sendable, CustomStringConvertible {
             switch error.code {
             case .missing, .notALog, .tooFewEvents: .missing
             case .exists: .exists
-            case .locked, .alreadyOpen: .locked
+            case .locked, .writerRunning, .alreadyOpen: .locked
             case .readOnly: .readOnly
             case .permission: .permission
             case .newerFormat, .olderFormat: .otherFormat

@@ -10,11 +10,14 @@ final class ServedViews: Sendable {
     private let root: String
     /// Reads only: looks at the folder again with every query, since another process may swap views.
     private let followsFolder: Bool
+    /// Nobody can write meanwhile, so that views whose lock files this user may not write can be read without them.
+    private let excludesWriters: Bool
     private let stores = Mutex<[String: (name: String, store: ViewStore)]>([:])
 
-    init(root: String, followsFolder: Bool) {
+    init(root: String, followsFolder: Bool, excludesWriters: Bool) {
         self.root = root
         self.followsFolder = followsFolder
+        self.excludesWriters = excludesWriters
     }
 
     func folder(_ view: String) -> ViewFolder { ViewFolder(path: root + "/" + view) }
@@ -26,7 +29,8 @@ final class ServedViews: Sendable {
         guard let current = folder(definition.name).current() else { return nil }
         if let known, known.name == current { return known.store }
         let path = folder(definition.name).store(current)
-        let store = try ViewStore.open(at: path, recipe: definition.recipe, tables: definition.tables, access: .readOnly)
+        let store = try ViewStore.open(
+            at: path, recipe: definition.recipe, tables: definition.tables, access: .readOnly, excludesWriters: excludesWriters)
         stores.withLock { $0[definition.name] = (current, store) }
         return store
     }

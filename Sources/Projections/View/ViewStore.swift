@@ -31,14 +31,18 @@ public final class ViewStore: Sendable {
 
     /// Opens the store, and makes it where it may be written and is not there yet.
     ///
-    /// - Parameter tables: the projection's own tables.
+    /// - Parameters:
+    ///   - tables: the projection's own tables.
+    ///   - excludesWriters: the promise that nobody writes meanwhile, see `EnvironmentOptions`.
     /// - Throws: `StorageError`; `.otherVersion` where the file is of another recipe than its folder says.
     public static func open(
-        at path: String, recipe: Recipe, tables: [String], access: EnvironmentOptions.Access, sizeLimit: Int? = nil
+        at path: String, recipe: Recipe, tables: [String], access: EnvironmentOptions.Access, sizeLimit: Int? = nil,
+        excludesWriters: Bool = false
     ) throws(StorageError) -> ViewStore {
-        let options = EnvironmentOptions(
+        var options = EnvironmentOptions(
             access: access, durability: .withoutMetaSync, sizeLimit: sizeLimit ?? Self.reservation,
             maximumTables: Name.all.count + tables.count)
+        options.excludesWriters = excludesWriters
         let environment = try Environment.open(path, options)
         let store = ViewStore(environment: environment, recipe: recipe, path: path)
         for table in Name.all + tables { _ = try environment.table(table) }

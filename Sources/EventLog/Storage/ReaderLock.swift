@@ -1,0 +1,52 @@
+internal import Glibc
+internal import Synchronization
+
+/// Keeps writers away from a ledger while it is read without LMDB's lock files: a shared lock on its file LOCK, which needs no more
+/// than permission to read it.
+///
+/// Without its entry in LMDB's table of readers, a reader would see pages that a writer takes again. A writer holds LOCK alone for as
+/// long as it may write, so whoever shares it knows that there is none, and that none begins before the reader has ended.
+///
+/// Synchronization: `isHeld` is behind its mutex.
+final class ReaderLock: Sendable {
+    private let file: Int32
+    private let isHeld = Mutex(true)
+
+    /// - Returns: nil where LMDB's own locks can be used.
+    /// - Throws: `.writerRunning` while a process writes; `.permission` where LOCK may not be read or is missing.
+    static func ifNeeded(_ folder: LogFolder, generation: UInt32) throws(EventLogError) -> ReaderLock? {
+        guard !canUseLocks(folder.environmentPath(generation: generation)) else { return nil }
+        let file = unsafe open(folder.lockPath, O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else {
+            guard errno == ENOENT else { throw SmallFile.failure(errno, folder.lockPath) }
+            throw EventLogError(
+                .permission, path: folder.lockPath,
+                detail: "the file is missing, which keeps writers away from readers without locks")
+        }
+        guard flock(file, LOCK_SH | LOCK_NB) == 0 else {
+            let number = errno
+            close(file)
+            guard number == EWOULDBLOCK else { throw SmallFile.failure(number, folder.lockPath) }
+            throw EventLogError(.writerRunning, path: folder.path)
+        }
+        return ReaderLock(file: file)
+    }
+
+    private static func canUseLocks(_ environment: String) -> Bool {
+        let locks = environment + "/lock.mdb"
+        if unsafe access(locks, F_OK) != 0 { return unsafe access(environment, W_OK) == 0 }
+        return unsafe access(locks, R_OK | W_OK) == 0
+    }
+
+    private init(file: Int32) { self.file = file }
+
+    deinit { release() }
+
+    func release() {
+        let wasHeld = isHeld.withLock { isHeld in
+            defer { isHeld = false }
+            return isHeld
+        }
+        if wasHeld { close(file) }
+    }
+}
