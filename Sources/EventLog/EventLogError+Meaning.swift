@@ -40,6 +40,12 @@ extension EventLogError: CustomStringConvertible {
         case .tooLarge: "the payload or batch is larger than the log takes; split it"
         case .queueFull: "the queue of events is full; wait, or record the loss as a gap"
         case .tooFewEvents: "it has fewer events than were asked for"
+        case .consumerName: "that is no name for a consumer; use 1 to 64 letters, digits, - and _"
+        case .missingConsumer: "there is no consumer of that name; list them with `meshledger consumers`"
+        case .consumerHeld:
+            "\(holder.map { "process \($0)" } ?? "another process") runs this consumer already; stop it or choose another name"
+        case .consumerAhead:
+            "the consumer's position does not fit this log; remove the consumer with `meshledger consumers remove` or correct the sequence"
         case .storage: "the store failed"
         }
     }

@@ -42,6 +42,14 @@ public struct EventLogError: Error, Sendable {
         case queueFull
         /// The log has fewer events than were asked for.
         case tooFewEvents
+        /// That cannot be the name of a consumer.
+        case consumerName
+        /// There is no consumer of that name.
+        case missingConsumer
+        /// The consumer runs already; `holder` is its process.
+        case consumerHeld
+        /// The consumer's position is not one that it can have in this log.
+        case consumerAhead
         /// Any other failure of the store, told by `cause`.
         case storage
     }
@@ -54,7 +62,7 @@ public struct EventLogError: Error, Sendable {
     public let cause: StorageError?
     /// With `.outcomeUnknown`: what to append the same events with after the log has been opened anew.
     public let token: AppendToken?
-    /// With `.locked`: the process that has the log open, where it is known.
+    /// With `.locked`: the process that has the log open, where it is known. With `.consumerHeld`: the process that runs the consumer.
     public let holder: Int32?
 
     public init(

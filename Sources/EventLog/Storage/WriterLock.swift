@@ -32,6 +32,8 @@ final class WriterLock: Sendable {
 
     deinit { release() }
 
+    var isHeldNow: Bool { isHeld.withLock { $0 } }
+
     func release() {
         let wasHeld = isHeld.withLock { isHeld in
             defer { isHeld = false }

@@ -55,6 +55,10 @@ struct StatsCommand: AsyncParsableCommand {
                 facts.append(Fact(name: "sealing_stopped", value: .text(problem.description)))
             }
             facts.append(Fact(name: "log_bytes", value: .unsigned(Self.size(of: ledger.path + "/log"))))
+            for consumer in try ledger.log.consumers() {
+                facts.append(Fact(name: "consumer_\(consumer.name)_acknowledged", value: .unsigned(consumer.position.rawValue)))
+                facts.append(Fact(name: "consumer_\(consumer.name)_lag", value: .unsigned(consumer.lag)))
+            }
             for view in try await ledger.views() {
                 for (table, count) in view.rows.sorted(by: { $0.key < $1.key }) {
                     let name = table == view.name ? "\(view.name)_rows" : "\(view.name)_\(table)_rows"

@@ -71,6 +71,13 @@ final class StandardOutput {
         buffer.removeAll(keepingCapacity: true)
     }
 
+    /// Brings what was written to the disk, where it goes to a file; a pipe or terminal has nothing to sync.
+    func sync() throws {
+        flush()
+        guard fsync(descriptor) != 0, errno != EINVAL, errno != EROFS, errno != ENOTSUP else { return }
+        throw CommandError(.inputOutput, "\(name): syncing failed: \(unsafe String(cString: strerror(errno)))")
+    }
+
     /// The width of the terminal in columns, or nil where output goes elsewhere.
     var columns: Int? {
         guard isTerminal else { return nil }

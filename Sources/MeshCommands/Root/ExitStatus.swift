@@ -28,9 +28,9 @@ enum ExitStatus: Int32, CaseIterable {
         case .inputOutput: "the disk failed or is full"
         case .locked: "another process writes to the ledger; try again"
         case .permission: "not permitted"
-        case .interrupted: "stopped by SIGINT; what was done is kept (`ingest` ends with 0)"
+        case .interrupted: "stopped by SIGINT; what was done is kept (`ingest` and `follow` end with 0)"
         case .brokenPipe: "the reader of the output went away"
-        case .terminated: "stopped by SIGTERM; what was done is kept (`ingest` ends with 0)"
+        case .terminated: "stopped by SIGTERM; what was done is kept (`ingest` and `follow` end with 0)"
         }
     }
 

@@ -32,7 +32,7 @@ public struct MeshLedgerCommand: AsyncParsableCommand {
             RebuildCommand.self, SealCommand.self, CompactCommand.self, VerifyCommand.self, SalvageCommand.self,
             CheckpointCommand.self,
             ProveCommand.self, VerifyProofCommand.self,
-            ExportCommand.self,
+            ExportCommand.self, FollowCommand.self, ConsumersCommand.self,
         ])
 
     public init() {}

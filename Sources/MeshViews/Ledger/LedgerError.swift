@@ -54,7 +54,8 @@ public struct LedgerError: Error, Sendable, CustomStringConvertible {
             switch error.code {
             case .missing, .notALog, .tooFewEvents: .missing
             case .exists: .exists
-            case .locked, .writerRunning, .alreadyOpen: .locked
+            case .missingConsumer, .consumerName: .missing
+            case .locked, .writerRunning, .alreadyOpen, .consumerHeld: .locked
             case .readOnly: .readOnly
             case .permission: .permission
             case .newerFormat, .olderFormat: .otherFormat

@@ -1,0 +1,107 @@
+internal import Glibc
+
+/// The files of consumers in a ledger's folder: `consumers/NAME` holds the position, `consumers/NAME.lock` the running process.
+///
+/// Lock files stay when a consumer is removed: a lock on a file that is gone would keep nobody out.
+struct ConsumerFiles: Sendable {
+    static let longestName = 64
+
+    let folder: String
+
+    init(ledger: String) { folder = ledger + "/consumers" }
+
+    func positionPath(_ name: String) -> String { "\(folder)/\(name)" }
+    func lockPath(_ name: String) -> String { "\(folder)/\(name).lock" }
+
+    /// Refuses what is no plain file name; without dots it never meets the names of the other files.
+    func require(_ name: String) throws(EventLogError) {
+        let isPlain = name.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
+                true
+            default: false
+            }
+        }
+        guard isPlain, !name.isEmpty, name.utf8.count <= Self.longestName else {
+            throw EventLogError(.consumerName, path: folder, detail: "“\(name)”")
+        }
+    }
+
+    func makeFolder() throws(EventLogError) {
+        guard unsafe mkdir(folder, 0o700) != 0, errno != EEXIST else { return }
+        throw SmallFile.failure(errno, folder)
+    }
+
+    /// The last acknowledged sequence, nil for a consumer that does not exist.
+    func position(_ name: String) throws(EventLogError) -> UInt64? {
+        let path = positionPath(name)
+        let text: String
+        do throws(EventLogError) {
+            text = try SmallFile.read(path)
+        } catch {
+            guard error.code == .missing else { throw error }
+            return nil
+        }
+        let words = text.split(whereSeparator: \.isWhitespace)
+        guard words.count == 2, words[0] == "acknowledged", let sequence = UInt64(words[1]), text.hasSuffix("\n") else {
+            throw EventLogError(.corrupt, path: path, detail: "it names no sequence; remove the consumer and begin again")
+        }
+        return sequence
+    }
+
+    func store(_ sequence: UInt64, _ name: String) throws(EventLogError) {
+        try SmallFile.replace(positionPath(name), with: "acknowledged \(sequence)\n")
+        try SmallFile.syncFolder(folder)
+    }
+
+    /// Takes the name for this process, as long as the lock lives.
+    func lock(_ name: String) throws(EventLogError) -> WriterLock {
+        var attempt = 0
+        while true {
+            do throws(EventLogError) {
+                return try WriterLock(path: lockPath(name))
+            } catch {
+                guard error.code == .locked || error.code == .alreadyOpen else { throw error }
+                attempt += 1
+                // A listing holds the lock for a moment only.
+                guard attempt < 10 else {
+                    throw EventLogError(.consumerHeld, path: positionPath(name), holder: error.holder)
+                }
+                usleep(10_000)
+            }
+        }
+    }
+
+    /// The process that runs the consumer, nil when none does.
+    func holder(_ name: String) -> Int32? {
+        let path = lockPath(name)
+        let file = unsafe open(path, O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { return nil }
+        defer { close(file) }
+        guard flock(file, LOCK_SH | LOCK_NB) != 0 else { return nil }
+        let text = try? SmallFile.read(file, path)  // without a number the process is not named
+        return text?.split(separator: "\n").first.flatMap { Int32($0) }
+    }
+
+    func names() throws(EventLogError) -> [String] {
+        guard let entries = unsafe opendir(folder) else {
+            guard errno == ENOENT else { throw SmallFile.failure(errno, folder) }
+            return []
+        }
+        defer { unsafe closedir(entries) }
+        var names: [String] = []
+        while let entry = unsafe readdir(entries) {
+            let name = unsafe withUnsafeBytes(of: entry.pointee.d_name) {
+                unsafe String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if !name.contains(".") { names.append(name) }
+        }
+        return names.sorted()
+    }
+
+    func remove(_ name: String) throws(EventLogError) {
+        guard unsafe unlink(positionPath(name)) == 0 else { throw SmallFile.failure(errno, positionPath(name)) }
+        try SmallFile.syncFolder(folder)
+    }
+}

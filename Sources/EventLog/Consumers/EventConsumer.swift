@@ -1,0 +1,86 @@
+internal import Synchronization
+
+/// One that reads all events of a log in order and remembers durably how far it came.
+///
+/// ```swift
+/// let consumer = try log.consumer(named: "analytics")
+/// while let events = try await consumer.next() {
+///     try send(events)
+///     try consumer.acknowledge(through: events[events.count - 1].sequence)
+/// }
+/// ```
+/// Each event comes at least once: what was not acknowledged when the process ended comes again. Any process that may write to the
+/// ledger's folder can have consumers, also beside a writer; a name runs once at a time.
+///
+/// Synchronization: the positions are behind a mutex; acknowledging holds it while the file is replaced.
+public final class EventConsumer: Sendable {
+    private struct Positions {
+        var given: UInt64
+        var acknowledged: UInt64
+    }
+
+    public let name: String
+    private let log: EventLog
+    private let files: ConsumerFiles
+    private let lock: WriterLock
+    private let positions: Mutex<Positions>
+
+    init(name: String, log: EventLog, files: ConsumerFiles, lock: WriterLock, position: UInt64) {
+        self.name = name
+        self.log = log
+        self.files = files
+        self.lock = lock
+        positions = Mutex(Positions(given: position, acknowledged: position))
+    }
+
+    /// The last event that was acknowledged; it survives the process.
+    public var position: EventSequence { EventSequence(positions.withLock { $0.acknowledged }) }
+
+    /// The events after those that it gave last, without waiting: empty at the head.
+    ///
+    /// - Parameter limit: the most events.
+    public func available(limit: Int = 1_000) throws(EventLogError) -> [Event] {
+        let given = positions.withLock { $0.given }
+        guard given < .max, limit > 0 else { return [] }
+        let events = try log.events(in: EventSequence(given + 1)...EventSequence(.max), limit: limit)
+        if let last = events.last { positions.withLock { $0.given = max($0.given, last.sequence.rawValue) } }
+        return events
+    }
+
+    /// The next events in order; at the head it waits for some, also of another process.
+    ///
+    /// - Parameter limit: the most events.
+    /// - Returns: nil when the log is closed or the task cancelled.
+    public func next(limit: Int = 1_000) async throws(EventLogError) -> [Event]? {
+        while !Task.isCancelled {
+            let events = try available(limit: limit)
+            if !events.isEmpty { return events }
+            let given = EventSequence(positions.withLock { $0.given })
+            var heads = log.subscribe(after: given).makeAsyncIterator()
+            guard await heads.next() != nil else { return nil }
+        }
+        return nil
+    }
+
+    /// Notes durably that all events through `sequence` are done with. Going back is not possible: a lower one changes nothing.
+    ///
+    /// - Throws: `.consumerAhead` for an event that was not given yet, `.closed` after `close()`, and what the disk says.
+    public func acknowledge(through sequence: EventSequence) throws(EventLogError) {
+        try positions.withLock { positions throws(EventLogError) in
+            guard lock.isHeldNow else { throw EventLogError(.closed, path: files.positionPath(name)) }
+            guard sequence.rawValue <= positions.given else {
+                throw EventLogError(
+                    .consumerAhead, path: files.positionPath(name),
+                    detail: "event \(sequence) was not given yet, the last one was \(positions.given)")
+            }
+            guard sequence.rawValue > positions.acknowledged else { return }
+            try files.store(sequence.rawValue, name)
+            positions.acknowledged = sequence.rawValue
+        }
+    }
+
+    /// Frees the name for another process. Also done when it is released, and by the system when the process ends.
+    public func close() {
+        positions.withLock { _ in lock.release() }
+    }
+}

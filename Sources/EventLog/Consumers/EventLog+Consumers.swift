@@ -1,0 +1,81 @@
+/// Where a consumer stands.
+public struct ConsumerStatus: Sendable, Equatable {
+    public let name: String
+    /// The last event that it acknowledged.
+    public let position: EventSequence
+    /// Events of the log that it has not acknowledged.
+    public let lag: UInt64
+    /// The process that runs it, nil when none does.
+    public let holder: Int32?
+}
+
+/// Where a consumer begins that does not exist yet.
+public enum ConsumerStart: Sendable, Equatable {
+    /// With the first event.
+    case start
+    /// With the first event that is appended from now on.
+    case now
+    /// With this event.
+    case sequence(EventSequence)
+}
+
+extension EventLog {
+    /// Goes on with the consumer of that name, or makes it. The log may be open for reading only.
+    ///
+    /// - Parameters:
+    ///   - name: 1 to 64 of the letters A-Z and a-z, digits, `-` and `_`.
+    ///   - start: where a new one begins; one that exists goes on where it acknowledged.
+    /// - Throws: `.consumerName`, `.consumerHeld` with the process that runs it, `.consumerAhead` when it has acknowledged more events
+    ///   than the log has, `.permission`, and what the disk says.
+    public func consumer(named name: String, from start: ConsumerStart = .start) throws(EventLogError) -> EventConsumer {
+        let files = ConsumerFiles(ledger: path)
+        try files.require(name)
+        try files.makeFolder()
+        let lock = try files.lock(name)
+        let known = try files.position(name)
+        let head = head.rawValue
+        let position =
+            known
+            ?? {
+                switch start {
+                case .start: 0
+                case .now: head
+                case .sequence(let first): max(first.rawValue, 1) - 1
+                }
+            }()
+        guard position <= head else {
+            throw EventLogError(
+                .consumerAhead, path: files.positionPath(name),
+                detail: "it would go on after event \(position), the log ends with \(head)")
+        }
+        if known == nil { try files.store(position, name) }
+        return EventConsumer(name: name, log: self, files: files, lock: lock, position: position)
+    }
+
+    /// All consumers of the log, by name.
+    public func consumers() throws(EventLogError) -> [ConsumerStatus] {
+        let files = ConsumerFiles(ledger: path)
+        let head = head.rawValue
+        var all: [ConsumerStatus] = []
+        for name in try files.names() {
+            guard let position = try files.position(name) else { continue }
+            all.append(
+                ConsumerStatus(
+                    name: name, position: EventSequence(position), lag: head > position ? head - position : 0,
+                    holder: files.holder(name)))
+        }
+        return all
+    }
+
+    /// Forgets a consumer and its position.
+    ///
+    /// - Throws: `.consumerName`, `.missingConsumer`, `.consumerHeld` while a process runs it.
+    public func removeConsumer(named name: String) throws(EventLogError) {
+        let files = ConsumerFiles(ledger: path)
+        try files.require(name)
+        guard try files.names().contains(name) else { throw EventLogError(.missingConsumer, path: files.positionPath(name)) }
+        let lock = try files.lock(name)
+        defer { lock.release() }
+        try files.remove(name)
+    }
+}

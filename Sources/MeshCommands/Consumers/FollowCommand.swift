@@ -1,0 +1,96 @@
+import ArgumentParser
+import EventLog
+import MeshIngest
+import ProtobufWire
+
+/// Where a new consumer begins: start, now or a sequence.
+struct StartArgument: ExpressibleByArgument {
+    var start: ConsumerStart
+
+    init(_ start: ConsumerStart) { self.start = start }
+
+    init?(argument: String) {
+        switch argument {
+        case "start": start = .start
+        case "now": start = .now
+        default:
+            guard let sequence = UInt64(argument), sequence > 0 else { return nil }
+            start = .sequence(EventSequence(sequence))
+        }
+    }
+
+    var defaultValueDescription: String { "start" }
+}
+
+struct FollowCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "follow", abstract: "Feed all events to another program, going on where it stopped.",
+        discussion: """
+            Writes the lines of `export events`, then waits for more until SIGINT or SIGTERM, also beside a running writer. The position is
+            kept under the consumer's name after each batch that was written: whatever ends the command, the next run goes on there.
+            Every event comes at least once, in order; after a kill the last batch comes again.
+
+              meshledger follow --consumer analytics | my-loader
+              meshledger follow --consumer nightly --no-follow >> events.jsonl
+            """)
+
+    @OptionGroup var ledger: LedgerOption
+    @Option(help: "Under which name the position is kept: letters, digits, - and _.") var consumer: String
+    @Option(help: ArgumentHelp("Where a new consumer begins: start, now, or the first event's sequence.", valueName: "place"))
+    var from = StartArgument(.start)
+    @Option(help: "The most events between two acknowledgements.") var batch = 1_000
+    @Flag(inversion: .prefixedNo, help: "Wait for new events, or end at the last one.") var follow = true
+
+    func validate() throws {
+        guard (1...100_000).contains(batch) else { throw ValidationError("a batch has 1 to 100000 events") }
+    }
+
+    func run() async throws {
+        let log = try ledger.openLogForReading()
+        do {
+            let consumer = try log.consumer(named: consumer, from: from.start)
+            let (batch, follow) = (batch, follow)
+            _ = try await StopSignals.cancelling {
+                let feed = ConsumerFeed(log)
+                while !Task.isCancelled {
+                    let events = try follow ? await consumer.next(limit: batch) : consumer.available(limit: batch)
+                    guard let events, let last = events.last else { return }
+                    try feed.write(events)
+                    try consumer.acknowledge(through: last.sequence)
+                }
+            }
+            consumer.close()
+        } catch {
+            await log.close()
+            throw error
+        }
+        await log.close()
+    }
+}
+
+/// Writes events as lines and sees that they are handed on.
+private final class ConsumerFeed {
+    private let log: EventLog
+    private let output = StandardOutput()
+    private var names: [UInt32: String] = [:]
+    private var line: [UInt8] = []
+
+    init(_ log: EventLog) { self.log = log }
+
+    func write(_ events: [Event]) throws {
+        for event in events {
+            let source = event.header.source.rawValue
+            if names[source] == nil { try readNames() }
+            line.removeAll(keepingCapacity: true)
+            LedgerLine.append(
+                event.header, source: EventRows.name(event.header.source, in: names), payload: event.payload.rawSpan, to: &line)
+            output.write(line)
+        }
+        output.flush()
+        try output.sync()
+    }
+
+    private func readNames() throws {
+        names = Dictionary(try log.sources().map { ($0.id.rawValue, $0.name) }) { $1 }
+    }
+}
