@@ -60,7 +60,7 @@ struct CompactionTests {
                 await #expect(processExitsWith: .success) { [path = path as String, signals = signals as String] in
                     let reader = try EventLog.open(at: path, options: EventLogOptions(access: .readOnly))
                     _ = FileManager.default.createFile(atPath: signals + "/open", contents: nil)
-                    for _ in 0..<2000 where !FileManager.default.fileExists(atPath: signals + "/compacted") {
+                    for _ in 0..<12_000 where !FileManager.default.fileExists(atPath: signals + "/compacted") {
                         try await Task.sleep(for: .milliseconds(5))
                     }
                     #expect(FileManager.default.fileExists(atPath: signals + "/compacted"))
@@ -73,7 +73,7 @@ struct CompactionTests {
                 }
             }
             group.addTask {
-                for _ in 0..<4000 where !FileManager.default.fileExists(atPath: signals + "/open") {
+                for _ in 0..<12_000 where !FileManager.default.fileExists(atPath: signals + "/open") {
                     try? await Task.sleep(for: .milliseconds(5))  // cancelled: the expectation below tells
                 }
                 #expect(throws: Never.self) { try EventLog.compact(at: path) }

@@ -47,6 +47,9 @@ final class ReaderLock: Sendable {
             defer { isHeld = false }
             return isHeld
         }
-        if wasHeld { close(file) }
+        guard wasHeld else { return }
+        // A child that was forked and has not reached its exec yet shares the lock, and would hold it after the close.
+        flock(file, LOCK_UN)
+        close(file)
     }
 }
