@@ -15,7 +15,7 @@ extension EventLog {
         let environment = try openEnvironment(
             folder.environmentPath(generation: 1), options, creates: true, excludesWriters: false)
         do throws(EventLogError) {
-            try SigningKey.create(at: folder.signingKeyPath)
+            try SigningKey.create(at: folder.signingKeyPath, seed: options.randomBytes(32))
             let log = try start(folder, options, environment, lock: lock, isNew: true)
             try folder.writeCurrent(generation: 1)
             return log
@@ -85,7 +85,11 @@ extension EventLog {
         let store = try storing { () throws(StorageError) in
             try LogStore(environment: environment, blocks: BlockCache(limit: options.blockCacheLimit))
         }
-        if isNew { try storing { () throws(StorageError) in try store.writeMeta(created: options.clock()) } }
+        if isNew {
+            try storing { () throws(StorageError) in
+                try store.writeMeta(created: options.clock(), identifier: options.randomBytes(16))
+            }
+        }
         let identifier = try store.checkMeta(path: folder.path)
         let tail = try LogTail(store, checksums: options.checksTail)
         let names = SourceNames(try store.readSources())
@@ -95,7 +99,7 @@ extension EventLog {
         let prepared = PreparedWorkBox()
         let writer = LogWriter(
             store: store, path: folder.path, board: board, names: names, prepared: prepared, tail: tail,
-            commitFault: options.commitFault)
+            randomBytes: options.randomBytes, commitFault: options.commitFault)
         let sealer = Sealer(
             store: store, policy: options.sealing, summariser: options.summariser, prepared: prepared, board: board
         ) { queue.nudge(options.clock()) }

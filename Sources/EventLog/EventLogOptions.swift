@@ -22,6 +22,8 @@ public struct EventLogOptions: Sendable {
     public var summariser: EventSummariser?
     /// The clock that arrival times are read from.
     public var clock: @Sendable () -> Timestamp
+    /// Where salts, identifiers and keys come from: the system, but in tests that are to repeat themselves bit by bit.
+    package var randomBytes: @Sendable (_ count: Int) -> [UInt8] = Self.systemRandomBytes
     /// Whether the folder is removed at the end.
     var isTemporary = false
     /// Asked before each commit whether it shall fail, so that tests can make it.
@@ -41,5 +43,9 @@ public struct EventLogOptions: Sendable {
         self.sealing = sealing
         self.summariser = summariser
         self.clock = clock
+    }
+    private static func systemRandomBytes(_ count: Int) -> [UInt8] {
+        var generator = SystemRandomNumberGenerator()
+        return (0..<count).map { _ in UInt8(truncatingIfNeeded: generator.next()) }
     }
 }

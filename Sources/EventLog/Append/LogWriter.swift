@@ -7,6 +7,7 @@ struct LogWriter {
     let board: HeadBoard
     let names: SourceNames
     let prepared: PreparedWorkBox
+    let randomBytes: @Sendable (Int) -> [UInt8]
     let commitFault: (@Sendable () -> CommitFault?)?
     private var state: State
 
@@ -17,13 +18,14 @@ struct LogWriter {
 
     init(
         store: LogStore, path: String, board: HeadBoard, names: SourceNames, prepared: PreparedWorkBox, tail: LogTail,
-        commitFault: (@Sendable () -> CommitFault?)?
+        randomBytes: @escaping @Sendable (Int) -> [UInt8], commitFault: (@Sendable () -> CommitFault?)?
     ) {
         self.store = store
         self.path = path
         self.board = board
         self.names = names
         self.prepared = prepared
+        self.randomBytes = randomBytes
         self.commitFault = commitFault
         state = State(head: tail.head, openTile: tail.openTile)
     }
@@ -207,7 +209,7 @@ extension LogWriter {
         var tile = (head + LogStore.tileSize - 1) / LogStore.tileSize
         while tile * LogStore.tileSize < state.head {
             let key = SequenceKey(tile)
-            let seed = TileSalts.randomSeed()
+            let seed = randomBytes(TileSalts.seedSize)
             try write.put(store.salts, key: key.span, value: seed.span.rawBytes, .append)
             tile += 1
         }

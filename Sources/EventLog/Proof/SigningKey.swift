@@ -3,10 +3,8 @@ internal import Glibc
 
 /// The file of the key that signs a ledger's checkpoints.
 enum SigningKey {
-    /// Makes the key of a new ledger.
-    static func create(at path: String) throws(EventLogError) {
-        var generator = SystemRandomNumberGenerator()
-        let seed = (0..<32).map { _ in UInt8(truncatingIfNeeded: generator.next()) }
+    /// Makes the key of a new ledger from 32 random bytes.
+    static func create(at path: String, seed: [UInt8]) throws(EventLogError) {
         try SmallFile.replace(path, with: Data(seed).base64EncodedString() + "\n")
     }
 

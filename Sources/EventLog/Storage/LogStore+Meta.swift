@@ -1,9 +1,8 @@
 internal import LMDB
 
 extension LogStore {
-    func writeMeta(created: Timestamp) throws(StorageError) {
-        var generator = SystemRandomNumberGenerator()
-        let identifier = (0..<16).map { _ in UInt8(truncatingIfNeeded: generator.next()) }
+    /// - Parameter identifier: 16 random bytes.
+    func writeMeta(created: Timestamp, identifier: [UInt8]) throws(StorageError) {
         try environment.write { (write) throws(StorageError) in
             let numbers = Table<String, UInt64>(raw: meta)
             guard try write.get(numbers, "format") == nil else { return }

@@ -33,12 +33,6 @@ struct TileSalts: Sendable {
     /// The salt of the event in this place of the tile.
     func salt(_ place: Int) -> ArraySlice<UInt8> { bytes[Self.saltSize * place..<Self.saltSize * (place + 1)] }
 
-    static func randomSeed() -> [UInt8] {
-        var generator = SystemRandomNumberGenerator()
-        let words = [generator.next() as UInt64, generator.next()]
-        return words.flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> (8 * $0)) } }
-    }
-
     private static func salts(seed: [UInt8]) -> [UInt8]? {
         guard let cipher = try? AESCTR(key: seed) else { return nil }  // only for a key of another length
         var salts = [UInt8](repeating: 0, count: writtenSize)
