@@ -71,7 +71,8 @@ let package = Package(
             name: "crashchild", dependencies: ["MeshViews", "Meshtastic", "EventLog", "ProtobufWire"], path: "Tests/CrashChild",
             swiftSettings: settings),
         .executableTarget(
-            name: "damagelab", dependencies: ["EventLog", "LMDB", "TestKit"], path: "Tests/DamageLab", swiftSettings: settings),
+            name: "damagelab", dependencies: ["EventLog", "LMDB", "MeshCrypto", "CZstd", "TestKit"], path: "Tests/DamageLab",
+            swiftSettings: settings),
         tests("LMDBTests", ["LMDB"]),
         tests("ProtobufWireTests", ["ProtobufWire"]),
         tests("MeshCryptoTests", ["MeshCrypto"]),

@@ -75,9 +75,10 @@ final class Child: Sendable {
 final class ScratchFolder: Sendable {
     let path: String
 
-    init() throws {
-        let memory = FileManager.default.isWritableFile(atPath: "/dev/shm") ? "/dev/shm" : NSTemporaryDirectory()
-        path = "\(memory)/meshledger-damage-\(UUID().uuidString)"
+    /// - Parameter onDisk: whether it is where temporary files are, which may be in memory, too.
+    init(onDisk: Bool = false) throws {
+        let hasMemory = !onDisk && FileManager.default.isWritableFile(atPath: "/dev/shm")
+        path = "\(hasMemory ? "/dev/shm" : FileManager.default.temporaryDirectory.path)/meshledger-damage-\(UUID().uuidString)"
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     }
 
