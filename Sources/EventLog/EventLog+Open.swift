@@ -29,13 +29,16 @@ extension EventLog {
     ///
     /// - Throws: `.missing`, `.notALog`, `.newerFormat` (nothing was touched), `.locked` with the writer's process, `.alreadyOpen`,
     ///   `.writerRunning` to a reader who may not write the lock file, `.permission`, `.corrupt` with what was found,
-    ///   `.networkFileSystem`. Nothing is ever repaired or removed.
+    ///   `.networkFileSystem`. Nothing is ever repaired, and nothing removed but what an interrupted compaction left.
     public static func open(at path: String, options: EventLogOptions = EventLogOptions()) throws(EventLogError) -> EventLog {
         let folder = LogFolder(path: path)
         var generation = try folder.readCurrent()
         if options.access == .readWrite { try folder.requireWritable() }
         let lock = options.access == .readWrite ? try WriterLock(path: folder.lockPath) : nil
-        if lock != nil { generation = try folder.readCurrent() }  // it may have been compacted before the lock was free
+        if lock != nil {
+            generation = try folder.readCurrent()  // it may have been compacted before the lock was free
+            folder.removeGenerations(except: generation)
+        }
         while true {
             do throws(EventLogError) {
                 return try open(folder, generation, options, lock)
@@ -62,7 +65,7 @@ extension EventLog {
         }
     }
 
-    private static func openEnvironment(
+    static func openEnvironment(
         _ path: String, _ options: EventLogOptions, creates: Bool, excludesWriters: Bool
     ) throws(EventLogError) -> Environment {
         var environmentOptions = EnvironmentOptions(
@@ -97,23 +100,23 @@ extension EventLog {
         let queue = AppendQueue(limit: options.queueLimit, sharesClock: isInMemory, clock: options.clock)
         let board = HeadBoard(head: tail.head)
         let prepared = PreparedWorkBox()
+        let stores = StoreBox(store)
         let writer = LogWriter(
-            store: store, path: folder.path, board: board, names: names, prepared: prepared, tail: tail,
+            stores: stores, path: folder.path, board: board, names: names, prepared: prepared, tail: tail,
             randomBytes: options.randomBytes, commitFault: options.commitFault)
         let sealer = Sealer(
-            store: store, policy: options.sealing, summariser: options.summariser, prepared: prepared, board: board
+            stores: stores, policy: options.sealing, summariser: options.summariser, prepared: prepared, board: board
         ) { queue.nudge(options.clock()) }
         let log = EventLog(
-            path: folder.path, identifier: identifier, options: options, store: store, queue: queue, board: board, names: names,
+            path: folder.path, identifier: identifier, options: options, stores: stores, queue: queue, board: board, names: names,
             driver: lock == nil ? nil : LogDriver(queue: queue, writer: writer, isInMemory: isInMemory),
-            sealer: lock == nil ? nil : sealer, readerLock: readerLock)
-        if let lock { log.startWriter(lock, TreeKeeper(store: store, prepared: prepared) { queue.nudge(options.clock()) }) }
+            sealer: lock == nil ? nil : sealer, maintenance: lock == nil ? nil : Maintenance(), readerLock: readerLock)
+        if let lock { log.startWriter(lock, TreeKeeper(stores: stores, prepared: prepared) { queue.nudge(options.clock()) }) }
         return log
     }
 
     private func startWriter(_ lock: WriterLock, _ tree: TreeKeeper) {
-        let environment = store.environment
-        let (board, end) = (board, end)
+        let (board, end, stores, maintenance) = (board, end, stores, maintenance)
         let removes = options.isTemporary ? path : nil
         _ = board.addHook { head in tree.wake(head: head.rawValue) }
         tree.wake(head: board.head)
@@ -124,9 +127,10 @@ extension EventLog {
         let sealer = sealer
         driver?.start {
             board.close()
+            maintenance?.finish()
             sealer?.finish()
             tree.finish(isCatchingUp: removes == nil)
-            environment.close()
+            stores.store.environment.close()
             if let removes {
                 try? FileManager.default.removeItem(atPath: removes)  // what may be left in memory harms nobody
             }

@@ -1,4 +1,5 @@
 internal import LMDB
+internal import Synchronization
 
 /// The log of all events: appended, read and never changed.
 ///
@@ -21,7 +22,8 @@ public final class EventLog: Sendable {
     /// 16 random bytes as hexadecimal digits, given when the log was created.
     public let identifier: String
     let options: EventLogOptions
-    let store: LogStore
+    let stores: StoreBox
+    var store: LogStore { stores.store }
     let queue: AppendQueue
     let board: HeadBoard
     let names: SourceNames
@@ -31,22 +33,27 @@ public final class EventLog: Sendable {
     /// Nil where the log is read only.
     let driver: LogDriver?
     let sealer: Sealer?
+    /// What rewrites the log while it is open; nil where it is read only.
+    let maintenance: Maintenance?
+    /// Held while a reader goes over to another generation.
+    let following = Mutex(())
     /// Held where the log is read without LMDB's lock file.
     private let readerLock: ReaderLock?
 
     init(
-        path: String, identifier: String, options: EventLogOptions, store: LogStore, queue: AppendQueue, board: HeadBoard,
-        names: SourceNames, driver: LogDriver?, sealer: Sealer?, readerLock: ReaderLock?
+        path: String, identifier: String, options: EventLogOptions, stores: StoreBox, queue: AppendQueue, board: HeadBoard,
+        names: SourceNames, driver: LogDriver?, sealer: Sealer?, maintenance: Maintenance?, readerLock: ReaderLock?
     ) {
         self.path = path
         self.identifier = identifier
         self.options = options
-        self.store = store
+        self.stores = stores
         self.queue = queue
         self.board = board
         self.names = names
         self.driver = driver
         self.sealer = sealer
+        self.maintenance = maintenance
         self.readerLock = readerLock
         end = Latch()
     }
@@ -65,11 +72,10 @@ public final class EventLog: Sendable {
     /// The last event's sequence. Where another process writes, it is read from the file each time.
     public var head: EventSequence {
         guard isReadOnly else { return EventSequence(board.head) }
-        do throws(StorageError) {
-            let read = try store.environment.beginRead()
-            let last = try store.extent(read).head
-            board.raise(last)
-            return EventSequence(last)
+        do throws(EventLogError) {
+            let last = try beginRead().head
+            board.raise(last.rawValue)
+            return last
         } catch {
             return EventSequence(board.head)
         }

@@ -26,6 +26,17 @@ extension Environment {
         Table(raw: try table(name, create: create))
     }
 
+    /// The names of all tables.
+    public func tableNames() throws(StorageError) -> [String] {
+        var names: [String] = []
+        let read = try beginRead()
+        var cursor = try read.cursor(try openHandle(nil, transaction: read.handle, flags: 0))
+        while try cursor.next() {
+            names.append(unsafe cursor.key.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) })
+        }
+        return names
+    }
+
     private func openTable(_ name: String, create: Bool) throws(StorageError) -> RawTable {
         if let known = state.withLock({ $0.tables[name] }) { return known }
         var opened: RawTable?
@@ -43,12 +54,12 @@ extension Environment {
         return table
     }
 
-    private func openHandle(_ name: String, transaction: TransactionHandle, flags: UInt32) throws(StorageError) -> RawTable {
+    private func openHandle(_ name: String?, transaction: TransactionHandle, flags: UInt32) throws(StorageError) -> RawTable {
         var number: MDB_dbi = 0
         let result = unsafe mdb_dbi_open(transaction.pointer, name, flags, &number)
         guard result == MDB_SUCCESS else {
-            throw StorageError(.init(number: result), call: "mdb_dbi_open(\(name))", path: path, number: result)
+            throw StorageError(.init(number: result), call: "mdb_dbi_open(\(name ?? ""))", path: path, number: result)
         }
-        return RawTable(name: name, number: number)
+        return RawTable(name: name ?? "", number: number)
     }
 }

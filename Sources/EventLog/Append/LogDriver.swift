@@ -48,6 +48,29 @@ final class LogDriver: Sendable {
         wakers.notify(queue: .global(), execute: finish)
     }
 
+    /// Runs `body` between two transactions of the writer, on a thread that does not step back, and waits for it.
+    ///
+    /// - Throws: `.closed` when the writer has ended, else what `body` throws.
+    func withWriterStopped(
+        _ body: @escaping @Sendable (inout LogWriter) throws(EventLogError) -> Void
+    ) throws(EventLogError) {
+        let done = DispatchSemaphore(value: 0)
+        let failure = FailureBox()
+        DispatchQueue.global(qos: .userInitiated).async {
+            self.state.withLock { state in
+                guard !state.hasEnded else { return failure.set(EventLogError(.closed, path: state.writer.path)) }
+                do throws(EventLogError) {
+                    try body(&state.writer)
+                } catch {
+                    failure.set(error)
+                }
+            }
+            done.signal()
+        }
+        done.wait()
+        if let error = failure.error { throw error }
+    }
+
     /// Stores a request on the caller's thread, where that waits for nothing. Nil when it has to go through the queue.
     func serveNow(_ request: AppendRequest) -> AppendOutcome? {
         guard isInMemory, queue.isIdle else { return nil }
@@ -157,4 +180,13 @@ extension LogDriver {
     }
 
     private static let coreCount = max(ProcessInfo.processInfo.activeProcessorCount, 1)
+}
+
+/// Carries a failure to the thread that waits for it.
+private final class FailureBox: Sendable {
+    private let box = Mutex<EventLogError?>(nil)
+
+    var error: EventLogError? { box.withLock { $0 } }
+
+    func set(_ error: EventLogError) { box.withLock { $0 = error } }
 }

@@ -2,7 +2,8 @@ internal import LMDB
 
 /// Stores what waits in the queue. It alone knows the next sequence, and the arrival times of the tile that is not full yet.
 struct LogWriter {
-    let store: LogStore
+    let stores: StoreBox
+    var store: LogStore { stores.store }
     let path: String
     let board: HeadBoard
     let names: SourceNames
@@ -17,10 +18,10 @@ struct LogWriter {
     }
 
     init(
-        store: LogStore, path: String, board: HeadBoard, names: SourceNames, prepared: PreparedWorkBox, tail: LogTail,
+        stores: StoreBox, path: String, board: HeadBoard, names: SourceNames, prepared: PreparedWorkBox, tail: LogTail,
         randomBytes: @escaping @Sendable (Int) -> [UInt8], commitFault: (@Sendable () -> CommitFault?)?
     ) {
-        self.store = store
+        self.stores = stores
         self.path = path
         self.board = board
         self.names = names

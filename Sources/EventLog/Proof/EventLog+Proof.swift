@@ -36,7 +36,7 @@ extension EventLog {
         }
         let origin = LogCheckpoint.origin(identifier: identifier)
         let root = try tree.root(size: size).bytes
-        return try signer().sign(LogCheckpoint(origin: origin, size: size, root: root, sources: store.readSources()).text)
+        return try signer().sign(LogCheckpoint(origin: origin, size: size, root: root, sources: sources()).text)
     }
 
     private func signer() throws(EventLogError) -> NoteSigner {

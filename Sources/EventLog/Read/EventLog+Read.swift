@@ -3,7 +3,10 @@ internal import LMDB
 extension EventLog {
     /// Begins one short read transaction.
     public func beginRead() throws(EventLogError) -> LogReader {
-        try storing { () throws(StorageError) in try LogReader(store) }
+        while true {
+            let reader = try storing { () throws(StorageError) in try LogReader(store) }
+            guard isReadOnly, try reader.isReplaced(), try follow(reader.store) else { return reader }
+        }
     }
 
     /// Shows `body` up to `count` events from `first` on, in one read transaction and without copying.

@@ -27,7 +27,7 @@ extension EventLog {
         let full = Self.tiles(reader)
         if reader.head.rawValue % LogStore.tileSize != 0, mayHold(try openTile(reader)) { return full }
         return try storing { () throws(StorageError) in
-            var cursor = try reader.transaction.cursor(store.arrivals)
+            var cursor = try reader.transaction.cursor(reader.store.arrivals)
             var isThere = try cursor.last()
             while isThere {
                 guard let range = ArrivalRange(cursor.value), let tile = SequenceKey.sequence(cursor.key) else {
@@ -67,7 +67,7 @@ extension EventLog {
     private func firstEvent(_ reader: borrowing LogReader, from time: Int64) throws(EventLogError) -> EventSequence? {
         let tile = try storing { () throws(StorageError) in
             var tile: UInt64 = 0
-            var tiles = try reader.transaction.cursor(store.arrivals)
+            var tiles = try reader.transaction.cursor(reader.store.arrivals)
             while try tiles.next() {
                 guard let range = ArrivalRange(tiles.value) else { throw .malformed(ArrivalRange.self) }
                 if range.highest >= time { break }

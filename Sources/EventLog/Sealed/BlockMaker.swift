@@ -7,10 +7,11 @@ final class BlockMaker: @unchecked Sendable {
     /// Records read and not yet in a block.
     private var run = RecordRun()
     private let encoder: BlockEncoder
-    private let store: LogStore
+    private let stores: StoreBox
+    private var store: LogStore { stores.store }
 
-    init(store: LogStore, summariser: EventSummariser?) throws(StorageError) {
-        self.store = store
+    init(stores: StoreBox, summariser: EventSummariser?) throws(StorageError) {
+        self.stores = stores
         encoder = try BlockEncoder(summariser: summariser)
     }
 

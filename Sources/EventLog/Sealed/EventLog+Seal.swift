@@ -20,7 +20,8 @@ extension EventLog {
 
     /// How much is sealed, in constant time.
     public func sealingStatistics() throws(EventLogError) -> SealingStatistics {
-        try storing { () throws(StorageError) in
+        let store = try currentStore()
+        return try storing { () throws(StorageError) in
             let read = try store.environment.beginRead()
             let extent = try store.extent(read)
             let (hot, sealed) = (try read.statistics(store.events), try read.statistics(store.sealed))

@@ -30,7 +30,8 @@ final class Sealer: Sendable {
         var requests: [SealRequest] = []
     }
 
-    let store: LogStore
+    let stores: StoreBox
+    var store: LogStore { stores.store }
     private let policy: SealingPolicy
     private let summariser: EventSummariser?
     private let prepared: PreparedWorkBox
@@ -49,10 +50,10 @@ final class Sealer: Sendable {
     private static let patience = DispatchTimeInterval.seconds(1)
 
     init(
-        store: LogStore, policy: SealingPolicy, summariser: EventSummariser?, prepared: PreparedWorkBox, board: HeadBoard,
+        stores: StoreBox, policy: SealingPolicy, summariser: EventSummariser?, prepared: PreparedWorkBox, board: HeadBoard,
         nudge: @escaping @Sendable () -> Void
     ) {
-        self.store = store
+        self.stores = stores
         self.policy = policy
         self.summariser = summariser
         self.prepared = prepared
@@ -151,7 +152,7 @@ extension Sealer {
     }
 
     private func newMaker() throws(StorageError) -> BlockMaker {
-        let new = try BlockMaker(store: store, summariser: summariser)
+        let new = try BlockMaker(stores: stores, summariser: summariser)
         maker.withLock { $0 = new }
         return new
     }
@@ -164,6 +165,7 @@ extension Sealer {
         if let known {
             next = known
         } else {
+            let store = store
             let lastSealed = try storing { () throws(StorageError) in
                 try store.extent(try store.environment.beginRead()).lastSealed
             }

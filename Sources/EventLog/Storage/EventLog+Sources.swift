@@ -11,11 +11,12 @@ extension EventLog {
     }
 
     /// All sources in the order of their numbers.
-    public func sources() throws(EventLogError) -> [EventSource] { try store.readSources() }
+    public func sources() throws(EventLogError) -> [EventSource] { try currentStore().readSources() }
 
     /// How far a source has been read, nil when it was never stored.
     public func cursor(_ key: String) throws(EventLogError) -> [UInt8]? {
         guard (1...500).contains(key.utf8.count) else { return nil }
+        let store = try currentStore()
         return try storing { () throws(StorageError) in
             try store.environment.beginRead().get(Table<String, [UInt8]>(raw: store.cursors), key)
         }

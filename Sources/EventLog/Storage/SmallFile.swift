@@ -53,6 +53,13 @@ enum SmallFile {
         guard fsync(file) == 0 else { throw failure(errno, path) }
     }
 
+    /// Gives a file or folder the access rights of another.
+    static func copyMode(of model: String, to path: String) throws(EventLogError) {
+        var status = stat()
+        guard unsafe stat(model, &status) == 0 else { throw failure(errno, model) }
+        guard unsafe chmod(path, status.st_mode & 0o7777) == 0 else { throw failure(errno, path) }
+    }
+
     static func size(_ path: String) throws(EventLogError) -> Int {
         var status = stat()
         guard unsafe stat(path, &status) == 0 else { throw failure(errno, path) }

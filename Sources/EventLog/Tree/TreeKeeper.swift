@@ -18,7 +18,8 @@ final class TreeKeeper: Sendable {
         var isEnded = false
     }
 
-    private let store: LogStore
+    private let stores: StoreBox
+    private var store: LogStore { stores.store }
     private let prepared: PreparedWorkBox
     private let queue = BackgroundQueue(name: "meshledger-tree")
     private let state = Mutex(State())
@@ -27,8 +28,8 @@ final class TreeKeeper: Sendable {
     /// Asks the writer for a transaction.
     private let nudge: @Sendable () -> Void
 
-    init(store: LogStore, prepared: PreparedWorkBox, nudge: @escaping @Sendable () -> Void) {
-        self.store = store
+    init(stores: StoreBox, prepared: PreparedWorkBox, nudge: @escaping @Sendable () -> Void) {
+        self.stores = stores
         self.prepared = prepared
         self.nudge = nudge
     }

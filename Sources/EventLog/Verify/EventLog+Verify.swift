@@ -23,7 +23,7 @@ extension EventLog {
             let end = min(next + VerificationRound.size, tileCount)
             for finding in try VerificationRound(self, head: head).check(next..<end) {
                 result.add(finding)
-                try tree.add(finding, of: store, to: &result)
+                try tree.add(finding, of: currentStore(), to: &result)
             }
             next = end
             let checked = min(next * LogStore.tileSize, head)
@@ -47,7 +47,7 @@ extension EventLog {
             result.add(
                 checkpoint.size, "the first \(checkpoint.size) events are not those of the checkpoint: history was rewritten")
         }
-        let sources = try store.readSources()
+        let sources = try currentStore().readSources()
         if sources.count < checkpoint.sourceCount
             || LogCheckpoint.hash(sources.prefix(checkpoint.sourceCount)) != checkpoint.sourcesHash
         {

@@ -17,7 +17,7 @@ struct CompactCommand: AsyncParsableCommand {
 
     func run() async throws {
         do {
-            let done = try EventLog.compact(at: ledger.path)
+            let done = try await EventLog.compact(at: ledger.path)
             StandardOutput().line("the log's file had \(done.sizeBefore) bytes and has \(done.sizeAfter) now")
         } catch {
             throw LedgerError(error)

@@ -1,0 +1,72 @@
+internal import LMDB
+internal import Synchronization
+
+extension LogReader {
+    /// Whether the generation says that another one takes its place. It said so before anything was appended to that one, so whoever does not
+    /// find it so has missed nothing.
+    func isReplaced() throws(EventLogError) -> Bool {
+        try storing { () throws(StorageError) in try store.metaNumber("successor", transaction) != nil }
+    }
+}
+
+extension LogStore {
+    /// Says that another generation takes this one's place, or that none does.
+    func setSuccessor(_ generation: UInt32?) throws(StorageError) {
+        try environment.write { (write) throws(StorageError) in
+            let numbers = Table<String, UInt64>(raw: meta)
+            if let generation {
+                try write.put(numbers, "successor", UInt64(generation))
+            } else {
+                try write.delete(numbers, "successor")
+            }
+        }
+    }
+}
+
+extension EventLog {
+    /// The store of the generation that is the log now.
+    func currentStore() throws(EventLogError) -> LogStore { isReadOnly ? try beginRead().store : store }
+
+    /// Leaves the log as an interruption does between the announcement of a new generation and its taking over.
+    package func pretendReplacement() throws(EventLogError) {
+        try storing { () throws(StorageError) in try store.setSuccessor(9) }
+    }
+
+    /// Lets a reader go over to the generation that has taken the place of `old`.
+    /// - Returns: false where none has: the change was interrupted.
+    func follow(_ old: LogStore) throws(EventLogError) -> Bool {
+        let folder = LogFolder(path: path)
+        return try following.withLock { _ throws(EventLogError) in
+            guard store.environment === old.environment else { return true }  // another thread has been faster
+            var generation = try folder.readCurrent()
+            while folder.environmentPath(generation: generation) != old.environment.path {
+                do throws(EventLogError) {
+                    stores.replace(with: try openStore(folder, generation))
+                    return true
+                } catch {
+                    let current = try folder.readCurrent()
+                    guard current != generation else { throw error }
+                    generation = current
+                }
+            }
+            return false
+        }
+    }
+
+    private func openStore(_ folder: LogFolder, _ generation: UInt32) throws(EventLogError) -> LogStore {
+        let environment = try Self.openEnvironment(
+            folder.environmentPath(generation: generation), options, creates: false, excludesWriters: excludesWriters)
+        do throws(EventLogError) {
+            let store = try storing { () throws(StorageError) in
+                try LogStore(environment: environment, blocks: BlockCache(limit: options.blockCacheLimit))
+            }
+            guard try store.checkMeta(path: path) == identifier else {
+                throw EventLogError(.corrupt, path: environment.path, detail: "it is of another ledger")
+            }
+            return store
+        } catch {
+            environment.close()
+            throw error
+        }
+    }
+}

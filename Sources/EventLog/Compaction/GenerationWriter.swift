@@ -1,0 +1,138 @@
+internal import Glibc
+internal import LMDB
+
+/// Writes the log anew as another generation while the writer goes on, and puts it in the place of the old one.
+struct GenerationWriter: Sendable {
+    /// Bytes that may be left to copy when the writer is stopped, unless it appends faster than they are copied.
+    private static let leftover = 256 << 10
+
+    private let log: EventLog
+    private let folder: LogFolder
+    private let maintenance: Maintenance
+
+    init(_ log: EventLog, _ maintenance: Maintenance) {
+        self.log = log
+        self.maintenance = maintenance
+        folder = LogFolder(path: log.path)
+    }
+
+    func write() throws(EventLogError) -> LogCompaction {
+        let old = try folder.readCurrent()
+        guard old < .max, log.store.environment.path == folder.environmentPath(generation: old) else {
+            throw EventLogError(.storage, path: log.path, detail: "generation \(old) is not the one that is open")
+        }
+        guard !log.areWritesClosed else { throw EventLogError(.writesClosed, path: log.path) }
+        folder.removeGenerations(except: old)
+        let oldPath = folder.environmentPath(generation: old)
+        let before = try SmallFile.size(oldPath + "/data.mdb")
+        do throws(EventLogError) {
+            try makeFolder(new: old + 1, like: oldPath)
+            try fill(old + 1)
+            let target = try reopen(old + 1, like: oldPath)
+            do throws(EventLogError) {
+                try takeOver(target, old + 1)
+            } catch {
+                target.environment.close()
+                throw error
+            }
+        } catch {
+            folder.removeGenerations(except: (try? folder.readCurrent()) ?? old)  // the first failure is the one to tell
+            throw error
+        }
+        folder.removeGenerations(except: old + 1)
+        let after = try SmallFile.size(folder.environmentPath(generation: old + 1) + "/data.mdb")
+        return LogCompaction(sizeBefore: before, sizeAfter: after, generation: old + 1)
+    }
+
+    private func makeFolder(new: UInt32, like old: String) throws(EventLogError) {
+        let target = folder.environmentPath(generation: new)
+        guard unsafe mkdir(target, 0o700) == 0 else { throw SmallFile.failure(errno, target) }
+        try SmallFile.copyMode(of: old, to: target)
+    }
+
+    /// Copies almost everything, synced once at the end.
+    private func fill(_ new: UInt32) throws(EventLogError) {
+        let target = try open(new, isDurable: false)
+        defer { target.environment.close() }
+        try storing { () throws(StorageError) in
+            _ = try LogCopier(source: log.store, target: target).copy { !maintenance.isEnded }
+            if log.options.isDurable { try target.environment.sync() }
+        }
+    }
+
+    /// From here on every commit to the new generation is durable as those of the log are.
+    private func reopen(_ new: UInt32, like old: String) throws(EventLogError) -> LogStore {
+        let target = try open(new, isDurable: log.options.isDurable)
+        do throws(EventLogError) {
+            for file in ["/data.mdb", "/lock.mdb"] { try SmallFile.copyMode(of: old + file, to: target.environment.path + file) }
+            for _ in 0..<8 {
+                let copier = LogCopier(source: log.store, target: target)
+                let bytes = try storing { () throws(StorageError) in try copier.copy { !maintenance.isEnded } }
+                if bytes < Self.leftover { break }
+            }
+            return target
+        } catch {
+            target.environment.close()
+            throw error
+        }
+    }
+
+    private func open(_ new: UInt32, isDurable: Bool) throws(EventLogError) -> LogStore {
+        var options = log.options
+        options.isDurable = isDurable
+        let environment = try EventLog.openEnvironment(
+            folder.environmentPath(generation: new), options, creates: true, excludesWriters: false)
+        do throws(StorageError) {
+            return try LogStore(environment: environment, blocks: BlockCache(limit: options.blockCacheLimit))
+        } catch {
+            environment.close()
+            throw EventLogError(error)
+        }
+    }
+
+    /// Stops the writer, copies the rest, and lets the writer go on in the new generation.
+    private func takeOver(_ target: LogStore, _ new: UInt32) throws(EventLogError) {
+        guard let driver = log.driver else { throw EventLogError(.readOnly, path: log.path) }
+        let (folder, stores) = (folder, log.stores)
+        try driver.withWriterStopped { _ throws(EventLogError) in
+            let source = stores.store
+            _ = try storing { () throws(StorageError) in try LogCopier(source: source, target: target).copy() }
+            guard try LogContents(source) == LogContents(target) else {
+                throw EventLogError(
+                    .corrupt, path: target.environment.path, detail: "the copy has not what the log has, which stays as it was")
+            }
+            try SmallFile.syncFolder(target.environment.path)
+            try SmallFile.syncFolder(folder.logPath)
+            try storing { () throws(StorageError) in try source.setSuccessor(new) }
+            do throws(EventLogError) {
+                try folder.writeCurrent(generation: new)
+            } catch {
+                if (try? folder.readCurrent()) == new {  // unreadable: what is on the disk is unknown, too
+                    // Nobody knows which of both a power cut would leave: neither may change.
+                    source.environment.closeWrites()
+                } else {
+                    _ = try? source.setSuccessor(nil)  // a reader looks at `current` in vain for as long as it stands
+                }
+                throw error
+            }
+            stores.replace(with: target)
+        }
+    }
+}
+
+/// The numbers of rows by which a copy is compared with what was copied.
+private struct LogContents: Equatable {
+    var extent: LogExtent
+    var rows: [String: Int]
+
+    init(_ store: LogStore) throws(EventLogError) {
+        (extent, rows) = try storing { () throws(StorageError) -> (LogExtent, [String: Int]) in
+            let read = try store.environment.beginRead()
+            var rows: [String: Int] = [:]
+            for name in try store.environment.tableNames() where name != "meta" {
+                rows[name] = try read.count(try store.environment.table(name))
+            }
+            return (try store.extent(read), rows)
+        }
+    }
+}

@@ -1,0 +1,30 @@
+internal import Synchronization
+
+/// What rewrites the log beside the writer: one job after the other, on a thread that steps back.
+///
+/// Synchronization: whether it has ended is atomic; jobs wait in `queue`.
+final class Maintenance: Sendable {
+    private let queue = BackgroundQueue(name: "meshledger-maintain")
+    private let ended = Atomic<Bool>(false)
+
+    /// Whether the log is being closed: a long job ends soon.
+    var isEnded: Bool { ended.load(ordering: .relaxed) }
+
+    func perform<Result: Sendable>(
+        _ job: @escaping @Sendable () throws(EventLogError) -> Result
+    ) async throws(EventLogError) -> Result {
+        let outcome = await withCheckedContinuation { (waiter: CheckedContinuation<Swift.Result<Result, EventLogError>, Never>) in
+            queue.async { waiter.resume(returning: Swift.Result(catching: job)) }
+        }
+        return try outcome.get()
+    }
+
+    /// Runs a job that nobody waits for but `finish`.
+    func start(_ job: @escaping @Sendable () -> Void) { queue.async(job) }
+
+    /// Called when the writer has ended: waits for what is under way.
+    func finish() {
+        ended.store(true, ordering: .relaxed)
+        queue.waitForJobs()
+    }
+}

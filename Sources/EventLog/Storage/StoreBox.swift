@@ -1,0 +1,21 @@
+internal import Synchronization
+
+/// The store of the generation that is the log now. Whoever works on takes it anew: a store that was replaced stays readable for those who
+/// hold it, and its file is closed when the last of them lets go.
+///
+/// Synchronization: behind the mutex.
+final class StoreBox: Sendable {
+    private let box: Mutex<LogStore>
+
+    init(_ store: LogStore) { box = Mutex(store) }
+
+    var store: LogStore { box.withLock { $0 } }
+
+    func replace(with store: LogStore) {
+        let old = box.withLock { current in
+            defer { current = store }
+            return current
+        }
+        _ = consume old  // closed outside the lock
+    }
+}
