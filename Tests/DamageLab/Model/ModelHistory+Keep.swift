@@ -70,7 +70,7 @@ extension ModelHistory {
         closeConsumers()
         let identifier = log.identifier
         await log.close()
-        let done = try EventLog.compact(at: path)
+        let done = try await EventLog.compact(at: path)
         log = try EventLog.open(at: path, options: options)
         try expect(log.identifier, identifier, "identifier")
         note(UInt64(done.generation))
