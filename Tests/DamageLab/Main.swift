@@ -1,7 +1,8 @@
 import Foundation
 
-/// Puts ledgers to the proof: flipped bits, images of a crash, calls that fail, random histories against a model. `Tools/bitrot`,
-/// `Tools/crash-images`, `Tools/failing-calls` and `Tools/model` run it with their full counts, the tests with small ones.
+/// Puts ledgers to the proof: flipped bits, images of a crash, calls that fail, random histories against a model, tampering.
+/// `Tools/bitrot`, `Tools/crash-images`, `Tools/failing-calls`, `Tools/model` and `Tools/tamper` run it with their full counts, the tests
+/// with small ones.
 @main
 struct Main {
     static func main() async {
@@ -13,8 +14,9 @@ struct Main {
             case "crash-images": try await CrashImages(arguments).run()
             case "failing-calls": try await FailingCalls(arguments).run()
             case "model": try await ModelRun(arguments).run()
+            case "tamper": try await TamperRun(arguments).run()
             case "scenario": try await Scenario(arguments).run()
-            default: throw Failure("usage: damagelab bitrot|crash-images|failing-calls|model OPTION=VALUE …")
+            default: throw Failure("usage: damagelab bitrot|crash-images|failing-calls|model|tamper OPTION=VALUE …")
             }
         } catch {
             FileHandle.standardError.write(Data("damagelab: \(error)\n".utf8))

@@ -5,8 +5,8 @@ internal import MeshCrypto
 internal import Synchronization
 
 extension EventLog {
-    /// Checks every event up to the head: its checksum, that no sequence is missing, the index of arrival times, and the Merkle tree, all of
-    /// which is computed anew. Uses all cores.
+    /// Checks every event up to the head: its checksum, that no sequence is missing, the index of arrival times, what sealed blocks say openly, and
+    /// the Merkle tree, all of which is computed anew. Uses all cores.
     ///
     /// - Parameters:
     ///   - checkpoint: what this log is to be an extension of: the same first events, byte for byte, from the same sources.
@@ -80,10 +80,10 @@ private struct VerificationRound {
         DispatchQueue.concurrentPerform(iterations: Int(shares)) { share in
             let first = tiles.lowerBound + UInt64(share) * Self.share
             do throws(EventLogError) {
-                var verifier = try TileVerifier(log.beginRead(), head: head)
-                for tile in first..<min(first + Self.share, tiles.upperBound) {
-                    let finding = try verifier.check(tile)
-                    findings.withLock { $0[tile] = finding }
+                let verifier = try TileVerifier(log.beginRead(), head: head, log.options.summariser)
+                let found = try verifier.check(first..<min(first + Self.share, tiles.upperBound))
+                findings.withLock { findings in
+                    for finding in found { findings[finding.tile] = finding }
                 }
             } catch {
                 failure.withLock { $0 = error }

@@ -17,18 +17,35 @@ struct TileFinding: Sendable {
     }
 }
 
-/// Checks tiles in one read transaction.
+/// Checks tiles in one read transaction, and what the sealed blocks that begin in them say openly.
 struct TileVerifier: ~Copyable {
     private let reader: LogReader
     private let head: UInt64
-    private var hasher = MerkleHasher()
+    private let summariser: EventSummariser?
 
-    init(_ reader: consuming LogReader, head: UInt64) {
+    init(_ reader: consuming LogReader, head: UInt64, _ summariser: EventSummariser?) {
         self.reader = reader
         self.head = head
+        self.summariser = summariser
     }
 
-    mutating func check(_ tile: UInt64) throws(EventLogError) -> TileFinding {
+    func check(_ tiles: Range<UInt64>) throws(EventLogError) -> [TileFinding] {
+        var findings: [TileFinding] = []
+        var cursor = try reader.cursor()
+        var block = BlockCheck(summariser)
+        var hasher = MerkleHasher()
+        for tile in tiles { findings.append(try check(tile, &cursor, &block, &hasher)) }
+        while block.isOpen(at: cursor) {
+            block.include(cursor)
+            _ = try cursor.next()
+        }
+        for (sequence, text) in block.problems { findings[findings.count - 1].add(sequence, text) }
+        return findings
+    }
+
+    private func check(
+        _ tile: UInt64, _ cursor: inout EventCursor, _ block: inout BlockCheck, _ hasher: inout MerkleHasher
+    ) throws(EventLogError) -> TileFinding {
         var finding = TileFinding(tile: tile)
         let sequences = tile * LogStore.tileSize + 1...min((tile + 1) * LogStore.tileSize, head)
         let store = reader.store
@@ -39,7 +56,7 @@ struct TileVerifier: ~Copyable {
         }
         if salts == nil { finding.add(sequences.lowerBound, "the salts of the 256 events from it on are missing") }
         var arrivals = ArrivalRange()
-        let leaves = try check(sequences, salts, &arrivals, &finding)
+        let leaves = try check(sequences, salts, &cursor, &block, &hasher, &arrivals, &finding)
         guard sequences.count == Int(LogStore.tileSize) else { return finding }
         let stored = try storing { () throws(StorageError) -> ArrivalRange? in
             let key = SequenceKey(tile)
@@ -53,14 +70,16 @@ struct TileVerifier: ~Copyable {
         return finding
     }
 
+    /// - Parameter cursor: behind the last event that was looked at.
     /// - Returns: the hashes of the events that are as they were stored.
-    private mutating func check(
-        _ sequences: ClosedRange<UInt64>, _ salts: TileSalts?, _ arrivals: inout ArrivalRange, _ finding: inout TileFinding
+    private func check(
+        _ sequences: ClosedRange<UInt64>, _ salts: TileSalts?, _ cursor: inout EventCursor, _ block: inout BlockCheck,
+        _ hasher: inout MerkleHasher, _ arrivals: inout ArrivalRange, _ finding: inout TileFinding
     ) throws(EventLogError) -> [SHA256Digest] {
         var leaves: [SHA256Digest] = []
         leaves.reserveCapacity(sequences.count)
-        var cursor = try reader.cursor()
-        var isThere = try cursor.seek(EventSequence(sequences.lowerBound))
+        var isThere = cursor.sequence.rawValue == sequences.lowerBound
+        if !isThere { isThere = try cursor.seek(EventSequence(sequences.lowerBound)) }
         for (place, sequence) in sequences.enumerated() {
             guard isThere && cursor.sequence.rawValue == sequence else {
                 finding.add(sequence, "it is missing")
@@ -71,6 +90,7 @@ struct TileVerifier: ~Copyable {
             finding.payloadBytes += cursor.payload.byteCount
             if cursor.isIntact {
                 arrivals.include(Record.arrival(cursor.record))
+                block.include(cursor)
                 if let salts {
                     let salt = salts.bytes.span.rawBytes.extracting(TileSalts.saltSize * place..<TileSalts.saltSize * (place + 1))
                     leaves.append(hasher.leafHash(ofRecord: cursor.record, sequence: sequence, salt: salt))

@@ -1,0 +1,59 @@
+internal import LMDB
+internal import ProtobufWire
+
+/// Compares what sealed blocks say openly with their events, as these are read one after the other. A block that says less than it holds would
+/// hide events from those who skip blocks.
+struct BlockCheck {
+    private let summariser: EventSummariser?
+    /// The block that is read from its first event on; 0 where there is none.
+    private var first: UInt64 = 0
+    private var next: UInt64 = 0
+    private var arrivals = ArrivalRange()
+    private var facts = EventFacts()
+    private(set) var problems: [(sequence: UInt64, text: String)] = []
+
+    init(_ summariser: EventSummariser?) { self.summariser = summariser }
+
+    /// Whether the event here belongs to the block and has not been looked at.
+    func isOpen(at cursor: borrowing EventCursor) -> Bool {
+        first != 0 && cursor.region == .sealed && cursor.block.first == first && cursor.sequence.rawValue == next
+    }
+
+    /// Takes the event on which the cursor stands, if it is intact.
+    mutating func include(_ cursor: borrowing EventCursor) {
+        guard cursor.region == .sealed, !cursor.block.isDamaged else { return first = 0 }
+        let sequence = cursor.sequence.rawValue
+        if sequence == cursor.block.first {
+            first = sequence
+            arrivals = ArrivalRange()
+            facts = EventFacts(facets: summariser?.facets ?? [])
+        } else if first != cursor.block.first || sequence != next {
+            return first = 0
+        }
+        next = sequence + 1
+        arrivals.include(Record.arrival(cursor.record))
+        if let summariser, !Record.isErased(cursor.record) {
+            summariser.add(Record.encoding(cursor.record), cursor.payload, &facts)
+        }
+        if sequence == cursor.block.last {
+            compare(cursor.blocks.value)
+            first = 0
+        }
+    }
+
+    private mutating func compare(_ value: RawSpan) {
+        guard let header = BlockHeader(value, first: first), let stored = try? EventFacts(header.facts(value)) else {
+            return  // facts of a form that no reader knows hide nothing
+        }
+        if header.arrivals != arrivals {
+            problems.append((first, "the block of the events from it on tells other arrival times than they have"))
+        }
+        for facet in summariser?.facets ?? [] {
+            guard let told = stored.values(facet) else { continue }
+            guard let held = facts.values(facet), Set(told).isSuperset(of: held) else {
+                problems.append((first, "the block of the events from it on hides some of them from those who look for them"))
+                return
+            }
+        }
+    }
+}

@@ -1,0 +1,167 @@
+import EventLog
+import Foundation
+import TestKit
+
+/// Tampers with ledgers in each of the ways, as one who can write all their files but has no signing key, and lets `verify` compare them with
+/// a checkpoint that was kept elsewhere: it must find every one, and must pass the same ledger when it was written anew without a change.
+struct TamperRun {
+    private let count: Int
+    private let seed: UInt64
+    private let jobs: Int
+    /// Tamperings with one ledger before another is made.
+    private static let perLedger = 50
+
+    init(_ options: Options) throws {
+        count = try options.number("count", 200)
+        seed = UInt64(try options.number("seed", 1))
+        jobs = try options.number("jobs", 2)
+    }
+
+    private struct Tally: Sendable {
+        var found: [Tampering: Int] = [:]
+        var passed = 0
+    }
+
+    func run() async throws {
+        let tally = Shared(Tally())
+        let rounds = (count + Self.perLedger - 1) / Self.perLedger
+        let next = Shared(0)
+        let (count, seed) = (count, seed)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<jobs {
+                group.addTask {
+                    while true {
+                        let round = next.withLock { next in
+                            next += 1
+                            return next - 1
+                        }
+                        guard round < rounds else { return }
+                        let first = round * Self.perLedger
+                        try await Self.round(
+                            first..<min(first + Self.perLedger, count), seed &* 1_000_003 &+ UInt64(round), tally)
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        let sums = tally.withLock { $0 }
+        let kinds = Tampering.allCases.map { "\($0.rawValue) \(sums.found[$0] ?? 0)" }.joined(separator: ", ")
+        let total = sums.found.values.reduce(0, +)
+        say("\(total) tamperings, all found: \(kinds); \(sums.passed) times the untouched ledger passed")
+        guard total == count, count < 100 || sums.found.count == Tampering.allCases.count else {
+            throw Failure("only \(total) of \(count) tamperings of \(sums.found.count) kinds were done")
+        }
+    }
+
+    private static func round(_ numbers: Range<Int>, _ own: UInt64, _ tally: Shared<Tally>) async throws {
+        var generator = SeededGenerator(seed: own)
+        let ledger = try await TamperedLedger(seed: own)
+        for number in numbers {
+            let kind = Tampering.allCases[number % Tampering.allCases.count]
+            try await ledger.expectPass("seed \(own)")
+            var isDone = false
+            while !isDone { isDone = try await ledger.tamper(kind, &generator, "seed \(own), number \(number)") }
+            tally.withLock {
+                $0.found[kind, default: 0] += 1
+                $0.passed += 1
+            }
+        }
+    }
+}
+
+/// A ledger, what its owner keeps elsewhere, and what an attacker has of it.
+struct TamperedLedger {
+    private let scratch: ScratchFolder
+    private let path: String
+    private let log: ForgedLog
+    private let old: ForgedLog
+    private let other: ForgedLog
+    private let note: SignedNote
+    private let verifier: NoteVerifier
+    private let size: Int
+
+    init(seed: UInt64) async throws {
+        var generator = SeededGenerator(seed: seed &+ 3)
+        scratch = try ScratchFolder()
+        path = scratch.path + "/ledger"
+        var log = try await Self.make(at: path, &generator)
+        try await Self.fill(log, Int.random(in: 200..<900, using: &generator), &generator)
+        if Bool.random(using: &generator) { try await log.seal() }
+        await log.close()
+        old = try ForgedLog(path)
+        log = try EventLog.open(at: path, options: Self.options)
+        try await Self.fill(log, Int.random(in: 100..<900, using: &generator), &generator)
+        size = Int(log.head.rawValue)
+        note = try log.checkpoint()
+        verifier = try log.verifier()
+        if Bool.random(using: &generator) { try await log.seal() }
+        try await Self.fill(log, Int.random(in: 0..<400, using: &generator), &generator)
+        try await log.seal()
+        await log.close()
+        self.log = try ForgedLog(path)
+        let stranger = scratch.path + "/other"
+        let second = try await Self.make(at: stranger, &generator)
+        try await Self.fill(second, 2200, &generator)
+        await second.close()
+        other = try ForgedLog(stranger)
+    }
+
+    private static var options: EventLogOptions {
+        var options = EventLogOptions()
+        options.sealing.isAutomatic = false
+        options.summariser = LogModel.summariser
+        return options
+    }
+
+    private static func make(at path: String, _ generator: inout SeededGenerator) async throws -> EventLog {
+        let log = try EventLog.create(at: path, options: options)
+        for number in 0..<Int.random(in: 2..<6, using: &generator) { _ = try await log.source(named: "radio \(number)") }
+        return log
+    }
+
+    private static func fill(_ log: EventLog, _ count: Int, _ generator: inout SeededGenerator) async throws {
+        let events = (0..<count).map { _ in
+            NewEvent(
+                generator.bytes(Int.random(in: 1..<120, using: &generator)), encoding: .note,
+                source: SourceID(rawValue: UInt32.random(in: 0..<3, using: &generator)),
+                reception: [.live, .unrecorded, .recorded(.now)].randomElement(using: &generator)!)
+        }
+        try await log.append(events)
+    }
+
+    /// The ledger written anew as it was must pass.
+    func expectPass(_ what: String) async throws {
+        try log.write(to: path)
+        let problems = try await problems(with: true)
+        guard problems.isEmpty else { throw Failure("\(what): the untouched ledger does not pass: \(problems.prefix(3))") }
+    }
+
+    /// - Returns: false where the tampering changed nothing.
+    func tamper(_ kind: Tampering, _ generator: inout SeededGenerator, _ what: String) async throws -> Bool {
+        var forged = log
+        guard kind.apply(to: &forged, size: size, old: old, other: other, &generator) else { return false }
+        try forged.write(to: path)
+        guard try await !problems(with: true).isEmpty else { throw Failure("\(what): \(kind) is not found") }
+        let alone = try await problems(with: false)
+        guard alone.isEmpty == kind.isConsistent else {
+            throw Failure("\(what): \(kind) leaves a log that is not what it should look like: \(alone.prefix(3))")
+        }
+        return true
+    }
+
+    /// What a check of the log finds, as its owner makes it: with the note and the public key that were kept elsewhere, or without them.
+    private func problems(with checkpoint: Bool) async throws -> [String] {
+        guard note.isSigned(by: verifier), let kept = LogCheckpoint(note) else { throw Failure("the note is not signed") }
+        var options = Self.options
+        options.access = .readOnly
+        let log: EventLog
+        do throws(EventLogError) {
+            log = try EventLog.open(at: path, options: options)
+        } catch {
+            return ["\(error)"]
+        }
+        let result = try log.verify(extending: checkpoint ? kept : nil)
+        await log.close()
+        return result.problems.map(\.description)
+    }
+}
