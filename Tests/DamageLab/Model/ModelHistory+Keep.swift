@@ -66,12 +66,18 @@ extension ModelHistory {
         log = try EventLog.open(at: path, options: options)
     }
 
-    mutating func compact() async throws {
-        closeConsumers()
+    /// Open or closed.
+    mutating func compact(_ generator: inout SeededGenerator) async throws {
         let identifier = log.identifier
-        await log.close()
-        let done = try await EventLog.compact(at: path)
-        log = try EventLog.open(at: path, options: options)
+        let done: LogCompaction
+        if Bool.random(using: &generator) {
+            done = try await log.compact()
+        } else {
+            closeConsumers()
+            await log.close()
+            done = try await EventLog.compact(at: path)
+            log = try EventLog.open(at: path, options: options)
+        }
         try expect(log.identifier, identifier, "identifier")
         note(UInt64(done.generation))
     }

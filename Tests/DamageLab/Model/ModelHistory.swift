@@ -54,7 +54,7 @@ struct ModelHistory {
         case .takeRoot: try takeRoot(&generator)
         case .verify: try verify()
         case .seal: try await seal()
-        case .compact: try await compact()
+        case .compact: try await compact(&generator)
         case .reopen: try await reopen()
         case .readOnly: try await readOnly(&generator)
         case .openConsumer: try openConsumer(&generator)
