@@ -112,6 +112,7 @@ extension EventLog {
             driver: lock == nil ? nil : LogDriver(queue: queue, writer: writer, isInMemory: isInMemory),
             sealer: lock == nil ? nil : sealer, maintenance: lock == nil ? nil : Maintenance(), readerLock: readerLock)
         if let lock { log.startWriter(lock, TreeKeeper(stores: stores, prepared: prepared) { queue.nudge(options.clock()) }) }
+        log.finishInterrupted()
         return log
     }
 

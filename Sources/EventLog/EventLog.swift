@@ -37,6 +37,7 @@ public final class EventLog: Sendable {
     let maintenance: Maintenance?
     /// Held while a reader goes over to another generation.
     let following = Mutex(())
+    let erasureFailure = Mutex<EventLogError?>(nil)
     /// Held where the log is read without LMDB's lock file.
     private let readerLock: ReaderLock?
 

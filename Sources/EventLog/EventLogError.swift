@@ -42,6 +42,8 @@ public struct EventLogError: Error, Sendable {
         case queueFull
         /// The log has fewer events than were asked for.
         case tooFewEvents
+        /// The events cannot be erased; `detail` says why.
+        case notErasable
         /// That cannot be the name of a consumer.
         case consumerName
         /// There is no consumer of that name.

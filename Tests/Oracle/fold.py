@@ -358,7 +358,8 @@ def main():
     extra = [(name, base64.b64decode(psk)) for name, psk in (entry.split("=", 1) for entry in options.psk)]
     fold = Fold(Keys(extra))
     for line in open(options.events, encoding="utf-8"):
-        fold.event(Event(line))
+        if not json.loads(line).get("erased"):
+            fold.event(Event(line))
     out = []
     for number, row in fold.nodes.items():
         row["public_key"] = base64.b64encode(row.pop("key")).decode() or None

@@ -12,6 +12,7 @@ extension EventLog {
     @discardableResult
     public func append(_ event: NewEvent) async throws(EventLogError) -> EventSequence {
         if isReadOnly { throw EventLogError(.readOnly, path: path) }
+        if event.isErasure { throw ownEvent }
         guard event.payload.count <= AppendLane.largestCopy else { return try await appendLarge(event) }
         let header = RecordHeader(event)
         do {
@@ -155,6 +156,7 @@ extension EventLog {
             var (size, largest) = (0, 0)
             for place in events.indices {
                 let count = events[place].payload.count
+                if events[place].isErasure { throw ownEvent }
                 size += count + RecordHeader.size
                 largest = max(largest, count)
             }
@@ -166,6 +168,10 @@ extension EventLog {
                 throw EventLogError(.tooLarge, path: path)
             }
         }
+    }
+
+    private var ownEvent: EventLogError {
+        EventLogError(.notErasable, path: path, detail: "only `erase` writes events that say what was erased")
     }
 
     private func error(_ refusal: AppendQueue.Refusal) -> EventLogError {

@@ -15,6 +15,9 @@ struct LogWriter {
     private struct State {
         var head: UInt64
         var openTile: ArrivalRange
+        /// Of the transaction that is being written: events that say what was erased, and events that are erased, as copies of others are.
+        var erasures: [UInt64] = []
+        var erased: [UInt64] = []
     }
 
     init(
@@ -93,6 +96,42 @@ struct LogWriter {
         }
     }
 
+    /// Stores the log's own events, and with them what `works` write. What waits prepared goes before, in a transaction of its own.
+    ///
+    /// - Returns: the first event's sequence.
+    mutating func storeOwn(_ events: [NewEvent], at time: Timestamp, with works: [any PreparedWork]) throws(StorageError)
+        -> UInt64
+    {
+        let waiting = prepared.takeAll()
+        if !waiting.isEmpty {
+            var lane = AppendLane()
+            lane.add(Self.request([], at: time))
+            var group = LaneGroup()
+            group = group.next(in: lane)
+            serve(group, of: &lane, with: waiting)
+        }
+        var lane = AppendLane()
+        lane.add(Self.request(events, at: time))
+        var group = LaneGroup()
+        group = group.next(in: lane)
+        let before = state
+        do throws(StorageError) {
+            try store(group, of: &lane, with: works)
+            board.publish(state.head)
+            for work in works { work.ended(nil) }
+            return before.head + 1
+        } catch {
+            state = before
+            names.forgetPending()
+            for work in works { work.ended(error) }
+            throw error
+        }
+    }
+
+    private static func request(_ events: [NewEvent], at time: Timestamp) -> AppendRequest {
+        AppendRequest(work: .many(events), cursor: nil, token: nil, arrival: time.microseconds, completion: .callback { _ in })
+    }
+
     private mutating func store(
         _ group: LaneGroup, of lane: inout AppendLane, with works: [any PreparedWork]
     ) throws(StorageError) {
@@ -109,6 +148,7 @@ struct LogWriter {
             try write.put(store.arrivals, key: key.span, value: value.span.rawBytes, .append)
         }
         try putSaltSeeds(after: before, &write)
+        if !state.erasures.isEmpty || !state.erased.isEmpty { try putErasures(&write) }
         for work in works { try work.move(into: &write, store) }
         if !group.requests.isEmpty { try putRareParts(of: group, of: &lane, &write) }
         try commit(write)
@@ -199,6 +239,8 @@ extension LogWriter {
         }
         state.head = sequence
         state.openTile.include(arrival)
+        if header.encoding == PayloadEncoding.erasure.rawValue && header.source == 0 { state.erasures.append(sequence) }
+        if header.flags & RecordHeader.erased != 0 { state.erased.append(sequence) }
         if sequence % LogStore.tileSize == 0 {
             filledTiles.append((sequence / LogStore.tileSize - 1, state.openTile))
             state.openTile = ArrivalRange()
@@ -214,6 +256,24 @@ extension LogWriter {
             try write.put(store.salts, key: key.span, value: seed.span.rawBytes, .append)
             tile += 1
         }
+    }
+
+    /// Lists the events that say what was erased, and writes the salts of tiles out in which events are.
+    private mutating func putErasures(_ write: inout WriteTransaction) throws(StorageError) {
+        if !state.erasures.isEmpty {
+            let all = try store.erasures(write) + state.erasures
+            try write.put(Table<String, [UInt8]>(raw: store.meta), LogStore.erasuresKey, LogStore.bytes(ofErasures: all))
+        }
+        for tile in Set(state.erased.map { ($0 - 1) / LogStore.tileSize }) {
+            var salts = try store.salts(ofTile: tile, write).bytes
+            for sequence in state.erased where (sequence - 1) / LogStore.tileSize == tile {
+                let start = TileSalts.saltSize * Int((sequence - 1) % LogStore.tileSize)
+                for place in start..<start + TileSalts.saltSize { salts[place] = 0 }
+            }
+            let key = SequenceKey(tile)
+            try write.put(store.salts, key: key.span, value: salts.span.rawBytes)
+        }
+        (state.erasures, state.erased) = ([], [])
     }
 
     /// Cursors and new sources, which few requests have.

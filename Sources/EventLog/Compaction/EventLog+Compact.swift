@@ -11,7 +11,7 @@ extension EventLog {
     ///   is as it was.
     public func compact() async throws(EventLogError) -> LogCompaction {
         guard let maintenance else { throw EventLogError(.readOnly, path: path) }
-        return try await maintenance.perform { () throws(EventLogError) in try GenerationWriter(self, maintenance).write() }
+        return try await maintenance.perform { () throws(EventLogError) in try ErasureRun(self, maintenance).finish() }
     }
 
     /// Compacts the log of a ledger that no process, this one included, has open for writing.

@@ -23,6 +23,14 @@ extension LogStore {
     }
 }
 
+extension LogStore {
+    /// Forgets a generation that was announced and never took over.
+    func removeSuccessor() throws(StorageError) {
+        let isThere = try environment.read { (read) throws(StorageError) in try metaNumber("successor", read) != nil }
+        if isThere { try setSuccessor(nil) }
+    }
+}
+
 extension EventLog {
     /// The store of the generation that is the log now.
     func currentStore() throws(EventLogError) -> LogStore { isReadOnly ? try beginRead().store : store }

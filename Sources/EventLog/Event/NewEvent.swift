@@ -18,6 +18,9 @@ public struct NewEvent: Sendable {
         self.isMasked = isMasked
     }
 
+    /// Whether it would say, in the log's own name, that events were erased.
+    var isErasure: Bool { encoding == .erasure && source == .log }
+
     /// The largest payload that the log takes, in bytes.
     public static let largestPayload = 16 << 20
 }

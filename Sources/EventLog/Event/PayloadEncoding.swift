@@ -8,4 +8,6 @@ public struct PayloadEncoding: RawRepresentable, Sendable, Hashable, Codable {
     public static let gap = PayloadEncoding(rawValue: 1)
     /// Text in UTF-8 that someone left in the log.
     public static let note = PayloadEncoding(rawValue: 2)
+    /// Says which events were erased, and why: see `Erasure`. Only the log itself writes these.
+    public static let erasure = PayloadEncoding(rawValue: 3)
 }

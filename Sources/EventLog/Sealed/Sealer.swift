@@ -12,6 +12,8 @@ final class Sealer: Sendable {
     struct State {
         var isAtWork = false
         var isEnded = false
+        /// How many have asked it to rest.
+        var pauses = 0
         /// The last event of the blocks that are on their way into the log.
         var pending: UInt64?
         /// Made while other blocks are on their way.
@@ -91,11 +93,35 @@ final class Sealer: Sendable {
         for request in requests { request.waiter.resume(returning: EventLogError(.closed, path: store.environment.path)) }
     }
 
+    /// Rests until `goOn`: nothing is on its way into the log when this returns, or what is comes to nothing.
+    func pause() {
+        state.withLock { $0.pauses += 1 }
+        queue.waitForJobs()
+    }
+
+    /// Goes on from what is stored now.
+    func goOn() {
+        let isResumed = state.withLock { state in
+            state.pauses -= 1
+            guard state.pauses == 0 else { return false }
+            state.next = nil
+            state.ready = nil
+            state.failures += 1
+            return true
+        }
+        guard isResumed else { return }
+        maker.withLock { $0 = nil }
+        nextHead.store(0, ordering: .relaxed)
+        start()
+    }
+
     var problem: EventLogError? { state.withLock { $0.problem } }
 
     private func start() {
         let starts = state.withLock { state in
-            guard !state.isAtWork, !state.isEnded, state.ready == nil, state.problem == nil else { return false }
+            guard !state.isAtWork, !state.isEnded, state.pauses == 0, state.ready == nil, state.problem == nil else {
+                return false
+            }
             state.isAtWork = true
             return true
         }
@@ -118,7 +144,7 @@ extension Sealer {
             let made = try make()
             let isAdded = state.withLock { state in
                 state.isAtWork = false
-                guard let made, state.failures == failures, !state.isEnded else { return false }
+                guard let made, state.failures == failures, !state.isEnded, state.pauses == 0 else { return false }
                 state.next = made.last + 1
                 if state.pending != nil { state.ready = made } else { add(made, &state) }
                 return true
@@ -225,7 +251,7 @@ extension Sealer {
             if board.head != state.headWhenAdded { state.isIdle = false }
             if let ready = state.ready, !state.isEnded {
                 state.ready = nil
-                add(ready, &state)
+                if state.pauses == 0 { add(ready, &state) }
             }
         }
         if let failure {

@@ -63,6 +63,15 @@ enum Record {
         unsafe record.unsafeLoadUnaligned(fromByteOffset: 29, as: UInt8.self) & RecordHeader.erased != 0
     }
 
+    /// The record with its inner hash in the place of its payload.
+    static func erased(_ record: [UInt8], inner: SHA256Digest, sequence: UInt64) -> [UInt8] {
+        var erased = Array(record.prefix(RecordHeader.size)) + inner.bytes
+        erased[29] |= RecordHeader.erased
+        let checksum = XXH3.hash(erased.span.rawBytes.extracting(droppingFirst: 8), seed: sequence)
+        for place in 0..<8 { erased[place] = UInt8(truncatingIfNeeded: checksum >> (8 * UInt64(place))) }
+        return erased
+    }
+
     /// What an erasure leaves as it was of the header of a record of at least the header's size: everything but the checksum and the erased flag.
     static func immutableHeader(_ record: RawSpan) -> InlineArray<3, UInt64> {
         let flags = unsafe record.unsafeLoadUnaligned(fromByteOffset: 24, as: UInt64.self)

@@ -46,7 +46,7 @@ struct TileSalts: Sendable {
 
 extension LogStore {
     /// The salts of a tile that has events.
-    func salts(ofTile tile: UInt64, _ read: borrowing ReadTransaction) throws(StorageError) -> TileSalts {
+    func salts(ofTile tile: UInt64, _ read: borrowing some TransactionReading & ~Copyable) throws(StorageError) -> TileSalts {
         let key = SequenceKey(tile)
         guard let stored = try read.get(salts, key.span), let tileSalts = TileSalts(stored: stored) else {
             throw .malformed(TileSalts.self)

@@ -18,11 +18,14 @@ extension EventLog {
         let tileCount = (head + LogStore.tileSize - 1) / LogStore.tileSize
         var result = LogVerification()
         var tree = TreeVerifier()
+        let pending = try pendingErasure()
+        var erasures = ErasureVerifier(pending: pending)
         var next: UInt64 = 0
         while next < tileCount {
             let end = min(next + VerificationRound.size, tileCount)
             for finding in try VerificationRound(self, head: head).check(next..<end) {
                 result.add(finding)
+                erasures.add(finding)
                 try tree.add(finding, of: currentStore(), to: &result)
             }
             next = end
@@ -31,8 +34,20 @@ extension EventLog {
                 return result
             }
         }
+        let isPending = try pendingErasure() == pending
+        for problem in erasures.finish(try listedErasures(), head: head, isPending: isPending) { result.add(problem) }
         if let checkpoint { try verify(extending: checkpoint, &result) }
         return result
+    }
+
+    /// Those that can be read: damaged ones have been told.
+    private func listedErasures() throws(EventLogError) -> [Erasure] {
+        do throws(EventLogError) {
+            return try erasures()
+        } catch {
+            guard error.code == .corrupt else { throw error }
+            return []
+        }
     }
 
     /// Compares what the log is today with what it was. The tree's hashes have been checked before.

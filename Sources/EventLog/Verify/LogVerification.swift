@@ -17,6 +17,8 @@ public struct LogVerification: Sendable, Equatable {
 
     public var isIntact: Bool { problemCount == 0 }
 
+    mutating func add(_ problem: Problem) { add(problem.sequence.rawValue, problem.text) }
+
     mutating func add(_ finding: TileFinding) {
         eventsChecked += finding.eventsChecked
         payloadBytes += finding.payloadBytes

@@ -9,6 +9,12 @@ struct TileFinding: Sendable {
     var problems: [LogVerification.Problem] = []
     /// Computed from the events; nil where the tile is not full or something is wrong with an event.
     var hash: SHA256Digest?
+    /// Events without payloads, damaged ones among them.
+    var withoutPayload = SequenceSet()
+    /// The erased ones of these.
+    var erased = SequenceSet()
+    /// What events say that was erased.
+    var erasures: [Erasure] = []
 
     init(tile: UInt64) { self.tile = tile }
 
@@ -82,6 +88,7 @@ struct TileVerifier: ~Copyable {
         if !isThere { isThere = try cursor.seek(EventSequence(sequences.lowerBound)) }
         for (place, sequence) in sequences.enumerated() {
             guard isThere && cursor.sequence.rawValue == sequence else {
+                finding.withoutPayload.append(sequence)
                 finding.add(sequence, "it is missing")
                 if !isThere && sequence < sequences.upperBound { isThere = try cursor.seek(EventSequence(sequence + 1)) }
                 continue
@@ -89,6 +96,7 @@ struct TileVerifier: ~Copyable {
             finding.eventsChecked += 1
             finding.payloadBytes += cursor.payload.byteCount
             if cursor.isIntact {
+                checkErasure(cursor.record, sequence, salts?.salt(place), &finding)
                 arrivals.include(Record.arrival(cursor.record))
                 block.include(cursor)
                 if let salts {
@@ -96,11 +104,32 @@ struct TileVerifier: ~Copyable {
                     leaves.append(hasher.leafHash(ofRecord: cursor.record, sequence: sequence, salt: salt))
                 }
             } else {
+                finding.withoutPayload.append(sequence)
                 finding.add(sequence, "its checksum does not match its bytes")
             }
             isThere = try cursor.next()
         }
         return leaves
+    }
+
+    private func checkErasure(_ record: RawSpan, _ sequence: UInt64, _ salt: ArraySlice<UInt8>?, _ finding: inout TileFinding) {
+        let header = RecordHeader(record)
+        if Record.isErased(record) {
+            finding.erased.append(sequence)
+            finding.withoutPayload.append(sequence)
+            if header.source == 0 { finding.add(sequence, "it is of the log itself, and erased") }
+            if record.byteCount != RecordHeader.size + SHA256Digest.size {
+                finding.add(sequence, "it is erased and has no inner hash")
+            }
+            if let salt, salt.contains(where: { $0 != 0 }) { finding.add(sequence, "it is erased and its salt is still there") }
+        } else if header.encoding == PayloadEncoding.erasure.rawValue && header.source == 0 {
+            let payload = record.extracting(droppingFirst: RecordHeader.size)
+            if let erasure = Erasure(payload: payload, log: "", sequence: EventSequence(sequence)) {
+                finding.erasures.append(erasure)
+            } else {
+                finding.add(sequence, "it does not say what was erased")
+            }
+        }
     }
 }
 

@@ -53,7 +53,9 @@ struct EventRow {
             Column("form", canCut: true) { .text($0.encodingName) },
             Column("bytes") { .unsigned(UInt64($0.event.payload.count)) },
             Column("packet_id", isDetail: true) { row in row.packet.flatMap { $0.hasPacket ? .number($0.id) : nil } ?? .null },
-            Column("failure", canCut: true) { row in row.packet?.failure.map { .text($0.reason) } ?? .null },
+            Column("failure", canCut: true) { row in
+                row.event.header.isErased ? .text("erased") : row.packet?.failure.map { .text($0.reason) } ?? .null
+            },
             Column("source", canCut: true) { .text($0.source) },
         ]
     }
@@ -67,6 +69,7 @@ struct EventRow {
             Column("source") { .text($0.source) },
             Column("encoding") { .text($0.encodingName) },
             Column("masked") { .bool($0.event.header.isMasked) },
+            Column("erased") { .bool($0.event.header.isErased) },
             Column("payload_b64") { .text(Data($0.event.payload).base64EncodedString()) },
         ]
     }
@@ -85,7 +88,7 @@ final class EventRows {
 
     func row(_ event: Event) -> EventRow {
         var row = EventRow(event, source: Self.name(event.header.source, in: names))
-        guard let form = CaptureForm(rawValue: event.header.encoding.rawValue) else { return row }
+        guard !event.header.isErased, let form = CaptureForm(rawValue: event.header.encoding.rawValue) else { return row }
         batch.removeAll(keepingCapacity: true)
         opener.decode(event.payload.rawSpan, form: form, into: &batch)
         guard let packet = batch.packets.first else { return row }
@@ -97,7 +100,7 @@ final class EventRows {
     }
 
     func dissect(_ event: Event) -> DissectedEvent? {
-        guard let form = CaptureForm(rawValue: event.header.encoding.rawValue) else { return nil }
+        guard !event.header.isErased, let form = CaptureForm(rawValue: event.header.encoding.rawValue) else { return nil }
         return Dissector.dissectEvent(form: form, bytes: event.payload.rawSpan, opener: opener)
     }
 

@@ -35,6 +35,7 @@ struct PacketShowCommand: AsyncParsableCommand {
             let rows = try EventRows(ledger)
             let row = rows.row(event)
             let shown = rows.dissect(event)
+            let erasures = try ledger.log.erasures()
             let output = StandardOutput()
             defer { output.flush() }
             guard self.output.format == .table else {
@@ -44,7 +45,7 @@ struct PacketShowCommand: AsyncParsableCommand {
             output.line(
                 "event \(sequence), \(event.payload.count) bytes of \(row.encodingName), from \(DisplayWidth.safe(row.source))")
             output.line("arrived \(TimeText.iso(microseconds: event.header.arrivalTime.microseconds))")
-            let tree = shown?.textTree ?? Self.note(of: event)
+            let tree = shown?.textTree ?? Self.note(of: event, erasures)
             for line in tree.split(separator: "\n", omittingEmptySubsequences: false).map(String.init) where !line.isEmpty {
                 output.line(DisplayWidth.safe(line))
             }
@@ -52,7 +53,14 @@ struct PacketShowCommand: AsyncParsableCommand {
     }
 
     /// What this program has written itself.
-    private static func note(of event: Event) -> String {
+    private static func note(of event: Event, _ erasures: [Erasure]) -> String {
+        if event.header.isErased {
+            let erasure = erasures.first { $0.ranges.contains { $0.contains(event.sequence) } }
+            return "erased by event \(erasure.map { "\($0.sequence): \($0.reason)" } ?? "none, which `meshledger verify` tells")"
+        }
+        if let erasure = erasures.first(where: { $0.sequence == event.sequence }) {
+            return "an erasure of \(erasure.count) events (\(erasure.request)): \(erasure.reason)"
+        }
         guard event.header.encoding == .gap, let gap = Gap(payload: event.payload.rawSpan) else {
             return "no packet: written by this program"
         }

@@ -9,7 +9,8 @@ import Meshtastic
 /// ```
 ///
 /// `arrival` is the origin's clock, in ISO 8601 or microseconds since 1970. `reception` is `live` (received when it arrived), a time, or
-/// null where none was recorded. `encoding` is a name below or a number. `masked` is true where a radio's secrets were zeroed.
+/// null where none was recorded. `encoding` is a name below or a number. `masked` is true where a radio's secrets were zeroed, `erased` where
+/// the payload is gone for good; such an event is imported as a gap.
 /// Imported events keep the reception time that they have in the origin: what was live there is recorded here.
 public enum LedgerLine {
     /// Appends the line of one event, with its line feed, to `text`.
@@ -32,6 +33,7 @@ public enum LedgerLine {
             text.append(contentsOf: "\(header.encoding.rawValue)".utf8)
         }
         if header.isMasked { text.append(contentsOf: ",\"masked\":true".utf8) }
+        if header.isErased { text.append(contentsOf: ",\"erased\":true".utf8) }
         text.append(contentsOf: ",\"payload_b64\":\"".utf8)
         Base64.encode(payload, to: &text)
         text.append(contentsOf: "\"}\n".utf8)
@@ -44,7 +46,7 @@ public enum LedgerLine {
     public static func encoding(named name: String) -> PayloadEncoding? { names.first { $0.name == name }?.encoding }
 
     private static let names: [(encoding: PayloadEncoding, name: String)] = [
-        (.gap, "gap"), (.note, "note"), (PayloadEncoding(.serviceEnvelope), "ServiceEnvelope"),
+        (.gap, "gap"), (.note, "note"), (.erasure, "erasure"), (PayloadEncoding(.serviceEnvelope), "ServiceEnvelope"),
         (PayloadEncoding(.meshPacket), "MeshPacket"), (PayloadEncoding(.fromRadio), "FromRadio"),
         (PayloadEncoding(.mqttJSON), "MQTTJSON"), (PayloadEncoding(.unreadable), "unreadable"),
     ]

@@ -8,7 +8,7 @@ struct LedgerLineDecoder: LineDecoder {
         var members = try JSONMembers(line)
         var (payload, encoding, source): ([UInt8]?, PayloadEncoding?, String?) = (nil, nil, nil)
         var (arrival, reception): (Reception, Reception?) = (.unrecorded, .unrecorded)
-        var isMasked = false
+        var (isMasked, isErased) = (false, false)
         while let member = try members.next(line) {
             if member.isNamed("payload_b64", in: line) {
                 payload = try PacketLine.payload(member, line)
@@ -22,9 +22,12 @@ struct LedgerLineDecoder: LineDecoder {
                 reception = try member.string(in: line) == "live" ? nil : Self.time(member, line)
             } else if member.isNamed("masked", in: line) {
                 isMasked = member.value.count == 4
+            } else if member.isNamed("erased", in: line) {
+                isErased = member.value.count == 4
             }
         }
         guard let payload, let encoding else { throw RecordFault("no payload_b64 or no encoding") }
+        if isErased { return gap(arrival, reception ?? arrival, source) }
         if encoding == PayloadEncoding(.fromRadio), !isMasked {
             return StreamCutter.record(payload, reception: reception ?? arrival, origin: source.map { .named($0) } ?? .file)
         }
@@ -32,6 +35,16 @@ struct LedgerLineDecoder: LineDecoder {
             payload, .unreadable, reception: reception ?? arrival, origin: source.map { .named($0) } ?? .file)
         record.encoding = encoding
         record.isMasked = isMasked
+        return record
+    }
+
+    private func gap(_ arrival: Reception, _ reception: Reception, _ source: String?) -> IngestRecord {
+        var time = Timestamp(microseconds: 0)
+        if case .recorded(let recorded) = arrival { time = recorded }
+        let gap = Gap(count: 1, first: time, last: time, reason: "the event was erased in the ledger that it comes from")
+        var record = IngestRecord(
+            gap.payload, .unreadable, reception: reception, origin: source.map { .named($0) } ?? .file)
+        record.encoding = .gap
         return record
     }
 

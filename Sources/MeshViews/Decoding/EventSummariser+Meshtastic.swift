@@ -5,7 +5,7 @@ extension EventSummariser {
     /// The facts of mesh traffic by which sealed blocks can be skipped, numbered as the log's `FORMAT.md` says.
     public static let meshtastic = EventSummariser(facets: [sender, destination, gateway, channelHash]) {
         encoding, payload, facts in
-        if encoding == .gap || encoding == .note { return }
+        if encoding.rawValue < 16 { return }  // the log's own
         let isComplete = PacketFact.scan(payload, rawForm: encoding.rawValue) { fact in
             switch fact {
             case .sender(let node): facts.insert(node, Self.sender)

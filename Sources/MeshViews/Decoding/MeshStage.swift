@@ -27,7 +27,8 @@ public struct MeshStage: FoldStage {
         batch.stamps.reserveCapacity(count)
         batch.packets.packets.reserveCapacity(count)
         try log.withEvents(from: events.lowerBound, count: count) { header, payload in
-            let form = CaptureForm(rawValue: header.encoding.rawValue)
+            // An erased event folds as nothing.
+            let form = header.isErased ? nil : CaptureForm(rawValue: header.encoding.rawValue)
             batch.stamps.append(MeshBatch.Stamp(header, isMeshtastic: form != nil))
             if let form {
                 opener.decode(payload, form: form, into: &batch.packets)
@@ -70,7 +71,7 @@ extension MeshBatch.Stamp {
         self.init(
             sequence: header.sequence.rawValue, arrival: arrival,
             reception: header.receptionTime.map { UInt32(clamping: $0.seconds) }, source: header.source,
-            isLive: header.reception == .live, isMeshtastic: isMeshtastic, isJSON: header.encoding == .mqttJSON,
+            isLive: header.reception == .live, isMeshtastic: isMeshtastic, isJSON: isMeshtastic && header.encoding == .mqttJSON,
             firstSequence: header.sequence.rawValue,
             isFirstReception: false, isFirstReadable: false, channel: -1)
     }

@@ -1,0 +1,55 @@
+internal import LMDB
+
+extension LogStore {
+    /// In `meta`: the sequences of all events that say what was erased.
+    static let erasuresKey = "erasures"
+    /// In `meta`: the first of them that is not carried out yet. It speaks of the generation: the next one has none of the old bytes.
+    static let erasingKey = "erasing"
+
+    func erasures(_ read: borrowing some TransactionReading & ~Copyable) throws(StorageError) -> [UInt64] {
+        let bytes = try read.get(Table<String, [UInt8]>(raw: meta), Self.erasuresKey) ?? []
+        return (0..<bytes.count / 8).map { number in
+            (0..<8).reduce(0) { $0 | UInt64(bytes[8 * number + $1]) << (8 * UInt64($1)) }
+        }
+    }
+
+    static func bytes(ofErasures sequences: [UInt64]) -> [UInt8] {
+        sequences.flatMap { sequence in (0..<8).map { UInt8(truncatingIfNeeded: sequence >> (8 * UInt64($0))) } }
+    }
+
+    /// The first event that says what is to be erased, and is not carried out.
+    func firstPendingErasure(_ read: borrowing some TransactionReading & ~Copyable) throws(StorageError) -> UInt64? {
+        try read.get(Table<String, UInt64>(raw: meta), Self.erasingKey)
+    }
+}
+
+extension EventLog {
+    /// All erasures in the order of their events.
+    public func erasures() throws(EventLogError) -> [Erasure] {
+        let reader = try beginRead()
+        return try erasures(reader)
+    }
+
+    func erasures(_ reader: borrowing LogReader, from first: UInt64 = 0) throws(EventLogError) -> [Erasure] {
+        let sequences = try storing { () throws(StorageError) in try reader.store.erasures(reader.transaction) }
+        var erasures: [Erasure] = []
+        var cursor = try reader.cursor()
+        for sequence in sequences where sequence >= first {
+            guard try cursor.seek(EventSequence(sequence)) else { continue }  // cut off
+            guard cursor.isIntact,
+                let erasure = Erasure(payload: cursor.payload, log: identifier, sequence: EventSequence(sequence))
+            else { throw damage(EventSequence(sequence)) }
+            erasures.append(erasure)
+        }
+        return erasures
+    }
+
+    /// The first erasure that was begun and is not finished: old bytes may still be in the log's file. It is finished by the next opening for writing,
+    /// or by `finishErasing()`.
+    public func pendingErasure() throws(EventLogError) -> EventSequence? {
+        let reader = try beginRead()
+        return try storing { () throws(StorageError) in
+            try reader.store.firstPendingErasure(reader.transaction).map { EventSequence($0) }
+        }
+    }
+}

@@ -1,0 +1,46 @@
+/// Compares what is erased with what events say was erased.
+struct ErasureVerifier {
+    private var erased = SequenceSet()
+    private var withoutPayload = SequenceSet()
+    private var told: [Erasure] = []
+    /// The first erasure that was under way when the check began.
+    private let pending: EventSequence?
+
+    init(pending: EventSequence?) { self.pending = pending }
+
+    mutating func add(_ finding: TileFinding) {
+        for range in finding.erased.ranges { erased.append(range) }
+        for range in finding.withoutPayload.ranges { withoutPayload.append(range) }
+        told += finding.erasures
+    }
+
+    /// - Parameters:
+    ///   - listed: the erasures that the log lists now, some of which may have come after the check began.
+    ///   - isPending: whether the one that was under way still is.
+    func finish(_ listed: [Erasure], head: UInt64, isPending: Bool) -> [LogVerification.Problem] {
+        var problems: [LogVerification.Problem] = []
+        func add(_ sequence: UInt64, _ text: String) {
+            problems.append(LogVerification.Problem(sequence: EventSequence(sequence), text: text))
+        }
+        let known = listed.filter { $0.sequence.rawValue <= head }.map(\.sequence)
+        if known != told.map(\.sequence) { add(0, "the list of the events that say what was erased does not fit the events") }
+        let named = SequenceSet((listed + told).flatMap { SequenceSet($0.ranges).ranges })
+        for range in erased.subtracting(named).ranges {
+            for sequence in range { add(sequence, "it is erased, and no event says so: its payload was taken away") }
+        }
+        for erasure in told where pending.map({ erasure.sequence < $0 }) ?? true {
+            for range in SequenceSet(erasure.ranges).through(head).subtracting(withoutPayload).ranges {
+                for sequence in range {
+                    add(sequence, "event \(erasure.sequence) says that it was erased, and it has its payload")
+                }
+            }
+        }
+        if let pending, isPending {
+            add(
+                pending.rawValue,
+                "the erasure that it asks for is not finished: old bytes may still be there; open the ledger for writing to finish it"
+            )
+        }
+        return problems
+    }
+}

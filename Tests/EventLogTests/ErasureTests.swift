@@ -1,0 +1,277 @@
+import Foundation
+import LMDB
+import TestKit
+import Testing
+
+@testable import EventLog
+
+/// A summariser of one facet: the length of the payload.
+private let lengths = EventSummariser(facets: [1]) { _, payload, facts in facts.insert(UInt32(payload.byteCount), 1) }
+
+private func secret(_ number: Int) -> [UInt8] { Array("secret of event \(number) ends here".utf8) }
+
+/// A log of its own source, with `sealed` of `count` events sealed.
+func logOfSecrets(_ path: String, _ count: Int, sealed: Int = 0) async throws -> EventLog {
+    let log = try EventLog.create(at: path, options: manualSealing)
+    let source = try await log.source(named: "a mesh")
+    func append(_ numbers: ClosedRange<Int>) async throws {
+        try await log.append(numbers.map { NewEvent(secret($0), encoding: .init(rawValue: 20), source: source) })
+    }
+    if sealed > 0 {
+        try await append(1...sealed)
+        try await log.seal()
+    }
+    if sealed < count { try await append(sealed + 1...count) }
+    return log
+}
+
+private var manualSealing: EventLogOptions {
+    EventLogOptions(sealing: SealingPolicy(isAutomatic: false), summariser: lengths)
+}
+
+/// The files below a folder that hold some bytes.
+func filesHolding(_ bytes: [UInt8], below folder: String) throws -> [String] {
+    try FileManager.default.subpathsOfDirectory(atPath: folder).filter { name in
+        FileManager.default.contents(atPath: folder + "/" + name)?.range(of: Data(bytes)) != nil
+    }
+}
+
+private func sequences(_ numbers: Int...) -> [ClosedRange<EventSequence>] {
+    numbers.map { EventSequence(UInt64($0))...EventSequence(UInt64($0)) }
+}
+
+@Suite struct ErasureTests {
+    private func open(_ path: String, _ access: EventLogOptions.Access = .readWrite) throws -> EventLog {
+        var options = manualSealing
+        options.access = access
+        return try EventLog.open(at: path, options: options)
+    }
+
+    @Test(arguments: [0, 1000, 1700])
+    func `what is erased is in no file any more, and everything else is as it was`(sealed: Int) async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/ledger"
+        let log = try await logOfSecrets(path, 1700, sealed: sealed)
+        let numbers = [1, 2, 257, 400, 999, 1023, 1700]
+        let note = try log.checkpoint(size: EventSequence(1500))
+        let checkpoint = try #require(LogCheckpoint(note))
+        let roots = try [256, 999, 1700].map { try log.root(size: EventSequence($0)) }
+        let oldProof = try log.proof(of: EventSequence(300))
+        let report = try await log.erase(
+            numbers.map { EventSequence(UInt64($0))...EventSequence(UInt64($0)) }, reason: "asked for", request: "a test")
+        #expect(report == ErasureReport(events: [EventSequence(1701)], erased: 7))
+        func check(_ log: EventLog) throws {
+            for number in 1...1700 {
+                let event = try #require(try log.event(EventSequence(UInt64(number))))
+                #expect(event.header.isErased == numbers.contains(number))
+                #expect(event.payload == (numbers.contains(number) ? [] : secret(number)))
+            }
+            #expect(try [256, 999, 1700].map { try log.root(size: EventSequence($0)) } == roots)
+            let verification = try log.verify(extending: checkpoint)
+            #expect(verification.problems == [])
+            #expect(verification.eventsChecked == 1701)
+            let verifier = try log.verifier()
+            #expect(try oldProof.check(verifier).payload == secret(300))
+            #expect(try log.proof(of: EventSequence(300)).check(verifier).payload == secret(300))
+            #expect(try log.proof(of: EventSequence(999)).check(verifier).payload == nil)
+            let erasures = try log.erasures()
+            #expect(erasures.map(\.reason) == ["asked for"] && erasures.map(\.request) == ["a test"])
+            #expect(erasures.first?.count == 7 && erasures.first?.sequence == EventSequence(1701))
+            #expect(try log.pendingErasure() == nil)
+        }
+        try check(log)
+        for number in numbers { #expect(try filesHolding(secret(number), below: path) == []) }
+        if sealed == 0 { #expect(try filesHolding(secret(500), below: path) == ["log/2/data.mdb"]) }
+        await log.close()
+        let again = try open(path)
+        try check(again)
+        try await again.seal()
+        #expect(try again.verify().isIntact)
+        await again.close()
+    }
+
+    @Test func `salts of erased events are gone, and with them the seeds`() async throws {
+        let folder = try TemporaryFolder()
+        let log = try await logOfSecrets(folder.path + "/ledger", 600)
+        func stored(_ tile: UInt64) throws -> TileSalts {
+            let read = try log.store.environment.beginRead()
+            return try log.store.salts(ofTile: tile, read)
+        }
+        let before = try stored(1)
+        try await log.erase(sequences(300), reason: "asked for")
+        let after = try stored(1)
+        #expect(after.stored.count == TileSalts.writtenSize)
+        #expect(after.salt(43).allSatisfy { $0 == 0 })
+        #expect(after.salt(42) == before.salt(42) && after.salt(44) == before.salt(44))
+        #expect(try stored(0).stored.count == TileSalts.seedSize)
+        #expect(try filesHolding(before.stored, below: folder.path) == [])
+        #expect(try filesHolding(Array(before.salt(43)), below: folder.path) == [])
+        await log.close()
+    }
+
+    @Test func `events of the log itself, and such that are not there, are not erased`() async throws {
+        let folder = try TemporaryFolder()
+        let log = try await logOfSecrets(folder.path + "/ledger", 10)
+        try await log.append(NewEvent([1, 2], encoding: .note, source: .log))
+        for (range, code) in [(5...11, EventLogError.Code.notErasable), (5...12, .tooFewEvents)] {
+            let error = await #expect(throws: EventLogError.self) {
+                try await log.erase(
+                    [EventSequence(UInt64(range.lowerBound))...EventSequence(UInt64(range.upperBound))], reason: "")
+            }
+            #expect(error?.code == code)
+        }
+        let forged = await #expect(throws: EventLogError.self) {
+            try await log.append(NewEvent([], encoding: .erasure, source: .log))
+        }
+        #expect(forged?.code == .notErasable)
+        #expect(log.head == EventSequence(11))
+        try await log.erase(sequences(3, 4, 9), reason: "once")
+        let second = try await log.erase(sequences(3, 5, 9), reason: "twice")
+        #expect(second.erased == 1)
+        #expect(try await log.erase(sequences(3, 4), reason: "again") == ErasureReport(events: [], erased: 0))
+        #expect(
+            try log.erasures().map(\.ranges) == [
+                [EventSequence(3)...EventSequence(4), EventSequence(9)...EventSequence(9)], sequences(5),
+            ])
+        #expect(log.head == EventSequence(13))
+        #expect(try log.verify().isIntact)
+        await log.close()
+    }
+
+    @Test func `a record that was made to look erased is found`() async throws {
+        let folder = try TemporaryFolder()
+        let log = try await logOfSecrets(folder.path + "/ledger", 600, sealed: 300)
+        try await log.erase(sequences(10), reason: "asked for")
+        let eraser = try RecordEraser(SequenceSet([20...20, 500...500]), lengths)
+        try log.store.environment.write { (write) throws(StorageError) in try eraser.move(into: &write, log.store) }
+        let problems = try log.verify().problems
+        #expect(problems.map(\.sequence) == [EventSequence(20), EventSequence(500)])
+        #expect(problems.allSatisfy { $0.text.contains("no event says so") })
+        await log.close()
+    }
+
+    @Test func `an erasure whose record still has its payload is found`() async throws {
+        let folder = try TemporaryFolder()
+        let log = try await logOfSecrets(folder.path + "/ledger", 600, sealed: 300)
+        let erasure = Erasure(ranges: sequences(7, 301), reason: "", request: "", root: [], log: log.identifier)
+        let event = NewEvent(erasure.payload, encoding: .erasure, source: .log)
+        try log.driver?.withWriterStopped { writer throws(EventLogError) in
+            _ = try storing { () throws(StorageError) in try writer.storeOwn([event], at: .now, with: []) }
+        }
+        let problems = try log.verify().problems
+        #expect(problems.map(\.sequence) == [EventSequence(7), EventSequence(301)])
+        #expect(problems.allSatisfy { $0.text.contains("event 601 says that it was erased") })
+        await log.close()
+    }
+
+    @Test func `an interrupted erasure is told, and finished by the next writer`() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/ledger"
+        let log = try await logOfSecrets(path, 9000, sealed: 3000)
+        let ranges = [EventSequence(100)...EventSequence(8900)]
+        let maintenance = try #require(log.maintenance)
+        try ErasureRun(log, maintenance).beginOnly(ranges)
+        #expect(try log.event(EventSequence(8900))?.header.isErased == false)
+        await log.close()
+        let reader = try open(path, .readOnly)
+        #expect(try reader.pendingErasure() == EventSequence(9001))
+        let problems = try reader.verify().problems
+        #expect(problems.map(\.sequence) == [EventSequence(9001)])
+        #expect(problems.first?.text.contains("not finished") == true)
+        await reader.close()
+        let again = try open(path)
+        #expect(try again.event(EventSequence(8900))?.header.isErased == true)
+        try await again.finishErasing()
+        #expect(again.erasureProblem == nil)
+        #expect(try again.pendingErasure() == nil)
+        #expect(try again.verify().isIntact)
+        await again.close()
+        for number in [100, 3000, 3001, 8900] { #expect(try filesHolding(secret(number), below: path) == []) }
+    }
+
+    @Test func `erasures are applied to an older copy of the log, and to no other log`() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/ledger"
+        var log = try await logOfSecrets(path, 500)
+        await log.close()
+        try FileManager.default.copyItem(atPath: path, toPath: folder.path + "/copy")
+        log = try open(path)
+        let source = try await log.source(named: "a mesh")
+        try await log.append((501...900).map { NewEvent(secret($0), encoding: .init(rawValue: 20), source: source) })
+        try await log.erase(sequences(40, 450, 700), reason: "first", request: "one")
+        try await log.erase(sequences(41), reason: "second", request: "two")
+        try await log.erase(sequences(800), reason: "third", request: "three")
+        let erasures = try log.erasures()
+        let copy = try open(folder.path + "/copy")
+        let report = try await copy.apply(erasures)
+        #expect(report == ErasureReport(events: [EventSequence(501), EventSequence(502)], erased: 3))
+        #expect(try copy.erasures().map(\.reason) == ["first", "second"])
+        #expect(try copy.verify().isIntact)
+        #expect(try await copy.apply(erasures).erased == 0)
+        for number in [40, 41, 450] { #expect(try filesHolding(secret(number), below: folder.path) == []) }
+        let stranger = try await logOfSecrets(folder.path + "/stranger", 900)
+        let error = await #expect(throws: EventLogError.self) { try await stranger.apply(erasures) }
+        #expect(error?.code == .notErasable)
+        // The copy has other events now where the log had those that were erased.
+        let other = try await copy.source(named: "a mesh")
+        try await copy.append((503...900).map { NewEvent(secret($0 + 1), encoding: .init(rawValue: 20), source: other) })
+        let history = await #expect(throws: EventLogError.self) { try await copy.apply(erasures) }
+        #expect(history?.code == .notErasable)
+        for log in [log, copy, stranger] { await log.close() }
+    }
+
+    @Test func `appends, sealing, readers and subscriptions go on while events are erased`() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/ledger"
+        var options = manualSealing
+        options.sealing = SealingPolicy(hotEvents: 256)
+        let log = try EventLog.create(at: path, options: options)
+        let source = try await log.source(named: "a mesh")
+        try await log.append((1...2000).map { NewEvent(secret($0), encoding: .init(rawValue: 20), source: source) })
+        let counts = try await withThrowingTaskGroup(of: Int.self) { group in
+            group.addTask {
+                for start in stride(from: 2001, to: 20_000, by: 50) {
+                    try await log.append(
+                        (start..<start + 50).map { NewEvent(secret($0), encoding: .init(rawValue: 20), source: source) })
+                }
+                return 0
+            }
+            group.addTask {
+                var seen = 0
+                for await range in log.subscribe(after: .zero, batch: 500) {
+                    seen += try log.events(in: range).count
+                    if seen >= 20_000 { break }
+                }
+                return seen
+            }
+            group.addTask {
+                var random = SeededGenerator(seed: 5)
+                for _ in 0..<5 {
+                    let head = log.head.rawValue
+                    var erased = SequenceSet(
+                        (0..<40).map { _ in
+                            let first = UInt64.random(in: 1...head, using: &random)
+                            return first...min(first + 3, head)
+                        })
+                    erased = erased.subtracting(
+                        SequenceSet(try log.erasures().map { $0.sequence.rawValue...$0.sequence.rawValue }))
+                    try await log.erase(erased.sequences, reason: "asked for")
+                }
+                return 0
+            }
+            return try await group.reduce(0, +)
+        }
+        #expect(counts >= 20_000)
+        let erased = SequenceSet(try log.erasures().flatMap { SequenceSet($0.ranges).ranges })
+        #expect(erased.count > 300)
+        try await log.seal()
+        #expect(try log.verify().problems == [])
+        await log.close()
+        let again = try open(path)
+        #expect(try again.verify().problems == [])
+        for event in try again.events(in: EventSequence(1)...again.head) where event.header.source == source {
+            #expect(event.header.isErased == erased.contains(event.sequence.rawValue))
+        }
+        await again.close()
+    }
+}
