@@ -136,3 +136,31 @@ struct AppendTests {
         await log.close()
     }
 }
+
+extension AppendTests {
+    @Test func `a single event that waits behind a batch arrives when it comes, not when an earlier one did`() async throws {
+        let gate = Gate()
+        let clock = ManualClock(Timestamp(seconds: 1_000))
+        var options = EventLogOptions(clock: clock.read)
+        options.commitFault = {
+            gate.pass()
+            return nil
+        }
+        let log = try EventLog.temporary(options: options)
+        let event = NewEvent([1], encoding: .note, source: .log)
+        try await log.append(event)
+        clock.set(Timestamp(seconds: 2_000))
+        gate.close()
+        // The first holds the writer up, the second waits in the queue, and the single event behind it.
+        for _ in 0..<2 {
+            try log.submit([event])
+            try await Task.sleep(for: .milliseconds(50))
+        }
+        async let last = log.append(event)
+        try await Task.sleep(for: .milliseconds(50))
+        gate.open()
+        let sequence = try await last
+        #expect(try log.event(sequence)?.header.arrivalTime == Timestamp(seconds: 2_000))
+        await log.close()
+    }
+}

@@ -17,8 +17,8 @@ final class AppendQueue: Sendable {
         /// Schedules a step of the writer where it is served from the pool.
         var schedule: Schedule?
         var isClosed = false
-        /// The clock when the first event came into the lane.
-        var laneArrival: Int64 = 0
+        /// The clock when the first small event came into the lane, nil where none is in it.
+        var laneArrival: Int64?
         /// Bytes in the queue that no caller waits for.
         var unattendedBytes = 0
     }
@@ -57,8 +57,9 @@ final class AppendQueue: Sendable {
         let refusal: Refusal? = state.withLock { state in
             if state.isClosed { return .closed }
             if sharesClock {
-                if state.lane.entries.isEmpty { state.laneArrival = clock().microseconds }
-                header.arrival = state.laneArrival
+                let arrival = state.laneArrival ?? clock().microseconds
+                state.laneArrival = arrival
+                header.arrival = arrival
             }
             unsafe state.lane.add(header, payload, waiter)
             waiting.store(state.lane.entries.count, ordering: .relaxed)
@@ -142,6 +143,7 @@ final class AppendQueue: Sendable {
             guard !state.lane.entries.isEmpty else { return nil }
             var lane = state.spares.popLast() ?? AppendLane()
             swap(&lane, &state.lane)
+            state.laneArrival = nil
             state.unattendedBytes = 0
             waiting.store(0, ordering: .relaxed)
             return lane
