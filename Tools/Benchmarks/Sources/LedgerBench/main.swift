@@ -4,7 +4,8 @@ let usage = """
     ledger-bench append FILE LEDGER BATCH [COUNT]
     ledger-bench append-tasks FILE LEDGER TASKS [COUNT]
     ledger-bench append-plain FILE LEDGER BATCH [COUNT] | append-sealing FILE LEDGER BATCH [COUNT] | seal LEDGER
-    ledger-bench scan LEDGER [checksums]
+    ledger-bench append-growth FILE LEDGER BATCH COUNT | append-endlessly FILE LEDGER BATCH | open LEDGER
+    ledger-bench scan LEDGER [checksums] | verify LEDGER
     ledger-bench replay LEDGER | memory LEDGER | last100 LEDGER COUNT
     """
 
@@ -20,6 +21,10 @@ do {
         try await appendWhileSealing(
             arguments[1], arguments[2], batch: number(3, 1_000), limit: number(4, .max), seals: arguments[0] == "append-sealing")
     case ("seal", 2): try await seal(arguments[1])
+    case ("append-growth", 5): try await appendGrowing(arguments[1], arguments[2], batch: number(3, 1_000), count: number(4, 0))
+    case ("append-endlessly", 4): try await appendEndlessly(arguments[1], arguments[2], batch: number(3, 1_000))
+    case ("open", 2): try await openLog(arguments[1])
+    case ("verify", 2): try verify(arguments[1])
     case ("scan", 2...3): try scan(arguments[1], checksums: arguments.count > 2)
     case ("replay", 2): try await replay(arguments[1])
     case ("memory", 2): try await replayMemory(arguments[1])
