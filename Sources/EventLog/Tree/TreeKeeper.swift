@@ -61,7 +61,8 @@ final class TreeKeeper: Sendable {
         }
     }
 
-    /// In tiles: what is hashed in one read transaction and moved within one append.
+    /// In tiles: what waits until it is hashed, and is hashed in one read transaction and moved within one append. Each move costs an
+    /// append as much as some hundred events do.
     private static let batchSize: UInt64 = 64
     /// How long hashes wait for an append before the writer is asked for a transaction of their own.
     private static let patience = DispatchTimeInterval.seconds(1)
@@ -89,7 +90,7 @@ final class TreeKeeper: Sendable {
         var frontier = if let known { known } else { try storing { () throws(StorageError) in try TreeFrontier(reader) } }
         let first = frontier.tiles
         let end = min(full, first + Self.batchSize)
-        nextHead.store((end + 1) * LogStore.tileSize, ordering: .relaxed)
+        nextHead.store((end + Self.batchSize) * LogStore.tileSize, ordering: .relaxed)
         var rows: [TreeWork.Row] = []
         var tiles = TileReader(reader)
         for tile in first..<max(end, first) { frontier.add(try tiles.tileHash(tile), to: &rows) }

@@ -1,13 +1,34 @@
 import Foundation
 import MeshLedger
+import Synchronization
 
 /// The made-up arrival clock of the C program: 2.6 s a record.
 private func reception(_ index: Int) -> Reception {
     .recorded(Timestamp(microseconds: 1_780_000_000_000_000 + Int64(index) * 2_600_000))
 }
 
-/// Durable appends, `batch` events in a transaction.
+/// Durable appends, `batch` events in a transaction, from the file's bytes as the C program takes them.
 func append(_ file: String, _ folder: String, batch: Int, limit: Int) async throws {
+    let input = try PacketFile(file, limit: limit)
+    let log = try EventLog.create(at: folder, options: optionsWithoutSealing())
+    let source = try await log.source(named: "bench")
+    let started = secondsNow()
+    var events = EventBatch()
+    for first in stride(from: 0, to: input.ranges.count, by: batch) {
+        events.removeAll()
+        for index in first..<min(first + batch, input.ranges.count) {
+            let payload = input.bytes.span.bytes.extracting(input.ranges[index])
+            events.append(payload, encoding: .serviceEnvelope, source: source, reception: reception(index))
+        }
+        try await log.append(events)
+    }
+    let seconds = secondsNow() - started
+    await log.close()
+    report("append", input.ranges.count, seconds, [("batch", batch)])
+}
+
+/// The same with an array for each event, as most callers have them.
+func appendArrays(_ file: String, _ folder: String, batch: Int, limit: Int) async throws {
     let input = try PacketFile(file, limit: limit)
     let log = try EventLog.create(at: folder, options: optionsWithoutSealing())
     let source = try await log.source(named: "bench")
@@ -19,7 +40,7 @@ func append(_ file: String, _ folder: String, batch: Int, limit: Int) async thro
     for batch in batches { _ = try await log.append(batch) }
     let seconds = secondsNow() - started
     await log.close()
-    report("append", events.count, seconds, [("batch", batch)])
+    report("append-arrays", events.count, seconds, [("batch", batch)])
 }
 
 /// Durable appends of one event each by concurrent tasks, each of which waits for its own.
@@ -42,6 +63,42 @@ func appendConcurrently(_ file: String, _ folder: String, tasks: Int, limit: Int
     let seconds = secondsNow() - started
     await log.close()
     report("append-tasks", events.count, seconds, [("tasks", tasks)])
+}
+
+/// What `appendConcurrently` costs without a log: each task hands its event over and is resumed when all others have done so.
+func suspendConcurrently(tasks: Int, count: Int) async throws {
+    let meeting = Meeting(size: tasks)
+    let count = count / tasks * tasks
+    let started = secondsNow()
+    await withTaskGroup(of: Void.self) { group in
+        for _ in 0..<tasks {
+            group.addTask {
+                for _ in 0..<count / tasks { await meeting.wait() }
+            }
+        }
+        await group.waitForAll()
+    }
+    report("suspend-tasks", count, secondsNow() - started, [("tasks", tasks)])
+}
+
+/// Where tasks wait until so many of them wait.
+private final class Meeting: Sendable {
+    private let size: Int
+    private let waiters = Mutex<[UnsafeContinuation<Void, Never>]>([])
+
+    init(size: Int) { self.size = size }
+
+    func wait() async {
+        await withUnsafeContinuation { waiter in
+            let all: [UnsafeContinuation<Void, Never>] = waiters.withLock { waiters in
+                waiters.append(waiter)
+                guard waiters.count == size else { return [] }
+                defer { waiters.removeAll(keepingCapacity: true) }
+                return waiters
+            }
+            for waiter in all { waiter.resume() }
+        }
+    }
 }
 
 /// Reads every byte of the log.

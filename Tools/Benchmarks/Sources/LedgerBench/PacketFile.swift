@@ -2,15 +2,20 @@ import Foundation
 
 /// The input of every work: ServiceEnvelopes, each behind its length as a little-endian u32, read whole into memory.
 struct PacketFile {
-    var envelopes: [[UInt8]] = []
+    var bytes: [UInt8]
+    /// Where the envelopes lie in the bytes.
+    var ranges: [Range<Int>] = []
+
+    /// Each in an array of its own.
+    var envelopes: [[UInt8]] { ranges.map { Array(bytes[$0]) } }
 
     init(_ path: String, limit: Int = .max) throws {
-        let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
+        bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
         var offset = 0
-        while offset + 4 <= bytes.count, envelopes.count < limit {
-            let length = (0..<4).reduce(0) { $0 | Int(bytes[offset + $1]) << (8 * $1) }
+        while offset + 4 <= bytes.count, ranges.count < limit {
+            let length = (0..<4).reduce(0) { [bytes] in $0 | Int(bytes[offset + $1]) << (8 * $1) }
             guard offset + 4 + length <= bytes.count else { throw BenchError("\(path) is cut short at byte \(offset)") }
-            envelopes.append(Array(bytes[offset + 4..<offset + 4 + length]))
+            ranges.append(offset + 4..<offset + 4 + length)
             offset += 4 + length
         }
     }

@@ -1,8 +1,8 @@
 import Foundation
 
 let usage = """
-    ledger-bench append FILE LEDGER BATCH [COUNT]
-    ledger-bench append-tasks FILE LEDGER TASKS [COUNT]
+    ledger-bench append FILE LEDGER BATCH [COUNT] | append-arrays FILE LEDGER BATCH [COUNT]
+    ledger-bench append-tasks FILE LEDGER TASKS [COUNT] | suspend-tasks TASKS COUNT
     ledger-bench append-plain FILE LEDGER BATCH [COUNT] | append-sealing FILE LEDGER BATCH [COUNT] | seal LEDGER
     ledger-bench append-growth FILE LEDGER BATCH COUNT | append-endlessly FILE LEDGER BATCH | open LEDGER
     ledger-bench scan LEDGER [checksums] | verify LEDGER
@@ -15,8 +15,11 @@ func number(_ index: Int, _ standard: Int) -> Int { arguments.count > index ? In
 do {
     switch (arguments.first, arguments.count) {
     case ("append", 4...5): try await append(arguments[1], arguments[2], batch: number(3, 1_000), limit: number(4, .max))
+    case ("append-arrays", 4...5):
+        try await appendArrays(arguments[1], arguments[2], batch: number(3, 1_000), limit: number(4, .max))
     case ("append-tasks", 4...5):
         try await appendConcurrently(arguments[1], arguments[2], tasks: number(3, 64), limit: number(4, .max))
+    case ("suspend-tasks", 3): try await suspendConcurrently(tasks: max(number(1, 64), 1), count: number(2, 200_000))
     case ("append-plain", 4...5), ("append-sealing", 4...5):
         try await appendWhileSealing(
             arguments[1], arguments[2], batch: number(3, 1_000), limit: number(4, .max), seals: arguments[0] == "append-sealing")
