@@ -82,8 +82,10 @@ public final class EventLog: Sendable {
         }
     }
 
-    /// Stores what waits, then closes the files. Appends that come later throw `.closed`. Subscriptions end.
+    /// Stores what waits, then closes the files. Appends that come later throw `.closed`. Subscriptions end. An erasure that is under way is
+    /// finished before.
     public func close() async {
+        await waitForErasure()
         queue.close()
         if isReadOnly {
             board.close()

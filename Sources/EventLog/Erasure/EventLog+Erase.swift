@@ -85,6 +85,13 @@ extension EventLog {
         }
     }
 
+    func waitForErasure() async {
+        guard let maintenance, erasureProblem == nil, !areWritesClosed else { return }
+        let pending = try? pendingErasure()  // what cannot be read is tried again by the next opening
+        guard pending != nil else { return }
+        _ = try? await maintenance.perform {}  // an empty job: it waits for those before it
+    }
+
     /// Finishes what an interrupted erasure left, and returns when no file of the log has the old bytes any more.
     public func finishErasing() async throws(EventLogError) {
         guard let maintenance else { throw EventLogError(.readOnly, path: path) }

@@ -44,6 +44,14 @@ extension EventLog {
         return erasures
     }
 
+    /// The last event that says what was erased, nil when nothing was.
+    public func lastErasure() throws(EventLogError) -> EventSequence? {
+        let reader = try beginRead()
+        return try storing { () throws(StorageError) in
+            try reader.store.erasures(reader.transaction).last.map { EventSequence($0) }
+        }
+    }
+
     /// The first erasure that was begun and is not finished: old bytes may still be in the log's file. It is finished by the next opening for writing,
     /// or by `finishErasing()`.
     public func pendingErasure() throws(EventLogError) -> EventSequence? {

@@ -35,6 +35,7 @@ struct CommandError: Error {
         case .otherFormat, .corrupt, .keys: .badData
         case .full, .storage: .inputOutput
         case .notBuilt: .noInput
+        case .notErasable: .usage
         case .closed: .software
         }
     }

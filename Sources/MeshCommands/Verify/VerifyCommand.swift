@@ -131,9 +131,9 @@ extension VerifyCommand {
         do {
             let result = try await checkLog()
             GuardedChild.tell(VerifyNews.views.line)
-            let strangers = try await viewsBeyondLog()
-            for view in strangers { StandardOutput.error("the view \(view) has seen events that the log does not hold") }
-            if !result.isIntact || !strangers.isEmpty { throw ExitCode(ExitStatus.verificationFailed.rawValue) }
+            let problems = try await problemsOfViews()
+            for problem in problems { StandardOutput.error(problem) }
+            if !result.isIntact || !problems.isEmpty { throw ExitCode(ExitStatus.verificationFailed.rawValue) }
         } catch {
             if let error = error as? LedgerError, error.isOfView(in: ledger.path) {
                 throw CommandError(.verificationFailed, Self.viewsDamaged(ledger.path, "\(error.path) cannot be used"))
@@ -146,12 +146,16 @@ extension VerifyCommand {
     }
 
     /// Views that are not built have seen nothing.
-    private func viewsBeyondLog() async throws -> [String] {
+    private func problemsOfViews() async throws -> [String] {
         do throws(LedgerError) {
             let ledger = try await Ledger.open(at: ledger.path, options: LedgerOptions(access: .readOnly))
-            let strangers = try ledger.viewsBeyondLog()
+            var problems = try ledger.viewsBeyondLog().map { "the view \($0) has seen events that the log does not hold" }
+            if try ledger.viewsHoldErased() {
+                problems.append(
+                    "the views were made before the last erasure and hold what was erased; `meshledger rebuild` makes them anew")
+            }
             try await ledger.close()
-            return strangers
+            return problems
         } catch {
             guard error.code == .notBuilt else { throw error }
             return []

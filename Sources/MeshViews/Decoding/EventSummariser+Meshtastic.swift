@@ -32,6 +32,11 @@ extension BlockFilter {
     /// Blocks that may hold a packet from a node.
     public static func packets(from node: UInt32) -> BlockFilter { BlockFilter(facts: [[EventFact(1, node)]]) }
 
+    /// Blocks that may hold a packet from or to a node, or one that it published.
+    public static func packets(naming node: UInt32) -> BlockFilter {
+        BlockFilter(facts: [[EventFact(1, node), EventFact(2, node), EventFact(3, node)]])
+    }
+
     /// Blocks that may hold a packet that a gateway published.
     public static func packets(by gateway: UInt32) -> BlockFilter { BlockFilter(facts: [[EventFact(3, gateway)]]) }
 

@@ -18,7 +18,10 @@ public struct ViewStatus: Sendable {
     /// How far its successor is built, 0 to 1, or nil.
     public var building: Double?
 
-    public var isStale: Bool { servedRecipe.map { $0.prefix { $0 != "." } != wantedRecipe } ?? true }
+    /// Made before the last erasure, of events that were erased since.
+    public var holdsErased = false
+
+    public var isStale: Bool { holdsErased || servedRecipe.map { $0.prefix { $0 != "." } != wantedRecipe } ?? true }
 }
 
 /// An event that a view put aside.
@@ -31,11 +34,13 @@ public struct QuarantineRow: Sendable {
 extension Ledger {
     public func views() async throws(LedgerError) -> [ViewStatus] {
         var all: [ViewStatus] = []
+        let holdsErased = try viewsHoldErased()
         for definition in definitions {
             var status = ViewStatus(
                 name: definition.name, servedRecipe: served.folder(definition.name).current(),
                 wantedRecipe: definition.recipe.identifier, checkpoint: 0, rows: [:], quarantined: 0, size: 0,
                 building: await buildProgress(of: definition.name))
+            status.holdsErased = holdsErased
             do throws(StorageError) {
                 if let store = try served.store(definition) { try Self.fill(&status, from: store, definition) }
             } catch {
@@ -44,6 +49,15 @@ extension Ledger {
             all.append(status)
         }
         return all
+    }
+
+    /// Whether the views are from before the last erasure, as after an interruption: the next opening for writing makes them anew.
+    public func viewsHoldErased() throws(LedgerError) -> Bool {
+        do {
+            return try ErasedViews(ledger: path).areStale(log)
+        } catch {
+            throw LedgerError(error, path: path)
+        }
     }
 
     private static func fill(
@@ -78,6 +92,7 @@ extension Ledger {
     /// Checks that every view's checkpoint lies in this log. Names the views that do not.
     public func viewsBeyondLog() throws(LedgerError) -> [String] {
         var strangers: [String] = []
+        if try viewsHoldErased() { return [] }
         for definition in definitions {
             let checkpoint = try reading(definition.name) { (store) throws(StorageError) in try store.checkpoint() }
             guard checkpoint != .start else { continue }

@@ -26,7 +26,7 @@ public final class Ledger: Sendable {
     public let isReadOnly: Bool
     let options: LedgerOptions
     let served: ServedViews
-    private let engine: ViewEngine
+    let engine: ViewEngine
     private let keys: Mutex<Keyring>
     private let definitionsBox: Mutex<[ViewDefinition]>
     private let follower = Mutex<Follower?>(nil)
@@ -39,7 +39,7 @@ public final class Ledger: Sendable {
         self.isReadOnly = isReadOnly
         self.removesFolder = removesFolder
         served = ServedViews(root: path + "/views", followsFolder: isReadOnly, excludesWriters: log.excludesWriters)
-        engine = ViewEngine(log: log, served: served)
+        engine = ViewEngine(log: log, served: served, erased: ErasedViews(ledger: path))
         keys = Mutex(keyring)
         definitionsBox = Mutex(Self.definitions(keyring, options))
     }
@@ -113,6 +113,8 @@ public final class Ledger: Sendable {
     }
 
     private func start() async throws {
+        // Views would be made of what is to be forgotten.
+        if let problem = log.erasureProblem { throw problem }
         try await engine.start(definitions, keyring: keyring)
         let (heads, signal) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         _ = log.onAppend { _ in signal.yield() }  // lives as long as the log
@@ -217,7 +219,7 @@ public final class Ledger: Sendable {
         ]
     }
 
-    private var readOnlyError: LedgerError {
+    var readOnlyError: LedgerError {
         LedgerError(
             .readOnly, path: path,
             "\(path) is open for reading only: another process writes to it, or it may not be written")

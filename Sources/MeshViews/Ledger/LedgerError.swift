@@ -22,6 +22,8 @@ public struct LedgerError: Error, Sendable, CustomStringConvertible {
         /// `keys.json` is not what it should be.
         case keys
         case closed
+        /// The events cannot be erased.
+        case notErasable
         case storage
     }
 
@@ -62,6 +64,7 @@ public struct LedgerError: Error, Sendable, CustomStringConvertible {
             case .corrupt: .corrupt
             case .sizeLimitReached, .diskFull: .full
             case .closed: .closed
+            case .notErasable: .notErasable
             default: .storage
             }
         self.init(code, path: error.path, "\(error)", holder: error.holder, underlying: error)

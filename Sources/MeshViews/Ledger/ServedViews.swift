@@ -12,7 +12,7 @@ final class ServedViews: Sendable {
     private let followsFolder: Bool
     /// Nobody can write meanwhile, so that views whose lock files this user may not write can be read without them.
     private let excludesWriters: Bool
-    private let stores = Mutex<[String: (name: String, store: ViewStore)]>([:])
+    private let stores = Mutex<[String: (name: String, file: UInt64, store: ViewStore)]>([:])
 
     init(root: String, followsFolder: Bool, excludesWriters: Bool) {
         self.root = root
@@ -27,16 +27,24 @@ final class ServedViews: Sendable {
         let known = stores.withLock { $0[definition.name] }
         guard followsFolder else { return known?.store }
         guard let current = folder(definition.name).current() else { return nil }
-        if let known, known.name == current { return known.store }
         let path = folder(definition.name).store(current)
+        // An erasure may have put another one of the same name in its place.
+        let file = Self.file(path)
+        if let known, known.name == current, known.file == file { return known.store }
         let store = try ViewStore.open(
             at: path, recipe: definition.recipe, tables: definition.tables, access: .readOnly, excludesWriters: excludesWriters)
-        stores.withLock { $0[definition.name] = (current, store) }
+        stores.withLock { $0[definition.name] = (current, file, store) }
         return store
     }
 
+    /// The number of the store's file, which no other gets as long as it is open.
+    private static func file(_ path: String) -> UInt64 {
+        var status = stat()
+        return unsafe stat(path + "/data.mdb", &status) == 0 ? UInt64(status.st_ino) : 0
+    }
+
     func serve(_ store: ViewStore, as name: String, for view: String) {
-        stores.withLock { $0[view] = (name, store) }
+        stores.withLock { $0[view] = (name, 0, store) }
     }
 
     func close() {

@@ -22,6 +22,9 @@ actor ViewEngine {
 
     private let log: EventLog
     private let served: ServedViews
+    private let erased: ErasedViews
+    /// Under way while events are erased and no view is kept.
+    private var erasure: Task<ErasureReport, any Error>?
     private let logger = Logger(label: "meshledger.views")
     private var live: FoldPipeline<MeshStage>?
     private var liveMembers: [Member] = []
@@ -32,15 +35,17 @@ actor ViewEngine {
     private var buildProgress: FoldProgress?
     private var isClosed = false
 
-    init(log: EventLog, served: ServedViews) {
+    init(log: EventLog, served: ServedViews, erased: ErasedViews) {
         self.log = log
         self.served = served
+        self.erased = erased
     }
 
     // MARK: Start
 
     /// Takes up every view where it is: current ones go on from their checkpoints, the others are built beside.
     func start(_ definitions: [ViewDefinition], keyring: Keyring) async throws {
+        try erased.removeStale(log)
         let stage = MeshStage(log: log, keyring: keyring)
         self.stage = stage
         var current: [Member] = []
@@ -193,6 +198,7 @@ actor ViewEngine {
 
     /// Other keys: every view is built anew with them, while the ones that there are go on following and answering.
     func restart(_ definitions: [ViewDefinition], keyring: Keyring) async throws {
+        while let erasure { _ = try? await erasure.value }  // it was told to whoever asked for it
         try await cancelBuild()
         let stage = MeshStage(log: log, keyring: keyring)
         let members = try definitions.map { try fresh($0, beside: served.folder($0.name).current()) }
@@ -221,6 +227,41 @@ actor ViewEngine {
         }
         await live.dismiss(names)
         liveMembers.removeAll { names.contains($0.definition.name) }
+    }
+
+    // MARK: Erasing
+
+    /// Runs `work`, which erases events, while no view is kept; then all views are begun anew.
+    func erase(
+        _ definitions: [ViewDefinition], keyring: Keyring, _ work: @escaping @Sendable () async throws -> ErasureReport
+    ) async throws -> ErasureReport {
+        while let erasure { _ = try? await erasure.value }  // it was told to whoever asked for it
+        let task = Task {
+            defer { erasure = nil }
+            return try await runErasure(definitions, keyring: keyring, work)
+        }
+        erasure = task
+        return try await task.value
+    }
+
+    private func runErasure(
+        _ definitions: [ViewDefinition], keyring: Keyring, _ work: @Sendable () async throws -> ErasureReport
+    ) async throws -> ErasureReport {
+        try await cancelBuild()
+        let (pipeline, members) = (live, liveMembers)
+        (live, liveMembers) = (nil, [])
+        await pipeline?.stop()
+        for member in members { member.store.close() }
+        served.close()
+        do {
+            let report = try await work()
+            try await start(definitions, keyring: keyring)
+            return report
+        } catch {
+            // Where it was begun, the views from before it are of no use all the same.
+            if !isClosed { try await start(definitions, keyring: keyring) }
+            throw error
+        }
     }
 
     // MARK: Following
@@ -262,6 +303,7 @@ actor ViewEngine {
 
     /// Waits until every view has folded the whole log, and commits it.
     func settle(_ progress: (@Sendable (FoldProgress) -> Void)?) async throws {
+        while let erasure { _ = try? await erasure.value }  // it was told to whoever asked for it
         if let buildTask {
             let reporter = progress.map { report in Task { await self.report(report) } }
             defer { reporter?.cancel() }
@@ -296,6 +338,7 @@ actor ViewEngine {
 
     func close() async throws {
         guard !isClosed else { return }
+        while let erasure { _ = try? await erasure.value }  // it was told to whoever asked for it
         isClosed = true
         defer { for member in liveMembers { member.store.close() } }
         try await cancelBuild()

@@ -1,0 +1,123 @@
+import ArgumentParser
+import EventLog
+import Foundation
+import MeshViews
+
+struct EraseCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "erase", abstract: "Erase events for good: their bytes, and what the views made of them.",
+        discussion: """
+            Of each event the header stays (when it came, from where) and a hash in the place of its bytes, so that checkpoints and proofs of all
+            other events hold. An event of its own says which were erased, and why. The log and the views are written anew without the old bytes, which
+            takes as much free room as the log has; old views go. An interrupted erasure is finished by the next command that writes.
+
+            --node erases the packets that the node sent, also unreadable ones, and its entries in the node lists that radios tell. With --mentions also
+            packets to it and those that it passed on as a gateway. Not covered: what other nodes say of it within their own packets (neighbours, routes,
+            quoted texts), lines that could not be read, names of sources, and copies elsewhere: exports, backups, other ledgers.
+
+            Asks first on a terminal; a script says --yes. What would be erased, --dry-run lists.
+
+              meshledger erase --node '!7efeee00' --reason 'its owner asked for it' --dry-run
+              meshledger erase --node '!7efeee00' --reason 'its owner asked for it' --yes
+              meshledger erase --packet 3735928559 --from '!7efeee00'
+              meshledger erase --sequence 17 --sequence 20-25
+            """)
+
+    @OptionGroup var ledger: LedgerOption
+    @OptionGroup var output: OutputOptions
+    @Option(help: "The packets of this node: !hex, a number, or its name.") var node: NodeArgument?
+    @Flag(help: "With --node: also packets to it and those that it passed on as a gateway.") var mentions = false
+    @Option(help: "All receptions of the packet with this id, as `events --format json` shows it.") var packet: PacketIDArgument?
+    @Option(help: "With --packet: only of this sender. Ids of different nodes can be equal.") var from: NodeArgument?
+    @Option(
+        help: ArgumentHelp("An event, or the first and the last of some, such as 20-25. Can be repeated.", valueName: "range"))
+    var sequence: [SequenceArgument] = []
+    @Option(help: "Why, as it will stand in the log.") var reason = "not told"
+    @Flag(help: "Do not ask.") var yes = false
+    @Flag(help: "List what would be erased, and erase nothing.") var dryRun = false
+
+    func validate() throws {
+        let chosen = [node != nil, packet != nil, !sequence.isEmpty].count { $0 }
+        guard chosen == 1 else { throw ValidationError("say what to erase: either --node, --packet or --sequence") }
+        if mentions && node == nil { throw ValidationError("--mentions goes with --node") }
+        if from != nil && packet == nil { throw ValidationError("--from goes with --packet") }
+        if !dryRun && output.format != .table { throw ValidationError("--format goes with --dry-run") }
+    }
+
+    func run() async throws {
+        if dryRun { return try await ledger.reading { try list($0) } }
+        guard yes || isatty(0) == 1 else {
+            throw CommandError(
+                .usage,
+                "erasing cannot be undone: there is no terminal to ask, so say --yes, or --dry-run to see what it would erase")
+        }
+        try await ledger.writing { ledger in
+            let selection = try selection(in: ledger)
+            let ranges = try ledger.erasable(selection)
+            let count = Self.count(ranges)
+            let output = StandardOutput()
+            guard count > 0, let first = ranges.first, let last = ranges.last else { return output.line("nothing to erase") }
+            let what = "\(count) \(count == 1 ? "event" : "events") from \(first.lowerBound) to \(last.upperBound)"
+            if !yes, !Self.asksConsent("erase \(what) for good?") { throw CommandError(.interrupted, "nothing was erased") }
+            let report = try await ledger.erase(.sequences(ranges), reason: reason, request: selection.description)
+            try await ledger.catchUp(title: "making the views anew")
+            let events = report.events.map { "\($0)" }.joined(separator: ", ")
+            output.line("\(report.erased) \(report.erased == 1 ? "event" : "events") erased, as event \(events) says")
+        }
+    }
+
+    private func selection(in ledger: Ledger) throws -> ErasureSelection {
+        if let node { return .node(try node.number(in: ledger), mentions: mentions) }
+        if let packet { return .packet(id: packet.id, from: try from?.number(in: ledger)) }
+        return .sequences(sequence.map(\.range))
+    }
+
+    private func list(_ ledger: Ledger) throws {
+        let ranges = try ledger.erasable(selection(in: ledger))
+        let rows = try EventRows(ledger)
+        let writer = output.writer(EventRow.columns)
+        for range in ranges {
+            var next = range.lowerBound
+            while next <= range.upperBound {
+                let events = try ledger.log.events(in: next...range.upperBound, limit: 1_000)
+                guard let last = events.last else { break }
+                for event in events { writer.write(rows.row(event)) }
+                next = last.sequence.advanced(by: 1)
+            }
+        }
+        writer.finish(emptyNote: "nothing to erase")
+    }
+
+    private static func count(_ ranges: [ClosedRange<EventSequence>]) -> UInt64 {
+        ranges.reduce(0) { $0 + $1.upperBound.rawValue - $1.lowerBound.rawValue + 1 }
+    }
+
+    private static func asksConsent(_ question: String) -> Bool {
+        StandardOutput.rawError("meshledger: \(question) [yes/no] ")
+        return readLine()?.trimmingCharacters(in: .whitespaces).lowercased() == "yes"
+    }
+}
+
+/// A packet's id: a decimal number, or hexadecimal with 0x.
+struct PacketIDArgument: ExpressibleByArgument {
+    let id: UInt32
+
+    init?(argument: String) {
+        let isHex = argument.lowercased().hasPrefix("0x")
+        guard let id = isHex ? UInt32(argument.dropFirst(2), radix: 16) : UInt32(argument) else { return nil }
+        self.id = id
+    }
+}
+
+/// A sequence, or the first and the last of some.
+struct SequenceArgument: ExpressibleByArgument {
+    let range: ClosedRange<EventSequence>
+
+    init?(argument: String) {
+        let parts = argument.split(separator: "-", omittingEmptySubsequences: false)
+        guard (1...2).contains(parts.count), let first = UInt64(parts[0]), let last = UInt64(parts[parts.count - 1]), first > 0,
+            first <= last, last < .max
+        else { return nil }
+        range = EventSequence(first)...EventSequence(last)
+    }
+}

@@ -1,0 +1,45 @@
+import EventLog
+import Foundation
+
+/// The file `views/erased`: up to which erasure of the log the views are free of what was erased. Views that were made before a later one hold
+/// what is to be forgotten.
+struct ErasedViews: Sendable {
+    private let ledger: String
+    private var folder: String { ledger + "/views" }
+    private var file: String { folder + "/erased" }
+
+    init(ledger: String) { self.ledger = ledger }
+
+    /// Whether there are views from before the log's last erasure.
+    func areStale(_ log: EventLog) throws -> Bool {
+        guard let last = try log.lastErasure() else { return false }
+        return known < last.rawValue && FileManager.default.fileExists(atPath: folder)
+    }
+
+    /// Removes views from before the log's last erasure, also half-built ones and those of old recipes.
+    func removeStale(_ log: EventLog) throws {
+        guard let last = try log.lastErasure(), known < last.rawValue else { return }
+        if FileManager.default.fileExists(atPath: folder) {
+            try FileManager.default.removeItem(atPath: folder)
+            try Self.sync(ledger)
+        }
+        try FileManager.default.createDirectory(
+            atPath: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+        try Data("\(last.rawValue)\n".utf8).write(to: URL(fileURLWithPath: file), options: .atomic)
+        try Self.sync(folder)
+        try Self.sync(ledger)
+    }
+
+    private var known: UInt64 {
+        let data = FileManager.default.contents(atPath: file) ?? Data()
+        return UInt64(String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)) ?? 0
+    }
+
+    private static func sync(_ folder: String) throws {
+        let file = unsafe open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        defer { if file >= 0 { close(file) } }
+        guard file >= 0, fsync(file) == 0 else {
+            throw LedgerError(.storage, path: folder, "\(folder) could not be synced: \(unsafe String(cString: strerror(errno)))")
+        }
+    }
+}

@@ -1,0 +1,62 @@
+public import EventLog
+import Meshtastic
+
+/// Which events are to be erased.
+public enum ErasureSelection: Sendable, Hashable {
+    /// Packets that the node sent, and what radios and gateways tell of it in its own name: its entries in the node lists of radios.
+    /// With `mentions` also packets to it, and those that it passed on as a gateway.
+    case node(UInt32, mentions: Bool = false)
+    /// All receptions of the packets with this id, of one sender or of any: ids recur.
+    case packet(id: UInt32, from: UInt32? = nil)
+    case sequences([ClosedRange<EventSequence>])
+
+    /// As it will stand in the log. No names: they may be what is to be forgotten.
+    public var description: String {
+        switch self {
+        case .node(let node, let mentions): "node \(NodeID.text(node))" + (mentions ? " with mentions" : "")
+        case .packet(let id, let sender): "packet \(id)" + (sender.map { " from \(NodeID.text($0))" } ?? "")
+        case .sequences: "sequences"
+        }
+    }
+
+    /// Sealed blocks that cannot hold such events are skipped.
+    var filter: BlockFilter? {
+        switch self {
+        case .node(let node, false): .packets(from: node)
+        case .node(let node, true): .packets(naming: node)
+        case .packet(_, let sender): sender.map { .packets(from: $0) }
+        case .sequences: nil
+        }
+    }
+}
+
+/// Tells whether an event is selected, by what its packet says openly: no key is needed, and none is missed for want of one.
+struct ErasureMatcher {
+    private let selection: ErasureSelection
+    private let opener = PacketOpener(keyring: Keyring())
+    private var batch = PacketBatch()
+
+    init(_ selection: ErasureSelection) { self.selection = selection }
+
+    mutating func matches(_ payload: RawSpan, _ encoding: PayloadEncoding) -> Bool {
+        switch selection {
+        case .node(let node, let mentions):
+            var isFound = false
+            _ = PacketFact.scan(payload, rawForm: encoding.rawValue) { fact in
+                switch fact {
+                case .sender(let number): isFound = isFound || number == node
+                case .destination(let number), .gateway(let number): isFound = isFound || mentions && number == node
+                case .channelHash: break
+                }
+            }
+            return isFound
+        case .packet(let id, let sender):
+            guard let form = CaptureForm(rawValue: encoding.rawValue) else { return false }
+            batch.removeAll(keepingCapacity: true)
+            opener.decode(payload, form: form, into: &batch)
+            guard let packet = batch.packets.first, packet.hasPacket, packet.id == id else { return false }
+            return sender.map { packet.from == $0 } ?? true
+        case .sequences(let ranges): return !ranges.isEmpty
+        }
+    }
+}

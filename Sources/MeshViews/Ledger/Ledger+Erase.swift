@@ -1,0 +1,98 @@
+public import EventLog
+import Foundation
+import Meshtastic
+
+extension Ledger {
+    /// In events: what one read transaction looks through.
+    private static var batchSize: Int { 16_384 }
+
+    /// The events that `erase` would erase now.
+    ///
+    /// - Throws: `.missing` for sequences that are not there.
+    public func erasable(_ selection: ErasureSelection) throws(LedgerError) -> [ClosedRange<EventSequence>] {
+        do {
+            guard case .sequences(let ranges) = selection else {
+                return try search(EventSequence(1)...EventSequence(.max), selection)
+            }
+            var found: [ClosedRange<EventSequence>] = []
+            for range in ranges {
+                guard range.lowerBound > .zero, range.upperBound <= log.head else {
+                    throw LedgerError(
+                        .missing, path: path, "there is no event \(range.upperBound) in \(path); the last one is \(log.head)")
+                }
+                found += try search(range, selection)
+            }
+            return found
+        } catch {
+            throw LedgerError(error, path: path)
+        }
+    }
+
+    private func search(
+        _ range: ClosedRange<EventSequence>, _ selection: ErasureSelection
+    ) throws -> [ClosedRange<EventSequence>] {
+        var found: [ClosedRange<EventSequence>] = []
+        var matcher = ErasureMatcher(selection)
+        var next = range.lowerBound
+        while next <= range.upperBound {
+            var last: EventSequence?
+            try log.withEvents(from: next, count: Self.batchSize, where: selection.filter) { header, payload in
+                guard header.sequence <= range.upperBound else { return false }
+                last = header.sequence
+                guard !header.isErased, header.source != .log, matcher.matches(payload, header.encoding) else { return true }
+                if let before = found.last, before.upperBound.advanced(by: 1) == header.sequence {
+                    found[found.count - 1] = before.lowerBound...header.sequence
+                } else {
+                    found.append(header.sequence...header.sequence)
+                }
+                return true
+            }
+            guard let last, last.rawValue < .max else { break }
+            next = last.advanced(by: 1)
+        }
+        return found
+    }
+
+    /// Erases events for good: their bytes in the log, and everything that the views made of them.
+    ///
+    /// The log keeps of each what it needs to prove that nothing else was changed: its header and a hash. Appends go on meanwhile; the views are
+    /// made anew from the events that are left, and until then queries find none. `catchUp()` waits for that. What is interrupted, the next opening for
+    /// writing finishes.
+    ///
+    /// - Parameters:
+    ///   - reason: why, as it will stand in the log.
+    ///   - request: what was asked for, as it will stand in the log; by default the selection.
+    /// - Throws: `.notErasable` for events of the log itself, `.full` where the log cannot be written anew.
+    @discardableResult
+    public func erase(_ selection: ErasureSelection, reason: String, request: String? = nil) async throws(LedgerError)
+        -> ErasureReport
+    {
+        guard !isReadOnly else { throw readOnlyError }
+        let ranges: [ClosedRange<EventSequence>]
+        if case .sequences(let named) = selection {
+            _ = try erasable(selection)
+            ranges = named
+        } else {
+            ranges = try erasable(selection)
+        }
+        return try await erasing { try await $0.erase(ranges, reason: reason, request: request ?? selection.description) }
+    }
+
+    /// Erases what was erased in another copy of this ledger, say after an older backup was restored.
+    @discardableResult
+    public func apply(_ erasures: [Erasure]) async throws(LedgerError) -> ErasureReport {
+        guard !isReadOnly else { throw readOnlyError }
+        return try await erasing { try await $0.apply(erasures) }
+    }
+
+    private func erasing(
+        _ work: @escaping @Sendable (EventLog) async throws -> ErasureReport
+    ) async throws(LedgerError) -> ErasureReport {
+        let log = log
+        do {
+            return try await engine.erase(definitions, keyring: keyring) { try await work(log) }
+        } catch {
+            throw LedgerError(error, path: path)
+        }
+    }
+}
