@@ -98,7 +98,7 @@ extension EventLog {
         let names = SourceNames(try store.readSources())
         let isInMemory = try storing { () throws(StorageError) in try environment.isInMemory() }
         let queue = AppendQueue(limit: options.queueLimit, sharesClock: isInMemory, clock: options.clock)
-        let board = HeadBoard(head: tail.head)
+        let board = HeadBoard(head: tail.head, cut: tail.cut)
         let prepared = PreparedWorkBox()
         let stores = StoreBox(store)
         let writer = LogWriter(
@@ -107,10 +107,15 @@ extension EventLog {
         let sealer = Sealer(
             stores: stores, policy: options.sealing, summariser: options.summariser, prepared: prepared, board: board
         ) { queue.nudge(options.clock()) }
+        let maintenance = Maintenance()
+        let dropper = Dropper(
+            stores: stores, summariser: options.summariser, prepared: prepared, maintenance: maintenance
+        ) { queue.nudge(options.clock()) }
         let log = EventLog(
             path: folder.path, identifier: identifier, options: options, stores: stores, queue: queue, board: board, names: names,
             driver: lock == nil ? nil : LogDriver(queue: queue, writer: writer, isInMemory: isInMemory),
-            sealer: lock == nil ? nil : sealer, maintenance: lock == nil ? nil : Maintenance(), readerLock: readerLock)
+            sealer: lock == nil ? nil : sealer, maintenance: lock == nil ? nil : maintenance,
+            dropper: lock == nil ? nil : dropper, readerLock: readerLock)
         if let lock { log.startWriter(lock, TreeKeeper(stores: stores, prepared: prepared) { queue.nudge(options.clock()) }) }
         log.finishInterrupted()
         return log
@@ -124,6 +129,10 @@ extension EventLog {
         if let sealer {
             _ = board.addHook { [weak sealer] head in sealer?.wake(head: head.rawValue) }
             sealer.wake(head: board.head)
+        }
+        if board.cut > 0, let dropper {
+            // What fails is tried again by the next writer: nobody sees what is left.
+            maintenance?.start { try? dropper.drop() }  // see above
         }
         let sealer = sealer
         driver?.start {

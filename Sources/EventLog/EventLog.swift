@@ -35,6 +35,7 @@ public final class EventLog: Sendable {
     let sealer: Sealer?
     /// What rewrites the log while it is open; nil where it is read only.
     let maintenance: Maintenance?
+    let dropper: Dropper?
     /// Held while a reader goes over to another generation.
     let following = Mutex(())
     let erasureFailure = Mutex<EventLogError?>(nil)
@@ -43,7 +44,8 @@ public final class EventLog: Sendable {
 
     init(
         path: String, identifier: String, options: EventLogOptions, stores: StoreBox, queue: AppendQueue, board: HeadBoard,
-        names: SourceNames, driver: LogDriver?, sealer: Sealer?, maintenance: Maintenance?, readerLock: ReaderLock?
+        names: SourceNames, driver: LogDriver?, sealer: Sealer?, maintenance: Maintenance?, dropper: Dropper?,
+        readerLock: ReaderLock?
     ) {
         self.path = path
         self.identifier = identifier
@@ -55,6 +57,7 @@ public final class EventLog: Sendable {
         self.driver = driver
         self.sealer = sealer
         self.maintenance = maintenance
+        self.dropper = dropper
         self.readerLock = readerLock
         end = Latch()
     }
@@ -80,6 +83,12 @@ public final class EventLog: Sendable {
         } catch {
             return EventSequence(board.head)
         }
+    }
+
+    /// The first event that can be read, unless the log is empty: 1, or the one after those that retention has dropped.
+    public var first: EventSequence {
+        if isReadOnly, let reader = try? beginRead() { return reader.first }  // unreadable: whoever reads is told
+        return EventSequence(board.cut + 1)
     }
 
     /// Stores what waits, then closes the files. Appends that come later throw `.closed`. Subscriptions end. An erasure that is under way is

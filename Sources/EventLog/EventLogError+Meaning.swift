@@ -41,6 +41,8 @@ extension EventLogError: CustomStringConvertible {
         case .queueFull: "the queue of events is full; wait, or record the loss as a gap"
         case .tooFewEvents: "it has fewer events than were asked for"
         case .notErasable: "that cannot be erased, and nothing was"
+        case .beyondRetention: "retention has dropped this event; only its hash is left"
+        case .notCuttable: "the log cannot be cut there"
         case .consumerName: "that is no name for a consumer; use 1 to 64 letters, digits, - and _"
         case .missingConsumer: "there is no consumer of that name; list them with `meshledger consumers`"
         case .consumerHeld:

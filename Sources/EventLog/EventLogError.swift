@@ -44,6 +44,10 @@ public struct EventLogError: Error, Sendable {
         case tooFewEvents
         /// The events cannot be erased; `detail` says why.
         case notErasable
+        /// Retention has dropped the event.
+        case beyondRetention
+        /// Another cut, or none that this log can make: `detail` says why.
+        case notCuttable
         /// That cannot be the name of a consumer.
         case consumerName
         /// There is no consumer of that name.

@@ -12,6 +12,7 @@ struct AppendRequest: Sendable {
         case many([NewEvent])
         case batch(EventBatch)
         case source(String)
+        case cut(LogCut)
     }
 
     /// Safe: each request is completed exactly once.
@@ -37,7 +38,7 @@ struct AppendRequest: Sendable {
     /// The number of events.
     var count: Int {
         switch work {
-        case .one: 1
+        case .one, .cut: 1
         case .many(let events): events.count
         case .batch(let batch): batch.count
         case .source: 0
@@ -51,6 +52,7 @@ struct AppendRequest: Sendable {
         case .many(let events): events.reduce(0) { $0 + $1.payload.count + RecordHeader.size }
         case .batch(let batch): batch.byteCount + batch.count * RecordHeader.size
         case .source(let name): name.utf8.count
+        case .cut(let cut): cut.event.payload.count + RecordHeader.size + cut.nodes.count * 64
         }
     }
 
@@ -58,6 +60,7 @@ struct AppendRequest: Sendable {
     func token(first: UInt64) -> AppendToken? {
         switch work {
         case .one(let event): return token(RecordHeader(event), event.payload, first)
+        case .cut(let cut): return token(RecordHeader(cut.event), cut.event.payload, first)
         case .many(let events): return events.first.map { token(RecordHeader($0), $0.payload, first) }
         case .batch(let batch):
             return batch.entries.first.map { token($0.header, Array(batch.bytes[..<$0.end]), first) }

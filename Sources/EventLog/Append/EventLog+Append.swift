@@ -116,7 +116,7 @@ extension EventLog {
         }
     }
 
-    private func firstBlocking(
+    func firstBlocking(
         _ work: AppendRequest.Work, _ cursor: SourceCursor?, _ token: AppendToken?
     ) throws(EventLogError) -> UInt64 {
         try check(work, cursor)
@@ -151,7 +151,7 @@ extension EventLog {
     private func checkSize(of work: AppendRequest.Work) throws(EventLogError) {
         if isReadOnly { throw EventLogError(.readOnly, path: path) }
         switch work {
-        case .one, .source: return
+        case .one, .source, .cut: return
         case .many(let events):
             var (size, largest) = (0, 0)
             for place in events.indices {

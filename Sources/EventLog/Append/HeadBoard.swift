@@ -2,7 +2,7 @@ internal import Synchronization
 
 /// Where the writer posts the new head after each commit, and where subscriptions and hooks wait for it.
 ///
-/// Synchronization: `head` is atomic, everything else behind the mutex.
+/// Synchronization: `head` and `cut` are atomic, everything else behind the mutex.
 final class HeadBoard: Sendable {
     private struct State {
         var waiters: [UInt64: CheckedContinuation<Void, Never>] = [:]
@@ -13,8 +13,17 @@ final class HeadBoard: Sendable {
 
     private let state = Mutex(State())
     private let headNumber: Atomic<UInt64>
+    private let cutNumber: Atomic<UInt64>
 
-    init(head: UInt64) { headNumber = Atomic(head) }
+    init(head: UInt64, cut: UInt64 = 0) {
+        headNumber = Atomic(head)
+        cutNumber = Atomic(cut)
+    }
+
+    /// The last event that retention has dropped.
+    var cut: UInt64 { cutNumber.load(ordering: .acquiring) }
+
+    func raiseCut(_ cut: UInt64) { cutNumber.store(cut, ordering: .releasing) }
 
     var head: UInt64 { headNumber.load(ordering: .acquiring) }
     var isClosed: Bool { state.withLock { $0.isClosed } }

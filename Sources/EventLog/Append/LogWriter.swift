@@ -223,6 +223,7 @@ extension LogWriter {
                 try put(entry.header, time, payloads.extracting(start..<entry.end), &cursor, &filledTiles)
                 start = entry.end
             }
+        case .cut(let cut): try put(RecordHeader(cut.event), arrival, cut.event.payload.span.rawBytes, &cursor, &filledTiles)
         case .source: break
         }
     }
@@ -284,6 +285,9 @@ extension LogWriter {
             let request = lane.requests[place]
             if let cursor = request.cursor {
                 try write.put(Table<String, [UInt8]>(raw: store.cursors), cursor.key, cursor.value)
+            }
+            if case .cut(let cut) = request.work, case .stored(let event) = lane.outcomes[place] {
+                try cut.write(to: &write, store, event: event)
             }
             if case .source(let name) = request.work {
                 let (source, isNew) = names.pending(name, at: Timestamp(microseconds: request.arrival))

@@ -17,6 +17,7 @@ public final class EventConsumer: Sendable {
     private struct Positions {
         var given: UInt64
         var acknowledged: UInt64
+        var lost: UInt64 = 0
     }
 
     public let name: String
@@ -24,8 +25,10 @@ public final class EventConsumer: Sendable {
     private let files: ConsumerFiles
     private let lock: WriterLock
     private let positions: Mutex<Positions>
+    private let skipsDropped: Bool
 
-    init(name: String, log: EventLog, files: ConsumerFiles, lock: WriterLock, position: UInt64) {
+    init(name: String, log: EventLog, files: ConsumerFiles, lock: WriterLock, position: UInt64, skipsDropped: Bool) {
+        self.skipsDropped = skipsDropped
         self.name = name
         self.log = log
         self.files = files
@@ -36,14 +39,23 @@ public final class EventConsumer: Sendable {
     /// The last event that was acknowledged; it survives the process.
     public var position: EventSequence { EventSequence(positions.withLock { $0.acknowledged }) }
 
+    /// Events that retention dropped before it could give them, since it was opened.
+    public var lost: UInt64 { positions.withLock { $0.lost } }
+
     /// The events after those that it gave last, without waiting: empty at the head.
     ///
     /// - Parameter limit: the most events.
+    /// - Throws: `.beyondRetention` when events were dropped that it has not given, unless it skips them.
     public func available(limit: Int = 1_000) throws(EventLogError) -> [Event] {
         let given = positions.withLock { $0.given }
         guard given < .max, limit > 0 else { return [] }
         let events = try log.events(in: EventSequence(given + 1)...EventSequence(.max), limit: limit)
-        if let last = events.last { positions.withLock { $0.given = max($0.given, last.sequence.rawValue) } }
+        guard let first = events.first?.sequence.rawValue, let last = events.last?.sequence.rawValue else { return [] }
+        if first > given + 1 && !skipsDropped { try log.refuseLoss(after: given) }
+        positions.withLock { positions in
+            positions.given = max(positions.given, last)
+            positions.lost += first - given - 1
+        }
         return events
     }
 

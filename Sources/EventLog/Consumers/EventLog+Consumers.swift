@@ -5,13 +5,15 @@ public struct ConsumerStatus: Sendable, Equatable {
     public let position: EventSequence
     /// Events of the log that it has not acknowledged.
     public let lag: UInt64
+    /// Events that retention has dropped before it acknowledged them.
+    public let lost: UInt64
     /// The process that runs it, nil when none does.
     public let holder: Int32?
 }
 
 /// Where a consumer begins that does not exist yet.
 public enum ConsumerStart: Sendable, Equatable {
-    /// With the first event.
+    /// With the first event that is kept.
     case start
     /// With the first event that is appended from now on.
     case now
@@ -25,9 +27,14 @@ extension EventLog {
     /// - Parameters:
     ///   - name: 1 to 64 of the letters A-Z and a-z, digits, `-` and `_`.
     ///   - start: where a new one begins; one that exists goes on where it acknowledged.
+    ///   - skipsDropped: whether it goes on with the first event that is kept where retention has dropped events that it has not
+    ///     acknowledged.
     /// - Throws: `.consumerName`, `.consumerHeld` with the process that runs it, `.consumerAhead` when it has acknowledged more events
-    ///   than the log has, `.permission`, and what the disk says.
-    public func consumer(named name: String, from start: ConsumerStart = .start) throws(EventLogError) -> EventConsumer {
+    ///   than the log has, `.beyondRetention` when events were dropped that it has not acknowledged and it does not skip them,
+    ///   `.permission`, and what the disk says.
+    public func consumer(
+        named name: String, from start: ConsumerStart = .start, skipsDropped: Bool = false
+    ) throws(EventLogError) -> EventConsumer {
         let files = ConsumerFiles(ledger: path)
         try files.require(name)
         try files.makeFolder()
@@ -38,7 +45,7 @@ extension EventLog {
             known
             ?? {
                 switch start {
-                case .start: 0
+                case .start: first.rawValue - 1
                 case .now: head
                 case .sequence(let first): max(first.rawValue, 1) - 1
                 }
@@ -48,21 +55,33 @@ extension EventLog {
                 .consumerAhead, path: files.positionPath(name),
                 detail: "it would go on after event \(position), the log ends with \(head)")
         }
+        if !skipsDropped { try refuseLoss(after: position) }
         if known == nil { try files.store(position, name) }
-        return EventConsumer(name: name, log: self, files: files, lock: lock, position: position)
+        return EventConsumer(
+            name: name, log: self, files: files, lock: lock, position: position, skipsDropped: skipsDropped)
+    }
+
+    /// Whoever reads all events is told when there are some that nobody can read any more.
+    func refuseLoss(after position: UInt64) throws(EventLogError) {
+        let cut = first.rawValue - 1
+        guard position < cut else { return }
+        throw EventLogError(
+            .beyondRetention, path: path,
+            detail:
+                "a consumer at event \(position) has lost \(cut - position) events, up to \(cut); it goes on when it skips them")
     }
 
     /// All consumers of the log, by name.
     public func consumers() throws(EventLogError) -> [ConsumerStatus] {
         let files = ConsumerFiles(ledger: path)
-        let head = head.rawValue
+        let (head, cut) = (head.rawValue, first.rawValue - 1)
         var all: [ConsumerStatus] = []
         for name in try files.names() {
             guard let position = try files.position(name) else { continue }
             all.append(
                 ConsumerStatus(
-                    name: name, position: EventSequence(position), lag: head > position ? head - position : 0,
-                    holder: files.holder(name)))
+                    name: name, position: EventSequence(position), lag: head - min(head, max(position, cut)),
+                    lost: cut - min(cut, position), holder: files.holder(name)))
         }
         return all
     }

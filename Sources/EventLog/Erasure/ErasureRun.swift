@@ -46,11 +46,12 @@ struct ErasureRun: Sendable {
         return try GenerationWriter(log, maintenance).write()
     }
 
-    /// Those that are not erased yet.
+    /// Those that are neither erased nor dropped yet.
     private func fresh(_ sequences: SequenceSet) throws(EventLogError) -> SequenceSet {
         var fresh = SequenceSet()
+        let kept = log.first.rawValue
         for range in sequences.ranges {
-            var first = range.lowerBound
+            var first = max(range.lowerBound, kept)
             while first <= range.upperBound {
                 let last = min(range.upperBound, first + 4095)
                 try add(first...last, to: &fresh)

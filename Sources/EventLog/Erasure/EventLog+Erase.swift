@@ -50,13 +50,14 @@ extension EventLog {
                     .notErasable, path: path, detail: "the erasure is of the ledger \(erasure.log), this is \(identifier)")
             }
             // Where this log ends before, nobody can tell.
-            guard !erasure.ranges.isEmpty, erasure.last <= head else { continue }
+            guard !erasure.ranges.isEmpty, erasure.last <= head, erasure.last >= first else { continue }
             guard try root(size: erasure.last) == erasure.root else {
                 throw EventLogError(
                     .notErasable, path: path,
                     detail: "the erasure is of another history: events up to \(erasure.last) are not the same")
             }
         }
+        // What retention has dropped is passed over by the run.
         let works = erasures.map { (SequenceSet($0.ranges).through(head.rawValue), $0.reason, $0.request) }
         return try await maintenance.perform { () throws(EventLogError) in try ErasureRun(self, maintenance).erase(works) }
     }

@@ -10,4 +10,6 @@ public struct PayloadEncoding: RawRepresentable, Sendable, Hashable, Codable {
     public static let note = PayloadEncoding(rawValue: 2)
     /// Says which events were erased, and why: see `Erasure`. Only the log itself writes these.
     public static let erasure = PayloadEncoding(rawValue: 3)
+    /// Says which events retention has dropped: see `Retention`.
+    public static let retention = PayloadEncoding(rawValue: 4)
 }

@@ -11,7 +11,9 @@ extension EventLog {
     /// - Throws: `.tooFewEvents`; `.permission` where the signing key cannot be read.
     public func checkpoint(size: EventSequence? = nil) throws(EventLogError) -> SignedNote {
         var tree = try TreeReader(beginRead())
-        return try checkpoint(&tree, size: size)
+        let note = try checkpoint(&tree, size: size)
+        IssuedCheckpoints(ledger: path).add(size?.rawValue ?? tree.head)
+        return note
     }
 
     /// Proves that the event is in the log, to someone who has no ledger, against a checkpoint of now.
@@ -21,6 +23,8 @@ extension EventLog {
             throw EventLogError(
                 .tooFewEvents, path: path, detail: "it has \(tree.head) events, event \(sequence) is not among them")
         }
+        let cut = tree.tiles.reader.cut
+        guard sequence.rawValue > cut else { throw dropped(sequence, cut) }
         let note = try checkpoint(&tree, size: nil)
         let place = sequence.rawValue - 1
         let hashes = try tree.inclusionProof(of: place, size: tree.head)
@@ -39,7 +43,7 @@ extension EventLog {
         return try signer().sign(LogCheckpoint(origin: origin, size: size, root: root, sources: sources()).text)
     }
 
-    private func signer() throws(EventLogError) -> NoteSigner {
+    func signer() throws(EventLogError) -> NoteSigner {
         try SigningKey.signer(at: LogFolder(path: path).signingKeyPath, name: LogCheckpoint.origin(identifier: identifier))
     }
 }

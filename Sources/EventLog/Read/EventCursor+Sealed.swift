@@ -7,7 +7,7 @@ extension EventCursor {
         region = .nowhere
         if !isHere {
             let key = SequenceKey(sequence)
-            guard sequence > 0, try blocks.seek(atOrBefore: key.span) else { return false }
+            guard sequence > cut, try blocks.seek(atOrBefore: key.span) else { return false }
             try open(isScattered: true)
         }
         guard sequence >= block.first, sequence - block.first < UInt64(block.count) else { return false }
@@ -22,12 +22,16 @@ extension EventCursor {
             index += 1
             return true
         }
-        return try enterBlock(region == .sealed ? blocks.next() : blocks.first(), .forward)
+        guard region == .nowhere else { return try enterBlock(blocks.next(), .forward) }
+        guard cut > 0 else { return try enterBlock(blocks.first(), .forward) }
+        guard cut < lastSealed else { return try enterBlock(false, .forward) }
+        let key = SequenceKey(cut + 1)
+        return try enterBlock(blocks.seek(atOrBefore: key.span), .forward)
     }
 
     @_lifetime(self: copy self)
     mutating func previousSealed() throws(StorageError) -> Bool {
-        if region == .sealed && index > 0 {
+        if region == .sealed && index > firstIndex {
             index -= 1
             return true
         }
@@ -36,8 +40,15 @@ extension EventCursor {
             if try hot.last() { return true }
             return try enterBlock(blocks.last(), .backward)
         }
+        guard block.first > cut + 1 else {
+            region = .nowhere
+            return false
+        }
         return try enterBlock(blocks.previous(), .backward)
     }
+
+    /// The place in the block of the first event that is not dropped.
+    private var firstIndex: Int { block.first > cut ? 0 : Int(clamping: cut - block.first + 1) }
 
     /// Goes to the nearest event of the block on which `blocks` stands, or of the next that the filter lets through.
     @_lifetime(self: copy self)
@@ -47,7 +58,8 @@ extension EventCursor {
         while isThere {
             if try fits() {
                 try open(isScattered: false)
-                index = direction == .forward ? 0 : block.count - 1
+                guard block.last > cut else { return false }
+                index = direction == .forward ? firstIndex : block.count - 1
                 region = .sealed
                 return true
             }
@@ -70,7 +82,7 @@ extension EventCursor {
         _ sequence: EventSequence, _ direction: ReadingDirection, where filter: BlockFilter?
     ) throws(EventLogError) -> Bool {
         self.filter = filter
-        guard filter != nil, sequence.rawValue <= lastSealed, sequence > .zero else { return try seek(sequence) }
+        guard filter != nil, sequence.rawValue <= lastSealed, sequence.rawValue > cut else { return try seek(sequence) }
         do throws(StorageError) {
             let key = SequenceKey(sequence.rawValue)
             region = .nowhere

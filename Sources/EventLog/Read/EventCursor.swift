@@ -16,6 +16,8 @@ public struct EventCursor: ~Copyable, ~Escapable {
     /// The place among the sealed blocks.
     var blocks: Cursor
     let lastSealed: UInt64
+    /// Events up to this one are dropped, whatever is still stored of them.
+    let cut: UInt64
     let cache: BlockCache
     /// The block in which the cursor stands or stood last.
     var block = OpenBlock()
@@ -25,11 +27,12 @@ public struct EventCursor: ~Copyable, ~Escapable {
     var filter: BlockFilter?
 
     @_lifetime(copy hot, copy sealed)
-    init(_ hot: consuming Cursor, _ cache: BlockCache, sealed: consuming Cursor, lastSealed: UInt64) {
+    init(_ hot: consuming Cursor, _ cache: BlockCache, sealed: consuming Cursor, lastSealed: UInt64, cut: UInt64) {
         self.hot = hot
         self.cache = cache
         blocks = sealed
         self.lastSealed = lastSealed
+        self.cut = cut
         region = lastSealed == 0 ? .hot : .nowhere
     }
 
@@ -68,7 +71,7 @@ public struct EventCursor: ~Copyable, ~Escapable {
         do throws(StorageError) {
             if region == .hot {
                 if try hot.previous() { return true }
-                return lastSealed > 0 ? try enterBlock(blocks.last(), .backward) : false
+                return lastSealed > cut ? try enterBlock(blocks.last(), .backward) : false
             }
             return try previousSealed()
         } catch {

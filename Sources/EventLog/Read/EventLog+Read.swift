@@ -12,6 +12,7 @@ extension EventLog {
     /// Shows `body` up to `count` events from `first` on, in one read transaction and without copying.
     ///
     /// - Parameters:
+    ///   - first: where it was dropped by retention, the reading begins with the first event that can be read.
     ///   - filter: sealed blocks that cannot hold what it wants are skipped; other events are shown whether they fit it or not.
     ///   - checksums: whether each event's checksum is verified before it is shown.
     ///   - body: gets the payload for the time of the call; returning false ends the reading. It must not wait.
@@ -23,7 +24,7 @@ extension EventLog {
         guard count > 0 else { return }
         let reader = try beginRead()
         var cursor = try reader.cursor()
-        var isThere = try cursor.seek(max(first, EventSequence(1)), .forward, where: filter)
+        var isThere = try cursor.seek(max(first, reader.first), .forward, where: filter)
         var left = count
         while isThere {
             guard let header = cursor.header, !checksums || cursor.isIntact else { throw damage(cursor.sequence) }
@@ -35,21 +36,24 @@ extension EventLog {
     }
 
     /// The event of that sequence, nil when there is none.
+    ///
+    /// - Throws: `.beyondRetention` where it was dropped.
     public func event(_ sequence: EventSequence) throws(EventLogError) -> Event? {
         let reader = try beginRead()
+        guard sequence >= reader.first || sequence == .zero else { throw dropped(sequence, reader.cut) }
         var cursor = try reader.cursor()
         guard try cursor.seek(sequence) else { return nil }
         return try copy(cursor)
     }
 
-    /// Copies of the events in the range, at most `limit`, from its start or, when `reversed`, from its end.
+    /// Copies of the events in the range that are not dropped, at most `limit`, from its start or, when `reversed`, from its end.
     ///
     /// - Parameter filter: sealed blocks that cannot hold what it wants are skipped; other events are given whether they fit it or not.
     public func events(
         in range: ClosedRange<EventSequence>, limit: Int = .max, reversed: Bool = false, where filter: BlockFilter? = nil
     ) throws(EventLogError) -> [Event] {
         let reader = try beginRead()
-        let lowest = max(range.lowerBound, EventSequence(1))
+        let lowest = max(range.lowerBound, reader.first)
         let highest = min(range.upperBound, reader.head)
         guard lowest <= highest, limit > 0 else { return [] }
         var events: [Event] = []
@@ -62,9 +66,11 @@ extension EventLog {
         return events
     }
 
-    /// The checksum of the event's record, nil when there is none: with it a view can tell whether it has seen this log.
+    /// The checksum of the event's record, nil when there is none: with it a view can tell whether it has seen this log. Of the events that
+    /// retention has dropped, the last one's is known.
     public func checksum(of sequence: EventSequence) throws(EventLogError) -> UInt64? {
         let reader = try beginRead()
+        if reader.cut > 0, sequence.rawValue == reader.cut { return try reader.cutNumber(CutRow.checksum) }
         var cursor = try reader.cursor()
         return try cursor.seek(sequence) ? cursor.checksum : nil
     }
@@ -72,6 +78,11 @@ extension EventLog {
     private func copy(_ cursor: borrowing EventCursor) throws(EventLogError) -> Event {
         guard let header = cursor.header, cursor.isIntact else { throw damage(cursor.sequence) }
         return Event(header: header, payload: unsafe cursor.payload.withUnsafeBytes { unsafe [UInt8]($0) })
+    }
+
+    func dropped(_ sequence: EventSequence, _ cut: UInt64) -> EventLogError {
+        EventLogError(
+            .beyondRetention, path: path, detail: "event \(sequence), the first that is kept is \(cut + 1)")
     }
 
     func damage(_ sequence: EventSequence) -> EventLogError {

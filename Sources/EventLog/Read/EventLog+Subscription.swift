@@ -1,8 +1,9 @@
 extension EventLog {
-    /// The events after `sequence`: first those that are there, then each as it is appended, also by another process.
+    /// The events after `sequence`: first those that are there, then each as it is appended, also by another process. Events that retention
+    /// has dropped are left out.
     ///
     /// - Parameter batch: the most events in one range.
-    /// - Returns: ranges without gaps or overlaps. It ends when the log is closed or the task cancelled.
+    /// - Returns: ranges without gaps, but where events were dropped, or overlaps. It ends when the log is closed or the task cancelled.
     public func subscribe(after sequence: EventSequence, batch: Int = 4096) -> EventSubscription {
         EventSubscription(log: self, after: sequence, batch: max(batch, 1))
     }
@@ -45,6 +46,7 @@ public struct EventSubscription: AsyncSequence, Sendable {
         public mutating func next(isolation actor: isolated (any Actor)?) async -> ClosedRange<EventSequence>? {
             while !Task.isCancelled {
                 let head = log.head
+                last = Swift.max(last, log.first.advanced(by: -1))
                 if head > last {
                     let first = last.advanced(by: 1)
                     last = Swift.min(head, last.advanced(by: batch))

@@ -33,6 +33,7 @@ extension EventLog {
                 guard let range = ArrivalRange(cursor.value), let tile = SequenceKey.sequence(cursor.key) else {
                     throw .malformed(ArrivalRange.self)
                 }
+                if tile < reader.cut / LogStore.tileSize { return nil }
                 if mayHold(range) { return tile }
                 isThere = try cursor.previous()
             }
@@ -66,12 +67,15 @@ extension EventLog {
 
     private func firstEvent(_ reader: borrowing LogReader, from time: Int64) throws(EventLogError) -> EventSequence? {
         let tile = try storing { () throws(StorageError) in
-            var tile: UInt64 = 0
+            var tile = reader.cut / LogStore.tileSize
             var tiles = try reader.transaction.cursor(reader.store.arrivals)
-            while try tiles.next() {
+            let key = SequenceKey(tile)
+            var isThere = try tiles.seek(atOrAfter: key.span)
+            while isThere {
                 guard let range = ArrivalRange(tiles.value) else { throw .malformed(ArrivalRange.self) }
                 if range.highest >= time { break }
                 tile += 1
+                isThere = try tiles.next()
             }
             return tile
         }

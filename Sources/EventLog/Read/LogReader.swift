@@ -6,14 +6,20 @@ public struct LogReader: ~Copyable {
     let store: LogStore
     /// The last event that this reader sees.
     public let head: EventSequence
-    /// The last event that is in a sealed block, 0 when none is.
+    /// The last event that is in a sealed block or dropped, 0 when none is.
     let lastSealed: UInt64
+    /// The last event that retention has dropped, 0 when none was.
+    let cut: UInt64
+
+    /// The first event that can be read, unless the log is empty.
+    public var first: EventSequence { EventSequence(cut + 1) }
 
     init(_ store: LogStore) throws(StorageError) {
         let transaction = try store.environment.beginRead()
         let extent = try store.extent(transaction)
         head = EventSequence(extent.head)
         lastSealed = extent.lastSealed
+        cut = extent.cut
         self.store = store
         self.transaction = transaction
     }
@@ -23,7 +29,8 @@ public struct LogReader: ~Copyable {
     public func cursor() throws(EventLogError) -> EventCursor {
         do throws(StorageError) {
             let hot = try transaction.cursor(store.events)
-            return EventCursor(hot, store.blocks, sealed: try transaction.cursor(store.sealed), lastSealed: lastSealed)
+            let sealed = try transaction.cursor(store.sealed)
+            return EventCursor(hot, store.blocks, sealed: sealed, lastSealed: lastSealed, cut: cut)
         } catch {
             throw EventLogError(error)
         }

@@ -27,7 +27,8 @@ extension EventLog {
             let (hot, sealed) = (try read.statistics(store.events), try read.statistics(store.sealed))
             let pageSize = try store.environment.info().pageSize
             return SealingStatistics(
-                sealedEvents: extent.lastSealed, hotEvents: extent.head - extent.lastSealed, blocks: sealed.entries,
+                sealedEvents: extent.lastSealed - extent.cut, lastSealed: extent.lastSealed,
+                hotEvents: extent.head - extent.lastSealed, blocks: sealed.entries,
                 sealedBytes: sealed.pages * pageSize, hotBytes: hot.pages * pageSize)
         }
     }

@@ -14,6 +14,8 @@ public struct SealingPolicy: Sendable, Equatable {
 /// What is sealed and what is not.
 public struct SealingStatistics: Sendable, Equatable {
     public var sealedEvents: UInt64 = 0
+    /// The last event that is not among the hot ones.
+    public var lastSealed: UInt64 = 0
     public var hotEvents: UInt64 = 0
     public var blocks = 0
     /// Bytes of the file's pages that the blocks take.

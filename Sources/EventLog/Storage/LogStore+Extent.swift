@@ -4,7 +4,9 @@ internal import LMDB
 struct LogExtent: Sendable, Equatable {
     /// The last sequence, 0 when the log is empty.
     var head: UInt64 = 0
-    /// The last sequence that is in a sealed block, 0 when none is.
+    /// The last sequence that retention has dropped, 0 when none was: a multiple of 256.
+    var cut: UInt64 = 0
+    /// The last sequence that is in a sealed block or dropped, 0 when none is.
     var lastSealed: UInt64 = 0
 }
 
@@ -14,16 +16,17 @@ extension LogStore {
     ) throws(StorageError) -> LogExtent {
         var cursor = try read.cursor(events)
         let isSealed = try read.count(sealed) > 0
+        let cut = try read.get(Table<String, UInt64>(raw: meta), CutRow.cut) ?? 0
         guard try cursor.last() else {
-            let last = isSealed ? try lastOfLastBlock(read) : 0
-            return LogExtent(head: last, lastSealed: last)
+            let last = max(cut, isSealed ? try lastOfLastBlock(read) : 0)
+            return LogExtent(head: last, cut: cut, lastSealed: last)
         }
         guard let head = SequenceKey.sequence(cursor.key) else { throw .malformed(UInt64.self) }
-        guard isSealed else { return LogExtent(head: head) }
+        guard isSealed || cut > 0 else { return LogExtent(head: head) }
         guard try cursor.first(), let first = SequenceKey.sequence(cursor.key), first > 0 else {
             throw .malformed(UInt64.self)
         }
-        return LogExtent(head: head, lastSealed: first - 1)
+        return LogExtent(head: head, cut: cut, lastSealed: max(first - 1, cut))
     }
 
     private func lastOfLastBlock<Transaction: TransactionReading & ~Copyable>(
@@ -33,6 +36,15 @@ extension LogStore {
         guard try cursor.last(), let first = SequenceKey.sequence(cursor.key) else { throw .malformed(UInt64.self) }
         if let header = BlockHeader(cursor.value, first: first) { return header.last }
         // A damaged block: the index of arrival times knows the full tiles.
-        return max(first, UInt64(try read.count(arrivals)) * LogStore.tileSize)
+        return max(first, try fullTiles(read) * LogStore.tileSize)
+    }
+
+    /// The number of full tiles that the index of arrival times knows, dropped ones included.
+    func fullTiles<Transaction: TransactionReading & ~Copyable>(
+        _ read: borrowing Transaction
+    ) throws(StorageError) -> UInt64 {
+        var cursor = try read.cursor(arrivals)
+        guard try cursor.last(), let tile = SequenceKey.sequence(cursor.key) else { return 0 }
+        return tile &+ 1
     }
 }

@@ -3,6 +3,8 @@ internal import LMDB
 /// The end of the log as it is found at open.
 struct LogTail: Sendable {
     var head: UInt64 = 0
+    /// The last event that retention has dropped, 0 when none was.
+    var cut: UInt64 = 0
     /// The arrival times of the events after the last full tile.
     var openTile = ArrivalRange()
 
@@ -10,6 +12,7 @@ struct LogTail: Sendable {
     init(_ store: LogStore, checksums: Bool) throws(EventLogError) {
         let reader = try storing { () throws(StorageError) in try LogReader(store) }
         head = reader.head.rawValue
+        cut = reader.cut
         var problem = try storing { () throws(StorageError) in try Self.gap(reader) }
         if problem == nil { problem = try read(reader, checksums: checksums) }
         if let problem { throw EventLogError(.corrupt, path: store.environment.path, detail: problem) }
@@ -22,17 +25,26 @@ struct LogTail: Sendable {
         guard try reader.transaction.count(store.events) == Int(clamping: head - reader.lastSealed) else {
             return "the sequence has gaps"
         }
-        guard try reader.transaction.count(store.arrivals) == Int(head / LogStore.tileSize) else {
-            return "the index of arrival times does not fit the events"
+        guard reader.cut % LogStore.tileSize == 0, reader.cut <= head else {
+            return "what retention is said to have dropped does not fit the events"
         }
-        guard reader.lastSealed > 0 else { return nil }
+        // Of an interrupted cut, rows of dropped events may still be there.
+        var tiles = try reader.transaction.cursor(store.arrivals)
+        let full = head / LogStore.tileSize
+        let firstTile = try tiles.first() ? SequenceKey.sequence(tiles.key) ?? .max : full
+        guard firstTile <= min(full, reader.cut / LogStore.tileSize),
+            try reader.transaction.count(store.arrivals) == Int(clamping: full - firstTile)
+        else { return "the index of arrival times does not fit the events" }
+        guard reader.lastSealed > reader.cut else { return nil }
         var blocks = try reader.transaction.cursor(store.sealed)
         guard try blocks.last(), let first = SequenceKey.sequence(blocks.key) else { throw .malformed(UInt64.self) }
         // Where the header itself is damaged, `verify` says so.
         if let header = BlockHeader(blocks.value, first: first), header.last != reader.lastSealed {
             return "events are missing between \(header.last) and \(reader.lastSealed + 1)"
         }
-        guard try blocks.first(), SequenceKey.sequence(blocks.key) == 1 else { return "the first events are missing" }
+        guard try blocks.first(), SequenceKey.sequence(blocks.key) ?? .max <= reader.cut + 1 else {
+            return "the first events are missing"
+        }
         return nil
     }
 
@@ -40,7 +52,8 @@ struct LogTail: Sendable {
     private mutating func read(_ reader: borrowing LogReader, checksums: Bool) throws(EventLogError) -> String? {
         guard head > 0 else { return nil }
         let firstOpen = head / LogStore.tileSize * LogStore.tileSize + 1
-        let firstChecked = head > LogStore.tileSize ? head - LogStore.tileSize + 1 : 1
+        guard head > reader.cut else { return nil }
+        let firstChecked = max(head > LogStore.tileSize ? head - LogStore.tileSize : 0, reader.cut) + 1
         var cursor = try reader.cursor()
         guard try cursor.seek(EventSequence(firstChecked)) else { return "event \(firstChecked) is missing" }
         for sequence in firstChecked...head {

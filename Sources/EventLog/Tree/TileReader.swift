@@ -11,8 +11,13 @@ struct TileReader: ~Copyable {
     /// The leaf hashes of a tile's first `count` events.
     mutating func leaves(ofTile tile: UInt64, count: Int = Int(LogStore.tileSize)) throws(EventLogError) -> [SHA256Digest] {
         let store = reader.store
-        let salts = try storing { () throws(StorageError) in try store.salts(ofTile: tile, reader.transaction) }
         let first = tile * LogStore.tileSize + 1
+        guard first > reader.cut else {
+            throw EventLogError(
+                .beyondRetention, path: store.environment.path,
+                detail: "event \(first), the first that is kept is \(reader.cut + 1)")
+        }
+        let salts = try storing { () throws(StorageError) in try store.salts(ofTile: tile, reader.transaction) }
         var leaves: [SHA256Digest] = []
         leaves.reserveCapacity(count)
         var cursor = try reader.cursor()

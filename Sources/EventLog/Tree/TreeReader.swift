@@ -52,6 +52,7 @@ struct TreeReader: ~Copyable {
     private mutating func hash(_ range: Range<UInt64>) throws(EventLogError) -> SHA256Digest {
         let length = range.upperBound - range.lowerBound
         if let stored = try storedHash(range) { return stored }
+        if let kept = try keptHash(range) { return kept }
         if length == 1 { return try leafInTile(range.lowerBound) }
         let middle = Self.middle(range)
         let left = try hash(range.lowerBound..<middle)
@@ -69,6 +70,59 @@ struct TreeReader: ~Copyable {
         return try storing { () throws(StorageError) in
             try tiles.reader.store.treeHash(key, tiles.reader.transaction)
         }
+    }
+
+    /// The hash of dropped events below the level of tiles, where it was kept because a checkpoint ends among them.
+    private func keptHash(_ range: Range<UInt64>) throws(EventLogError) -> SHA256Digest? {
+        let length = range.upperBound - range.lowerBound
+        guard range.upperBound <= tiles.reader.cut, length < LogStore.tileSize, length == 1 << length.trailingZeroBitCount else {
+            return nil
+        }
+        return try storing { () throws(StorageError) in
+            try tiles.reader.store.keptNode(
+                level: length.trailingZeroBitCount, place: range.lowerBound, tiles.reader.transaction)
+        }
+    }
+
+    /// Whether the hashes that were kept of the dropped tile in which a checkpoint of `size` events ends come to that tile's hash.
+    mutating func isKeptTileTrue(around size: UInt64) throws(EventLogError) -> Bool {
+        guard size <= tiles.reader.cut, size % LogStore.tileSize != 0 else { return true }
+        let first = size / LogStore.tileSize * LogStore.tileSize
+        return try keptTile(first..<first + LogStore.tileSize) == hash(first..<first + LogStore.tileSize)
+    }
+
+    private mutating func keptTile(_ range: Range<UInt64>) throws(EventLogError) -> SHA256Digest {
+        if let kept = try keptHash(range) { return kept }
+        guard range.count > 1 else { return try leafInTile(range.lowerBound) }
+        let middle = Self.middle(range)
+        let left = try keptTile(range.lowerBound..<middle)
+        return tiles.nodeHash(left, try keptTile(middle..<range.upperBound))
+    }
+
+    /// The hashes below the level of tiles with which a checkpoint of `size` events, and the tile in which it ends, can be computed when
+    /// the tile's events are gone.
+    mutating func nodes(around size: UInt64) throws(EventLogError) -> [KeptNode] {
+        var nodes: [KeptNode] = []
+        var place = size / LogStore.tileSize * LogStore.tileSize
+        let end = place + LogStore.tileSize
+        var level = 7
+        while place < size {  // whole subtrees, as large as they can be, from the left
+            if place + 1 << UInt64(level) <= size {
+                nodes.append(try node(level, place))
+                place += 1 << UInt64(level)
+            }
+            level -= 1
+        }
+        while place < end {
+            level = place.trailingZeroBitCount
+            nodes.append(try node(level, place))
+            place += 1 << UInt64(level)
+        }
+        return nodes
+    }
+
+    private mutating func node(_ level: Int, _ place: UInt64) throws(EventLogError) -> KeptNode {
+        KeptNode(level: level, place: place, hash: try hash(place..<place + 1 << UInt64(level)))
     }
 
     private mutating func leafInTile(_ place: UInt64) throws(EventLogError) -> SHA256Digest {

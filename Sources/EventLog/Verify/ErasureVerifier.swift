@@ -15,9 +15,10 @@ struct ErasureVerifier {
     }
 
     /// - Parameters:
+    ///   - cut: the last event that is dropped: of these only the hashes are left, erased or not.
     ///   - listed: the erasures that the log lists now, some of which may have come after the check began.
     ///   - isPending: whether the one that was under way still is.
-    func finish(_ listed: [Erasure], head: UInt64, isPending: Bool) -> [LogVerification.Problem] {
+    func finish(_ listed: [Erasure], cut: UInt64, head: UInt64, isPending: Bool) -> [LogVerification.Problem] {
         var problems: [LogVerification.Problem] = []
         func add(_ sequence: UInt64, _ text: String) {
             problems.append(LogVerification.Problem(sequence: EventSequence(sequence), text: text))
@@ -29,7 +30,8 @@ struct ErasureVerifier {
             for sequence in range { add(sequence, "it is erased, and no event says so: its payload was taken away") }
         }
         for erasure in told where pending.map({ erasure.sequence < $0 }) ?? true {
-            for range in SequenceSet(erasure.ranges).through(head).subtracting(withoutPayload).ranges {
+            let dropped = SequenceSet(cut > 0 ? [1...cut] : [])
+            for range in SequenceSet(erasure.ranges).through(head).subtracting(withoutPayload).subtracting(dropped).ranges {
                 for sequence in range {
                     add(sequence, "event \(erasure.sequence) says that it was erased, and it has its payload")
                 }

@@ -5,8 +5,8 @@ internal import MeshCrypto
 internal import Synchronization
 
 extension EventLog {
-    /// Checks every event up to the head: its checksum, that no sequence is missing, the index of arrival times, what sealed blocks say openly, and
-    /// the Merkle tree, all of which is computed anew. Uses all cores.
+    /// Checks every event up to the head that is not dropped: its checksum, that no sequence is missing, the index of arrival times, what sealed
+    /// blocks say openly, and the Merkle tree, all of which is computed anew. Uses all cores.
     ///
     /// - Parameters:
     ///   - checkpoint: what this log is to be an extension of: the same first events, byte for byte, from the same sources.
@@ -14,13 +14,14 @@ extension EventLog {
     public func verify(
         extending checkpoint: LogCheckpoint? = nil, progress: (LogVerificationProgress) -> Bool = { _ in true }
     ) throws(EventLogError) -> LogVerification {
-        let head = try beginRead().head.rawValue
+        let (head, cut) = try extent()
         let tileCount = (head + LogStore.tileSize - 1) / LogStore.tileSize
         var result = LogVerification()
         var tree = TreeVerifier()
         let pending = try pendingErasure()
         var erasures = ErasureVerifier(pending: pending)
-        var next: UInt64 = 0
+        if cut > 0 { try verifyCut(cut, &tree, &result) }
+        var next = cut / LogStore.tileSize
         while next < tileCount {
             let end = min(next + VerificationRound.size, tileCount)
             for finding in try VerificationRound(self, head: head).check(next..<end) {
@@ -29,15 +30,20 @@ extension EventLog {
                 try tree.add(finding, of: currentStore(), to: &result)
             }
             next = end
-            let checked = min(next * LogStore.tileSize, head)
-            guard progress(LogVerificationProgress(checked: Int(clamping: checked), total: Int(clamping: head))) else {
+            let checked = min(next * LogStore.tileSize, head) - cut
+            guard progress(LogVerificationProgress(checked: Int(clamping: checked), total: Int(clamping: head - cut))) else {
                 return result
             }
         }
         let isPending = try pendingErasure() == pending
-        for problem in erasures.finish(try listedErasures(), head: head, isPending: isPending) { result.add(problem) }
+        for problem in erasures.finish(try listedErasures(), cut: cut, head: head, isPending: isPending) { result.add(problem) }
         if let checkpoint { try verify(extending: checkpoint, &result) }
         return result
+    }
+
+    private func extent() throws(EventLogError) -> (head: UInt64, cut: UInt64) {
+        let reader = try beginRead()
+        return (reader.head.rawValue, reader.cut)
     }
 
     /// Those that can be read: damaged ones have been told.
@@ -52,16 +58,31 @@ extension EventLog {
 
     /// Compares what the log is today with what it was. The tree's hashes have been checked before.
     private func verify(extending checkpoint: LogCheckpoint, _ result: inout LogVerification) throws(EventLogError) {
+        try verifySources(of: checkpoint, &result)
         var tree = try TreeReader(beginRead())
         if checkpoint.origin != LogCheckpoint.origin(identifier: identifier) {
-            result.add(0, "the checkpoint is of another ledger, \(checkpoint.origin)")
-        } else if checkpoint.size > tree.head {
-            result.add(
+            return result.add(0, "the checkpoint is of another ledger, \(checkpoint.origin)")
+        }
+        if checkpoint.size > tree.head {
+            return result.add(
                 tree.head, "the checkpoint covers \(checkpoint.size) events, the log has only \(tree.head): its end was cut off")
-        } else if try tree.root(size: checkpoint.size).bytes != checkpoint.root {
+        }
+        do throws(EventLogError) {
+            let isSame = try tree.root(size: checkpoint.size).bytes == checkpoint.root
+            let isTileTrue = try tree.isKeptTileTrue(around: checkpoint.size)
+            guard !isSame || !isTileTrue else { return }
             result.add(
                 checkpoint.size, "the first \(checkpoint.size) events are not those of the checkpoint: history was rewritten")
+        } catch {
+            guard error.code == .beyondRetention else { throw error }
+            result.add(
+                0,
+                "the checkpoint ends with event \(checkpoint.size), whose 256 events were dropped before this ledger knew of it: it "
+                    + "cannot be compared")
         }
+    }
+
+    private func verifySources(of checkpoint: LogCheckpoint, _ result: inout LogVerification) throws(EventLogError) {
         let sources = try currentStore().readSources()
         if sources.count < checkpoint.sourceCount
             || LogCheckpoint.hash(sources.prefix(checkpoint.sourceCount)) != checkpoint.sourcesHash

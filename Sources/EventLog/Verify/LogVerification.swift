@@ -10,6 +10,8 @@ public struct LogVerification: Sendable, Equatable {
     }
 
     public internal(set) var eventsChecked = 0
+    /// Events that retention has dropped, of which the tree's hashes were checked.
+    public internal(set) var eventsDropped: UInt64 = 0
     public internal(set) var payloadBytes = 0
     /// The first problems, at most 1,000.
     public internal(set) var problems: [Problem] = []

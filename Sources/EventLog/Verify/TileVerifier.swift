@@ -137,6 +137,20 @@ struct TileVerifier: ~Copyable {
 struct TreeVerifier {
     private var frontier: TreeFrontier? = TreeFrontier()
 
+    /// Adds the stored hash of a tile whose events are dropped.
+    /// - Returns: whether the stored hashes above it that it completes fit.
+    mutating func add(dropped hash: SHA256Digest, _ store: LogStore, _ read: borrowing ReadTransaction) throws(StorageError)
+        -> Bool
+    {
+        var rows: [TreeWork.Row] = []
+        frontier?.add(hash, to: &rows)
+        for row in rows where try store.treeHash(row.key, read) != row.hash { return false }
+        return true
+    }
+
+    /// Nothing above the tile before can be computed.
+    mutating func lose() { frontier = nil }
+
     mutating func add(_ finding: TileFinding, of store: LogStore, to result: inout LogVerification) throws(EventLogError) {
         // After a damaged tile nothing above it can be computed; the tile itself is reported.
         guard let hash = finding.hash else { return frontier = nil }

@@ -61,6 +61,12 @@ struct PacketShowCommand: AsyncParsableCommand {
         if let erasure = erasures.first(where: { $0.sequence == event.sequence }) {
             return "an erasure of \(erasure.count) events (\(erasure.request)): \(erasure.reason)"
         }
+        if event.header.encoding == .retention, let retention = Retention(payload: event.payload.rawSpan) {
+            let times = [retention.firstArrival, retention.lastArrival].map { TimeText.iso(microseconds: $0.microseconds) }
+            return
+                "retention: \(retention.count) events up to \(retention.first.advanced(by: -1)) were dropped, which arrived from "
+                + "\(times[0]) to \(times[1])"
+        }
         guard event.header.encoding == .gap, let gap = Gap(payload: event.payload.rawSpan) else {
             return "no packet: written by this program"
         }

@@ -19,8 +19,8 @@ struct SealCommand: AsyncParsableCommand {
             let before = try ledger.log.sealingStatistics()
             let bar = ProgressBar("sealing")
             try await ledger.log.seal { progress in
-                guard progress.target > before.sealedEvents, progress.sealed >= before.sealedEvents else { return }
-                let (done, all) = (progress.sealed - before.sealedEvents, progress.target - before.sealedEvents)
+                guard progress.target > before.lastSealed, progress.sealed >= before.lastSealed else { return }
+                let (done, all) = (progress.sealed - before.lastSealed, progress.target - before.lastSealed)
                 bar.show(fraction: Double(done) / Double(all), done: done, unit: "events")
             }
             bar.end()

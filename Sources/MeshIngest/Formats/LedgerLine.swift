@@ -46,7 +46,8 @@ public enum LedgerLine {
     public static func encoding(named name: String) -> PayloadEncoding? { names.first { $0.name == name }?.encoding }
 
     private static let names: [(encoding: PayloadEncoding, name: String)] = [
-        (.gap, "gap"), (.note, "note"), (.erasure, "erasure"), (PayloadEncoding(.serviceEnvelope), "ServiceEnvelope"),
+        (.gap, "gap"), (.note, "note"), (.erasure, "erasure"), (.retention, "retention"),
+        (PayloadEncoding(.serviceEnvelope), "ServiceEnvelope"),
         (PayloadEncoding(.meshPacket), "MeshPacket"), (PayloadEncoding(.fromRadio), "FromRadio"),
         (PayloadEncoding(.mqttJSON), "MQTTJSON"), (PayloadEncoding(.unreadable), "unreadable"),
     ]

@@ -54,7 +54,7 @@ public struct LedgerError: Error, Sendable, CustomStringConvertible {
     public init(_ error: EventLogError) {
         let code: Code =
             switch error.code {
-            case .missing, .notALog, .tooFewEvents: .missing
+            case .missing, .notALog, .tooFewEvents, .beyondRetention: .missing
             case .exists: .exists
             case .missingConsumer, .consumerName: .missing
             case .locked, .writerRunning, .alreadyOpen, .consumerHeld: .locked

@@ -1,0 +1,92 @@
+internal import LMDB
+
+/// Removes some of what is still stored of dropped events.
+struct DropWork: PreparedWork {
+    /// The most blocks, and the most tiles, that one append waits for.
+    private static let (mostBlocks, mostTiles) = (128, 1024)
+
+    let summariser: EventSummariser?
+    let whenEnded: @Sendable (StorageError?) -> Void
+
+    func move(into write: inout WriteTransaction, _ store: LogStore) throws(StorageError) {
+        let cut = try store.extent(write).cut
+        guard cut > 0 else { return }
+        if let straddling = try removeBlocks(through: cut, of: &write, store) {
+            try shorten(straddling, after: cut, of: &write, store)
+        }
+        for table in [store.arrivals, store.salts] { try removeTiles(below: cut / LogStore.tileSize, of: table, &write) }
+    }
+
+    func ended(_ failure: StorageError?) { whenEnded(failure) }
+
+    /// - Returns: the first sequence of a block in which the cut lies.
+    private func removeBlocks(
+        through cut: UInt64, of write: inout WriteTransaction, _ store: LogStore
+    ) throws(StorageError) -> UInt64? {
+        var cursor = try write.writeCursor(store.sealed)
+        var isThere = try cursor.place.first()
+        for _ in 0..<Self.mostBlocks {
+            guard isThere, let first = SequenceKey.sequence(cursor.place.key), first <= cut else { return nil }
+            // What follows tells where a block ends whose header is damaged.
+            let isNextThere = try cursor.place.next()
+            let next = isNextThere ? SequenceKey.sequence(cursor.place.key) ?? 0 : 0
+            guard try isNextThere ? cursor.place.previous() : cursor.place.last() else { return nil }
+            let end = BlockHeader(cursor.place.value, first: first)?.last ?? max(next, 1) - 1
+            guard end <= cut else { return first }
+            try cursor.delete()
+            isThere = try cursor.place.first()
+        }
+        return nil
+    }
+
+    /// Leaves of a block the events after the cut. A damaged one stays as it is, so that `verify` goes on to tell of it.
+    private func shorten(
+        _ first: UInt64, after cut: UInt64, of write: inout WriteTransaction, _ store: LogStore
+    ) throws(StorageError) {
+        guard var run = try records(of: first, write, store) else { return }
+        run.removeFirst(Int(clamping: cut + 1 - first))
+        guard run.count > 0 else { return }
+        let block = try BlockEncoder(summariser: summariser).encode(run, count: run.count)
+        let key = SequenceKey(first)
+        try write.delete(store.sealed, key: key.span)
+        let newKey = SequenceKey(block.first)
+        try write.put(store.sealed, key: newKey.span, value: block.bytes.span.rawBytes)
+    }
+
+    private func records(
+        of first: UInt64, _ write: borrowing WriteTransaction, _ store: LogStore
+    ) throws(StorageError) -> RecordRun? {
+        let key = SequenceKey(first)
+        var run = RecordRun()
+        guard let value = try write.get(store.sealed, key.span) else { return nil }
+        return try BlockDecoder().decode(value, first: first, into: &run) ? run : nil
+    }
+
+    private func removeTiles(
+        below end: UInt64, of table: RawTable, _ write: inout WriteTransaction
+    ) throws(StorageError) {
+        var cursor = try write.writeCursor(table)
+        var isThere = try cursor.place.first()
+        var left = Self.mostTiles
+        while isThere, left > 0, let tile = SequenceKey.sequence(cursor.place.key), tile < end {
+            try cursor.delete()
+            left -= 1
+            isThere = try cursor.place.first()
+        }
+    }
+
+    /// Whether something is left to remove.
+    static func isNeeded(_ store: LogStore) throws(StorageError) -> Bool {
+        let read = try store.environment.beginRead()
+        let cut = try store.extent(read).cut
+        guard cut > 0 else { return false }
+        for table in [store.arrivals, store.salts] {
+            var cursor = try read.cursor(table)
+            if try cursor.first(), let tile = SequenceKey.sequence(cursor.key), tile < cut / LogStore.tileSize { return true }
+        }
+        var cursor = try read.cursor(store.sealed)
+        guard try cursor.first(), let first = SequenceKey.sequence(cursor.key), first <= cut else { return false }
+        guard let header = BlockHeader(cursor.value, first: first), header.last > cut else { return true }
+        return header.isIntact(cursor.value)
+    }
+}

@@ -1,0 +1,40 @@
+internal import Dispatch
+internal import LMDB
+internal import Synchronization
+
+/// Removes what is stored of dropped events, a bounded step within each of the writer's next appends. Called from the thread of the
+/// log's maintenance only, so that nothing else rewrites the log meanwhile.
+struct Dropper: Sendable {
+    let stores: StoreBox
+    let summariser: EventSummariser?
+    let prepared: PreparedWorkBox
+    let maintenance: Maintenance
+    /// Asks the writer for a transaction.
+    let nudge: @Sendable () -> Void
+
+    /// How long the writer's end can go unnoticed.
+    private static let patience = DispatchTimeInterval.milliseconds(50)
+
+    /// Returns when nothing is left of dropped events.
+    ///
+    /// - Throws: `.closed` when the log is closed meanwhile: the next writer goes on. `.diskFull` and others.
+    func drop() throws(EventLogError) {
+        while try storing({ () throws(StorageError) in try DropWork.isNeeded(stores.store) }) {
+            let (done, failure) = (DispatchSemaphore(value: 0), FailureOfStep())
+            prepared.add(
+                DropWork(summariser: summariser) { error in
+                    failure.box.withLock { $0 = error }
+                    done.signal()
+                })
+            nudge()
+            while done.wait(timeout: .now() + Self.patience) == .timedOut {
+                if maintenance.isEnded { throw EventLogError(.closed, path: stores.store.environment.path) }
+            }
+            if let error = failure.box.withLock({ $0 }) { throw EventLogError(error) }
+        }
+    }
+}
+
+private final class FailureOfStep: Sendable {
+    let box = Mutex<StorageError?>(nil)
+}

@@ -1,0 +1,138 @@
+internal import Foundation
+internal import LMDB
+internal import MeshCrypto
+
+extension EventLog {
+    /// Drops all events up to and including `last`: their records, salts and arrival times. The tree's hashes stay, so that roots, older
+    /// checkpoints and proofs of what is kept hold as before.
+    ///
+    /// From one moment on, which survives a crash, no reader sees the events, and an event of the encoding `.retention` says so. Their rows are
+    /// then removed in steps within later appends; an interrupted removal is finished at the next opening for writing. The room is used for
+    /// new events; `compact` gives it back to the file system.
+    ///
+    /// - Parameters:
+    ///   - last: a multiple of 256, at most the head.
+    ///   - baselines: what the views keep of the dropped events.
+    ///   - checkpoints: sizes of checkpoints that are to be comparable afterwards, beside those that this ledger gave out.
+    /// - Returns: the event's sequence, and what it says. What it says is durable, and all rows are removed.
+    /// - Throws: `.notCuttable`, `.readOnly`, `.corrupt` where an event is damaged that was not sealed or hashed yet, `.diskFull`,
+    ///   `.sizeLimitReached`.
+    @discardableResult
+    public func cut(
+        through last: EventSequence, baselines: [Retention.Baseline] = [], keeping checkpoints: [UInt64] = []
+    ) async throws(EventLogError) -> (event: EventSequence, retention: Retention) {
+        guard let sealer, let maintenance, let dropper else { throw EventLogError(.readOnly, path: path) }
+        try check(cut: last.rawValue)
+        let failure = await withCheckedContinuation { waiter in
+            sealer.add(SealRequest(target: last.rawValue, progress: { _ in }, waiter: waiter))
+        }
+        if let failure { throw failure }
+        try await hashTiles(through: last.rawValue)
+        return try await maintenance.perform { () throws(EventLogError) in
+            try self.check(cut: last.rawValue)
+            if try self.pendingErasure() != nil { _ = try ErasureRun(self, maintenance).finish() }
+            let (cut, retention) = try self.prepareCut(through: last.rawValue, baselines, checkpoints)
+            let event = try self.firstBlocking(.cut(cut), nil, nil)
+            self.board.raiseCut(last.rawValue)
+            try dropper.drop()
+            return (EventSequence(event), retention)
+        }
+    }
+
+    private func check(cut: UInt64) throws(EventLogError) {
+        guard cut % LogStore.tileSize == 0, cut > board.cut, cut <= board.head else {
+            throw EventLogError(
+                .notCuttable, path: path,
+                detail: "\(cut) is no multiple of \(LogStore.tileSize) between \(board.cut) and \(board.head)")
+        }
+    }
+
+    /// What retention has dropped last, and the event that says so; nil where it has dropped nothing.
+    public func retention() throws(EventLogError) -> (event: EventSequence, retention: Retention)? {
+        let reader = try beginRead()
+        guard reader.cut > 0, let sequence = try reader.cutNumber(CutRow.event) else { return nil }
+        var cursor = try reader.cursor()
+        guard try cursor.seek(EventSequence(sequence)), cursor.isIntact, cursor.header?.encoding == .retention,
+            let retention = Retention(payload: cursor.payload)
+        else { throw EventLogError(.corrupt, path: store.environment.path, detail: "event \(sequence) tells of no cut") }
+        return (EventSequence(sequence), retention)
+    }
+
+    /// Returns when the tree has the hashes of all tiles up to the event.
+    private func hashTiles(through last: UInt64) async throws(EventLogError) {
+        var hashed: UInt64 = 0
+        var attempts = 0
+        while true {
+            let tiles = try storing { () throws(StorageError) in try store.hashedTiles(store.environment.beginRead()) }
+            if tiles * LogStore.tileSize >= last { return }
+            attempts = tiles > hashed ? 0 : attempts + 1
+            hashed = tiles
+            if attempts > 400 {
+                // The tree's keeper goes no further; the tile itself says why.
+                var reader = TileReader(try beginRead())
+                _ = try reader.tileHash(tiles)
+                attempts = 0
+            }
+            try await flush()
+            try? await Task.sleep(for: .milliseconds(5))  // cancelled: a cut that was begun ends
+        }
+    }
+
+    func prepareCut(
+        through last: UInt64, _ baselines: [Retention.Baseline], _ checkpoints: [UInt64]
+    ) throws(EventLogError) -> (LogCut, Retention) {
+        var tree = try TreeReader(beginRead())
+        let before = tree.tiles.reader.cut
+        guard let checksum = try checksum(of: EventSequence(last)) else {
+            throw EventLogError(.corrupt, path: store.environment.path, detail: "event \(last) is missing")
+        }
+        let arrivals = try arrivals(after: before, through: last)
+        var retention = Retention(
+            first: EventSequence(last + 1), count: last - before, firstArrival: Timestamp(microseconds: arrivals.lowest),
+            lastArrival: Timestamp(microseconds: arrivals.highest), root: try tree.root(size: last).bytes, baselines: baselines)
+        let signer = try signer()
+        let note = try signer.sign(retention.text(origin: signer.verifier.name))
+        retention.signature = note.signatures.first?.bytes ?? []
+        var nodes: [KeptNode] = []
+        for size in IssuedCheckpoints(ledger: path).sizes.union(checkpoints)
+        where size > before && size < last && size % LogStore.tileSize != 0 {
+            nodes += try tree.nodes(around: size)
+        }
+        let event = NewEvent(retention.payload, encoding: .retention, source: .log)
+        return (LogCut(event: event, last: last, checksum: checksum, nodes: nodes), retention)
+    }
+
+    /// The lowest and highest arrival time of whole tiles.
+    func arrivals(after cut: UInt64, through last: UInt64) throws(EventLogError) -> ArrivalRange {
+        let store = try currentStore()
+        return try storing { () throws(StorageError) in
+            let read = try store.environment.beginRead()
+            var range = ArrivalRange()
+            var cursor = try read.cursor(store.arrivals)
+            let key = SequenceKey(cut / LogStore.tileSize)
+            var isThere = try cursor.seek(atOrAfter: key.span)
+            while isThere, let tile = SequenceKey.sequence(cursor.key), tile < last / LogStore.tileSize {
+                guard let arrivals = ArrivalRange(cursor.value) else { throw .malformed(ArrivalRange.self) }
+                range.include(arrivals.lowest)
+                range.include(arrivals.highest)
+                isThere = try cursor.next()
+            }
+            return range
+        }
+    }
+}
+
+extension Retention {
+    /// What the log's key signs.
+    func text(origin: String) -> String {
+        var unsigned = self
+        unsigned.signature = []
+        return "\(origin)\nretention\n\(Data(unsigned.payload).base64EncodedString())\n"
+    }
+
+    func isSigned(by verifier: NoteVerifier) -> Bool {
+        guard !signature.isEmpty else { return false }
+        let signatures = [SignedNote.Signature(name: verifier.name, bytes: signature)]
+        return SignedNote(text: text(origin: verifier.name), signatures: signatures).isSigned(by: verifier)
+    }
+}

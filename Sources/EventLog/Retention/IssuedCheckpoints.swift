@@ -1,0 +1,27 @@
+internal import Foundation
+internal import Glibc
+
+/// The sizes of the checkpoints that were given out, in the ledger's file `checkpoints`: a decimal number a line. A cut keeps the hashes
+/// that these need beside those of whole tiles.
+struct IssuedCheckpoints {
+    let path: String
+
+    init(ledger: String) { path = ledger + "/checkpoints" }
+
+    var sizes: Set<UInt64> {
+        guard let data = FileManager.default.contents(atPath: path) else { return [] }
+        return Set(data.split(separator: UInt8(ascii: "\n")).compactMap { UInt64(String(decoding: $0, as: UTF8.self)) })
+    }
+
+    /// Notes a size. Whoever may not write to the ledger gets a checkpoint all the same; it can be compared until a cut drops the tile in
+    /// which it ends.
+    func add(_ size: UInt64) {
+        guard size % LogStore.tileSize != 0, !sizes.contains(size) else { return }
+        let file = unsafe open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+        guard file >= 0 else { return }
+        defer { close(file) }
+        let line = Array("\(size)\n".utf8)
+        _ = unsafe line.withUnsafeBytes { unsafe write(file, $0.baseAddress, $0.count) }
+        fsync(file)
+    }
+}

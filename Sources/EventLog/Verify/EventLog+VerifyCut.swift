@@ -1,0 +1,64 @@
+internal import LMDB
+internal import MeshCrypto
+
+extension EventLog {
+    /// Checks what is left of dropped events: that the tree's hashes over them fit each other, and that an event which the log's key signed
+    /// says what was dropped.
+    func verifyCut(_ cut: UInt64, _ tree: inout TreeVerifier, _ result: inout LogVerification) throws(EventLogError) {
+        result.eventsDropped = cut
+        let isWhole = try verifyHashes(through: cut, &tree, &result)
+        let found: Retention?
+        do throws(EventLogError) {
+            found = try retention()?.retention
+        } catch {
+            guard error.code == .corrupt else { throw error }
+            found = nil
+        }
+        guard let found, found.first.rawValue == cut + 1 else {
+            return result.add(0, "events 1 to \(cut) are missing, and no event says that retention has dropped them")
+        }
+        if isWhole {
+            var reader = try TreeReader(beginRead())
+            if try reader.root(size: cut).bytes != found.root {
+                result.add(0, "the tree's hashes of events 1 to \(cut) are not those that they had when retention dropped them")
+            }
+        }
+        do throws(EventLogError) {
+            if try !found.isSigned(by: verifier()) {
+                result.add(0, "what says that retention has dropped events 1 to \(cut) is not signed by the key of this ledger")
+            }
+        } catch {
+            guard error.code == .permission else { throw error }
+        }
+    }
+
+    /// - Returns: whether all hashes are there.
+    private func verifyHashes(
+        through cut: UInt64, _ tree: inout TreeVerifier, _ result: inout LogVerification
+    ) throws(EventLogError) -> Bool {
+        let (tiles, store) = (cut / LogStore.tileSize, try currentStore())
+        for first in stride(from: 0 as UInt64, to: tiles, by: Self.tilesAtOnce) {
+            let end = min(first + UInt64(Self.tilesAtOnce), tiles)
+            let problem = try storing { () throws(StorageError) -> (tile: UInt64, text: String)? in
+                let read = try store.environment.beginRead()
+                for tile in first..<end {
+                    guard let hash = try store.treeHash(SubtreeKey(level: 1, number: tile), read) else {
+                        return (tile, "the tree's hash of the dropped events up to it is missing")
+                    }
+                    guard try tree.add(dropped: hash, store, read) else {
+                        return (tile, "the tree's hashes of the dropped events up to it do not match each other")
+                    }
+                }
+                return nil
+            }
+            if let problem {
+                result.add((problem.tile + 1) * LogStore.tileSize, problem.text)
+                tree.lose()
+                return false
+            }
+        }
+        return true
+    }
+
+    private static var tilesAtOnce: Int { 16_384 }
+}

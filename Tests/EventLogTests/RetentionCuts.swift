@@ -1,0 +1,164 @@
+import Foundation
+import LMDB
+import TestKit
+import Testing
+
+@testable import EventLog
+
+struct RetentionCuts {
+    private var manual: EventLogOptions {
+        var options = EventLogOptions()
+        options.sealing.isAutomatic = false
+        return options
+    }
+
+    @Test func `old checkpoints still verify after a cut, also those that end among dropped events`() async throws {
+        let log = try EventLog.temporary()
+        var old: [LogCheckpoint] = []
+        var secrets: [LogCheckpoint] = []
+        for count in [1, 100, 155, 44, 300, 168, 500, 2000] {
+            try await appendNumbered(log, count)
+            old.append(try #require(LogCheckpoint(log.checkpoint())))
+        }
+        for size in [13, 700] as [UInt64] {
+            // A checkpoint of another size than those that the ledger gave out.
+            secrets.append(
+                LogCheckpoint(
+                    origin: LogCheckpoint.origin(identifier: log.identifier), size: size,
+                    root: try log.root(size: EventSequence(size)), sources: []))
+        }
+        try await log.cut(through: EventSequence(1024))
+        try await appendNumbered(log, 700)
+        try await log.cut(through: EventSequence(2048))
+        for checkpoint in old {
+            #expect(try log.verify(extending: checkpoint).problems == [], "of \(checkpoint.size) events")
+        }
+        for secret in secrets {
+            #expect(try log.verify(extending: secret).problems.map(\.text).contains { $0.contains("cannot be compared") })
+        }
+        var forged = old[4]
+        forged = LogCheckpoint(origin: forged.origin, size: forged.size, root: old[3].root, sources: [])
+        #expect(try log.verify(extending: forged).problems.map(\.text).contains { $0.contains("history was rewritten") })
+        await log.close()
+    }
+
+    @Test func `events that are kept are proved as before, and dropped ones are not`() async throws {
+        let log = try EventLog.temporary()
+        try await appendNumbered(log, 3000)
+        try await log.cut(through: EventSequence(1536))
+        let verifier = try log.verifier()
+        for sequence in [1537, 1800, 3000, 3001] as [UInt64] {
+            let statement = try log.proof(of: EventSequence(sequence)).check(verifier)
+            #expect(statement.sequence.rawValue == sequence && statement.checkpoint.size == 3001)
+        }
+        let error = #expect(throws: EventLogError.self) { try log.proof(of: EventSequence(1536)) }
+        #expect(error?.code == .beyondRetention)
+        await log.close()
+    }
+
+    @Test func `whatever is no multiple of 256 among the kept events is refused`() async throws {
+        let log = try EventLog.temporary()
+        try await appendNumbered(log, 1000)
+        try await log.cut(through: EventSequence(512))
+        for last in [0, 256, 512, 700, 1024] as [UInt64] {
+            let error = await #expect(throws: EventLogError.self) { try await log.cut(through: EventSequence(last)) }
+            #expect(error?.code == .notCuttable, "\(last)")
+        }
+        #expect(log.head == EventSequence(1001))
+        await log.close()
+    }
+
+    @Test func `a cut that was interrupted is finished by the next writer, and readers never see what it left`() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/ledger"
+        var log = try EventLog.create(at: path, options: manual)
+        try await appendNumbered(log, 20_000)
+        try await log.seal()
+        let (cut, _) = try log.prepareCut(through: 12_800, [], [])
+        _ = try await log.first(of: .cut(cut))
+        await log.close()
+
+        let reader = try EventLog.open(at: path, options: EventLogOptions(access: .readOnly))
+        let before = try reader.sealingStatistics().blocks
+        #expect(reader.first == EventSequence(12_801))
+        #expect(try reader.events(in: EventSequence(1)...EventSequence(20_000)).count == 7_200)
+        #expect(try reader.events(in: EventSequence(1)...EventSequence(20_000), reversed: true).count == 7_200)
+        #expect(try reader.verify().isIntact)
+        #expect(try DropWork.isNeeded(reader.store))
+        await reader.close()
+
+        log = try EventLog.open(at: path, options: manual)
+        for _ in 0..<4_000 where try DropWork.isNeeded(log.store) { try await Task.sleep(for: .milliseconds(5)) }
+        #expect(try !DropWork.isNeeded(log.store))
+        #expect(try log.sealingStatistics().blocks < before)
+        #expect(try log.events(in: EventSequence(1)...EventSequence(20_000)).count == 7_200)
+        #expect(try log.verify().isIntact)
+        await log.close()
+    }
+
+    @Test func `a log whose beginning was removed without the ledger's key is found out`() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/ledger"
+        var log = try EventLog.create(at: path, options: manual)
+        try await appendNumbered(log, 2000)
+        try await log.seal()
+        await log.close()
+        try change(path) { write, store throws(StorageError) in
+            try write.put(Table<String, UInt64>(raw: store.meta), CutRow.cut, 512)
+        }
+        log = try EventLog.open(at: path, options: manual)
+        #expect(try log.verify().problems.map(\.text).contains { $0.contains("no event says") })
+        var forged = Retention(
+            first: EventSequence(513), count: 512, firstArrival: .now, lastArrival: .now,
+            root: try log.root(size: EventSequence(512)))
+        forged.signature = [UInt8](repeating: 1, count: 68)
+        let event = try await log.append(NewEvent(forged.payload, encoding: .retention, source: .log))
+        await log.close()
+        try change(path) { write, store throws(StorageError) in
+            try write.put(Table<String, UInt64>(raw: store.meta), CutRow.event, event.rawValue)
+        }
+        log = try EventLog.open(at: path, options: manual)
+        #expect(try log.verify().problems.map(\.text).contains { $0.contains("not signed") })
+        await log.close()
+    }
+
+    @Test func `erased events can be dropped, and of dropped events only the others are erased`() async throws {
+        let log = try EventLog.temporary()
+        let source = try await log.source(named: "a radio")
+        try await log.append((0..<2000).map { NewEvent(numberedPayload($0), encoding: .note, source: source) })
+        try await log.erase([EventSequence(10)...EventSequence(600)], reason: "asked for")
+        try await log.cut(through: EventSequence(512))
+        #expect(try log.verify().problems == [])
+        let report = try await log.erase([EventSequence(500)...EventSequence(700)], reason: "more")
+        #expect(report.erased == 100)
+        #expect(try log.verify().problems == [])
+        try await log.cut(through: EventSequence(1024))
+        #expect(try log.verify().problems == [])
+        await log.close()
+    }
+
+    @Test func `changed hashes of dropped events are found`() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/ledger"
+        var log = try EventLog.create(at: path, options: manual)
+        try await appendNumbered(log, 2000)
+        try await log.cut(through: EventSequence(1024))
+        await log.close()
+        try change(path) { write, store throws(StorageError) in
+            let key = SubtreeKey(level: 1, number: 2).buffer
+            try write.put(store.tree, key: key.bytes, value: [UInt8](repeating: 7, count: 32).span.rawBytes)
+        }
+        log = try EventLog.open(at: path, options: manual)
+        #expect(try log.verify().problems.map(\.text).contains { $0.contains("hashes of events 1 to 1024") })
+        await log.close()
+    }
+
+    private func change(
+        _ path: String, _ body: (inout WriteTransaction, LogStore) throws(StorageError) -> Void
+    ) throws {
+        let environment = try Environment.open(path + "/log/1", EnvironmentOptions(maximumTables: 16))
+        let store = try LogStore(environment: environment)
+        try environment.write { write throws(StorageError) in try body(&write, store) }
+        environment.close()
+    }
+}
