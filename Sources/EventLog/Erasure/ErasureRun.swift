@@ -77,7 +77,11 @@ struct ErasureRun: Sendable {
 
     /// Appends the events, and erases with them what one transaction takes.
     private func begin(_ works: [Erasure]) throws(EventLogError) -> UInt64 {
-        let events = works.map { NewEvent($0.payload, encoding: .erasure, source: .log) }
+        let signer = try log.signer()
+        var events: [NewEvent] = []
+        for work in works {
+            events.append(NewEvent(try ErasureSignature.sign(work.payload, by: signer), encoding: .erasure, source: .log))
+        }
         let all = SequenceSet(works.flatMap { SequenceSet($0.ranges).ranges })
         let eraser = try storing { () throws(StorageError) in try RecordEraser(all, log.options.summariser) }
         return try store(events, [ErasureIntent(count: events.count), eraser])

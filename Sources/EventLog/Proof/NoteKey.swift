@@ -51,9 +51,13 @@ struct NoteSigner: Sendable {
 
     /// - Parameter text: lines of UTF-8, the last one ended.
     func sign(_ text: String) throws(EventLogError) -> SignedNote {
+        let signature = try signature(of: Array(text.utf8))
+        return SignedNote(text: text, signatures: [.init(name: verifier.name, bytes: verifier.keyHash + signature)])
+    }
+
+    func signature(of message: [UInt8]) throws(EventLogError) -> [UInt8] {
         do throws(CryptoError) {
-            let signature = try Ed25519.sign(Array(text.utf8), privateKey: seed)
-            return SignedNote(text: text, signatures: [.init(name: verifier.name, bytes: verifier.keyHash + signature)])
+            return try Ed25519.sign(message, privateKey: seed)
         } catch {
             throw EventLogError(.storage, path: verifier.name, detail: "signing failed: \(error)")
         }

@@ -2,7 +2,7 @@
 struct ErasureVerifier {
     private var erased = SequenceSet()
     private var withoutPayload = SequenceSet()
-    private var told: [Erasure] = []
+    private(set) var told: [Erasure] = []
     /// The first erasure that was under way when the check began.
     private let pending: EventSequence?
 

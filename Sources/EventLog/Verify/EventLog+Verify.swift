@@ -10,9 +10,11 @@ extension EventLog {
     ///
     /// - Parameters:
     ///   - checkpoint: what this log is to be an extension of: the same first events, byte for byte, from the same sources.
+    ///   - verifier: who signed the checkpoint, by default this ledger: what was erased since must be signed likewise.
     ///   - progress: called after each batch of some thousand events; returning false ends the check early.
     public func verify(
-        extending checkpoint: LogCheckpoint? = nil, progress: (LogVerificationProgress) -> Bool = { _ in true }
+        extending checkpoint: LogCheckpoint? = nil, signedBy verifier: NoteVerifier? = nil,
+        progress: (LogVerificationProgress) -> Bool = { _ in true }
     ) throws(EventLogError) -> LogVerification {
         let (head, cut) = try extent()
         let tileCount = (head + LogStore.tileSize - 1) / LogStore.tileSize
@@ -37,13 +39,29 @@ extension EventLog {
         }
         let isPending = try pendingErasure() == pending
         for problem in erasures.finish(try listedErasures(), cut: cut, head: head, isPending: isPending) { result.add(problem) }
-        if let checkpoint { try verify(extending: checkpoint, &result) }
+        if let checkpoint {
+            try verify(extending: checkpoint, &result)
+            let later = erasures.told.map(\.sequence).filter { $0.rawValue > checkpoint.size }
+            try verify(later, areSignedBy: verifier, &result)
+        }
         return result
     }
 
     private func extent() throws(EventLogError) -> (head: UInt64, cut: UInt64) {
         let reader = try beginRead()
         return (reader.head.rawValue, reader.cut)
+    }
+
+    /// Those of before are covered by the checkpoint.
+    private func verify(
+        _ erasures: [EventSequence], areSignedBy verifier: NoteVerifier?, _ result: inout LogVerification
+    ) throws(EventLogError) {
+        guard !erasures.isEmpty else { return }
+        let verifier = if let verifier { verifier } else { try self.verifier() }
+        for sequence in erasures {
+            guard let event = try event(sequence), !ErasureSignature.isSigned(event.payload, by: verifier) else { continue }
+            result.add(sequence.rawValue, "it says what was erased, and is not signed by the ledger's key")
+        }
     }
 
     /// Those that can be read: damaged ones have been told.

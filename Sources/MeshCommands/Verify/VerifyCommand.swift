@@ -165,7 +165,7 @@ extension VerifyCommand {
     private func checkLog() async throws -> LogVerification {
         let old = try await oldCheckpoint()
         let log = try ledger.openLogForReading()
-        let result = try log.verify(extending: old) { progress in
+        let result = try log.verify(extending: old?.checkpoint, signedBy: old?.verifier) { progress in
             GuardedChild.tell(VerifyNews.progress(done: UInt64(progress.checked), total: UInt64(progress.total)).line)
             return true
         }
@@ -173,12 +173,12 @@ extension VerifyCommand {
         for problem in result.problems { StandardOutput.error(problem.description) }
         let output = StandardOutput()
         output.line("\(result.eventsChecked) events with \(result.payloadBytes) bytes checked, \(result.problemCount) damaged")
-        if let old, result.isIntact { output.line("today's log extends the checkpoint of \(old.size) events") }
+        if let old, result.isIntact { output.line("today's log extends the checkpoint of \(old.checkpoint.size) events") }
         output.flush()
         return result
     }
 
-    private func oldCheckpoint() async throws -> LogCheckpoint? {
+    private func oldCheckpoint() async throws -> (checkpoint: LogCheckpoint, verifier: NoteVerifier)? {
         guard let checkpoint else { return nil }
         let note = try NoteFile.note(checkpoint)
         let verifier = if let key { try NoteFile.verifier(key) } else { try await ownVerifier() }
@@ -187,7 +187,7 @@ extension VerifyCommand {
                 .verificationFailed, "\(checkpoint) is not signed by the key of this ledger; see whose note it is")
         }
         guard let old = LogCheckpoint(note) else { throw CommandError(.badData, "\(checkpoint) is no checkpoint of a ledger") }
-        return old
+        return (old, verifier)
     }
 
     private func ownVerifier() async throws -> NoteVerifier {

@@ -20,6 +20,16 @@ struct LogModel {
         }
     }
 
+    /// - Parameter told: the log's own event that says so.
+    mutating func erase(_ sequences: Set<UInt64>, told: ModelEvent) {
+        for sequence in sequences {
+            payloadBytes -= events[Int(sequence) - 1].payload.count
+            events[Int(sequence) - 1] = events[Int(sequence) - 1].erased
+        }
+        events.append(told)
+        payloadBytes += told.payload.count
+    }
+
     /// The number that a source of that name must get, new or not.
     mutating func source(_ name: String) -> UInt32 {
         if let place = sources.firstIndex(of: name) { return UInt32(place + 1) }

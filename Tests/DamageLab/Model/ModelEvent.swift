@@ -8,8 +8,8 @@ struct ModelEvent: Sendable, Equatable {
     let source: SourceID
     let encoding: PayloadEncoding
     let isMasked: Bool
-    let isErased: Bool
-    let payload: [UInt8]
+    private(set) var isErased: Bool
+    private(set) var payload: [UInt8]
 
     init(_ event: NewEvent, sequence: UInt64, arrivalTime: Timestamp) {
         self.sequence = sequence
@@ -31,6 +31,14 @@ struct ModelEvent: Sendable, Equatable {
         isMasked = header.isMasked
         isErased = header.isErased
         self.payload = payload
+    }
+
+    /// The event without its payload.
+    var erased: ModelEvent {
+        var erased = self
+        erased.isErased = true
+        erased.payload = []
+        return erased
     }
 
     init(_ event: Event) { self.init(event.header, event.payload) }

@@ -35,7 +35,7 @@ extension ModelHistory {
             guard let statement = try InclusionProof(text)?.check(verifier) else { throw Difference("the proof of \(sequence)") }
             let event = model.withLock { $0.events[Int(sequence) - 1] }
             try expect(statement.sequence.rawValue, sequence, "sequence in a proof")
-            try expect(statement.payload, event.payload, "payload in the proof of \(sequence)")
+            try expect(statement.payload, event.isErased ? nil : event.payload, "payload in the proof of \(sequence)")
             try expect(statement.arrivalTime, event.arrivalTime, "time in the proof of \(sequence)")
             note(Array(text.utf8))
         }
@@ -47,6 +47,25 @@ extension ModelHistory {
         try expect(checkpoint.size, size, "size of a checkpoint")
         if let root = roots[size] { try expect(checkpoint.root, root, "root of the checkpoint over \(size)") }
         self.note(Array(note.description.utf8))
+    }
+
+    mutating func erase(_ generator: inout SeededGenerator) async throws {
+        let events = model.withLock { $0.events }
+        let first = place(&generator)
+        let wanted = (first..<first + UInt64.random(in: 1..<40, using: &generator)).filter { sequence in
+            sequence >= 1 && sequence <= UInt64(events.count) && events[Int(sequence) - 1].source != .log
+                && Int.random(in: 0..<4, using: &generator) > 0
+        }
+        let fresh = Set(wanted.filter { !events[Int($0) - 1].isErased })
+        let report = try await log.erase(wanted.map { EventSequence($0)...EventSequence($0) }, reason: "a step")
+        try expect(report.erased, UInt64(fresh.count), "erased events")
+        guard !fresh.isEmpty else { return try expect(report.events, [], "events that say what was erased") }
+        try expect(report.events, [EventSequence(UInt64(events.count) + 1)], "events that say what was erased")
+        guard let told = try log.event(report.events[0]).map(ModelEvent.init) else { throw Difference("no erasure is told") }
+        try expect(told.encoding, .erasure, "encoding of an erasure")
+        try expect(told.arrivalTime, clock.withLock { $0 }, "time of an erasure")
+        model.withLock { $0.erase(fresh, told: told) }
+        note(told.payload)
     }
 
     mutating func seal() async throws {

@@ -53,6 +53,7 @@ struct ModelHistory {
         case .prove: try prove(&generator)
         case .takeRoot: try takeRoot(&generator)
         case .verify: try verify()
+        case .erase: try await erase(&generator)
         case .seal: try await seal()
         case .compact: try await compact(&generator)
         case .reopen: try await reopen()

@@ -6,7 +6,7 @@ struct ModelStep: Sendable, CustomStringConvertible {
     enum Kind: String, CaseIterable, Sendable {
         case appendOne, appendMany, appendBatch, appendWithCursor, appendGap, appendDoubtfully, nameSource
         case readRange, readOne, readByTime, readFiltered, walk, readCursors
-        case seal, compact, reopen, readOnly, verify, prove, takeRoot
+        case erase, seal, compact, reopen, readOnly, verify, prove, takeRoot
         case openConsumer, consume, removeConsumer, setClock
 
         /// How often it comes, among others.
@@ -24,6 +24,7 @@ struct ModelStep: Sendable, CustomStringConvertible {
             case .readFiltered: 40
             case .walk: 40
             case .readCursors: 30
+            case .erase: 4
             case .seal: 12
             case .compact: 3
             case .reopen: 12

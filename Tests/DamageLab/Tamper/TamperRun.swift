@@ -87,6 +87,7 @@ struct TamperedLedger {
         var log = try await Self.make(at: path, &generator)
         try await Self.fill(log, Int.random(in: 200..<900, using: &generator), &generator)
         if Bool.random(using: &generator) { try await log.seal() }
+        try await Self.erase(log, &generator)
         await log.close()
         old = try ForgedLog(path)
         log = try EventLog.open(at: path, options: Self.options)
@@ -96,6 +97,7 @@ struct TamperedLedger {
         verifier = try log.verifier()
         if Bool.random(using: &generator) { try await log.seal() }
         try await Self.fill(log, Int.random(in: 0..<400, using: &generator), &generator)
+        try await Self.erase(log, &generator)
         try await log.seal()
         await log.close()
         self.log = try ForgedLog(path)
@@ -117,6 +119,14 @@ struct TamperedLedger {
         let log = try EventLog.create(at: path, options: options)
         for number in 0..<Int.random(in: 2..<6, using: &generator) { _ = try await log.source(named: "radio \(number)") }
         return log
+    }
+
+    /// What the owner erased, before the checkpoint or after it.
+    private static func erase(_ log: EventLog, _ generator: inout SeededGenerator) async throws {
+        guard Bool.random(using: &generator) else { return }
+        let candidates = try log.events(in: EventSequence(1)...log.head).filter { $0.header.source != .log }
+        guard let first = candidates.randomElement(using: &generator)?.sequence else { return }
+        try await log.erase([first...first], reason: "asked for")
     }
 
     private static func fill(_ log: EventLog, _ count: Int, _ generator: inout SeededGenerator) async throws {
@@ -143,7 +153,9 @@ struct TamperedLedger {
         try forged.write(to: path)
         guard try await !problems(with: true).isEmpty else { throw Failure("\(what): \(kind) is not found") }
         let alone = try await problems(with: false)
-        guard alone.isEmpty == kind.isConsistent else {
+        // What the owner erased, other changes move to where nobody erased anything.
+        let isPlain = !log.records.contains { $0[ForgedLog.flags] & ForgedLog.erased != 0 }
+        guard alone.isEmpty == kind.isConsistent || (kind.isConsistent && !isPlain) else {
             throw Failure("\(what): \(kind) leaves a log that is not what it should look like: \(alone.prefix(3))")
         }
         return true
@@ -160,7 +172,7 @@ struct TamperedLedger {
         } catch {
             return ["\(error)"]
         }
-        let result = try log.verify(extending: checkpoint ? kept : nil)
+        let result = try log.verify(extending: checkpoint ? kept : nil, signedBy: checkpoint ? verifier : nil)
         await log.close()
         return result.problems.map(\.description)
     }

@@ -5,12 +5,13 @@ import TestKit
 enum Tampering: String, CaseIterable, Sendable {
     case delete, insert, reorder, splice, truncate, rollBack, fork
     case changePayload, changeHeader, changeSalts, renameSource, swapSources, removeSource, changeIdentifier
+    case eraseSilently, eraseWithEvent, eraseWithSignedEvent
     case keepOldTree, hideByFacts, hideByTime
 
     /// Whether the log alone, without the checkpoint kept elsewhere, looks as if nothing had happened.
     var isConsistent: Bool {
         switch self {
-        case .keepOldTree, .hideByFacts, .hideByTime: false
+        case .eraseSilently, .keepOldTree, .hideByFacts, .hideByTime: false
         default: true
         }
     }
@@ -57,6 +58,18 @@ enum Tampering: String, CaseIterable, Sendable {
             var salts = isWritten ? ForgedLog.written(log.salts[place / 256]) : log.salts[place / 256]
             salts[isWritten ? 16 * (place % 256) : place % 16] ^= 1
             log.salts[place / 256] = salts
+        case .eraseSilently, .eraseWithEvent, .eraseWithSignedEvent:
+            let places = place..<min(place + Int.random(in: 1..<5, using: &generator), size)
+            // The log's own events and those that are erased already stay.
+            guard
+                places.allSatisfy({
+                    log.records[$0][16..<20] != [0, 0, 0, 0] && log.records[$0][ForgedLog.flags] & ForgedLog.erased == 0
+                })
+            else { return false }
+            log.erase(places)
+            guard self != .eraseSilently else { break }
+            let key = self == .eraseWithSignedEvent ? generator.bytes(32) : nil
+            log.appendErasure(of: places, origin: "meshledger/\(log.identifier)", key: key)
         default: return applyAside(to: &log, place, old: old, &generator)
         }
         return true

@@ -1,0 +1,34 @@
+import Foundation
+import TestKit
+import Testing
+
+@testable import EventLog
+
+struct ErasureSignatureTests {
+    @Test func `an erasure after a checkpoint is believed only when it is signed by the key of the checkpoint`() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/ledger"
+        var log = try await logOfSecrets(path, 700)
+        let stranger = try EventLog.temporary()
+        let (own, others) = (try log.verifier(), try stranger.verifier())
+        let before = try #require(LogCheckpoint(log.checkpoint()))
+        let report = try await log.erase([EventSequence(300)...EventSequence(310)], reason: "asked for")
+        let after = try #require(LogCheckpoint(log.checkpoint()))
+        #expect(try log.verify(extending: before, signedBy: own).isIntact)
+        #expect(try log.verify(extending: before).isIntact)
+        let problems = try log.verify(extending: before, signedBy: others).problems
+        #expect(problems.map(\.sequence) == report.events && problems.allSatisfy { $0.text.contains("not signed") })
+        // What a checkpoint covers was there when it was signed.
+        #expect(try log.verify(extending: after, signedBy: others).isIntact)
+        await log.close()
+
+        // Who can write the files can put another key there, which the owner's copy of the public one does not fit.
+        let seed = Data((0..<32).map { UInt8($0) }).base64EncodedString()
+        try seed.write(toFile: path + "/signing.key", atomically: true, encoding: .utf8)
+        log = try EventLog.open(at: path)
+        let forged = try await log.erase([EventSequence(1)...EventSequence(1)], reason: "nobody asked")
+        #expect(try log.verify(extending: before, signedBy: own).problems.map(\.sequence) == forged.events)
+        await log.close()
+        await stranger.close()
+    }
+}
