@@ -103,7 +103,7 @@ extension EventLog {
         let stores = StoreBox(store)
         let writer = LogWriter(
             stores: stores, path: folder.path, board: board, names: names, prepared: prepared, tail: tail,
-            randomBytes: options.randomBytes, commitFault: options.commitFault)
+            saltSeed: options.saltSeed ?? { _ in options.randomBytes(TileSalts.seedSize) }, commitFault: options.commitFault)
         let sealer = Sealer(
             stores: stores, policy: options.sealing, summariser: options.summariser, prepared: prepared, board: board
         ) { queue.nudge(options.clock()) }

@@ -24,6 +24,8 @@ public struct EventLogOptions: Sendable {
     public var clock: @Sendable () -> Timestamp
     /// Where salts, identifiers and keys come from: the system, but in tests that are to repeat themselves bit by bit.
     package var randomBytes: @Sendable (_ count: Int) -> [UInt8] = Self.systemRandomBytes
+    /// Where the seed of a tile's salts comes from, in these tests; else from `randomBytes`.
+    package var saltSeed: (@Sendable (_ tile: UInt64) -> [UInt8])?
     /// Whether the folder is removed at the end.
     var isTemporary = false
     /// Asked before each commit whether it shall fail, so that tests can make it.

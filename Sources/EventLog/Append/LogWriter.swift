@@ -8,7 +8,7 @@ struct LogWriter {
     let board: HeadBoard
     let names: SourceNames
     let prepared: PreparedWorkBox
-    let randomBytes: @Sendable (Int) -> [UInt8]
+    let saltSeed: @Sendable (_ tile: UInt64) -> [UInt8]
     let commitFault: (@Sendable () -> CommitFault?)?
     private var state: State
 
@@ -22,14 +22,14 @@ struct LogWriter {
 
     init(
         stores: StoreBox, path: String, board: HeadBoard, names: SourceNames, prepared: PreparedWorkBox, tail: LogTail,
-        randomBytes: @escaping @Sendable (Int) -> [UInt8], commitFault: (@Sendable () -> CommitFault?)?
+        saltSeed: @escaping @Sendable (_ tile: UInt64) -> [UInt8], commitFault: (@Sendable () -> CommitFault?)?
     ) {
         self.stores = stores
         self.path = path
         self.board = board
         self.names = names
         self.prepared = prepared
-        self.randomBytes = randomBytes
+        self.saltSeed = saltSeed
         self.commitFault = commitFault
         state = State(head: tail.head, openTile: tail.openTile)
     }
@@ -253,7 +253,7 @@ extension LogWriter {
         var tile = (head + LogStore.tileSize - 1) / LogStore.tileSize
         while tile * LogStore.tileSize < state.head {
             let key = SequenceKey(tile)
-            let seed = randomBytes(TileSalts.seedSize)
+            let seed = saltSeed(tile)
             try write.put(store.salts, key: key.span, value: seed.span.rawBytes, .append)
             tile += 1
         }

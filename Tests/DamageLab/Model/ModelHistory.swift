@@ -28,6 +28,11 @@ struct ModelHistory {
         let fault = Shared<CommitFault?>(nil)
         var options = EventLogOptions(clock: { clock.withLock { $0 } })
         options.randomBytes = { count in random.withLock { $0.bytes(count) } }
+        // Whatever failed before, a tile always gets the same.
+        options.saltSeed = { tile in
+            var generator = SeededGenerator(seed: seed &* 31 &+ tile)
+            return generator.bytes(16)
+        }
         options.commitFault = { fault.withLock { $0 } }
         options.sealing = SealingPolicy(hotEvents: Int.random(in: 0..<800, using: &generator), isAutomatic: seed % 2 == 0)
         options.blockCacheLimit = seed % 3 == 0 ? 0 : 1 << 20
