@@ -8,9 +8,9 @@ import Testing
 struct Debounce {
     /// Waits, without trusting any clock, until a condition of another task holds.
     private func until(_ condition: () async throws -> Bool) async throws {
-        for _ in 0..<20_000 {
+        for _ in 0..<60_000 {
             if try await condition() { return }
-            await Task.yield()
+            try await Task.sleep(for: .milliseconds(1))
         }
         Issue.record("it did not happen")
     }

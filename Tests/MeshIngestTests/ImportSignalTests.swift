@@ -1,0 +1,59 @@
+import EventLog
+import Foundation
+import MeshViews
+import TestKit
+import Testing
+
+/// The built command, stopped in the middle of a file.
+struct ImportSignalTests {
+    private static let count = 100_000
+
+    private func importing(_ file: URL, into ledger: String) throws -> (Process, Pipe) {
+        let process = Process()
+        process.executableURL = try BuiltProgram.url()
+        process.arguments = ["import", "--ledger", ledger, file.path]
+        let errors = Pipe()
+        process.standardError = errors
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = FileHandle.nullDevice
+        try process.run()
+        return (process, errors)
+    }
+
+    @Test(.timeLimit(.minutes(2)), arguments: [(SIGINT, 130), (SIGTERM, 143)] as [(Int32, Int32)])
+    func `a signal ends an import with its status, and the next one adds just the rest`(_ signal: Int32, _ status: Int32)
+        async throws
+    {
+        let folder = try TemporaryFolder()
+        let file = URL(fileURLWithPath: folder.path + "/capture.base64")
+        let lines = (1...Self.count).map { Data(MadeEnvelope.bytes(from: 7, id: UInt32($0))).base64EncodedString() }
+        try Data((lines.joined(separator: "\n") + "\n").utf8).write(to: file)
+        let path = folder.path + "/mesh.ledger"
+        try await Ledger.create(at: path).close()
+
+        let (process, errors) = try importing(file, into: path)
+        defer { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }
+        let log = try EventLog.open(at: path, options: EventLogOptions(access: .readOnly))
+        while log.head == .zero && process.isRunning { try await Task.sleep(for: .milliseconds(2)) }
+        await log.close()
+        kill(process.processIdentifier, signal)
+        let text = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        #expect(process.terminationReason == .exit && process.terminationStatus == status, "\(text)")
+        #expect(text.contains("stopped by a signal"), "\(text)")
+        #expect(try await head(path) < UInt64(Self.count))
+
+        let (again, _) = try importing(file, into: path)
+        defer { if again.isRunning { kill(again.processIdentifier, SIGKILL) } }
+        again.waitUntilExit()
+        #expect(again.terminationStatus == 0)
+        #expect(try await head(path) == UInt64(Self.count))
+    }
+
+    private func head(_ path: String) async throws -> UInt64 {
+        let log = try EventLog.open(at: path, options: EventLogOptions(access: .readOnly))
+        let head = log.head.rawValue
+        await log.close()
+        return head
+    }
+}
