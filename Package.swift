@@ -49,7 +49,7 @@ let package = Package(
         room("Projections", ["EventLog", "LMDB", "ProtobufWire", "MeshCrypto", logging]),
         room(
             "MeshViews", ["Meshtastic", "Projections", "EventLog", "LMDB", "ProtobufWire", "MeshCrypto", logging],
-            documents: ["views.proto", "FOLD.md"]),
+            documents: ["views.proto", "FOLD.md", "Control/CONTROL.md"]),
         room("MeshLedger", ["MeshViews", "Meshtastic", "EventLog"]),
         room("MeshSimulator", ["Meshtastic", "ProtobufWire", "MeshCrypto"]),
         room("MeshIngest", ["MeshViews", "Meshtastic", "EventLog", "ProtobufWire", "MeshCrypto", "CMosquitto", logging]),

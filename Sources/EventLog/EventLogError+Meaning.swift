@@ -39,6 +39,10 @@ extension EventLogError: CustomStringConvertible {
         case .closed: "it has been closed and nothing was stored; open it again"
         case .tooLarge: "the payload or batch is larger than the log takes; split it"
         case .queueFull: "the queue of events is full; wait, or record the loss as a gap"
+        case .writerGone:
+            "\(holder.map { "process \($0)" } ?? "the process"), which writes to it, ended before it answered; run the command again, an "
+                + "import goes on where it was"
+        case .cursorMoved: "another import of the same source has come further meanwhile, so nothing was stored; begin again"
         case .tooFewEvents: "it has fewer events than were asked for"
         case .notErasable: "that cannot be erased, and nothing was"
         case .beyondRetention: "retention has dropped this event; only its hash is left"

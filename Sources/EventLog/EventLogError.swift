@@ -40,6 +40,11 @@ public struct EventLogError: Error, Sendable {
         case tooLarge
         /// The queue is full and the caller chose not to wait.
         case queueFull
+        /// The process that writes to the log on behalf of this one ended or went silent before it answered; `holder` is that process. Nobody
+        /// knows whether the events of the last append are stored.
+        case writerGone
+        /// The stored cursor is not the one that the append goes on from: nothing of the append was stored.
+        case cursorMoved
         /// The log has fewer events than were asked for.
         case tooFewEvents
         /// The events cannot be erased; `detail` says why.
@@ -68,7 +73,7 @@ public struct EventLogError: Error, Sendable {
     public let cause: StorageError?
     /// With `.outcomeUnknown`: what to append the same events with after the log has been opened anew.
     public let token: AppendToken?
-    /// With `.locked`: the process that has the log open, where it is known. With `.consumerHeld`: the process that runs the consumer.
+    /// With `.locked` and `.writerGone`: the process that has the log open, where it is known. With `.consumerHeld`: the process that runs the consumer.
     public let holder: Int32?
 
     public init(
@@ -107,6 +112,11 @@ public struct EventLogError: Error, Sendable {
 ///
 /// Appending the same events with the token adds them only when they are not there.
 public struct AppendToken: Sendable, Hashable {
-    let first: UInt64
-    let checksum: UInt64
+    package let first: UInt64
+    package let checksum: UInt64
+
+    package init(first: UInt64, checksum: UInt64) {
+        self.first = first
+        self.checksum = checksum
+    }
 }

@@ -14,6 +14,8 @@ public struct IngestError: Error, Sendable, Equatable, CustomStringConvertible {
         case badRequest
         /// Reading failed in the middle.
         case readFailed
+        /// Somebody else is importing the same file.
+        case busy
         /// The ledger did not take the events.
         case storeFailed
         /// The broker refused the user, the password or the client.

@@ -1,13 +1,13 @@
 public import EventLog
 public import MeshViews
 
-/// Where a source's events go: a log, and a way to bring the views on it up to date.
+/// Where a source's events go: a log of this process or of another, and a way to bring the views on it up to date.
 public struct IngestTarget: Sendable {
-    public let log: EventLog
+    public let log: any EventSink
     let flushViews: @Sendable () async throws -> Void
 
     /// - Parameter flushViews: called when a connection is lost and when a source ends; folds and flushes the views
-    public init(log: EventLog, flushViews: @escaping @Sendable () async throws -> Void = {}) {
+    public init(log: any EventSink, flushViews: @escaping @Sendable () async throws -> Void = {}) {
         self.log = log
         self.flushViews = flushViews
     }

@@ -7,11 +7,11 @@ struct SourceNames {
     static let limit = 65_536
     static let lengthLimit = 400
 
-    let log: EventLog
+    let log: any EventSink
     let base: String
     private var known: [String: SourceID] = [:]
 
-    init(log: EventLog, base: String) {
+    init(log: any EventSink, base: String) {
         self.log = log
         self.base = base
     }

@@ -35,4 +35,35 @@ struct SourceTests {
         #expect(key?.code == .tooLarge)
         await log.close()
     }
+
+    @Test func `of two who go on from the same cursor one is refused, and nothing of it is stored`() async throws {
+        let folder = try TemporaryFolder()
+        for isInMemory in [true, false] {
+            let log = try isInMemory ? EventLog.temporary() : EventLog.create(at: folder.path + "/ledger")
+            let event = NewEvent([1], encoding: .note, source: .log)
+            for round in 0..<20 {
+                let expected = SourceCursor.Stored(try log.cursor("file"))
+                // In one transaction or several, as it comes.
+                let refused = await withTaskGroup(of: EventLogError.Code?.self) { group in
+                    for task in 0..<8 {
+                        group.addTask {
+                            do throws(EventLogError) {
+                                let cursor = SourceCursor(
+                                    key: "file", value: [UInt8(round), UInt8(task)], expected: expected)
+                                try await log.append([event, event], cursor: cursor)
+                                return nil
+                            } catch {
+                                return error.code
+                            }
+                        }
+                    }
+                    return await group.reduce(into: []) { $0.append($1) }
+                }
+                #expect(refused.count { $0 == nil } == 1)
+                #expect(refused.count { $0 == .cursorMoved } == 7)
+            }
+            #expect(log.head == EventSequence(40))
+            await log.close()
+        }
+    }
 }

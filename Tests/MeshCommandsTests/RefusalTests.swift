@@ -57,12 +57,13 @@ struct RefusalTests {
         #expect(outcome.errors.contains("no-such-host.invalid"))
     }
 
-    @Test func `a ledger that another command writes to can be read, and writing says who has it`() throws {
+    @Test func `a ledger that another command writes to can be read, and a second listener is told who has it`() throws {
         let tool = try Tool(holding: [Line.node(0x1234, long: "Rover", short: "RV")])
         let writer = try tool.start(["ingest", "mqtt", "mqtt://127.0.0.1:1"])
         #expect(try writer.waits(for: "trying again"))
         #expect(try tool.run("nodes", "--format", "jsonl").objects.first?["long_name"] as? String == "Rover")
-        expectRefusal(try tool.run("rebuild"), 75, "process \(writer.process.processIdentifier)")
+        expectRefusal(
+            try tool.run("ingest", "mqtt", "mqtt://127.0.0.1:1"), 75, "process \(writer.process.processIdentifier)")
         writer.process.interrupt()
         #expect(try writer.wait().status == 0)
         #expect(try tool.run("rebuild").status == 0)

@@ -1,7 +1,7 @@
 internal import Synchronization
 
 /// Opens once; tasks wait for it.
-final class Latch: Sendable {
+package final class Latch: Sendable {
     private struct State {
         var isOpen = false
         var waiters: [CheckedContinuation<Void, Never>] = []
@@ -9,7 +9,9 @@ final class Latch: Sendable {
 
     private let state = Mutex(State())
 
-    func open() {
+    package init() {}
+
+    package func open() {
         let waiters = state.withLock { state in
             state.isOpen = true
             defer { state.waiters = [] }
@@ -18,7 +20,7 @@ final class Latch: Sendable {
         for waiter in waiters { waiter.resume() }
     }
 
-    func wait() async {
+    package func wait() async {
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
             let isOpen = state.withLock { state in
                 if !state.isOpen { state.waiters.append(continuation) }

@@ -138,9 +138,10 @@ struct LogWriter {
         var write = try store.environment.beginWrite()
         let before = state.head
         var filledTiles: [(UInt64, ArrivalRange)] = []
+        let overtaken = try CursorCheck.overtaken(in: group, of: lane, write, store)
         do {
             var cursor = try write.writeCursor(store.events)
-            try put(group, of: &lane, &cursor, &filledTiles)
+            try put(group, of: &lane, &cursor, &filledTiles, overtaken)
         }
         for (tile, range) in filledTiles {
             let key = SequenceKey(tile)
@@ -178,7 +179,8 @@ package enum CommitFault: Sendable {
 
 extension LogWriter {
     private mutating func put(
-        _ group: LaneGroup, of lane: inout AppendLane, _ cursor: inout WriteCursor, _ filledTiles: inout [(UInt64, ArrivalRange)]
+        _ group: LaneGroup, of lane: inout AppendLane, _ cursor: inout WriteCursor,
+        _ filledTiles: inout [(UInt64, ArrivalRange)], _ overtaken: Set<Int>
     ) throws(StorageError) {
         let bytes = lane.bytes
         var start = group.bytesStart
@@ -186,7 +188,11 @@ extension LogWriter {
         for place in group.entries {
             let entry = lane.entries[place]
             guard let length = entry.length else {
-                try put(lane.requests[request], of: &lane, &cursor, &filledTiles)
+                if overtaken.contains(request) {
+                    lane.outcomes.append(.failed(EventLogError(.cursorMoved, path: path)))
+                } else {
+                    try put(lane.requests[request], of: &lane, &cursor, &filledTiles)
+                }
                 request += 1
                 continue
             }
@@ -283,6 +289,7 @@ extension LogWriter {
     ) throws(StorageError) {
         for place in group.requests {
             let request = lane.requests[place]
+            if case .failed = lane.outcomes[place] { continue }
             if let cursor = request.cursor {
                 try write.put(Table<String, [UInt8]>(raw: store.cursors), cursor.key, cursor.value)
             }

@@ -5,4 +5,10 @@ public struct LogCompaction: Sendable, Equatable {
     public let sizeAfter: Int
     /// The generation that is the log now.
     public let generation: UInt32
+
+    package init(sizeBefore: Int, sizeAfter: Int, generation: UInt32) {
+        self.sizeBefore = sizeBefore
+        self.sizeAfter = sizeAfter
+        self.generation = generation
+    }
 }

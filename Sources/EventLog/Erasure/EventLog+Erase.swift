@@ -7,6 +7,11 @@ public struct ErasureReport: Sendable, Equatable {
     public let events: [EventSequence]
     /// How many events were erased now.
     public let erased: UInt64
+
+    package init(events: [EventSequence], erased: UInt64) {
+        self.events = events
+        self.erased = erased
+    }
 }
 
 extension EventLog {

@@ -1,11 +1,23 @@
 /// How far a source has been read, in the source's own terms. Committed with the events it follows.
 public struct SourceCursor: Sendable, Hashable {
+    /// What is stored under a cursor's key.
+    public enum Stored: Sendable, Hashable {
+        case nothing
+        case value([UInt8])
+
+        public init(_ value: [UInt8]?) { self = value.map { .value($0) } ?? .nothing }
+    }
+
     /// Names the source: at most 500 bytes in UTF-8.
     public var key: String
     public var value: [UInt8]
+    /// What must be stored under the key when the events are appended, else the append throws `.cursorMoved`: so that two who read the same
+    /// source never store it twice. Nil for whatever there is.
+    public var expected: Stored?
 
-    public init(key: String, value: [UInt8]) {
+    public init(key: String, value: [UInt8], expected: Stored? = nil) {
         self.key = key
         self.value = value
+        self.expected = expected
     }
 }

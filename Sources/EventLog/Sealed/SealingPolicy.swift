@@ -28,4 +28,9 @@ public struct SealingStatistics: Sendable, Equatable {
 public struct SealingProgress: Sendable {
     public let sealed: UInt64
     public let target: UInt64
+
+    package init(sealed: UInt64, target: UInt64) {
+        self.sealed = sealed
+        self.target = target
+    }
 }

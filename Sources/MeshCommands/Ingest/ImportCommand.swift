@@ -28,9 +28,14 @@ struct ImportCommand: AsyncParsableCommand {
     @Argument(help: "The files; - is standard input.", completion: .file()) var files: [String]
 
     func run() async throws {
-        let ledger = try await ledger.openForWriting()
+        let ledger = try await ledger.openWriter()
         let outcome = await importAll(into: ledger)
-        let quarantined = try await ledger.views().reduce(0) { $0 + $1.quarantined }
+        guard case .success = outcome else {
+            try? await ledger.close()  // the first failure is the one to tell
+            _ = try outcome.get()
+            return
+        }
+        let quarantined = try await ledger.reading { try await $0.views().reduce(0) { $0 + $1.quarantined } }
         try await ledger.close()
         let added = try outcome.get()
         if added > 0, quarantined > 0 {
@@ -40,13 +45,13 @@ struct ImportCommand: AsyncParsableCommand {
         }
     }
 
-    private func importAll(into ledger: Ledger) async -> Result<Int, any Error> {
+    private func importAll(into ledger: LedgerWriter) async -> Result<Int, any Error> {
         do {
             let options = ImportOptions(format: format, isComplete: complete, sourceName: source)
             var added = 0
             for file in files {
                 let bar = ProgressBar(file)
-                let target = IngestTarget(log: ledger.log) {
+                let target = IngestTarget(log: ledger) {
                     bar.end()
                     try await ledger.catchUp(title: "folding")
                 }
@@ -74,11 +79,11 @@ struct ImportCommand: AsyncParsableCommand {
     }
 
     /// What earlier imports have read of the file is read again for keys, since it is not in the ledger.
-    private func take(_ report: ImportReport, _ file: String, _ ledger: Ledger) async throws {
+    private func take(_ report: ImportReport, _ file: String, _ ledger: LedgerWriter) async throws {
         var found = report.radioKeys
         if keys.keepKeys, report.startOffset > 0 {
             let options = ImportOptions(format: format, isComplete: complete, sourceName: source)
-            found = try await FileImport(file, into: IngestTarget(log: ledger.log), options: options).radioKeys()
+            found = try await FileImport(file, into: IngestTarget(log: ledger), options: options).radioKeys()
         }
         try await keys.take(found, into: ledger, advice: file == "-" ? "--keep-keys" : "importing it again with --keep-keys")
     }

@@ -41,18 +41,16 @@ struct KeysAddCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await ledger.writing { ledger in
-            var keyring = ledger.keyring
-            let isNew: Bool
+            let change: KeyringChange
             if let psk, let name {
-                isNew = keyring.add(try Self.key { try ChannelKey(name: name, base64: Self.read(psk)) })
+                change = .addChannels([try Self.key { try ChannelKey(name: name, base64: Self.read(psk)) }])
             } else {
                 let number = try node.map(Self.number(of:))
                 let bytes = Data(base64Encoded: Self.read(privateKey ?? ""))
                 guard let bytes else { throw CommandError(.usage, "the private key is not base64") }
-                isNew = keyring.add(try Self.key { try PrivateKey(node: number, key: Array(bytes)) })
+                change = .addPrivateKey(try Self.key { try PrivateKey(node: number, key: Array(bytes)) })
             }
-            guard isNew else { return StandardOutput().line("that key is known already") }
-            try await ledger.setKeyring(keyring)
+            guard try await ledger.changeKeys(change) > 0 else { return StandardOutput().line("that key is known already") }
             try await ledger.catchUp(title: "opening what is stored")
             StandardOutput().line("the key is added, and the views are folded again")
         }

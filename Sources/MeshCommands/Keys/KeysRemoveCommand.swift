@@ -25,18 +25,17 @@ struct KeysRemoveCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await ledger.writing { ledger in
-            var keyring = ledger.keyring
-            let removed: Int
+            let change: KeyringChange
             if let name {
-                removed = keyring.removeChannels(named: name, fingerprint: key.flatMap { UInt64($0, radix: 16) })
+                change = .removeChannels(named: name, fingerprint: key.flatMap { UInt64($0, radix: 16) })
             } else {
-                removed = keyring.removePrivateKeys(of: try node.map(KeysAddCommand.number(of:)))
+                change = .removePrivateKeys(node: try node.map(KeysAddCommand.number(of:)))
             }
+            let removed = try await ledger.changeKeys(change)
             let owner = name.map { "channel \($0)" } ?? node.map { "node \($0)" } ?? "no particular node"
             guard removed > 0 else {
                 throw CommandError(.noInput, "there is no such key of \(owner); `meshledger keys list` shows them")
             }
-            try await ledger.setKeyring(keyring)
             try await ledger.catchUp(title: "folding again")
             StandardOutput().line("\(removed) keys of \(owner) are removed, and the views are folded again")
         }

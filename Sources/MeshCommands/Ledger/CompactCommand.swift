@@ -7,7 +7,7 @@ struct CompactCommand: AsyncParsableCommand {
         commandName: "compact", abstract: "Give the free room in the log's file back to the file system.",
         discussion: """
             Writes the log anew beside itself and takes its place in one step, so it needs as much free room as the result takes. Commands
-            that read go on; no other may write meanwhile. Best after `meshledger seal`.
+            that read go on, and so do those that write. Best after `meshledger seal`.
 
               meshledger seal
               meshledger compact
@@ -16,11 +16,7 @@ struct CompactCommand: AsyncParsableCommand {
     @OptionGroup var ledger: LedgerOption
 
     func run() async throws {
-        do {
-            let done = try await EventLog.compact(at: ledger.path)
-            StandardOutput().line("the log's file had \(done.sizeBefore) bytes and has \(done.sizeAfter) now")
-        } catch {
-            throw LedgerError(error)
-        }
+        let done = try await LedgerWriter.compact(at: ledger.path)
+        StandardOutput().line("the log's file had \(done.sizeBefore) bytes and has \(done.sizeAfter) now")
     }
 }

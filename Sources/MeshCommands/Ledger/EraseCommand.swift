@@ -52,14 +52,14 @@ struct EraseCommand: AsyncParsableCommand {
                 "erasing cannot be undone: there is no terminal to ask, so say --yes, or --dry-run to see what it would erase")
         }
         try await ledger.writing { ledger in
-            let selection = try selection(in: ledger)
-            let ranges = try ledger.erasable(selection)
+            let chosen = try await ledger.reading { try selection(in: $0) }
+            let ranges = try await ledger.reading { try $0.erasable(chosen) }
             let count = Self.count(ranges)
             let output = StandardOutput()
             guard count > 0, let first = ranges.first, let last = ranges.last else { return output.line("nothing to erase") }
             let what = "\(count) \(count == 1 ? "event" : "events") from \(first.lowerBound) to \(last.upperBound)"
             if !yes, !Self.asksConsent("erase \(what) for good?") { throw CommandError(.interrupted, "nothing was erased") }
-            let report = try await ledger.erase(.sequences(ranges), reason: reason, request: selection.description)
+            let report = try await ledger.erase(ranges, reason: reason, request: chosen.description)
             try await ledger.catchUp(title: "making the views anew")
             let events = report.events.map { "\($0)" }.joined(separator: ", ")
             output.line("\(report.erased) \(report.erased == 1 ? "event" : "events") erased, as event \(events) says")

@@ -23,7 +23,7 @@ struct RebuildCommand: AsyncParsableCommand {
             }
             bar.end()
             let output = StandardOutput()
-            for view in try await ledger.views() where views.isEmpty || views.contains(view.name) {
+            for view in try await ledger.reading({ try await $0.views() }) where views.isEmpty || views.contains(view.name) {
                 output.line("\(view.name): \(view.rows[view.name] ?? 0) rows from \(view.checkpoint) events")
             }
         }

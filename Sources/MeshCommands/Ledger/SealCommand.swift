@@ -16,15 +16,15 @@ struct SealCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await ledger.writing { ledger in
-            let before = try ledger.log.sealingStatistics()
+            let before = try await ledger.reading { try $0.log.sealingStatistics() }
             let bar = ProgressBar("sealing")
-            try await ledger.log.seal { progress in
+            try await ledger.seal { progress in
                 guard progress.target > before.lastSealed, progress.sealed >= before.lastSealed else { return }
                 let (done, all) = (progress.sealed - before.lastSealed, progress.target - before.lastSealed)
                 bar.show(fraction: Double(done) / Double(all), done: done, unit: "events")
             }
             bar.end()
-            let after = try ledger.log.sealingStatistics()
+            let after = try await ledger.reading { try $0.log.sealingStatistics() }
             let output = StandardOutput()
             let count = after.sealedEvents - before.sealedEvents
             output.line("\(count) events sealed; \(after.sealedEvents) are sealed now, \(after.hotEvents) are not")

@@ -10,8 +10,8 @@ struct KeepKeysOption: ParsableArguments {
     /// Adds the keys that the ledger does not know to its keyring, or says how to.
     ///
     /// - Parameter advice: what to run to keep them
-    func take(_ found: RadioKeys, into ledger: Ledger, advice: String) async throws {
-        var keyring = ledger.keyring
+    func take(_ found: RadioKeys, into ledger: LedgerWriter, advice: String) async throws {
+        var keyring = try await ledger.keyring()
         let news = found.channels.filter { keyring.add($0) }
         guard !news.isEmpty else { return }
         let names = DisplayWidth.safe(news.map(\.name).joined(separator: ", "))
@@ -19,7 +19,7 @@ struct KeepKeysOption: ParsableArguments {
         guard keepKeys else {
             return StandardOutput().line("a radio told \(count) unknown here (\(names)), which is not stored; \(advice) keeps it")
         }
-        try await ledger.setKeyring(keyring)
+        try await ledger.changeKeys(.addChannels(news))
         try await ledger.catchUp(title: "opening what is stored")
         StandardOutput().line("\(count) of a radio is kept (\(names)), and the views are folded again")
     }

@@ -20,7 +20,8 @@ struct LedgerOption: ParsableArguments {
         return (data ?? (environment["HOME"] ?? ".") + "/.local/share") + "/meshledger/mesh.ledger"
     }
 
-    /// Opens it for writing. A short command may hold it at this moment, so a held ledger is tried again for a few seconds.
+    /// Opens it for writing by this process alone. A short command may hold it at this moment, so a held ledger is tried again for a few
+    /// seconds.
     func openForWriting() async throws -> Ledger {
         for attempt in 1... {
             do {
@@ -84,8 +85,24 @@ struct LedgerOption: ParsableArguments {
         try await using(openForReading(), body)
     }
 
-    func writing(_ body: (Ledger) async throws -> Void) async throws {
-        try await using(openForWriting(), body)
+    /// Runs a command's work on a ledger that this process writes, or has written by the one that does already.
+    func writing(_ body: (LedgerWriter) async throws -> Void) async throws {
+        let writer = try await openWriter()
+        do {
+            try await body(writer)
+        } catch {
+            try? await writer.close()  // the first failure is the one to tell
+            throw error
+        }
+        try await writer.close()
+    }
+
+    func openWriter() async throws -> LedgerWriter {
+        do {
+            return try await LedgerWriter.open(at: path)
+        } catch {
+            throw withAdvice(error)
+        }
     }
 
     private func using(_ ledger: Ledger, _ body: (Ledger) async throws -> Void) async throws {
@@ -100,6 +117,16 @@ struct LedgerOption: ParsableArguments {
 }
 
 extension Ledger {
+    func catchUp(title: String) async throws {
+        let bar = ProgressBar(title)
+        defer { bar.end() }
+        try await catchUp { progress in
+            bar.show(fraction: progress.fraction, done: progress.position - progress.start, unit: "events")
+        }
+    }
+}
+
+extension LedgerWriter {
     func catchUp(title: String) async throws {
         let bar = ProgressBar(title)
         defer { bar.end() }

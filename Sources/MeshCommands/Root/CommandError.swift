@@ -48,6 +48,7 @@ extension CommandError {
         case .noPermission: .permission
         case .wrongFormat: .badData
         case .badRequest: .usage
+        case .busy: .locked
         case .readFailed, .storeFailed: .inputOutput
         case .notAuthorized, .notPermitted, .notTrusted, .unreachable: .unavailable
         }

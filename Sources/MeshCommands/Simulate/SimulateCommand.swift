@@ -52,7 +52,7 @@ struct SimulateCommand: AsyncParsableCommand {
     private func append(_ start: MeshSimulation) async throws {
         var simulation = start
         try await ledger.writing { ledger in
-            let source = try await ledger.log.source(named: "simulation:seed \(seed)")
+            let source = try await ledger.source(named: "simulation:seed \(seed)")
             let bar = ProgressBar("simulating")
             var events: [NewEvent] = []
             for number in 1...max(1, packets) where packets > 0 {
@@ -62,7 +62,7 @@ struct SimulateCommand: AsyncParsableCommand {
                         reception.envelope, encoding: .serviceEnvelope, source: source,
                         reception: .recorded(Timestamp(seconds: Int64(reception.time)))))
                 guard events.count == 4_096 || number == packets else { continue }
-                _ = try await ledger.log.append(events)
+                _ = try await ledger.append(events)
                 events.removeAll(keepingCapacity: true)
                 bar.show(fraction: Double(number) / Double(packets), done: UInt64(number), unit: "events")
             }

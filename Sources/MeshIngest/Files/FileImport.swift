@@ -1,6 +1,5 @@
 import EventLog
 import Foundation
-import Synchronization
 
 /// Imports a file of recorded traffic, from where the last import of it ended.
 ///
@@ -41,18 +40,16 @@ public struct FileImport: Sendable {
             headLength: head.count, headHash: FileMark.hash(head, head.count), offset: 0, tailHash: FileMark.hash([], 0),
             recordCount: 0,
             sourceName: defaultName)
-        var key: String?
+        var place: FileMarkBook.Place?
         if file.size != nil {
-            let found = try FileMarkBook(log: target.log, format: format).find(file, head: head)
-            key = found.key
+            let found = try await FileMarkBook(log: target.log, format: format).find(file, head: head)
+            place = found
             if let old = found.mark {
                 (mark.offset, mark.recordCount, mark.sourceName) = (old.offset, old.recordCount, old.sourceName)
             }
         }
-        let claim = try ImportClaim(key, in: target.log, path)
-        defer { withExtendedLifetime(claim) {} }
         var run = ImportRun(
-            file: file, target: target, key: key, mark: mark, format: format, progress: progress, options: options)
+            file: file, target: target, place: place, mark: mark, format: format, progress: progress, options: options)
         return try await run.finish(isComplete: isComplete, first: file.size == nil ? head : [])
     }
 
@@ -73,28 +70,5 @@ public struct FileImport: Sendable {
 
     static func sourceName(of path: String) -> String {
         path == "-" ? "file:standard input" : "file:" + (path.split(separator: "/").last.map(String.init) ?? path)
-    }
-}
-
-/// The right to import one file into one log: a second import at the same time would store everything twice.
-private final class ImportClaim: Sendable {
-    private struct Name: Hashable {
-        var log: ObjectIdentifier
-        var key: String
-    }
-
-    private static let taken = Mutex<Set<Name>>([])
-    private let name: Name?
-
-    init(_ key: String?, in log: EventLog, _ path: String) throws(IngestError) {
-        name = key.map { Name(log: ObjectIdentifier(log), key: $0) }
-        guard let name else { return }
-        guard Self.taken.withLock({ $0.insert(name).inserted }) else {
-            throw IngestError(.badRequest, subject: path, reason: "this file is being imported already")
-        }
-    }
-
-    deinit {
-        if let name { Self.taken.withLock { _ = $0.remove(name) } }
     }
 }

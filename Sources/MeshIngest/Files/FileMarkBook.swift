@@ -8,24 +8,32 @@ import EventLog
 struct FileMarkBook {
     private static let placeLimit = 1_000
 
-    let log: EventLog
+    let log: any EventSink
     let format: ImportFormat
 
+    /// Where a file's mark is kept.
+    struct Place {
+        var key: String
+        var mark: FileMark?
+        /// What lies there now.
+        var stored: [UInt8]?
+    }
+
     /// The key under which the file's mark is kept, and the mark if there is one.
-    func find(_ file: InputFile, head: [UInt8]) throws(IngestError) -> (key: String, mark: FileMark?) {
+    func find(_ file: InputFile, head: [UInt8]) async throws(IngestError) -> Place {
         var freeKey: String?
         var length = 1 << (Int.bitWidth - 1 - max(1, head.count).leadingZeroBitCount)
-        var best: (key: String, mark: FileMark)?
+        var best: Place?
         while length >= 1 {
             let stem = key(head, length)
             for place in 0..<Self.placeLimit {
                 let key = "\(stem)/\(place)"
-                guard let stored = try cursor(key, file) else {
+                guard let stored = try await cursor(key, file) else {
                     freeKey = freeKey ?? key
                     break
                 }
                 guard let mark = FileMark(stored), try mark.matches(file, head: head) else { continue }
-                if mark.headLength > best?.mark.headLength ?? -1 { best = (key, mark) }
+                if mark.headLength > best?.mark?.headLength ?? -1 { best = Place(key: key, mark: mark, stored: stored) }
             }
             length /= 2
         }
@@ -33,7 +41,7 @@ struct FileMarkBook {
         guard let freeKey else {
             throw IngestError(.storeFailed, subject: file.path, reason: "too many files that begin like this one were imported")
         }
-        return (freeKey, nil)
+        return Place(key: freeKey)
     }
 
     private func key(_ head: [UInt8], _ length: Int) -> String {
@@ -44,9 +52,9 @@ struct FileMarkBook {
         return "file/\(format.rawValue)/\(length)/\(digits.joined())"
     }
 
-    private func cursor(_ key: String, _ file: InputFile) throws(IngestError) -> [UInt8]? {
+    private func cursor(_ key: String, _ file: InputFile) async throws(IngestError) -> [UInt8]? {
         do {
-            return try log.cursor(key)
+            return try await log.storedCursor(key)
         } catch {
             throw IngestError(.storeFailed, subject: file.path, reason: "the ledger could not be read", cause: "\(error)")
         }

@@ -8,7 +8,10 @@ struct ImportRun {
 
     let file: InputFile
     let target: IngestTarget
-    let key: String?
+    /// Where the file's mark is kept; nil for pipes.
+    private let key: String?
+    /// What is stored there now, as long as nobody else imports the file.
+    private var stored: SourceCursor.Stored
     let format: ImportFormat
     let progress: (@Sendable (ImportProgress) -> Void)?
     let options: ImportOptions
@@ -19,12 +22,13 @@ struct ImportRun {
     private var told = ContinuousClock.now
 
     init(
-        file: InputFile, target: IngestTarget, key: String?, mark: FileMark, format: ImportFormat,
+        file: InputFile, target: IngestTarget, place: FileMarkBook.Place?, mark: FileMark, format: ImportFormat,
         progress: (@Sendable (ImportProgress) -> Void)?, options: ImportOptions
     ) {
         self.file = file
         self.target = target
-        self.key = key
+        key = place?.key
+        stored = SourceCursor.Stored(place?.stored)
         self.mark = mark
         self.format = format
         self.progress = progress
@@ -90,10 +94,11 @@ struct ImportRun {
         }
         var cursor: SourceCursor?
         if let key, let mark = batch.mark, batch.endOffset > report.endOffset {
-            cursor = SourceCursor(key: key, value: mark.bytes)
+            cursor = SourceCursor(key: key, value: mark.bytes, expected: stored)
         }
         if !events.isEmpty || cursor != nil {
             let sequences = try await store(events, cursor)
+            if let cursor { stored = .value(cursor.value) }
             if let sequences { report.sequences = (report.sequences?.lowerBound ?? sequences.lowerBound)...sequences.upperBound }
         }
         report.eventCount += events.count
@@ -110,6 +115,13 @@ struct ImportRun {
         do {
             return try await target.log.append(events, cursor: cursor)
         } catch {
+            guard error.code != .cursorMoved else {
+                throw IngestError(
+                    .busy, subject: file.path,
+                    reason:
+                        "this file is being imported by somebody else, too; what both have read was stored once, import it again later"
+                )
+            }
             throw IngestError(
                 .storeFailed, subject: file.path,
                 reason: "the ledger did not take the events behind byte \(report.endOffset); the next import goes on there",

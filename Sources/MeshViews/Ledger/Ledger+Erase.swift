@@ -90,7 +90,9 @@ extension Ledger {
     ) async throws(LedgerError) -> ErasureReport {
         let log = log
         do {
-            return try await engine.erase(definitions, keyring: keyring) { try await work(log) }
+            return try await gate.run {
+                try await engine.erase(definitions, keyring: keyring) { try await work(log) }
+            }
         } catch {
             throw LedgerError(error, path: path)
         }

@@ -31,6 +31,9 @@ public final class Ledger: Sendable {
     private let definitionsBox: Mutex<[ViewDefinition]>
     private let follower = Mutex<Follower?>(nil)
     private let removesFolder: Bool
+    /// Rebuilds and changes of keys come one after the other, whoever asks for them.
+    let gate = SerialGate()
+    private let control = Mutex<ControlServer?>(nil)
 
     private init(path: String, log: EventLog, keyring: Keyring, options: LedgerOptions, isReadOnly: Bool, removesFolder: Bool) {
         self.path = path
@@ -121,6 +124,20 @@ public final class Ledger: Sendable {
         let engine = engine
         let task = Task { for await _ in heads { await engine.follow() } }
         follower.withLock { $0 = Follower(signal: signal, task: task) }
+        if options.isControllable && !removesFolder { listen() }
+    }
+
+    private func listen() {
+        do throws(ControlError) {
+            let server = try ControlServer(ledger: path) { [weak self] (request, progress) in
+                guard let self else { throw ControlError(.closing, path: "") }
+                return try await self.perform(request, progress: progress)
+            }
+            control.withLock { $0 = server }
+        } catch {
+            Logger(label: "meshledger.control").notice(
+                "other commands cannot write beside this process: \(error.path): \(error.reason ?? "no socket")")
+        }
     }
 
     /// The task that folds what is appended, and what wakes it.
@@ -141,8 +158,15 @@ public final class Ledger: Sendable {
         }
     }
 
-    /// Commits everything that was appended so far to all views.
-    public func flush() async throws(LedgerError) { try await catchUp() }
+    /// Commits everything that was appended so far to the views that answer now. Views that are built anew meanwhile are not waited for.
+    public func flush() async throws(LedgerError) {
+        guard !isReadOnly else { throw readOnlyError }
+        do {
+            try await engine.flush()
+        } catch {
+            throw LedgerError(error, path: path)
+        }
+    }
 
     /// Builds views again from the first event, beside the ones that answer meanwhile.
     /// - Parameter names: nil for all.
@@ -152,7 +176,9 @@ public final class Ledger: Sendable {
         guard !isReadOnly else { throw readOnlyError }
         let chosen = try names.map { (names) throws(LedgerError) in try names.map(definition) } ?? definitions
         do {
-            try await engine.rebuild(chosen, of: definitions, keyring: keyring, progress: progress)
+            try await gate.run {
+                try await engine.rebuild(chosen, of: definitions, keyring: keyring, progress: progress)
+            }
         } catch {
             throw LedgerError(error, path: path)
         }
@@ -160,6 +186,11 @@ public final class Ledger: Sendable {
 
     /// Flushes the views and closes all files. The ledger is of no use afterwards.
     public func close() async throws(LedgerError) {
+        let control = control.withLock { control in
+            defer { control = nil }
+            return control
+        }
+        await control?.close()
         let follower = follower.withLock { follower in
             defer { follower = nil }
             return follower
@@ -188,14 +219,35 @@ public final class Ledger: Sendable {
     public func setKeyring(_ keyring: Keyring) async throws(LedgerError) {
         guard !isReadOnly else { throw readOnlyError }
         do {
-            try KeyFile.save(keyring, in: path)
-            keys.withLock { $0 = keyring }
-            let all = Self.definitions(keyring, options)
-            definitionsBox.withLock { $0 = all }
-            try await engine.restart(all, keyring: keyring)
+            try await gate.run { try await store(keyring) }
         } catch {
             throw LedgerError(error, path: path)
         }
+    }
+
+    /// Adds or removes keys, as `setKeyring` does where that changes something.
+    /// - Returns: how many keys were added or removed.
+    @discardableResult
+    public func changeKeys(_ change: KeyringChange) async throws(LedgerError) -> Int {
+        guard !isReadOnly else { throw readOnlyError }
+        do {
+            return try await gate.run {
+                var keyring = keyring
+                let count = change.apply(to: &keyring)
+                if count > 0 { try await store(keyring) }
+                return count
+            }
+        } catch {
+            throw LedgerError(error, path: path)
+        }
+    }
+
+    private func store(_ keyring: Keyring) async throws {
+        try KeyFile.save(keyring, in: path)
+        keys.withLock { $0 = keyring }
+        let all = Self.definitions(keyring, options)
+        definitionsBox.withLock { $0 = all }
+        try await engine.restart(all, keyring: keyring)
     }
 
     // MARK: Definitions

@@ -57,7 +57,7 @@ public struct LedgerError: Error, Sendable, CustomStringConvertible {
             case .missing, .notALog, .tooFewEvents, .beyondRetention: .missing
             case .exists: .exists
             case .missingConsumer, .consumerName: .missing
-            case .locked, .writerRunning, .alreadyOpen, .consumerHeld: .locked
+            case .locked, .writerRunning, .alreadyOpen, .consumerHeld, .writerGone, .cursorMoved: .locked
             case .readOnly: .readOnly
             case .permission: .permission
             case .newerFormat, .olderFormat: .otherFormat

@@ -18,16 +18,20 @@ public struct LedgerOptions: Sendable {
     public var flushClock: any LedgerClock
     public var flushPolicy: FlushPolicy
     public var caps: ViewCaps
+    /// Whether other processes can reach a ledger that is open for writing through its control socket: to import, change keys, rebuild and
+    /// the like beside it.
+    public var isControllable: Bool
 
     public init(
         access: Access = .readWrite, log: EventLogOptions = EventLogOptions(), flushClock: any LedgerClock = MonotonicClock(),
-        flushPolicy: FlushPolicy = FlushPolicy(), caps: ViewCaps = ViewCaps()
+        flushPolicy: FlushPolicy = FlushPolicy(), caps: ViewCaps = ViewCaps(), isControllable: Bool = true
     ) {
         self.access = access
         self.log = log
         self.flushClock = flushClock
         self.flushPolicy = flushPolicy
         self.caps = caps
+        self.isControllable = isControllable
     }
 }
 

@@ -308,9 +308,16 @@ actor ViewEngine {
             let reporter = progress.map { report in Task { await self.report(report) } }
             defer { reporter?.cancel() }
             try await buildTask.value
-            self.buildTask = nil
+            if self.buildTask == buildTask { self.buildTask = nil }  // else somebody has begun another meanwhile
         }
         try await foldLive(progress)
+        try await live?.flush(.request)
+    }
+
+    /// Commits what is appended to the views that answer now. Waits for a build only where there are none yet.
+    func flush() async throws {
+        guard live != nil else { return try await settle(nil) }
+        try await foldLive(nil)
         try await live?.flush(.request)
     }
 

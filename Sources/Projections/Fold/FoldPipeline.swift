@@ -8,6 +8,12 @@ public struct FoldProgress: Sendable {
     public var position: UInt64
     public var target: UInt64
 
+    public init(start: UInt64, position: UInt64, target: UInt64) {
+        self.start = start
+        self.position = position
+        self.target = target
+    }
+
     public var fraction: Double {
         target <= start ? 1 : Double(position - start) / Double(target - start)
     }

@@ -1,0 +1,26 @@
+/// Where events go: a log that this process writes, or one that another process writes for it.
+public protocol EventSink: Sendable {
+    /// The number of the source of that name, which the log gives it when it hears of it first.
+    func source(named name: String) async throws(EventLogError) -> SourceID
+
+    /// How far a source has been read, nil when it was never stored.
+    func storedCursor(_ key: String) async throws(EventLogError) -> [UInt8]?
+
+    /// Appends the events in one transaction, and with them the cursor of the source that they come from; they are durable when it returns.
+    func append(
+        _ events: [NewEvent], cursor: SourceCursor?, token: AppendToken?
+    ) async throws(EventLogError) -> ClosedRange<EventSequence>?
+}
+
+extension EventSink {
+    @discardableResult
+    public func append(_ events: [NewEvent], cursor: SourceCursor? = nil) async throws(EventLogError) -> ClosedRange<
+        EventSequence
+    >? {
+        try await append(events, cursor: cursor, token: nil)
+    }
+}
+
+extension EventLog: EventSink {
+    public func storedCursor(_ key: String) async throws(EventLogError) -> [UInt8]? { try cursor(key) }
+}

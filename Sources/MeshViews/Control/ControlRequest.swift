@@ -1,0 +1,79 @@
+import EventLog
+import Projections
+
+/// What a client asks of the process that writes. `CONTROL.md` has the numbers.
+///
+/// A new kind of request is a case here, its number and fields in `ControlRequest+Coding.swift`, and what is done in `ControlService`.
+enum ControlRequest: Sendable {
+    /// The first request: the versions of the protocol that the client speaks.
+    case hello(lowest: UInt32, highest: UInt32)
+    case append([NewEvent], cursor: SourceCursor?, token: AppendToken?)
+    case source(named: String)
+    case cursor(key: String)
+    /// Has the views fold everything and commit it.
+    case catchUp
+    case changeKeys(KeyringChange)
+    /// Builds the named views anew, all when none is named.
+    case rebuild(views: [String])
+    case seal
+    case compact
+    case status
+    /// Erases events for good.
+    case erase([ClosedRange<EventSequence>], reason: String, request: String)
+    /// What this version does not know, by its number.
+    case unknown(UInt32)
+
+    /// Whether it is done within the time of a commit, so that a process that ends finishes it first.
+    var isShort: Bool {
+        switch self {
+        case .hello, .append, .source, .cursor, .status, .unknown: true
+        case .catchUp, .changeKeys, .rebuild, .seal, .compact, .erase: false
+        }
+    }
+}
+
+/// What came of a request.
+enum ControlReply: Sendable {
+    /// How far it is: where it began, where it is, and where it ends.
+    case progress(ControlProgress)
+    /// Work goes on.
+    case alive
+    case answer(ControlAnswer)
+    case failure(ControlFailure)
+}
+
+struct ControlProgress: Sendable, Equatable {
+    var start: UInt64
+    var position: UInt64
+    var target: UInt64
+}
+
+extension ControlProgress {
+    init(_ progress: FoldProgress) {
+        self.init(start: progress.start, position: progress.position, target: progress.target)
+    }
+
+    var ofFold: FoldProgress { FoldProgress(start: start, position: position, target: target) }
+}
+
+/// The result of a request; what its numbers and bytes mean follows from the request.
+struct ControlAnswer: Sendable, Equatable {
+    var numbers: [UInt64] = []
+    var bytes: [UInt8]?
+}
+
+/// Why a request was not done.
+enum ControlFailure: Error, Sendable {
+    case control(ControlError)
+    case log(EventLogError)
+    case ledger(LedgerError)
+
+    init(_ error: any Error, path: String) {
+        switch error {
+        case let error as ControlFailure: self = error
+        case let error as EventLogError: self = .log(error)
+        case let error as ControlError: self = .control(error)
+        default: self = .ledger(LedgerError(error, path: path))
+        }
+    }
+}

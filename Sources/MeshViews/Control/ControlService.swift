@@ -1,0 +1,35 @@
+import EventLog
+import Meshtastic
+
+extension Ledger {
+    /// Works on what a client asks of this process.
+    func perform(
+        _ request: ControlRequest, progress: @escaping @Sendable (ControlProgress) -> Void
+    ) async throws -> ControlAnswer {
+        switch request {
+        case .append(let events, let cursor, let token):
+            let range = try await log.append(events, cursor: cursor, token: token)
+            return ControlAnswer(numbers: range.map { [$0.lowerBound.rawValue, $0.upperBound.rawValue] } ?? [])
+        case .source(let name): return ControlAnswer(numbers: [UInt64(try await log.source(named: name).rawValue)])
+        case .cursor(let key): return ControlAnswer(bytes: try log.cursor(key))
+        case .catchUp:
+            try await catchUp { progress(ControlProgress($0)) }
+            return ControlAnswer()
+        case .changeKeys(let change): return ControlAnswer(numbers: [UInt64(try await changeKeys(change))])
+        case .rebuild(let views):
+            try await rebuild(views.isEmpty ? nil : views) { progress(ControlProgress($0)) }
+            return ControlAnswer()
+        case .seal:
+            try await log.seal { progress(ControlProgress(start: 0, position: $0.sealed, target: $0.target)) }
+            return ControlAnswer()
+        case .compact:
+            let done = try await log.compact()
+            return ControlAnswer(numbers: [done.sizeBefore, done.sizeAfter, Int(done.generation)].map { UInt64(clamping: $0) })
+        case .erase(let ranges, let reason, let request):
+            let report = try await erase(.sequences(ranges), reason: reason, request: request)
+            return ControlAnswer(numbers: [report.erased] + report.events.map(\.rawValue))
+        case .status, .hello, .unknown:
+            throw ControlError(.unknownRequest, path: path, "this process cannot do that")
+        }
+    }
+}

@@ -1,0 +1,85 @@
+import Glibc
+
+/// The socket `control.sock` in a ledger's folder, through which commands reach the process that writes to it.
+///
+/// A socket's address holds 107 bytes only, a ledger's path can be longer: so the folder is opened and the socket named below it, through
+/// `/proc/self/fd`.
+enum ControlSocket {
+    static let name = "control.sock"
+    private static let longestPath = 107
+
+    static func path(in ledger: String) -> String { ledger + "/" + name }
+
+    /// Makes the socket and listens on it. Only the holder of the ledger's lock may: what is there is left from one that was killed.
+    static func listen(in ledger: String) throws(ControlError) -> Int32 {
+        let file = try make(ledger)
+        do throws(ControlError) {
+            // Before it has a name, so that it never has another mode.
+            guard fchmod(file, 0o600) == 0 else { throw ControlError(.unreachable, path: path(in: ledger), number: errno) }
+            unsafe unlink(path(in: ledger))
+            unsafe try withAddress(ledger) { address, length in unsafe bind(file, address, length) }
+            guard Glibc.listen(file, 16) == 0 else { throw ControlError(.unreachable, path: path(in: ledger), number: errno) }
+            let flags = fcntl(file, F_GETFL)
+            guard flags >= 0, fcntl(file, F_SETFL, flags | O_NONBLOCK) == 0 else {
+                throw ControlError(.unreachable, path: path(in: ledger), number: errno)
+            }
+            return file
+        } catch {
+            close(file)
+            throw error
+        }
+    }
+
+    static func connect(to ledger: String) throws(ControlError) -> Int32 {
+        let file = try make(ledger)
+        do throws(ControlError) {
+            unsafe try withAddress(ledger) { address, length in unsafe Glibc.connect(file, address, length) }
+            return file
+        } catch {
+            close(file)
+            throw error
+        }
+    }
+
+    private static func make(_ ledger: String) throws(ControlError) -> Int32 {
+        let file = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        guard file >= 0 else { throw ControlError(.unreachable, path: path(in: ledger), number: errno) }
+        return file
+    }
+
+    private static func withAddress(
+        _ ledger: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32
+    ) throws(ControlError) {
+        let folder = unsafe open(ledger, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard folder >= 0 else { throw ControlError(.unreachable, path: path(in: ledger), number: errno) }
+        defer { close(folder) }
+        let short = path(in: ledger)
+        let text = short.utf8.count <= longestPath ? short : "/proc/self/fd/\(folder)/\(name)"
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        unsafe withUnsafeMutableBytes(of: &address.sun_path) { place in
+            for (offset, byte) in text.utf8.enumerated() { unsafe place[offset] = byte }
+        }
+        let result = unsafe withUnsafePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                unsafe body($0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+        guard result == 0 else { throw ControlError(.unreachable, path: path(in: ledger), number: errno) }
+    }
+
+    /// The process at the other end, where it runs as this user or as the superuser.
+    static func trustedPeer(_ file: Int32) -> Int32? {
+        var peer = PeerCredentials()
+        var length = socklen_t(MemoryLayout<PeerCredentials>.size)
+        guard unsafe getsockopt(file, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 else { return nil }
+        return peer.user == geteuid() || peer.user == 0 ? peer.process : nil
+    }
+}
+
+/// `struct ucred` of Linux.
+private struct PeerCredentials {
+    var process: Int32 = 0
+    var user: UInt32 = 0
+    var group: UInt32 = 0
+}

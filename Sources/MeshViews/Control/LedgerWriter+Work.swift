@@ -1,0 +1,174 @@
+public import EventLog
+public import Meshtastic
+public import Projections
+
+extension LedgerWriter {
+    /// Waits until all views have folded every event of the log, stale ones are rebuilt, and all is committed.
+    public func catchUp(progress: (@Sendable (FoldProgress) -> Void)? = nil) async throws(LedgerError) {
+        try await asking {
+            try await either {
+                try await $0.catchUp(progress: progress)
+            } _: { client in
+                _ = try await client.call(.catchUp) { progress?($0.ofFold) }
+            }
+        }
+    }
+
+    /// Builds views again from the first event, beside the ones that answer meanwhile.
+    /// - Parameter names: nil for all.
+    public func rebuild(
+        _ names: [String]? = nil, progress: (@Sendable (FoldProgress) -> Void)? = nil
+    ) async throws(LedgerError) {
+        try await asking {
+            try await either {
+                try await $0.rebuild(names, progress: progress)
+            } _: { client in
+                _ = try await client.call(.rebuild(views: names ?? [])) { progress?($0.ofFold) }
+            }
+        }
+    }
+
+    /// Adds or removes keys and begins to rebuild every view with them. `catchUp()` waits for that.
+    /// - Returns: how many keys were added or removed.
+    @discardableResult
+    public func changeKeys(_ change: KeyringChange) async throws(LedgerError) -> Int {
+        try await asking {
+            try await either {
+                try await $0.changeKeys(change)
+            } _: { client in
+                Int(clamping: try await client.call(.changeKeys(change)).numbers.first ?? 0)
+            }
+        }
+    }
+
+    /// Seals all events but the newest few.
+    public func seal(progress: @escaping @Sendable (SealingProgress) -> Void = { _ in }) async throws(LedgerError) {
+        try await asking {
+            try await either {
+                try await $0.log.seal(progress: progress)
+            } _: { client in
+                _ = try await client.call(.seal) { progress(SealingProgress(sealed: $0.position, target: $0.target)) }
+            }
+        }
+    }
+
+    /// Writes the log anew without the free pages of its file.
+    public static func compact(at path: String) async throws(LedgerError) -> LogCompaction {
+        do throws(EventLogError) {
+            return try await EventLog.compact(at: path)
+        } catch {
+            guard error.code == .locked else { throw LedgerError(error) }
+        }
+        let writer = try await open(at: path)
+        let done = try await writer.asking {
+            try await writer.either {
+                try await $0.log.compact()
+            } _: { client in
+                let numbers = try await client.call(.compact).numbers.map { Int(clamping: $0) }
+                guard numbers.count == 3 else { throw ControlFailure.control(ControlError(.protocolBroken, path: client.path)) }
+                return LogCompaction(sizeBefore: numbers[0], sizeAfter: numbers[1], generation: UInt32(clamping: numbers[2]))
+            }
+        }
+        try await writer.close()
+        return done
+    }
+
+    /// Erases events for good, as `Ledger.erase` does. `catchUp()` waits for the views.
+    /// - Parameters:
+    ///   - reason: why, as it will stand in the log.
+    ///   - request: what was asked for, as it will stand in the log.
+    public func erase(
+        _ ranges: [ClosedRange<EventSequence>], reason: String, request: String
+    ) async throws(LedgerError) -> ErasureReport {
+        try await asking {
+            try await either {
+                try await $0.erase(.sequences(ranges), reason: reason, request: request)
+            } _: { client in
+                let numbers = try await client.call(.erase(ranges, reason: reason, request: request)).numbers
+                return ErasureReport(events: numbers.dropFirst().map { EventSequence($0) }, erased: numbers.first ?? 0)
+            }
+        }
+    }
+
+    /// The channel keys that views are decoded with.
+    public func keyring() async throws(LedgerError) -> Keyring {
+        try await asking {
+            try await either {
+                $0.keyring
+            } _: { client in
+                try KeyFile.load(from: client.path)
+            }
+        }
+    }
+
+    /// Reads the ledger, of which `body` must not keep anything.
+    public func reading<Result>(_ body: (Ledger) async throws -> Result) async throws -> Result {
+        try await either(body) { client in
+            var readOnly = options
+            readOnly.access = .readOnly
+            let reader = try await Ledger.open(at: client.path, options: readOnly)
+            do {
+                let result = try await body(reader)
+                try await reader.close()
+                return result
+            } catch {
+                try? await reader.close()  // the first failure is the one to tell
+                throw error
+            }
+        }
+    }
+
+    private func asking<Result>(_ body: () async throws -> Result) async throws(LedgerError) -> Result {
+        do {
+            return try await body()
+        } catch {
+            throw LedgerError(error, path: path)
+        }
+    }
+}
+
+extension LedgerWriter: EventSink {
+    public func source(named name: String) async throws(EventLogError) -> SourceID {
+        try await logging {
+            try await either {
+                try await $0.log.source(named: name)
+            } _: { client in
+                SourceID(rawValue: UInt32(clamping: try await client.call(.source(named: name)).numbers.first ?? 0))
+            }
+        }
+    }
+
+    public func storedCursor(_ key: String) async throws(EventLogError) -> [UInt8]? {
+        try await logging {
+            try await either {
+                try $0.log.cursor(key)
+            } _: { client in
+                try await client.call(.cursor(key: key)).bytes
+            }
+        }
+    }
+
+    public func append(
+        _ events: [NewEvent], cursor: SourceCursor?, token: AppendToken?
+    ) async throws(EventLogError) -> ClosedRange<EventSequence>? {
+        try await logging {
+            try await either {
+                try await $0.log.append(events, cursor: cursor, token: token)
+            } _: { client in
+                let numbers = try await client.call(.append(events, cursor: cursor, token: token)).numbers
+                guard numbers.count == 2, numbers[0] <= numbers[1] else { return nil }
+                return EventSequence(numbers[0])...EventSequence(numbers[1])
+            }
+        }
+    }
+
+    private func logging<Result>(_ body: () async throws -> Result) async throws(EventLogError) -> Result {
+        do {
+            return try await body()
+        } catch let error as EventLogError {
+            throw error
+        } catch {
+            throw EventLogError(.storage, path: path, detail: "\(error)")
+        }
+    }
+}

@@ -1,0 +1,96 @@
+import Foundation
+import TestKit
+import Testing
+
+/// Commands that write beside a process that listens: it does for them what they would do themselves.
+@Suite(.enabled(if: Tool.isBuilt, "needs the built command"), .timeLimit(.minutes(2)))
+struct BesideWriterTests {
+    private func listener(_ tool: Tool) throws -> Tool.Running {
+        let writer = try tool.start(["ingest", "mqtt", "mqtt://127.0.0.1:1"])
+        #expect(try writer.waits(for: "trying again"))
+        return writer
+    }
+
+    private func capture(_ tool: Tool, _ packets: Int) throws -> String {
+        let path = tool.folder.file("capture.base64").path
+        let outcome = try tool.run(
+            "simulate", "--nodes", "30", "--packets", "\(packets)", "--to", path, "--as", "envelopes")
+        #expect(outcome.status == 0)
+        return path
+    }
+
+    @Test func `every command that writes gives the same output and views as without a listener`() throws {
+        let (alone, beside) = (try Tool(), try Tool())
+        let file = try capture(alone, 3_000)
+        var outputs: [[String]] = []
+        for tool in [alone, beside] {
+            #expect(try tool.run("init").status == 0)
+            let writer = tool.ledger == beside.ledger ? try listener(tool) : nil
+            var output: [String] = []
+            for command in [
+                ["import", file], ["import", file],
+                ["keys", "add", "Harbour", "--psk", "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="],
+                ["keys", "add", "Harbour", "--psk", "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="], ["keys", "remove", "Nope"],
+                ["simulate", "--seed", "5", "--nodes", "9", "--packets", "500"], ["rebuild"], ["rebuild", "nope"],
+                ["rebuild", "nodes"], ["seal"], ["import", "/nonexistent"], ["import", "/etc/passwd"],
+                ["erase", "--sequence", "7-9", "--reason", "test", "--yes"], ["erase", "--sequence", "7", "--yes"], ["compact"],
+            ] {
+                let outcome = try tool.start(command).wait()
+                let text = command == ["compact"] ? "" : outcome.output + outcome.errors
+                output.append("\(command) \(outcome.status) \(text)")
+            }
+            output.append(try tool.run("messages", "--channel", "Harbour", "--limit", "5").output)
+            outputs.append(output)
+            guard let writer else { continue }
+            let digests = try tool.run("view", "digest").output
+            writer.process.interrupt()
+            #expect(try writer.wait().status == 0)
+            #expect(try tool.run("rebuild").status == 0)
+            #expect(try tool.run("view", "digest").output == digests)
+            #expect(try tool.run("verify").status == 0)
+        }
+        for (one, other) in zip(outputs[0], outputs[1]) { #expect(one == other) }
+    }
+
+    @Test func `when the listener is killed an import gives one line, and the next one completes without doubles`() throws {
+        let tool = try Tool()
+        let file = try capture(tool, 60_000)
+        #expect(try tool.run("init").status == 0)
+        let writer = try listener(tool)
+        let importing = try tool.start(["import", file])
+        var stored = 0
+        while importing.process.isRunning, stored < 8_000 { stored = try events(tool) }
+        kill(writer.process.processIdentifier, SIGKILL)
+        let outcome = try importing.wait()
+        #expect(outcome.status == 74, "\(outcome.errors)")
+        #expect(outcome.errors.filter(\.isNewline).count == 1, "\(outcome.errors)")
+        #expect(outcome.errors.contains("process \(writer.process.processIdentifier)"), "\(outcome.errors)")
+        let again = try tool.run("import", file)
+        #expect(again.status == 0, "\(again.errors)")
+        #expect(again.output.contains("continued at byte"))
+        #expect(try events(tool) == 60_000)
+        #expect(try tool.run("verify").status == 0)
+    }
+
+    @Test func `an import goes on by itself when the listener ends`() throws {
+        let tool = try Tool()
+        let file = try capture(tool, 40_000)
+        #expect(try tool.run("init").status == 0)
+        let writer = try listener(tool)
+        let importing = try tool.start(["import", file])
+        var stored = 0
+        while importing.process.isRunning, stored < 4_096 { stored = try events(tool) }
+        writer.process.terminate()
+        #expect(try writer.wait().status == 0)
+        let outcome = try importing.wait()
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        #expect(try events(tool) == 40_000)
+        #expect(try tool.run("verify").status == 0)
+    }
+
+    /// The head, from the log alone.
+    private func events(_ tool: Tool) throws -> Int {
+        let note = try tool.run("checkpoint")
+        return note.status == 0 ? try #require(Int(note.lines[1])) : 0
+    }
+}

@@ -1,0 +1,237 @@
+import EventLog
+import Foundation
+import Glibc
+import ProtobufWire
+import TestKit
+import Testing
+
+@testable import MeshViews
+
+/// Clients of the control socket that are broken, slow or many: the process that writes goes on, and serves the others.
+@Suite(.timeLimit(.minutes(1)))
+struct ControlClients {
+    /// A ledger that is open for writing, with limits that a test can reach.
+    private final class Bench: Sendable {
+        let folder: TemporaryFolder
+        let ledger: Ledger
+        let server: ControlServer
+
+        init(_ change: (inout ControlLimits) -> Void = { _ in }) async throws {
+            folder = try TemporaryFolder()
+            let ledger = try await Ledger.create(
+                at: folder.path + "/ledger", options: LedgerOptions(log: EventLogOptions(isDurable: false), isControllable: false)
+            )
+            self.ledger = ledger
+            var limits = ControlLimits()
+            change(&limits)
+            server = try ControlServer(ledger: ledger.path, limits: limits) { try await ledger.perform($0, progress: $1) }
+        }
+
+        func end() async throws {
+            await server.close()
+            try await ledger.close()
+        }
+
+        /// Whether a good client is served.
+        func serves() async throws {
+            let client = try await ControlClient(ledger: ledger.path)
+            let before = ledger.log.head.rawValue
+            let event = NewEvent([1, 2, 3], encoding: .note, source: .log)
+            let answer = try await client.call(.append([event, event], cursor: nil, token: nil))
+            #expect(answer.numbers == [before + 1, before + 2])
+        }
+
+        func connect() throws -> RawClient { RawClient(file: try ControlSocket.connect(to: ledger.path)) }
+    }
+
+    /// A connection on which a test sends what it likes.
+    private final class RawClient: Sendable {
+        let file: Int32
+
+        init(file: Int32) { self.file = file }
+        deinit { close(file) }
+
+        func send(_ bytes: [UInt8]) {
+            _ = unsafe bytes.withUnsafeBytes { unsafe Glibc.send(file, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+        }
+
+        func send(_ request: ControlRequest) { send(ControlFrame.bytes(request.bytes)) }
+
+        func greet() throws {
+            send(.hello(lowest: 1, highest: 1))
+            guard case .answer = try reply() else { throw CocoaError(.fileReadUnknown) }
+        }
+
+        func receive(_ count: Int) -> [UInt8] {
+            var bytes: [UInt8] = []
+            while bytes.count < count {
+                var chunk = [UInt8](repeating: 0, count: count - bytes.count)
+                let got = unsafe recv(file, &chunk, chunk.count, 0)
+                if got <= 0 { break }
+                bytes += chunk.prefix(got)
+            }
+            return bytes
+        }
+
+        func reply() throws -> ControlReply {
+            let length = receive(4).rawSpan.littleEndian32(at: 0) ?? 0
+            return try ControlReply(receive(Int(length)).rawSpan, path: "")
+        }
+
+        /// Waits for the other side to hang up.
+        var isDropped: Bool {
+            while true {
+                var chunk = [UInt8](repeating: 0, count: 4096)
+                let got = unsafe recv(file, &chunk, chunk.count, 0)
+                if got <= 0 { return got == 0 || errno == ECONNRESET }
+            }
+        }
+    }
+
+    @Test func `garbage, huge lengths and requests out of order are refused, and others are served`() async throws {
+        let bench = try await Bench()
+        var random = SeededGenerator(seed: 7)
+        for round in 0..<200 {
+            let client = try bench.connect()
+            if round % 2 == 1 { try client.greet() }
+            switch round % 5 {
+            case 0: client.send(random.bytes(64) + [0xff, 0xff, 0xff, 0xff])
+            case 1: client.send([0xff, 0xff, 0xff, 0x7f])
+            case 2: client.send([0, 0, 0, 0])
+            case 3: client.send(ControlFrame.bytes([0xff] + random.bytes(40)))
+            default: client.send(Array("GET / HTTP/1.1\r\n\r\n".utf8))
+            }
+            shutdown(client.file, Int32(SHUT_WR))
+            #expect(client.isDropped)
+        }
+        let early = try bench.connect()
+        early.send(.seal)
+        guard case .failure(.control(let error)) = try early.reply() else { throw CocoaError(.fileReadUnknown) }
+        #expect(error.code == .protocolBroken)
+        #expect(early.isDropped)
+        try await bench.serves()
+        try await bench.end()
+    }
+
+    @Test func `an unknown request and another version are refused, the former without losing the connection`() async throws {
+        let bench = try await Bench()
+        let client = try bench.connect()
+        try client.greet()
+        client.send(.unknown(900))
+        guard case .failure(.control(let error)) = try client.reply() else { throw CocoaError(.fileReadUnknown) }
+        #expect(error.code == .unknownRequest)
+        #expect(error.reason?.contains("kind 900") == true && error.reason?.contains("process \(getpid())") == true)
+        client.send(.source(named: "still here"))
+        guard case .answer(let answer) = try client.reply() else { throw CocoaError(.fileReadUnknown) }
+        #expect(answer.numbers == [1])
+        let old = try bench.connect()
+        old.send(.hello(lowest: 7, highest: 9))
+        guard case .failure(.control(let version)) = try old.reply() else { throw CocoaError(.fileReadUnknown) }
+        #expect(version.reason?.contains("version 1") == true)
+        #expect(old.isDropped)
+        try await bench.end()
+    }
+
+    @Test func `clients that hang up in the middle of a request harm nobody`() async throws {
+        let bench = try await Bench()
+        let events = Array(repeating: NewEvent([UInt8](repeating: 7, count: 1_000), encoding: .note, source: .log), count: 100)
+        let frame = ControlFrame.bytes(ControlRequest.append(events, cursor: nil, token: nil).bytes)
+        for round in 0..<100 {
+            let client = try bench.connect()
+            try client.greet()
+            client.send(Array(frame.prefix(round * frame.count / 50 + 5)))
+        }
+        await bench.server.close()
+        let head = bench.ledger.log.head.rawValue
+        #expect(head % 100 == 0)  // whole requests or nothing
+        try await bench.end()
+    }
+
+    @Test func `silent clients cost no threads and keep nobody out`() async throws {
+        let bench = try await Bench { limits in
+            limits.mostClients = 8
+            limits.idleTime = .milliseconds(1)
+            limits.patience = .seconds(60)
+        }
+        let threads = try Self.threads()
+        var idle: [RawClient] = []
+        for _ in 0..<100 {
+            let client = try bench.connect()
+            try client.greet()
+            idle.append(client)
+            try await Task.sleep(for: .milliseconds(3))
+        }
+        #expect(try Self.threads() < threads + 50)  // those of the pool and of other tests come and go
+        try await bench.serves()
+        #expect(idle[0].isDropped)
+        try await bench.end()
+    }
+
+    @Test func `where all places are at work another client is refused`() async throws {
+        let bench = try await Bench { $0.mostClients = 2 }
+        let held = try [bench.connect(), bench.connect()]
+        for client in held { try client.greet() }
+        let third = try bench.connect()
+        guard case .failure(.control(let error)) = try third.reply() else { throw CocoaError(.fileReadUnknown) }
+        #expect(error.code == .busy)
+        #expect(third.isDropped)
+        try await bench.end()
+    }
+
+    @Test func `a client that stops in the middle of a frame is let go`() async throws {
+        let bench = try await Bench { $0.patience = .milliseconds(50) }
+        let slow = try bench.connect()
+        slow.send([9, 0])
+        #expect(slow.isDropped)
+        let mute = try bench.connect()
+        #expect(mute.isDropped)
+        try await bench.serves()
+        try await bench.end()
+    }
+
+    @Test func `more bytes than may be held wait their turn, and all are stored`() async throws {
+        let bench = try await Bench { $0.mostBytes = 1 << 20 }
+        let event = NewEvent([UInt8](repeating: 7, count: 64 << 10), encoding: .note, source: .log)
+        let events = Array(repeating: event, count: 12)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<12 {
+                group.addTask { [path = bench.ledger.path] in
+                    let client = try await ControlClient(ledger: path)
+                    for _ in 0..<4 { _ = try await client.call(.append(events, cursor: nil, token: nil)) }
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(bench.ledger.log.head.rawValue == 12 * 4 * 12)
+        try await bench.end()
+    }
+
+    @Test func `every request and reply survives its encoding, and cut ones are refused or harmless`() throws {
+        let token = AppendToken(first: 3, checksum: .max)
+        let event = NewEvent([1, 2], encoding: .note, source: SourceID(rawValue: 9), reception: .unrecorded, isMasked: true)
+        let requests: [ControlRequest] = [
+            .append([event, event], cursor: SourceCursor(key: "k", value: [1], expected: .value([])), token: token),
+            .source(named: "mqtt"), .cursor(key: "k"), .catchUp, .rebuild(views: ["nodes", "messages"]), .seal, .compact, .status,
+            .erase([EventSequence(2)...EventSequence(5)], reason: "r", request: "q"),
+            .changeKeys(.removeChannels(named: "Harbour", fingerprint: 7)), .changeKeys(.removePrivateKeys(node: nil)),
+        ]
+        for request in requests {
+            let bytes = request.bytes
+            let read = try ControlRequest(bytes.rawSpan, path: "")
+            #expect("\(read)" == "\(request)")
+            for count in 0..<bytes.count { _ = try? ControlRequest(Array(bytes.prefix(count)).rawSpan, path: "") }
+        }
+        let failure = ControlReply.failure(
+            .log(EventLogError(.outcomeUnknown, path: "p", detail: "d", token: token, holder: 4)))
+        guard case .failure(.log(let error)) = try ControlReply(failure.bytes.rawSpan, path: "") else {
+            throw CocoaError(.fileReadUnknown)
+        }
+        #expect(error.code == .outcomeUnknown && error.token == token && error.holder == 4 && error.detail == "d")
+    }
+
+    private static func threads() throws -> Int {
+        let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
+        let line = status.split(separator: "\n").first { $0.hasPrefix("Threads:") }
+        return try #require(line.flatMap { Int($0.split(separator: "\t")[1]) })
+    }
+}
