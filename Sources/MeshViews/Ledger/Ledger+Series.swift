@@ -8,24 +8,32 @@ extension Ledger {
     /// A node's positions, or those of all nodes one after the other.
     public func positions(of node: UInt32?, _ query: RowQuery = RowQuery()) throws(LedgerError) -> [PositionRow] {
         var rows: [PositionRow] = []
-        try forEachPosition(of: node, query) { rows.append($0) }
+        try forEachPositionSeries(of: node, query) { rows.isEmpty ? rows = $0 : rows.append(contentsOf: $0) }
         return rows
     }
 
-    /// Visits positions in constant memory.
+    /// Visits positions, a node's at a time in memory; no read transaction is open while `visitor` runs.
     public func forEachPosition(
         of node: UInt32?, _ query: RowQuery = RowQuery(), _ visitor: (PositionRow) -> Void
+    ) throws(LedgerError) {
+        try forEachPositionSeries(of: node, query) { $0.forEach(visitor) }
+    }
+
+    private func forEachPositionSeries(
+        of node: UInt32?, _ query: RowQuery, _ visitor: ([PositionRow]) -> Void
     ) throws(LedgerError) {
         try reading("positions") { (store) throws(StorageError) in
             var page = Page(query)
             for number in try nodeNumbers(node, store, "positions") where !page.isFull {
+                var rows: [PositionRow] = []
                 try visit(store, "positions", prefix: bigEndian(number), query, &page) {
                     (time, sequence, value) throws(StorageError) in
-                    visitor(
+                    rows.append(
                         try decoding(store) { () throws(WireError) in
                             try PositionRow(node: number, time: time, sequence: sequence, decoding: value)
                         })
                 }
+                visitor(rows)
             }
         }
     }
@@ -40,25 +48,33 @@ extension Ledger {
         of node: UInt32?, kind: TelemetryKind? = nil, _ query: RowQuery = RowQuery()
     ) throws(LedgerError) -> [TelemetryRow] {
         var rows: [TelemetryRow] = []
-        try forEachTelemetry(of: node, kind: kind, query) { rows.append($0) }
+        try forEachTelemetrySeries(of: node, kind: kind, query) { rows.isEmpty ? rows = $0 : rows.append(contentsOf: $0) }
         return rows
     }
 
-    /// Visits telemetry in constant memory.
+    /// Visits telemetry, a node's metrics of one kind at a time in memory; no read transaction is open while `visitor` runs.
     public func forEachTelemetry(
         of node: UInt32?, kind: TelemetryKind? = nil, _ query: RowQuery = RowQuery(), _ visitor: (TelemetryRow) -> Void
+    ) throws(LedgerError) {
+        try forEachTelemetrySeries(of: node, kind: kind, query) { $0.forEach(visitor) }
+    }
+
+    private func forEachTelemetrySeries(
+        of node: UInt32?, kind: TelemetryKind?, _ query: RowQuery, _ visitor: ([TelemetryRow]) -> Void
     ) throws(LedgerError) {
         try reading("telemetry") { (store) throws(StorageError) in
             var page = Page(query)
             for number in try nodeNumbers(node, store, "telemetry") {
                 for kind in kind.map({ [$0] }) ?? TelemetryKind.allCases where !page.isFull {
+                    var rows: [TelemetryRow] = []
                     try visit(store, "telemetry", prefix: bigEndian(number) + [kind.rawValue], query, &page) {
                         (time, sequence, value) throws(StorageError) in
-                        visitor(
+                        rows.append(
                             try decoding(store) { () throws(WireError) in
                                 try TelemetryRow(node: number, kind: kind, time: time, sequence: sequence, decoding: value)
                             })
                     }
+                    visitor(rows)
                 }
             }
         }
