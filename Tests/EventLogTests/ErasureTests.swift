@@ -189,6 +189,22 @@ private func sequences(_ numbers: Int...) -> [ClosedRange<EventSequence>] {
         for number in [100, 3000, 3001, 8900] { #expect(try filesHolding(secret(number), below: path) == []) }
     }
 
+    @Test func `what was to be erased is erased in what is salvaged`() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/ledger"
+        let log = try await logOfSecrets(path, 9000, sealed: 3000)
+        try await log.erase(sequences(50), reason: "before")
+        try ErasureRun(log, #require(log.maintenance)).beginOnly([EventSequence(100)...EventSequence(8900)])
+        await log.close()
+        _ = try await EventLog.salvage(path, to: folder.path + "/saved")
+        let saved = try open(folder.path + "/saved", .readOnly)
+        #expect(try saved.verify().problems == [])
+        #expect(try saved.event(EventSequence(8900))?.header.isErased == true)
+        #expect(try saved.event(EventSequence(8901))?.payload == secret(8901))
+        await saved.close()
+        for number in [50, 100, 3001, 8900] { #expect(try filesHolding(secret(number), below: folder.path + "/saved") == []) }
+    }
+
     @Test func `erasures are applied to an older copy of the log, and to no other log`() async throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/ledger"

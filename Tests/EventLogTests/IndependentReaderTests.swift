@@ -1,4 +1,5 @@
 import Foundation
+import LMDB
 import TestKit
 import Testing
 
@@ -47,6 +48,23 @@ struct IndependentReaderTests {
             #expect(line.source == "mqtt://broker/msh" && line.encoding == "note")
             #expect((line.reception == "live") == (event.header.reception == .live))
         }
+    }
+
+    @Test func `a reader in another language tells an erasure from a record that only looks erased`() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/ledger"
+        let log = try await logOfSecrets(path, 600, sealed: 300)
+        try await log.erase([EventSequence(30)...EventSequence(310)], reason: "asked for")
+        #expect(try read(path).status == 0)
+        let eraser = try RecordEraser(SequenceSet([20...20, 500...500]), nil)
+        try log.store.environment.write { (write) throws(StorageError) in try eraser.move(into: &write, log.store) }
+        await log.close()
+        let (status, _, errors) = try read(path)
+        #expect(status == 1)
+        #expect(
+            errors.split(separator: "\n") == [
+                "event 20 is erased, and no event says so", "event 500 is erased, and no event says so",
+            ])
     }
 
     @Test(arguments: [false, true])

@@ -16,9 +16,13 @@ extension EventLog {
 
     /// Compacts the log of a ledger that no process, this one included, has open for writing.
     ///
+    /// - Parameter summariser: what blocks say openly, where an erasure was interrupted that has to write some anew.
     /// - Throws: `.locked` with the writer's process, and what `compact()` does.
-    public static func compact(at path: String) async throws(EventLogError) -> LogCompaction {
-        let log = try open(at: path, options: EventLogOptions(sealing: SealingPolicy(isAutomatic: false)))
+    public static func compact(
+        at path: String, summariser: EventSummariser? = nil
+    ) async throws(EventLogError) -> LogCompaction {
+        let options = EventLogOptions(sealing: SealingPolicy(isAutomatic: false), summariser: summariser)
+        let log = try open(at: path, options: options)
         do throws(EventLogError) {
             let compaction = try await log.compact()
             await log.close()

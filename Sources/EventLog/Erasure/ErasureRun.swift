@@ -3,7 +3,7 @@ internal import Synchronization
 
 /// Carries an erasure out: its event first, with which it is certain to happen, then the records, then the file.
 struct ErasureRun: Sendable {
-    private let log: EventLog
+    let log: EventLog
     private let maintenance: Maintenance
 
     init(_ log: EventLog, _ maintenance: Maintenance) {
@@ -107,7 +107,7 @@ struct ErasureRun: Sendable {
     }
 
     /// Stores in one transaction while the writer is stopped.
-    private func store(_ events: [NewEvent], _ works: [any PreparedWork]) throws(EventLogError) -> UInt64 {
+    func store(_ events: [NewEvent], _ works: [any PreparedWork]) throws(EventLogError) -> UInt64 {
         guard let driver = log.driver else { throw EventLogError(.readOnly, path: log.path) }
         let (clock, first) = (log.options.clock, FirstSequence())
         try driver.withWriterStopped { writer throws(EventLogError) in

@@ -43,6 +43,7 @@ extension EventLog {
             }
             try writer.finish()
             try await writer.keep(salvage.sources, named: report.namelessSources, salvage.cursors)
+            try await log.completeErasures()
             await log.close()
             guard unsafe rename(unfinished, new) == 0 else { throw SmallFile.failure(errno, new) }
             try SmallFile.syncFolder(parent)

@@ -114,6 +114,8 @@ struct TileVerifier: ~Copyable {
 
     private func checkErasure(_ record: RawSpan, _ sequence: UInt64, _ salt: ArraySlice<UInt8>?, _ finding: inout TileFinding) {
         let header = RecordHeader(record)
+        // Such as the gap that stands in the place of an event that was damaged.
+        if header.source == 0 { finding.withoutPayload.append(sequence) }
         if Record.isErased(record) {
             finding.erased.append(sequence)
             finding.withoutPayload.append(sequence)

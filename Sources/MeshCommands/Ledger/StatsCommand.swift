@@ -54,6 +54,9 @@ struct StatsCommand: AsyncParsableCommand {
             if let problem = ledger.log.sealingProblem {
                 facts.append(Fact(name: "sealing_stopped", value: .text(problem.description)))
             }
+            if let erasure = try ledger.log.pendingErasure() {
+                facts.append(Fact(name: "erasure_unfinished", value: .unsigned(erasure.rawValue)))
+            }
             facts.append(Fact(name: "log_bytes", value: .unsigned(Self.size(of: ledger.path + "/log"))))
             for consumer in try ledger.log.consumers() {
                 facts.append(Fact(name: "consumer_\(consumer.name)_acknowledged", value: .unsigned(consumer.position.rawValue)))
