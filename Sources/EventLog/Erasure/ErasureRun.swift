@@ -103,7 +103,7 @@ struct ErasureRun: Sendable {
         let first = try storing { () throws(StorageError) in try reader.store.firstPendingErasure(reader.transaction) }
         guard let first else { return SequenceSet() }
         let erasures = try log.erasures(reader, from: first)
-        return SequenceSet(erasures.flatMap { SequenceSet($0.ranges).ranges })
+        return SequenceSet(erasures.flatMap { SequenceSet($0.ranges).ranges }).from(log.first.rawValue)
     }
 
     /// Stores in one transaction while the writer is stopped.

@@ -11,13 +11,13 @@ extension EventLog {
     /// Those of `sequences` that have payloads and are not the log's own.
     fileprivate func withPayload(_ sequences: SequenceSet) throws(EventLogError) -> SequenceSet {
         var found = SequenceSet()
-        var next: UInt64 = 1
-        while let first = sequences.first(from: next) {
+        var next = self.first.rawValue
+        while let wanted = sequences.first(from: next) {
             let reader = try beginRead()
             var cursor = try reader.cursor()
-            var isThere = try cursor.seek(EventSequence(first))
+            var isThere = try cursor.seek(EventSequence(wanted))
             guard isThere else { return found }
-            next = first + 4096
+            next = wanted + 4096
             while isThere, cursor.sequence.rawValue < next {
                 let sequence = cursor.sequence.rawValue
                 if sequences.contains(sequence), let header = cursor.header, !header.isErased, header.source != .log {

@@ -47,6 +47,13 @@ struct SequenceSet: Sendable, Equatable {
         return kept
     }
 
+    /// Those from `start` on.
+    func from(_ start: UInt64) -> SequenceSet {
+        var kept = SequenceSet()
+        for range in ranges where range.upperBound >= start { kept.append(max(range.lowerBound, start)...range.upperBound) }
+        return kept
+    }
+
     /// Those that are not in `other`.
     func subtracting(_ other: SequenceSet) -> SequenceSet {
         var left = SequenceSet()
