@@ -1,5 +1,6 @@
 internal import Foundation
 internal import LMDB
+internal import Synchronization
 
 extension EventLog {
     /// Makes a new log in the folder `path`, which does not exist yet or is empty.
@@ -124,6 +125,7 @@ extension EventLog {
     private func startWriter(_ lock: WriterLock, _ tree: TreeKeeper) {
         let (board, end, stores, maintenance) = (board, end, stores, maintenance)
         let removes = options.isTemporary ? path : nil
+        treeKeeper.withLock { $0 = tree }
         _ = board.addHook { head in tree.wake(head: head.rawValue) }
         tree.wake(head: board.head)
         if let sealer {

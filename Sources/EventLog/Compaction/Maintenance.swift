@@ -4,7 +4,7 @@ internal import Synchronization
 ///
 /// Synchronization: whether it has ended is atomic; jobs wait in `queue`.
 final class Maintenance: Sendable {
-    private let queue = BackgroundQueue(name: "meshledger-maintain")
+    private let queue = BackgroundQueue(name: "meshledger-keep")
     private let ended = Atomic<Bool>(false)
 
     /// Whether the log is being closed: a long job ends soon.

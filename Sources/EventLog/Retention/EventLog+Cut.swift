@@ -1,6 +1,7 @@
 internal import Foundation
 internal import LMDB
 internal import MeshCrypto
+internal import Synchronization
 
 extension EventLog {
     /// Drops all events up to and including `last`: their records, salts and arrival times. The tree's hashes stay, so that roots, older
@@ -73,6 +74,7 @@ extension EventLog {
                 _ = try reader.tileHash(tiles)
                 attempts = 0
             }
+            treeKeeper.withLock { $0 }?.hurry(head: last)
             try await flush()
             try? await Task.sleep(for: .milliseconds(5))  // cancelled: a cut that was begun ends
         }
