@@ -55,7 +55,7 @@ extension LedgerWriter {
     /// Writes the log anew without the free pages of its file.
     public static func compact(at path: String) async throws(LedgerError) -> LogCompaction {
         do throws(EventLogError) {
-            return try await EventLog.compact(at: path)
+            return try await EventLog.compact(at: path, summariser: .meshtastic)
         } catch {
             guard error.code == .locked else { throw LedgerError(error) }
         }
