@@ -80,6 +80,8 @@ final class Sealer: Sendable {
         }
         if isEnded { return request.waiter.resume(returning: EventLogError(.closed, path: store.environment.path)) }
         start()
+        // Blocks that are on their way would wait for an append.
+        nudge()
     }
 
     /// Ends the sealing. What is on its way stays with the writer.
@@ -104,7 +106,7 @@ final class Sealer: Sendable {
         let isResumed = state.withLock { state in
             state.pauses -= 1
             guard state.pauses == 0 else { return false }
-            state.next = nil
+            state.next = state.pending.map { $0 + 1 }
             state.ready = nil
             state.failures += 1
             return true
