@@ -44,7 +44,7 @@ let package = Package(
         room("LMDB", ["CLMDB"]),
         room("ProtobufWire"),
         room("MeshCrypto", ["CCrypto", "CXXHash"]),
-        room("EventLog", ["LMDB", "ProtobufWire", "MeshCrypto", "CZstd", logging], documents: ["FORMAT.md"]),
+        room("EventLog", ["LMDB", "ProtobufWire", "MeshCrypto", "CZstd", logging], documents: ["FORMAT.md", "RECORDING.md"]),
         room("Meshtastic", ["ProtobufWire", "MeshCrypto"]),
         room("Projections", ["EventLog", "LMDB", "ProtobufWire", "MeshCrypto", logging]),
         room(

@@ -91,7 +91,8 @@ extension EventLog {
         }
         if isNew {
             try storing { () throws(StorageError) in
-                try store.writeMeta(created: options.clock(), identifier: options.randomBytes(16))
+                try store.writeMeta(
+                    created: options.created ?? options.clock(), identifier: options.identifier ?? options.randomBytes(16))
             }
         }
         let identifier = try store.checkMeta(path: folder.path)

@@ -11,6 +11,10 @@ extension EventLogError: CustomStringConvertible {
         switch code {
         case .missing: "there is no ledger here; check the path or create one"
         case .notALog: "this is not a ledger; check the path"
+        case .notARecording: "this is no recording of a ledger; check the path"
+        case .notABackup: "this is no backup of a ledger; check the path"
+        case .forked:
+            "two copies of a ledger tell different things of the same event, so one of them was changed; nothing more was taken"
         case .exists: "there is something here already; choose another path or open it"
         case .newerFormat: "a newer version of this program wrote this ledger and nothing was touched; update the program"
         case .olderFormat:

@@ -5,6 +5,12 @@ public struct EventLogError: Error, Sendable {
     public enum Code: Sendable, Hashable {
         /// There is no log at the path.
         case missing
+        /// The file is no recording of a log.
+        case notARecording
+        /// The folder is no backup of a log.
+        case notABackup
+        /// Two logs, or a log and a recording, tell different things of the same event.
+        case forked
         /// There is something else where the log should be.
         case notALog
         /// The path of a new log is taken.

@@ -26,6 +26,9 @@ public struct EventLogOptions: Sendable {
     package var randomBytes: @Sendable (_ count: Int) -> [UInt8] = Self.systemRandomBytes
     /// Where the seed of a tile's salts comes from, in these tests; else from `randomBytes`.
     package var saltSeed: (@Sendable (_ tile: UInt64) -> [UInt8])?
+    /// The identifier of a log that is created, 16 bytes, and when it was created first: those of the log that it is a copy of.
+    var identifier: [UInt8]?
+    var created: Timestamp?
     /// Whether the folder is removed at the end.
     var isTemporary = false
     /// Asked before each commit whether it shall fail, so that tests can make it.

@@ -99,10 +99,10 @@ extension EventLog {
     }
 
     func first(
-        of work: AppendRequest.Work, _ cursor: SourceCursor? = nil, _ token: AppendToken? = nil
+        of work: AppendRequest.Work, _ cursor: SourceCursor? = nil, _ token: AppendToken? = nil, at time: Timestamp? = nil
     ) async throws(EventLogError) -> UInt64 {
         try check(work, cursor)
-        let arrival = options.clock().microseconds
+        let arrival = (time ?? options.clock()).microseconds
         let request = AppendRequest(work: work, cursor: cursor, token: token, arrival: arrival, completion: .callback { _ in })
         if let outcome = driver?.serveNow(request) { return try Self.first(outcome) }
         do {

@@ -296,6 +296,9 @@ extension LogWriter {
             if case .cut(let cut) = request.work, case .stored(let event) = lane.outcomes[place] {
                 try cut.write(to: &write, store, event: event)
             }
+            if case .batch(let batch) = request.work, let parts = batch.copied, case .stored(let first) = lane.outcomes[place] {
+                try parts.put(first: first, &write, store)
+            }
             if case .source(let name) = request.work {
                 let (source, isNew) = names.pending(name, at: Timestamp(microseconds: request.arrival))
                 lane.outcomes[place] = .stored(first: UInt64(source.id.rawValue))

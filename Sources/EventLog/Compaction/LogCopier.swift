@@ -28,6 +28,7 @@ struct LogCopier {
         ] where left > 0 {
             try append(from, to, read, &write, &left)
         }
+        if let from = source.origins, let to = target.origins, left > 0 { try append(from, to, read, &write, &left) }
         if left > 0 { try copyEvents(read, &write, &left) }
         if left > 0 { try copyTree(read, &write, &left) }
         if left > 0 { try copySmallTables(names.filter { !LogStore.growingTables.contains($0) }, read, &write, &left) }
@@ -59,6 +60,10 @@ struct LogCopier {
         if try end.place.last() {
             let copied = end.place.key.copied
             if last.lexicographicallyPrecedes(copied) { last = copied }
+            // The salts of the last tile may have been written out since.
+            if from.name == "salts", try place.seek(exactly: copied.span.rawBytes), place.value.copied != end.place.value.copied {
+                try end.put(key: place.key, value: place.value, .replace)
+            }
         }
         var isThere = last.isEmpty ? try place.first() : try place.seek(atOrAfter: last.span.rawBytes)
         if isThere, !last.isEmpty, place.key.copied == last { isThere = try place.next() }
@@ -136,7 +141,7 @@ struct LogCopier {
 
 extension LogStore {
     /// Tables to whose ends rows are added, and whose rows do not change but by erasing and cutting.
-    static let growingTables: Set<String> = ["events", "sealed", "arrivals", "salts", "tree", "sources"]
+    static let growingTables: Set<String> = ["events", "sealed", "arrivals", "salts", "tree", "sources", "origins"]
     /// What `meta` says of a generation, not of the log.
     static let ownMeta: Set<String> = ["successor", "erasing"]
 }

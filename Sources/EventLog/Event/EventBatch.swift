@@ -16,6 +16,8 @@ public struct EventBatch: Sendable {
     private(set) var entries: [Entry] = []
     /// Whether the events keep the arrival times of their headers: copies of another log's events. Else they arrive when they are appended.
     var keepsArrivals = false
+    /// What copies of another log's events bring along.
+    var copied: CopiedParts?
 
     public init() {}
 
@@ -43,14 +45,18 @@ public struct EventBatch: Sendable {
     public mutating func removeAll() {
         bytes.removeAll(keepingCapacity: true)
         entries.removeAll(keepingCapacity: true)
+        if copied != nil { copied = CopiedParts() }
     }
 }
 
 extension EventBatch {
     /// Copies a record as it is stored elsewhere: of at least the header's size.
-    mutating func append(record: RawSpan) {
+    /// - Parameter source: the source's number here, nil where it is the same.
+    mutating func append(record: RawSpan, source: SourceID? = nil) {
         unsafe record.extracting(droppingFirst: RecordHeader.size).withUnsafeBytes { unsafe bytes.append(contentsOf: $0) }
-        entries.append(Entry(end: bytes.count, header: RecordHeader(record)))
+        var header = RecordHeader(record)
+        if let source { header.source = source.rawValue }
+        entries.append(Entry(end: bytes.count, header: header))
     }
 
     /// Takes an event that has its arrival time, into a batch that keeps them.

@@ -10,6 +10,12 @@ extension EventLog {
         return SourceID(rawValue: UInt32(truncatingIfNeeded: try await first(of: .source(name))))
     }
 
+    /// The number of a source of another log, which that log heard of at the time `created`.
+    func source(copied name: String, created: Timestamp) async throws(EventLogError) -> SourceID {
+        if let known = names[name] { return known }
+        return SourceID(rawValue: UInt32(truncatingIfNeeded: try await first(of: .source(name), at: created)))
+    }
+
     /// All sources in the order of their numbers.
     public func sources() throws(EventLogError) -> [EventSource] { try currentStore().readSources() }
 

@@ -14,6 +14,8 @@ struct LogStore: Sendable {
     let sources: RawTable
     let cursors: RawTable
     let meta: RawTable
+    /// Where events come from that were appended to another log first. Nil in a log that no version with copies wrote to.
+    let origins: RawTable?
     /// Sealed blocks that were opened lately.
     let blocks: BlockCache
 
@@ -28,6 +30,12 @@ struct LogStore: Sendable {
         sources = try environment.table("sources")
         cursors = try environment.table("cursors")
         meta = try environment.table("meta")
+        do throws(StorageError) {
+            origins = try environment.table("origins")
+        } catch {
+            guard error.code == .noSuchTable else { throw error }
+            origins = nil
+        }
     }
 
     func metaNumber(_ name: String, _ read: borrowing ReadTransaction) throws(StorageError) -> UInt64? {

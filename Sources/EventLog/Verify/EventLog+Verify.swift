@@ -37,6 +37,12 @@ extension EventLog {
                 return result
             }
         }
+        do throws(EventLogError) {
+            _ = try OriginIndex(self)
+        } catch {
+            guard error.code == .corrupt else { throw error }
+            result.add(0, error.detail ?? "where events come from cannot be read")
+        }
         let isPending = try pendingErasure() == pending
         for problem in erasures.finish(try listedErasures(), cut: cut, head: head, isPending: isPending) { result.add(problem) }
         if let checkpoint {

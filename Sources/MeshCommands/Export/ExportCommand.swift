@@ -12,30 +12,48 @@ enum ExportSubject: String, ExpressibleByArgument, CaseIterable {
 
 /// Formats for other programs.
 enum ExportFormat: String, ExpressibleByArgument, CaseIterable {
-    case csv, jsonl, json, geojson, gpx
+    case csv, jsonl, json, geojson, gpx, ledger
 }
 
 struct ExportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "export", abstract: "Write events or rows for other programs, in constant memory.",
         discussion: """
-            Raw events keep their bytes (`payload_b64`) and can be imported again. GeoJSON and GPX are for positions.
+            Raw events keep their bytes (`payload_b64`) and can be imported again. GeoJSON and GPX are for positions. The format `ledger` is
+            a recording of the ledger to share: importing it into an empty one makes an exact copy, sources and tree included; with --node it is
+            a new ledger of those packets.
+
 
               meshledger export events --format jsonl > events.jsonl
               meshledger export positions --node '!7efeee00' --format gpx > track.gpx
+              meshledger export --format ledger mesh.recording
               meshledger export telemetry --kind device --since '7d ago' --format csv > device.csv
             """)
 
     @OptionGroup var ledger: LedgerOption
     @OptionGroup var times: TimeOptions
     @OptionGroup var page: PageOptions
-    @Option(name: .shortAndLong, help: "csv, jsonl, json; geojson and gpx for positions.") var format = ExportFormat.jsonl
+    @Option(name: .shortAndLong, help: "csv, jsonl, json; geojson and gpx for positions; ledger for a recording.") var format =
+        ExportFormat.jsonl
     @Option(help: "Only this node: !hex, a number, or its name.") var node: NodeArgument?
     @Option(help: "Only this channel, for nodes and messages.") var channel: String?
     @Option(help: "Only this kind of metrics, for telemetry.") var kind: TelemetryKind?
-    @Argument(help: "What: events, nodes, positions, telemetry or messages.") var subject: ExportSubject
+    @Argument(help: "What: events, nodes, positions, telemetry or messages; with --format ledger the file to write, or -.")
+    var subject: ExportTarget
 
     func validate() throws {
+        if format == .ledger {
+            if case .subject(let subject) = subject, subject != .events {
+                throw ValidationError("a recording has events; name a file, or - for standard output")
+            }
+            guard channel == nil, kind == nil, page.limit == nil, page.offset == 0 else {
+                throw ValidationError("a recording is chosen by --since, --until and --node only")
+            }
+            return
+        }
+        guard case .subject(let subject) = subject else {
+            throw ValidationError("what is exported is one of \(ExportSubject.allCases.map(\.rawValue).joined(separator: ", "))")
+        }
         if format == .geojson || format == .gpx, subject != .positions {
             throw ValidationError("\(format.rawValue) is a format for positions")
         }
@@ -43,6 +61,7 @@ struct ExportCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
+        guard format != .ledger, case .subject(let subject) = subject else { return try await exportLedger() }
         try await ledger.reading { ledger in
             let number = try node?.number(in: ledger)
             var query = page.query(times, channel: channel)
@@ -104,7 +123,7 @@ struct ExportCommand: AsyncParsableCommand {
             let writer = GPXWriter(StandardOutput(), names: try NodeNames(ledger))
             try ledger.forEachPosition(of: node, query) { writer.write($0) }
             writer.finish()
-        case .csv, .json, .jsonl:
+        case .csv, .json, .jsonl, .ledger:
             try write(PositionRow.columns) { writer in
                 try ledger.forEachPosition(of: node, query) { writer.write($0) }
             }

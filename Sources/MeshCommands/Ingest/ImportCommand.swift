@@ -14,6 +14,9 @@ struct ImportCommand: AsyncParsableCommand {
             A file that is imported twice, under another name or grown, adds nothing twice. A damaged line is kept as an
             event that cannot be read; a file of another format is refused whole.
 
+            The recording of another ledger (`meshledger export --format ledger`) makes an exact copy of it in an empty ledger; into any
+            other one, what is not there yet is appended.
+
               meshledger import capture.base64
               meshledger import --format stream radio.bin
               meshledger import --keep-keys radio.bin
@@ -25,9 +28,11 @@ struct ImportCommand: AsyncParsableCommand {
     @Flag(help: "The files do not grow any more: keep a last line that is cut short as unreadable.") var complete = false
     @Option(help: "The name of the source; else the file's name.") var source: String?
     @OptionGroup var keys: KeepKeysOption
+    @Flag(help: "The files are recordings of ledgers, which needs saying for standard input only.") var recording = false
     @Argument(help: "The files; - is standard input.", completion: .file()) var files: [String]
 
     func run() async throws {
+        if try await importRecordings() { return }
         let ledger = try await ledger.openWriter()
         let outcome = await importAll(into: ledger)
         guard case .success = outcome else {

@@ -33,7 +33,8 @@ public struct MeshLedgerCommand: AsyncParsableCommand {
             SalvageCommand.self,
             CheckpointCommand.self,
             ProveCommand.self, VerifyProofCommand.self,
-            ExportCommand.self, FollowCommand.self, ConsumersCommand.self,
+            ExportCommand.self, BackupCommand.self, RestoreCommand.self, MergeCommand.self, FollowCommand.self,
+            ConsumersCommand.self,
         ])
 
     public init() {}

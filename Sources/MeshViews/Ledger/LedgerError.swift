@@ -61,7 +61,7 @@ public struct LedgerError: Error, Sendable, CustomStringConvertible {
             case .readOnly: .readOnly
             case .permission: .permission
             case .newerFormat, .olderFormat: .otherFormat
-            case .corrupt: .corrupt
+            case .corrupt, .notARecording, .notABackup, .forked: .corrupt
             case .sizeLimitReached, .diskFull: .full
             case .closed: .closed
             case .notErasable: .notErasable

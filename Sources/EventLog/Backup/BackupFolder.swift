@@ -1,0 +1,105 @@
+internal import Foundation
+internal import Glibc
+internal import MeshCrypto
+
+/// The files of a backup.
+struct BackupFolder: Sendable {
+    let path: String
+    var manifestPath: String { path + "/manifest" }
+    var partsPath: String { path + "/parts" }
+    var erasuresPath: String { path + "/erasures.json" }
+    var keysPath: String { path + "/keys.json" }
+    var signingKeyPath: String { path + "/signing.key" }
+
+    func path(of part: BackupManifest.Part) -> String { partsPath + "/" + part.name }
+
+    /// Nil where no run was ever complete.
+    func manifest() throws(EventLogError) -> BackupManifest? {
+        guard unsafe access(manifestPath, F_OK) == 0 else {
+            guard errno == ENOENT || errno == ENOTDIR else { throw SmallFile.failure(errno, manifestPath) }
+            return nil
+        }
+        return try BackupManifest(String(decoding: try Self.contents(manifestPath), as: UTF8.self), path: manifestPath)
+    }
+
+    /// The manifest of a backup that is to be read.
+    func requiredManifest() throws(EventLogError) -> BackupManifest {
+        if let manifest = try manifest() { return manifest }
+        let isThere = unsafe access(path, F_OK) == 0
+        throw EventLogError(
+            isThere ? .notABackup : .missing, path: path, detail: isThere ? "no run of a backup was ever complete" : nil)
+    }
+
+    /// Makes the folder, or looks whether it may be used.
+    func prepare() throws(EventLogError) {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []  // then it is made
+        guard names.isEmpty || names.contains("manifest") || names.contains("parts") else {
+            throw EventLogError(.exists, path: path, detail: "the folder is no backup and not empty")
+        }
+        do {
+            try FileManager.default.createDirectory(
+                atPath: partsPath, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        } catch {
+            throw SmallFile.failure(errno, partsPath)
+        }
+    }
+
+    static func contents(_ path: String) throws(EventLogError) -> [UInt8] {
+        let file = unsafe open(path, O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { throw SmallFile.failure(errno, path) }
+        defer { close(file) }
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 1 << 16)
+        while true {
+            let count = unsafe buffer.withUnsafeMutableBytes { unsafe read(file, $0.baseAddress, $0.count) }
+            if count < 0 { throw SmallFile.failure(errno, path) }
+            if count == 0 { return bytes }
+            bytes += buffer[..<count]
+        }
+    }
+
+    /// SHA-256 of a file, as hexadecimal digits, and its length.
+    static func hash(_ path: String) throws(EventLogError) -> (hash: String, bytes: Int) {
+        let file = unsafe open(path, O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { throw SmallFile.failure(errno, path) }
+        defer { close(file) }
+        var context = SHA256Context()
+        var total = 0
+        var buffer = [UInt8](repeating: 0, count: 1 << 18)
+        while true {
+            let count = unsafe buffer.withUnsafeMutableBytes { unsafe read(file, $0.baseAddress, $0.count) }
+            if count < 0 { throw SmallFile.failure(errno, path) }
+            if count == 0 { return (BackupManifest.hexadecimal(context.finish().bytes), total) }
+            context.update(buffer.span.rawBytes.extracting(first: count))
+            total += count
+        }
+    }
+
+    /// Reads a part from end to end, compares it with the manifest and adds its events to a tree.
+    func check(
+        _ part: BackupManifest.Part, of manifest: BackupManifest, _ tree: inout LeafTree
+    ) throws(EventLogError) -> RecordingSummary {
+        let place = path(of: part)
+        let (hash, bytes) = try Self.hash(place)
+        guard hash == part.hash, bytes == part.bytes else {
+            throw EventLogError(.corrupt, path: place, detail: "the part of the backup is not as it was written")
+        }
+        let file = unsafe open(place, O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { throw SmallFile.failure(errno, place) }
+        defer { close(file) }
+        let summary = try EventLog.readRecording(descriptor: file, path: place) { leaf in tree.add(leaf) }
+        guard summary.ledger == manifest.ledger, summary.first.rawValue == part.first, summary.eventCount == part.count,
+            BackupManifest.hexadecimal(summary.root) == part.root
+        else { throw EventLogError(.corrupt, path: place, detail: "the part has not the events that the backup's list says") }
+        return summary
+    }
+
+    /// Removes what the manifest does not name: left by interrupted runs, or replaced.
+    func removeLeftovers(_ manifest: BackupManifest) {
+        let kept = Set(manifest.parts.map(\.name))
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: partsPath)) ?? []  // the next run tries again
+        for name in names where !kept.contains(name) {
+            unsafe unlink(partsPath + "/" + name)
+        }
+    }
+}

@@ -1,0 +1,121 @@
+internal import Foundation
+internal import MeshCrypto
+
+/// The list of what a backup is made of, as `RECORDING.md` describes it.
+struct BackupManifest: Sendable, Equatable {
+    struct Part: Sendable, Equatable {
+        var first: UInt64
+        var count: UInt64
+        var bytes: Int
+        /// SHA-256 of the file, as hexadecimal digits.
+        var hash: String
+        /// The root of the tree over its events.
+        var root: String
+
+        var last: UInt64 { first &+ count &- 1 }
+
+        /// The file's name: the sequence with leading zeros, so that names sort as sequences do.
+        var name: String {
+            let number = String(first)
+            return String(repeating: "0", count: max(0, 20 - number.count)) + number + "-" + hash.prefix(16)
+        }
+    }
+
+    var ledger: String
+    var created: Timestamp
+    /// The time of the run.
+    var time: Timestamp
+    var size: UInt64
+    /// The root of the log's tree, as hexadecimal digits.
+    var root: String
+    /// Of erasures that events up to this one tell, no part has the old bytes.
+    var erasedThrough: UInt64
+    /// In the order of their events; all but the last one are full.
+    var parts: [Part] = []
+
+    var text: String {
+        var lines = [
+            "meshledger backup 1", "ledger \(ledger)", "created \(created.microseconds)", "time \(time.microseconds)",
+            "size \(size)", "root \(root)", "erased-through \(erasedThrough)",
+        ]
+        lines += parts.map { "part \($0.first) \($0.count) \($0.bytes) \($0.hash) \($0.root)" }
+        let body = lines.joined(separator: "\n") + "\n"
+        return body + "sha256 \(Self.hexadecimal(SHA256.hash(Array(body.utf8))))\n"
+    }
+
+    init(ledger: String, created: Timestamp, time: Timestamp, size: UInt64, root: String, erasedThrough: UInt64) {
+        self.ledger = ledger
+        self.created = created
+        self.time = time
+        self.size = size
+        self.root = root
+        self.erasedThrough = erasedThrough
+    }
+
+    /// - Throws: `.notABackup`, `.newerFormat`, `.corrupt`.
+    init(_ text: String, path: String) throws(EventLogError) {
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        guard let start = lines.first, start.hasPrefix("meshledger backup ") else { throw EventLogError(.notABackup, path: path) }
+        guard start == "meshledger backup 1" else { throw EventLogError(.newerFormat, path: path, detail: String(start)) }
+        guard let end = text.range(of: "\nsha256 ", options: .backwards),
+            text[end.upperBound...] == Self.hexadecimal(SHA256.hash(Array((text[..<end.lowerBound] + "\n").utf8))) + "\n",
+            let manifest = Self.read(lines)
+        else { throw EventLogError(.corrupt, path: path, detail: "the backup's list is damaged") }
+        self = manifest
+    }
+
+    private static func read(_ lines: [Substring]) -> BackupManifest? {
+        var words: [Substring: [Substring]] = [:]
+        var parts: [Part] = []
+        var next: UInt64?
+        for line in lines.dropFirst() {
+            let fields = line.split(separator: " ")
+            guard let name = fields.first else { continue }
+            words[name] = Array(fields.dropFirst())
+            guard name == "part" else { continue }
+            guard fields.count == 6, let first = UInt64(fields[1]), let count = UInt64(fields[2]), let bytes = Int(fields[3]),
+                fields[4].count == 64, first > 0, count <= 1 << 40, first == next ?? first, first < 1 << 60
+            else { return nil }
+            next = first + count
+            parts.append(Part(first: first, count: count, bytes: bytes, hash: String(fields[4]), root: String(fields[5])))
+        }
+        func number<N: FixedWidthInteger>(_ name: Substring) -> N? { words[name]?.first.flatMap { N($0) } }
+        guard let ledger = words["ledger"]?.first, let created: Int64 = number("created"), let time: Int64 = number("time"),
+            let size: UInt64 = number("size"), let root = words["root"]?.first, let erased: UInt64 = number("erased-through"),
+            let end = next, size == end - 1
+        else { return nil }
+        var manifest = BackupManifest(
+            ledger: String(ledger), created: Timestamp(microseconds: created), time: Timestamp(microseconds: time), size: size,
+            root: String(root), erasedThrough: erased)
+        manifest.parts = parts
+        return manifest
+    }
+
+    static func hexadecimal(_ bytes: [UInt8]) -> String {
+        bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    }
+
+    static func bytes(_ text: String) -> [UInt8]? {
+        let digits = Array(text.utf8)
+        guard digits.count == 64 else { return nil }
+        var bytes: [UInt8] = []
+        for place in stride(from: 0, to: 64, by: 2) {
+            guard let byte = UInt8(String(decoding: digits[place..<place + 2], as: UTF8.self), radix: 16) else { return nil }
+            bytes.append(byte)
+        }
+        return bytes
+    }
+
+    /// The root that follows from the parts', where each full one is a subtree.
+    var rootOfParts: [UInt8]? {
+        var roots: [SHA256Digest] = []
+        for part in parts where part.count > 0 {
+            let isFull = part.count == BackupRun.partSize || part.last == size
+            guard part.first % BackupRun.partSize == 1, isFull else { return nil }
+            guard let bytes = Self.bytes(part.root), let root = SHA256Digest(bytes.span.rawBytes) else { return nil }
+            roots.append(root)
+        }
+        var hasher = MerkleHasher()
+        return hasher.root(roots).bytes
+    }
+}

@@ -1,0 +1,196 @@
+internal import Foundation
+internal import Glibc
+internal import MeshCrypto
+
+/// What a backup run did.
+public struct BackupReport: Sendable, Equatable {
+    /// Events in the backup.
+    public var eventCount: UInt64 = 0
+    /// Events in parts that were written now.
+    public var written: UInt64 = 0
+    public var writtenBytes = 0
+    /// Parts that were written anew because events in them were erased.
+    public var rewrittenParts = 0
+    public var root: [UInt8] = []
+    public var checkpoint: SignedNote?
+}
+
+/// What a backup takes along besides the events.
+public struct BackupOptions: Sendable {
+    /// The channel keys, which open what was said in private.
+    public var includesKeys = false
+    /// The key that signs checkpoints: whoever has it can sign a history that never was.
+    public var includesSigningKey = false
+
+    public init(includesKeys: Bool = false, includesSigningKey: Bool = false) {
+        self.includesKeys = includesKeys
+        self.includesSigningKey = includesSigningKey
+    }
+}
+
+/// Brings a backup up to date.
+struct BackupRun {
+    /// Events in a full part; a power of two, so that a full part is a subtree.
+    static let partSize: UInt64 = 16_384
+
+    let log: EventLog
+    let folder: BackupFolder
+    let options: BackupOptions
+
+    func run(_ progress: (RecordingProgress) -> Bool) throws(EventLogError) -> BackupReport {
+        try folder.prepare()
+        let lock = try FolderLock(folder.path + "/LOCK")
+        defer { lock.release() }
+        let old = try folder.manifest()
+        if let old { try check(old) }
+        let pending = try log.pendingErasure()
+        let erasures = try log.erasures()
+        let snapshot = try RecordingSnapshot(log)
+        var note: SignedNote?
+        if snapshot.head > 0 { note = try? log.checkpoint(size: EventSequence(snapshot.head)) }  // the key may not be readable
+        var report = BackupReport(eventCount: snapshot.head, checkpoint: note)
+        report.root = try log.root(size: EventSequence(snapshot.head))
+        var manifest = BackupManifest(
+            ledger: log.identifier, created: snapshot.created, time: log.options.clock(), size: snapshot.head,
+            root: BackupManifest.hexadecimal(report.root), erasedThrough: min(snapshot.head, (pending?.rawValue ?? .max) - 1))
+        guard old?.size ?? 0 >= snapshot.cut else {
+            throw EventLogError(
+                .beyondRetention, path: log.path,
+                detail: "its first \(snapshot.cut) events were cut off and the backup lacks some of them; "
+                    + "`meshledger export --format ledger` records the others")
+        }
+        let kept = try kept(old, erasures, cut: snapshot.cut, &report)
+        var next: UInt64 = 1
+        var isLast = false
+        while !isLast {
+            if let part = kept[next] {
+                manifest.parts.append(part)
+                next = part.last + 1
+            } else {
+                let end = (next - 1) / Self.partSize * Self.partSize + Self.partSize
+                isLast = snapshot.head < end
+                let part = try write(next, min(end, snapshot.head), snapshot, isLast: isLast, note)
+                report.written += part.count
+                report.writtenBytes += part.bytes
+                manifest.parts.append(part)
+                next = end + 1
+            }
+            guard progress(RecordingProgress(done: min(next - 1, snapshot.head), total: snapshot.head)) else {
+                throw EventLogError(.closed, path: folder.path, detail: "the backup was stopped; the one before is whole")
+            }
+        }
+        guard manifest.rootOfParts ?? report.root == report.root else {
+            throw EventLogError(
+                .corrupt, path: log.path,
+                detail: "what was backed up has not the root of the log's tree; `meshledger verify` tells more")
+        }
+        try finish(manifest, erasures)
+        return report
+    }
+
+    /// Whether the backup's events are the log's.
+    private func check(_ old: BackupManifest) throws(EventLogError) {
+        guard old.ledger == log.identifier else {
+            throw EventLogError(.exists, path: folder.path, detail: "it is the backup of another ledger, \(old.ledger)")
+        }
+        guard old.size <= log.head.rawValue, try log.root(size: EventSequence(old.size)) == BackupManifest.bytes(old.root) else {
+            throw EventLogError(
+                .forked, path: folder.path,
+                detail:
+                    "the backup's \(old.size) events are not the first of the ledger, which has \(log.head); choose another folder"
+            )
+        }
+    }
+
+    /// Parts that need not or cannot be written again, by their first event.
+    private func kept(
+        _ old: BackupManifest?, _ erasures: [Erasure], cut: UInt64, _ report: inout BackupReport
+    ) throws(EventLogError) -> [UInt64: BackupManifest.Part] {
+        guard let old else { return [:] }
+        let erased = SequenceSet(
+            erasures.filter { $0.sequence.rawValue > old.erasedThrough }.flatMap(\.ranges).map {
+                $0.lowerBound.rawValue...$0.upperBound.rawValue
+            })
+        var kept: [UInt64: BackupManifest.Part] = [:]
+        for part in old.parts where part.count > 0 && (part.last % Self.partSize == 0 || part.first <= cut) {
+            if let first = erased.first(from: part.first), first <= part.last {
+                guard part.first > cut else {
+                    throw EventLogError(
+                        .beyondRetention, path: folder.path,
+                        detail:
+                            "event \(first) was erased, and its part of the backup holds events that the ledger has cut off; remove the backup"
+                    )
+                }
+                report.rewrittenParts += 1
+                continue
+            }
+            // One that is gone or was cut is written again.
+            let size = try? SmallFile.size(folder.path(of: part))  // nil where it is gone
+            guard part.first <= cut || size == part.bytes else { continue }
+            kept[part.first] = part
+        }
+        return kept
+    }
+
+    /// Writes a part, reads it again, and gives it its name.
+    private func write(
+        _ first: UInt64, _ last: UInt64, _ snapshot: RecordingSnapshot, isLast: Bool, _ note: SignedNote?
+    ) throws(EventLogError) -> BackupManifest.Part {
+        let place = folder.partsPath + "/unfinished"
+        let file = unsafe open(place, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+        guard file >= 0 else { throw SmallFile.failure(errno, place) }
+        defer { close(file) }
+        var snapshot = snapshot
+        if !isLast { snapshot.cursors = RecordingPairs() }
+        let isEmpty = last < first
+        var writer = try RecordingWriter(
+            log, .all, range: first...max(first, last), to: FrameWriter(file, path: place))
+        let summary = try writer.write(snapshot, checkpoint: isLast ? note : nil, isEmpty: isEmpty) { _ in true }
+        guard fsync(file) == 0 else { throw SmallFile.failure(errno, place) }
+        guard try EventLog.checkRecording(place) == summary else {
+            throw EventLogError(.corrupt, path: place, detail: "what was written cannot be read again")
+        }
+        let (hash, bytes) = try BackupFolder.hash(place)
+        let part = BackupManifest.Part(
+            first: first, count: summary.eventCount, bytes: bytes, hash: hash, root: BackupManifest.hexadecimal(summary.root))
+        guard unsafe rename(place, folder.path(of: part)) == 0 else { throw SmallFile.failure(errno, place) }
+        return part
+    }
+
+    private func finish(_ manifest: BackupManifest, _ erasures: [Erasure]) throws(EventLogError) {
+        try SmallFile.syncFolder(folder.partsPath)
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .prettyPrinted]
+        if !erasures.isEmpty, let data = try? encoder.encode(erasures) {  // plain values can always be encoded
+            try SmallFile.replace(folder.erasuresPath, with: String(decoding: data, as: UTF8.self))
+        }
+        for (isWanted, from, to) in [
+            (options.includesKeys, log.path + "/keys.json", folder.keysPath),
+            (options.includesSigningKey, LogFolder(path: log.path).signingKeyPath, folder.signingKeyPath),
+        ] where isWanted && FileManager.default.fileExists(atPath: from) {
+            try SmallFile.replace(to, with: String(decoding: try BackupFolder.contents(from), as: UTF8.self))
+        }
+        try SmallFile.replace(folder.manifestPath, with: manifest.text)
+        try SmallFile.syncFolder(folder.path)
+        folder.removeLeftovers(manifest)
+    }
+}
+
+/// One run at a time in a folder.
+struct FolderLock {
+    private let file: Int32
+
+    init(_ path: String) throws(EventLogError) {
+        file = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard file >= 0 else { throw SmallFile.failure(errno, path) }
+        guard flock(file, LOCK_EX | LOCK_NB) == 0 else {
+            close(file)
+            throw EventLogError(.locked, path: path, detail: "another run writes to the backup")
+        }
+    }
+
+    func release() {
+        flock(file, LOCK_UN)
+        close(file)
+    }
+}

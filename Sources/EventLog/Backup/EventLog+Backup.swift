@@ -1,0 +1,95 @@
+internal import Foundation
+internal import Glibc
+internal import MeshCrypto
+
+extension EventLog {
+    /// Brings the backup in a folder up to date with this log, which may be written to meanwhile, here or by another process.
+    ///
+    /// Events lie in parts of 16,384; a later run writes only those that are new, and anew those in which events were erased since, so that erased bytes
+    /// leave the backup, too. Every part is read again before it counts. Whatever interrupts a run, the backup is what the last complete run made.
+    ///
+    /// - Parameters:
+    ///   - folder: made where it does not exist; else a backup of this log.
+    ///   - progress: returning false ends it with `.closed`.
+    /// - Throws: `.exists` for a folder with something else, `.forked` where the backup has another history, `.locked` where another run is under way.
+    @discardableResult
+    public func backup(
+        to folder: String, options: BackupOptions = BackupOptions(), progress: (RecordingProgress) -> Bool = { _ in true }
+    ) throws(EventLogError) -> BackupReport {
+        try BackupRun(log: self, folder: BackupFolder(path: folder), options: options).run(progress)
+    }
+
+    /// Reads a backup from end to end: every part, its events, and the root that follows from them.
+    ///
+    /// - Throws: `.notABackup`, `.missing`, `.corrupt` with the part that is damaged.
+    public static func checkBackup(
+        _ path: String, progress: (RecordingProgress) -> Bool = { _ in true }
+    ) throws(EventLogError) -> BackupContents {
+        let folder = BackupFolder(path: path)
+        let manifest = try folder.requiredManifest()
+        var contents = BackupContents(manifest)
+        var tree = LeafTree()
+        for part in manifest.parts {
+            let summary = try folder.check(part, of: manifest, &tree)
+            if let note = summary.checkpoint { contents.checkpoint = note }
+            guard progress(RecordingProgress(done: part.last, total: manifest.size)) else {
+                throw EventLogError(.closed, path: path, detail: "the check was stopped")
+            }
+        }
+        let root = tree.root().bytes
+        guard BackupManifest.hexadecimal(root) == manifest.root else {
+            throw EventLogError(.corrupt, path: folder.manifestPath, detail: "the root does not follow from the parts")
+        }
+        if let note = contents.checkpoint, let checkpoint = LogCheckpoint(note),
+            checkpoint.size != manifest.size || checkpoint.root != root
+        {
+            throw EventLogError(.corrupt, path: folder.manifestPath, detail: "the checkpoint is not of these events")
+        }
+        return contents
+    }
+
+    /// Makes a log from a backup: the same identifier, events, sources, import marks and tree, so that checkpoints of the log hold for it.
+    ///
+    /// It is made beside, as `NEW.restoring`, and gets its name when it is complete. Events that were erased before the backup's last run stay erased, also
+    /// where an earlier state is restored. Without a signing key in the backup the new log has a new one.
+    ///
+    /// - Parameters:
+    ///   - new: a folder that does not exist yet, or is empty.
+    ///   - end: up to where; nil for everything.
+    ///   - erasures: those of a later state of the log, which are carried out in the new one.
+    /// - Throws: `.exists`, `.notABackup`, `.corrupt` with the part that is damaged, `.tooFewEvents`, `.diskFull`, …
+    public static func restore(
+        _ backup: String, to new: String, until end: RestoreEnd? = nil, erasures: [Erasure] = [],
+        progress: (RecordingProgress) -> Bool = { _ in true }
+    ) async throws(EventLogError) -> RestoreReport {
+        let folder = BackupFolder(path: backup)
+        let manifest = try folder.requiredManifest()
+        let run = RestoreRun(
+            folder: folder, manifest: manifest, erasures: erasures,
+            last: try end.map { (end) throws(EventLogError) in
+                try end.sequence(in: manifest, folder)
+            })
+        return try await make(at: new, suffix: "restoring") { (unfinished) throws(EventLogError) in
+            try await run.run(unfinished, progress)
+        }
+    }
+}
+
+/// What a backup has.
+public struct BackupContents: Sendable, Equatable {
+    public let ledger: String
+    /// When its last run was.
+    public let time: Timestamp
+    public let eventCount: UInt64
+    public let root: [UInt8]
+    public let partCount: Int
+    public var checkpoint: SignedNote?
+
+    init(_ manifest: BackupManifest) {
+        ledger = manifest.ledger
+        time = manifest.time
+        eventCount = manifest.size
+        root = BackupManifest.bytes(manifest.root) ?? []
+        partCount = manifest.parts.count
+    }
+}

@@ -1,0 +1,43 @@
+internal import LMDB
+
+/// What copies of another log's events bring along besides their records: where they come from, and their salts, so that their hashes are the
+/// same wherever they are.
+struct CopiedParts: Sendable {
+    /// Of all events of the batch, or empty where they are the log's own.
+    var origins: [OriginRun] = []
+    /// A salt for each event; or none where whole tiles' are given.
+    var salts: [UInt8] = []
+    /// What is stored of whole tiles, as in the log that they come from.
+    var tiles: [UInt64: [UInt8]] = [:]
+
+    /// - Parameter first: the first event's sequence.
+    func put(first: UInt64, _ write: inout WriteTransaction, _ store: LogStore) throws(StorageError) {
+        if !origins.isEmpty, let table = store.origins {
+            let key = SequenceKey(first)
+            let row = OriginRow.bytes(origins, first: first)
+            try write.put(table, key: key.span, value: row.span.rawBytes)
+        }
+        for (tile, stored) in tiles {
+            let key = SequenceKey(tile)
+            try write.put(store.salts, key: key.span, value: stored.span.rawBytes)
+        }
+        let count = UInt64(salts.count / TileSalts.saltSize)
+        var next = first
+        while next < first + count {
+            let tile = (next - 1) / LogStore.tileSize
+            let end = min((tile + 1) * LogStore.tileSize + 1, first + count)
+            let key = SequenceKey(tile)
+            // What stands there is of events before, or random.
+            guard let stored = try write.get(store.salts, key.span)?.copied, var tileSalts = TileSalts(stored: stored)?.bytes
+            else {
+                throw .malformed(TileSalts.self)
+            }
+            let place = TileSalts.saltSize * Int((next - 1) % LogStore.tileSize)
+            let start = TileSalts.saltSize * Int(next - first)
+            let length = TileSalts.saltSize * Int(end - next)
+            tileSalts.replaceSubrange(place..<place + length, with: salts[start..<start + length])
+            try write.put(store.salts, key: key.span, value: tileSalts.span.rawBytes)
+            next = end
+        }
+    }
+}

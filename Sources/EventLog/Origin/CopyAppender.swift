@@ -1,0 +1,80 @@
+/// Appends copies of other logs' events, which keep their times, salts and origins.
+struct CopyAppender {
+    /// Bytes and events in one append; a multiple of a tile.
+    private static let (byteLimit, countLimit) = (4 << 20, 16_384)
+
+    let log: EventLog
+    private var batch = EventBatch()
+    private var parts = CopiedParts()
+    private var sources: [SourceOrigin: SourceID] = [:]
+    private(set) var count: UInt64 = 0
+    /// Copies whose payloads are erased.
+    private(set) var erased = SequenceSet()
+    private var erasedPlaces: [UInt64] = []
+
+    init(_ log: EventLog) {
+        self.log = log
+        batch.keepsArrivals = true
+    }
+
+    var isFull: Bool { batch.byteCount >= Self.byteLimit || batch.count >= Self.countLimit }
+
+    /// The source's number here.
+    mutating func source(_ origin: SourceOrigin, first: Timestamp) async throws(EventLogError) -> SourceID {
+        if let known = sources[origin] { return known }
+        let number = try await log.source(copied: origin.copiedName, created: first)
+        sources[origin] = number
+        return number
+    }
+
+    /// - Parameter source: its number here, nil where it is the same.
+    mutating func add(_ record: RawSpan, salt: ArraySlice<UInt8>, origin: (ledger: LedgerID, sequence: UInt64), source: SourceID)
+    {
+        noteErased(record)
+        batch.append(record: record, source: source)
+        parts.salts += salt
+        parts.origins.append(origin.ledger, origin.sequence)
+    }
+
+    /// Adds an event of the log itself.
+    mutating func add(
+        _ event: NewEvent, at arrival: Timestamp, salt: ArraySlice<UInt8>, origin: (ledger: LedgerID, sequence: UInt64)
+    ) {
+        batch.append(event, arrival: arrival)
+        parts.salts += salt
+        parts.origins.append(origin.ledger, origin.sequence)
+    }
+
+    /// Adds an event that keeps its sequence and the number of its source.
+    /// - Parameter origin: nil where all events are the log's own.
+    mutating func addExact(
+        _ record: RawSpan, origin: (ledger: LedgerID, sequence: UInt64)?, salt: ArraySlice<UInt8>?
+    ) {
+        noteErased(record)
+        batch.append(record: record)
+        if let origin { parts.origins.append(origin.ledger, origin.sequence) }
+        if let salt { parts.salts += salt }
+    }
+
+    mutating func setTile(_ number: UInt64, _ stored: [UInt8]) { parts.tiles[number] = stored }
+
+    /// Stores what was added.
+    /// - Returns: the first event's sequence, nil when there was nothing.
+    @discardableResult
+    mutating func flush() async throws(EventLogError) -> EventSequence? {
+        guard !batch.isEmpty else { return nil }
+        batch.copied = parts
+        let added = UInt64(batch.count)
+        let range = try await log.append(batch)
+        if let first = range?.lowerBound.rawValue { for place in erasedPlaces { erased.append(first + place) } }
+        erasedPlaces = []
+        batch.removeAll()
+        parts = CopiedParts()
+        count += added
+        return range?.lowerBound
+    }
+
+    private mutating func noteErased(_ record: RawSpan) {
+        if Record.isErased(record) { erasedPlaces.append(UInt64(batch.count)) }
+    }
+}

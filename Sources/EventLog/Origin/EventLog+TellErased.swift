@@ -1,0 +1,16 @@
+extension EventLog {
+    /// Appends an event that says which copies of other logs' events are erased: without one, an erased record would be a forgery.
+    func tell(erased: SequenceSet, request: String, reason: String) async throws(EventLogError) {
+        guard !erased.isEmpty else { return }
+        let named = SequenceSet(try erasures().flatMap { SequenceSet($0.ranges).ranges })
+        let ranges = erased.subtracting(named).sequences
+        for start in stride(from: 0, to: ranges.count, by: Erasure.largestCount) {
+            let some = Array(ranges[start..<min(start + Erasure.largestCount, ranges.count)])
+            guard let last = some.last?.upperBound else { return }
+            let erasure = Erasure(ranges: some, reason: reason, request: request, root: try root(size: last), log: identifier)
+            var batch = EventBatch()
+            batch.append(NewEvent(try ErasureSignature.sign(erasure.payload, by: signer()), encoding: .erasure, source: .log))
+            try await append(batch)
+        }
+    }
+}

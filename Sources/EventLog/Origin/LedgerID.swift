@@ -1,0 +1,37 @@
+/// The 16 bytes that name a log.
+struct LedgerID: Sendable, Hashable, Comparable {
+    private let high: UInt64
+    private let low: UInt64
+
+    /// Nil for bytes of another number than 16.
+    init?(_ bytes: some Collection<UInt8>) {
+        guard bytes.count == 16 else { return nil }
+        high = bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+        low = bytes.suffix(8).reduce(0) { $0 << 8 | UInt64($1) }
+    }
+
+    /// Reads 32 hexadecimal digits.
+    init?(_ text: String) {
+        guard text.utf8.count == 32, let high = UInt64(text.prefix(16), radix: 16), let low = UInt64(text.suffix(16), radix: 16)
+        else { return nil }
+        (self.high, self.low) = (high, low)
+    }
+
+    init(_ numbers: (UInt64, UInt64)) { (high, low) = numbers }
+
+    /// The first eight bytes and the last, as numbers that sort as the bytes do.
+    var numbers: (UInt64, UInt64) { (high, low) }
+
+    var bytes: [UInt8] {
+        [high, low].flatMap { number in
+            stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: number >> UInt64($0)) }
+        }
+    }
+
+    /// As hexadecimal digits.
+    var text: String { bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() }
+
+    static func < (left: LedgerID, right: LedgerID) -> Bool {
+        left.high != right.high ? left.high < right.high : left.low < right.low
+    }
+}

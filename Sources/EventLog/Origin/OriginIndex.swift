@@ -1,0 +1,64 @@
+internal import LMDB
+
+/// The origins of all events of a log.
+struct OriginIndex: Sendable {
+    private var sets: [LedgerID: SequenceSet] = [:]
+    /// Whether every event has, in this log, the sequence that it had in the one log that it comes from.
+    private(set) var mirrored: LedgerID?
+
+    init(_ log: EventLog) throws(EventLogError) {
+        let own = try log.ledgerID
+        var ranges: [LedgerID: [ClosedRange<UInt64>]] = [:]
+        let reader = try log.beginRead()
+        var next: UInt64 = 1
+        var isMirror = true
+        func check(_ ledger: LedgerID, _ sequence: UInt64, at place: UInt64, _ mirrored: inout LedgerID?) {
+            if sequence != place || mirrored ?? ledger != ledger { isMirror = false }
+            mirrored = ledger
+        }
+        var problem: UInt64?
+        if let table = reader.store.origins {
+            try storing { () throws(StorageError) in
+                var cursor = try reader.transaction.cursor(table)
+                while try cursor.next() {
+                    guard let first = SequenceKey.sequence(cursor.key), let runs = OriginRow.runs(cursor.value, first: first),
+                        first >= next
+                    else { return problem = next }
+                    if first > next {
+                        check(own, next, at: next, &mirrored)
+                        ranges[own, default: []].extend(next...first - 1)
+                    }
+                    next = first
+                    for run in runs {
+                        check(run.ledger, run.first, at: next, &mirrored)
+                        ranges[run.ledger, default: []].extend(run.first...run.last)
+                        next += run.count
+                    }
+                }
+            }
+        }
+        if let problem {
+            throw EventLogError(.corrupt, path: log.path, detail: "where the events from \(problem) on come from cannot be read")
+        }
+        let head = reader.head.rawValue
+        if next <= head {
+            check(own, next, at: next, &mirrored)
+            ranges[own, default: []].extend(next...head)
+        }
+        if !isMirror { mirrored = nil }
+        sets = ranges.mapValues { SequenceSet($0) }
+    }
+
+    func contains(_ ledger: LedgerID, _ sequence: UInt64) -> Bool { sets[ledger]?.contains(sequence) ?? false }
+}
+
+extension [ClosedRange<UInt64>] {
+    /// Adds a range, to the last one where it follows that.
+    fileprivate mutating func extend(_ range: ClosedRange<UInt64>) {
+        if let last, last.upperBound < .max, last.upperBound + 1 == range.lowerBound {
+            self[count - 1] = last.lowerBound...range.upperBound
+        } else {
+            append(range)
+        }
+    }
+}

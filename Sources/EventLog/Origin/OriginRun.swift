@@ -1,0 +1,115 @@
+internal import MeshCrypto
+internal import ProtobufWire
+
+/// Consecutive events that were consecutive in the log that they come from, too.
+struct OriginRun: Sendable, Equatable {
+    var ledger: LedgerID
+    var first: UInt64
+    var count: UInt64
+
+    var last: UInt64 { first &+ count &- 1 }
+}
+
+extension [OriginRun] {
+    /// Adds the next event's origin.
+    mutating func append(_ ledger: LedgerID, _ sequence: UInt64) {
+        if let last, last.ledger == ledger, last.last &+ 1 == sequence {
+            self[count - 1].count += 1
+        } else {
+            append(OriginRun(ledger: ledger, first: sequence, count: 1))
+        }
+    }
+
+    var eventCount: UInt64 { reduce(0) { $0 &+ $1.count } }
+}
+
+/// A row of the table of origins, as `FORMAT.md` describes it.
+enum OriginRow {
+    static func bytes(_ runs: [OriginRun], first: UInt64) -> [UInt8] {
+        var ledgers: [LedgerID] = []
+        var expected: [UInt64] = []
+        var packed: [UInt8] = []
+        for run in runs {
+            var index = ledgers.firstIndex(of: run.ledger) ?? ledgers.count
+            if index == ledgers.count {
+                ledgers.append(run.ledger)
+                expected.append(0)
+                index = ledgers.count - 1
+            }
+            let step = Int64(bitPattern: run.first &- expected[index])
+            append(UInt64(index), to: &packed)
+            append(UInt64(bitPattern: (step << 1) ^ (step >> 63)), to: &packed)
+            append(run.count, to: &packed)
+            expected[index] = run.last &+ 1
+        }
+        var writer = WireWriter()
+        for ledger in ledgers { writer.bytes(1, ledger.bytes) }
+        writer.bytes(2, packed)
+        let checksum = XXH3.hash(writer.bytes, seed: first)
+        return (0..<8).map { UInt8(truncatingIfNeeded: checksum >> (8 * UInt64($0))) } + writer.bytes
+    }
+
+    /// Nil where the bytes are not those of a row with that first sequence.
+    static func runs(_ value: RawSpan, first: UInt64) -> [OriginRun]? {
+        guard value.byteCount > 8 else { return nil }
+        let stored = UInt64(littleEndian: unsafe value.unsafeLoadUnaligned(as: UInt64.self))
+        let body = value.extracting(droppingFirst: 8)
+        guard XXH3.hash(body, seed: first) == stored else { return nil }
+        do throws(WireError) {
+            return try runs(body)
+        } catch {
+            return nil
+        }
+    }
+
+    private static func runs(_ body: RawSpan) throws(WireError) -> [OriginRun]? {
+        var ledgers: [LedgerID] = []
+        var runs: [OriginRun] = []
+        var expected: [UInt64] = []
+        var reader = WireReader(body)
+        while let field = try reader.next() {
+            if field.tag == WireField.tag(1, .lengthDelimited) {
+                guard let ledger = LedgerID(body.bytes(field.range).copied) else { return nil }
+                ledgers.append(ledger)
+                expected.append(0)
+            } else if field.tag == WireField.tag(2, .lengthDelimited) {
+                let packed = body.bytes(field.range).copied
+                var place = 0
+                while place < packed.count {
+                    guard let index = number(packed, &place), let step = number(packed, &place),
+                        let count = number(packed, &place),
+                        index < UInt64(ledgers.count), count > 0
+                    else { return nil }
+                    let distance = (step >> 1) ^ (0 &- (step & 1))
+                    let run = OriginRun(ledger: ledgers[Int(index)], first: expected[Int(index)] &+ distance, count: count)
+                    guard run.first > 0, !run.first.addingReportingOverflow(count).overflow else { return nil }
+                    expected[Int(index)] = run.last &+ 1
+                    runs.append(run)
+                }
+            }
+        }
+        return runs.isEmpty ? nil : runs
+    }
+
+    private static func append(_ number: UInt64, to bytes: inout [UInt8]) {
+        var left = number
+        while left >= 0x80 {
+            bytes.append(UInt8(truncatingIfNeeded: left) | 0x80)
+            left >>= 7
+        }
+        bytes.append(UInt8(left))
+    }
+
+    private static func number(_ bytes: [UInt8], _ place: inout Int) -> UInt64? {
+        var number: UInt64 = 0
+        var shift: UInt64 = 0
+        while place < bytes.count, shift < 64 {
+            let byte = bytes[place]
+            place += 1
+            number |= UInt64(byte & 0x7f) << shift
+            if byte < 0x80 { return number }
+            shift += 7
+        }
+        return nil
+    }
+}

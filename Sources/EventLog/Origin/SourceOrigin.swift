@@ -1,0 +1,25 @@
+/// A source of the log that events come from, as it is named in other logs: `NAME @LEDGER`, and `@LEDGER` for what that log wrote itself.
+struct SourceOrigin: Sendable, Hashable {
+    let ledger: LedgerID
+    /// The name there; nil for the log itself.
+    let name: String?
+
+    var copiedName: String { (name.map { $0 + " " } ?? "") + "@" + ledger.text }
+
+    /// - Parameters:
+    ///   - ledger: where an event was appended first.
+    ///   - name: how its source is named in the log that has it now; nil for that log itself.
+    init(_ ledger: LedgerID, named name: String?) {
+        self.ledger = ledger
+        guard let name else {
+            self.name = nil
+            return
+        }
+        let mark = "@" + ledger.text
+        if name == mark {
+            self.name = nil
+        } else {
+            self.name = name.hasSuffix(" " + mark) ? String(name.dropLast(mark.count + 1)) : name
+        }
+    }
+}

@@ -1,0 +1,56 @@
+/// Which events of a log are recorded.
+///
+/// All of them, or a range of sequences, keep their sequences: what is recorded is (a part of) the log. Any other choice makes a new log, whose
+/// events are numbered anew and know where they come from.
+public struct RecordingSelection: Sendable {
+    /// The first and the last event; nil for the log's.
+    public var first: EventSequence?
+    public var last: EventSequence?
+    /// Only events for which it returns true.
+    public var isWanted: (@Sendable (EventHeader, RawSpan) -> Bool)?
+    /// Sealed blocks that need not be opened.
+    public var blocks: BlockFilter?
+    /// How the choice was made, for people; part of what identifies the new log.
+    public var text: String
+
+    public init(
+        first: EventSequence? = nil, last: EventSequence? = nil,
+        where isWanted: (@Sendable (EventHeader, RawSpan) -> Bool)? = nil,
+        blocks: BlockFilter? = nil, text: String = ""
+    ) {
+        self.first = first
+        self.last = last
+        self.isWanted = isWanted
+        self.blocks = blocks
+        self.text = text
+    }
+
+    /// Everything.
+    public static var all: RecordingSelection { RecordingSelection() }
+}
+
+/// What a recording holds.
+public struct RecordingSummary: Sendable, Equatable {
+    /// The identifier of the log that it is of: of a new one, where not all of another's events were chosen.
+    public var ledger: String
+    /// The log from which the events were chosen; nil where the log is recorded as it is.
+    public var selectedFrom: String?
+    public var selection = ""
+    public var eventCount: UInt64 = 0
+    /// The first event's sequence.
+    public var first = EventSequence(1)
+    /// The root of the tree over the recorded events: that of the log, where all are recorded.
+    public var root: [UInt8] = []
+    public var byteCount = 0
+    /// The signed checkpoint that came along.
+    public var checkpoint: SignedNote?
+
+    public var last: EventSequence { EventSequence(first.rawValue + eventCount - 1) }
+}
+
+/// How far recording or importing has come, in events.
+public struct RecordingProgress: Sendable {
+    public var done: UInt64
+    /// Nil where nobody knows.
+    public var total: UInt64?
+}

@@ -1,0 +1,26 @@
+internal import MeshCrypto
+
+/// The tree over leaves that come one after the other, of which only the right edge is kept.
+struct LeafTree {
+    private var hasher = MerkleHasher()
+    /// Full subtrees, the largest first.
+    private var edge: [SHA256Digest] = []
+    private(set) var count: UInt64 = 0
+
+    mutating func add(_ leaf: SHA256Digest) {
+        edge.append(leaf)
+        count += 1
+        for _ in 0..<count.trailingZeroBitCount {
+            let right = edge.removeLast()
+            edge.append(hasher.nodeHash(edge.removeLast(), right))
+        }
+    }
+
+    /// The root over the leaves so far (RFC 6962, section 2.1).
+    func root() -> SHA256Digest {
+        guard var root = edge.last else { return MerkleHasher.emptyRoot }
+        var hasher = hasher
+        for left in edge.dropLast().reversed() { root = hasher.nodeHash(left, root) }
+        return root
+    }
+}

@@ -1,0 +1,73 @@
+import ArgumentParser
+import EventLog
+import Foundation
+import MeshViews
+
+struct BackupCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "backup", abstract: "Bring a backup of the ledger up to date, also while it is written to.",
+        discussion: """
+            The first run copies everything, later runs what is new. Each part is read again before it counts; whatever interrupts a run, the
+            backup is what the last complete run made. What was erased in the ledger leaves the backup with the next run.
+
+            Channel keys come along with --with-keys only, the key that signs checkpoints with --with-signing-key only: without it a restored ledger
+            signs with a new one. Views are not in a backup, they follow from the events.
+
+              meshledger backup /srv/backup/mesh
+              meshledger backup --verify /srv/backup/mesh
+              meshledger restore /srv/backup/mesh restored.ledger
+            """)
+
+    @OptionGroup var ledger: LedgerOption
+    @Flag(help: "Take the channel keys along.") var withKeys = false
+    @Flag(help: "Take the key that signs checkpoints along.") var withSigningKey = false
+    @Flag(help: "Only read the backup from end to end and say whether it is whole; needs no ledger.") var verify = false
+    @Argument(help: "The backup's folder.", completion: .directory) var folder: String
+
+    func run() async throws {
+        if verify { return try check() }
+        let log = try ledger.openLogForReading()
+        let bar = ProgressBar("backing up")
+        let report: BackupReport
+        do {
+            let options = BackupOptions(includesKeys: withKeys, includesSigningKey: withSigningKey)
+            report = try log.backup(to: folder, options: options) { bar.show($0) }
+        } catch {
+            bar.end()
+            await log.close()
+            throw error
+        }
+        bar.end()
+        await log.close()
+        let output = StandardOutput()
+        output.line(
+            "\(report.eventCount) events are in \(folder), \(report.written) of them written now (\(report.writtenBytes) bytes)")
+        if report.rewrittenParts > 0 { output.line("\(report.rewrittenParts) parts were written anew without what was erased") }
+    }
+
+    private func check() throws {
+        let bar = ProgressBar("reading the backup")
+        defer { bar.end() }
+        do {
+            let contents = try EventLog.checkBackup(folder) { bar.show($0) }
+            bar.end()
+            let time = TimeText.iso(contents.time.seconds)
+            StandardOutput().line(
+                "\(contents.eventCount) events of the ledger \(contents.ledger) in \(contents.partCount) parts, of \(time): all intact"
+            )
+        } catch {
+            guard error.code == .corrupt else { throw error }
+            bar.end()
+            throw CommandError(.verificationFailed, "\(error.path): \(error.detail ?? "\(error)"); run `meshledger backup` again")
+        }
+    }
+}
+
+extension ProgressBar {
+    /// - Returns: true, so that the work goes on.
+    func show(_ progress: RecordingProgress) -> Bool {
+        let fraction = progress.total.map { $0 == 0 ? 1 : Double(progress.done) / Double($0) }
+        show(fraction: fraction, done: progress.done, unit: "events")
+        return true
+    }
+}

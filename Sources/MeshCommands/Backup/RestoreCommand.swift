@@ -1,0 +1,79 @@
+import ArgumentParser
+import EventLog
+import Foundation
+import MeshViews
+
+struct RestoreCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "restore", abstract: "Make a ledger from a backup.",
+        discussion: """
+            The restored ledger has the identifier, events, sources, import marks and tree of the one that was backed up: its checkpoints and
+            proofs hold. What was erased before the backup's last run stays erased, also where an earlier state is restored; --erasures-of
+            carries out what was erased later in another copy of the ledger. Until it is complete it is called NEW.restoring.
+
+              meshledger restore /srv/backup/mesh restored.ledger
+              meshledger restore --until 2026-01-31 /srv/backup/mesh january.ledger
+            """)
+
+    @Option(help: ArgumentHelp("Up to this event, or up to this time of arrival.", valueName: "sequence|time")) var until: String?
+    @Option(
+        help: ArgumentHelp("A later copy of the ledger, whose erasures are carried out.", valueName: "ledger"),
+        completion: .directory)
+    var erasuresOf: String?
+    @Argument(help: "The backup's folder.", completion: .directory) var folder: String
+    @Argument(help: "The new ledger's folder, which does not exist yet.", completion: .directory) var new: String
+
+    func run() async throws {
+        let erasures = try await erasures()
+        try makeParent(of: new)
+        let bar = ProgressBar("restoring")
+        let report: RestoreReport
+        do {
+            report = try await EventLog.restore(folder, to: new, until: end(), erasures: erasures) { bar.show($0) }
+        } catch {
+            bar.end()
+            throw error
+        }
+        bar.end()
+        let output = StandardOutput()
+        output.line("\(report.eventCount) events are in \(new); its views are built when it is read")
+        if report.erased > 0 { output.line("\(report.erased) events that were erased later are erased in it, too") }
+        if !report.hasSigningKey {
+            output.line(
+                "the backup has no signing key: new checkpoints are signed with a new one, older ones verify with the old public key"
+            )
+        }
+        if !report.hasKeys { output.line("the backup has no channel keys: add them with `meshledger keys add`") }
+    }
+
+    private func end() throws -> RestoreEnd? {
+        guard let until else { return nil }
+        if let sequence = UInt64(until) { return .sequence(EventSequence(sequence)) }
+        guard let time = TimeArgument(argument: until) else {
+            throw ValidationError("--until is the number of an event, or a time such as 2026-01-31T10:15:00Z or 'yesterday'")
+        }
+        return .time(time.time)
+    }
+
+    private func erasures() async throws -> [Erasure] {
+        guard let erasuresOf else { return [] }
+        let log = try EventLog.open(at: erasuresOf, options: EventLogOptions(access: .readOnly))
+        do {
+            let erasures = try log.erasures()
+            await log.close()
+            return erasures
+        } catch {
+            await log.close()
+            throw error
+        }
+    }
+}
+
+func makeParent(of path: String) throws {
+    let parent = URL(fileURLWithPath: path).deletingLastPathComponent().path
+    do {
+        try FileManager.default.createDirectory(atPath: parent, withIntermediateDirectories: true)
+    } catch {
+        throw CommandError(.cannotCreate, "the folder \(parent) cannot be made: \(error.localizedDescription)")
+    }
+}

@@ -1,0 +1,77 @@
+import ArgumentParser
+import EventLog
+import MeshViews
+import Meshtastic
+import Synchronization
+
+/// What is exported: one of the subjects, or with the format `ledger` the file that is written.
+enum ExportTarget: ExpressibleByArgument {
+    case subject(ExportSubject)
+    case file(String)
+
+    init?(argument: String) {
+        self = ExportSubject(rawValue: argument).map { .subject($0) } ?? .file(argument)
+    }
+}
+
+extension ExportCommand {
+    /// Writes a recording of the ledger, into a file or to standard output.
+    func exportLedger() async throws {
+        if node != nil { return try await ledger.reading { try record($0.log, $0) } }
+        let log = try ledger.openLogForReading()
+        do {
+            try record(log, nil)
+        } catch {
+            await log.close()
+            throw error
+        }
+        await log.close()
+    }
+
+    private func record(_ log: EventLog, _ ledger: Ledger?) throws {
+        var selection = RecordingSelection.all
+        if let since = times.since {
+            guard let first = try log.firstSequence(arrivedFrom: since.time) else {
+                throw CommandError(.noInput, "\(log.path) has no events since then")
+            }
+            selection.first = first
+        }
+        if let until = times.until {
+            selection.last = try log.lastSequence(arrivedBy: Timestamp(microseconds: until.time.microseconds &- 1))
+        }
+        if let ledger, let number = try node?.number(in: ledger) {
+            let rows = RowsBehindLock(try EventRows(ledger))
+            selection.blocks = .packets(fromOrTo: number)
+            selection.text = "packets from or to \(NodeID.text(number))"
+            selection.isWanted = { header, payload in
+                let bytes = unsafe payload.withUnsafeBytes { unsafe [UInt8]($0) }
+                guard let packet = rows.row(Event(header: header, payload: bytes)).packet else { return false }
+                return packet.hasPacket && (packet.from == number || packet.to == number)
+            }
+        }
+        let bar = ProgressBar("recording")
+        defer { bar.end() }
+        guard case .file(let file) = subject, file != "-" else {
+            _ = try log.record(toDescriptor: 1, path: "standard output", selection) { bar.show($0) }
+            return
+        }
+        let summary = try log.record(to: file, selection) { bar.show($0) }
+        bar.end()
+        let output = StandardOutput()
+        output.line("\(summary.eventCount) events are in \(file) (\(summary.byteCount) bytes)")
+        if summary.selectedFrom != nil {
+            output.line("they are a new ledger, \(summary.ledger), not a copy: \(selection.text)")
+        } else if selection.first != nil || selection.last != nil {
+            output.line("they are events \(summary.first) to \(summary.last) of the ledger \(summary.ledger), not all of it")
+        }
+    }
+}
+
+/// Decoding uses buffers again, so one thread at a time may ask.
+private final class RowsBehindLock: Sendable {
+    private let rows: Mutex<EventRows>
+
+    init(_ rows: sending EventRows) { self.rows = Mutex(rows) }
+
+    func row(_ event: Event) -> EventRow { rows.withLock { $0.row(event) } }
+}

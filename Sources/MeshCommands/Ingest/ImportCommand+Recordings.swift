@@ -1,0 +1,43 @@
+import ArgumentParser
+import EventLog
+import MeshViews
+
+extension ImportCommand {
+    /// Takes recordings of ledgers. They are not files of traffic, so they come alone.
+    /// - Returns: false where the files are no recordings.
+    func importRecordings() async throws -> Bool {
+        let found = files.filter { recording || EventLog.isRecording($0) }
+        guard !found.isEmpty else { return false }
+        guard found.count == files.count, format == nil, source == nil else {
+            throw ValidationError("\(found[0]) is the recording of a ledger: import it alone, without --format and --source")
+        }
+        let ledger = try await ledger.openForWriting()
+        do {
+            for file in found { try await importRecording(file, into: ledger) }
+            try await ledger.catchUp(title: "folding")
+        } catch {
+            try? await ledger.close()  // the first failure is the one to tell
+            throw error
+        }
+        try await ledger.close()
+        return true
+    }
+
+    private func importRecording(_ file: String, into ledger: Ledger) async throws {
+        let bar = ProgressBar(file)
+        defer { bar.end() }
+        let report =
+            file == "-"
+            ? try await ledger.log.importRecording(descriptor: 0, path: "standard input") { bar.show($0) }
+            : try await ledger.log.importRecording(file) { bar.show($0) }
+        bar.end()
+        let output = StandardOutput()
+        let form = report.isExact ? "an exact copy of" : "copied from"
+        var line = "\(DisplayWidth.safe(file)): \(report.added) events, \(form) the ledger \(report.recording.ledger)"
+        if report.present > 0 { line += "; \(report.present) were there already" }
+        output.line(line)
+        if let origin = report.recording.selectedFrom {
+            output.line("  it is a new ledger, chosen from \(origin): \(DisplayWidth.safe(report.recording.selection))")
+        }
+    }
+}
