@@ -57,7 +57,16 @@ struct StatsCommand: AsyncParsableCommand {
             if let erasure = try ledger.log.pendingErasure() {
                 facts.append(Fact(name: "erasure_unfinished", value: .unsigned(erasure.rawValue)))
             }
-            facts.append(Fact(name: "log_bytes", value: .unsigned(Self.size(of: ledger.path + "/log"))))
+            let logBytes = Self.size(of: ledger.path + "/log")
+            facts.append(Fact(name: "log_bytes", value: .unsigned(logBytes)))
+            let forecast = try DiskForecast(ledger.log, logBytes: logBytes)
+            facts.append(Fact(name: "log_bytes_a_day", value: forecast.bytesPerDay.map { .unsigned($0) } ?? .null))
+            facts.append(Fact(name: "disk_free_bytes", value: .unsigned(forecast.freeBytes)))
+            facts.append(Fact(name: "disk_full_in_days", value: forecast.daysLeft.map { .unsigned($0) } ?? .null))
+            for reader in try ledger.log.blockingReaders() {
+                let value = CellValue.unsigned(UInt64(clamping: reader.commitsBehind))
+                facts.append(Fact(name: "reader_\(reader.process)_commits_behind", value: value))
+            }
             for consumer in try ledger.log.consumers() {
                 facts.append(Fact(name: "consumer_\(consumer.name)_acknowledged", value: .unsigned(consumer.position.rawValue)))
                 facts.append(Fact(name: "consumer_\(consumer.name)_lag", value: .unsigned(consumer.lag)))

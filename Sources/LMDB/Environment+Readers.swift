@@ -1,0 +1,36 @@
+internal import CLMDB
+internal import Glibc
+
+/// A read transaction that is open, in whatever process.
+public struct OpenRead: Sendable, Hashable {
+    public let process: Int32
+    /// The number of the commit that it reads; pages that later ones replaced cannot be used again before it ends.
+    public let transaction: Int
+}
+
+extension Environment {
+    /// The read transactions that are open now, after the places of dead processes were freed.
+    public func openReads() throws(StorageError) -> [OpenRead] {
+        try clearStaleReaders()
+        try enter(forWriting: false)
+        defer { leave() }
+        var text: [UInt8] = []
+        let result = unsafe withUnsafeMutablePointer(to: &text) { place in
+            unsafe mdb_reader_list(
+                handle,
+                { line, place in
+                    guard let line = unsafe line, let place = unsafe place else { return 0 }
+                    let bytes = unsafe UnsafeRawBufferPointer(start: line, count: strlen(line))
+                    unsafe place.assumingMemoryBound(to: [UInt8].self).pointee.append(contentsOf: bytes)
+                    return 0
+                }, place)
+        }
+        guard result >= 0 else { throw StorageError(.init(number: result), call: "mdb_reader_list", path: path, number: result) }
+        // Process, thread and commit; a dash in the place of the commit for readers that are between two transactions.
+        return String(decoding: text, as: UTF8.self).split(separator: "\n").compactMap { line in
+            let words = line.split(separator: " ")
+            guard words.count == 3, let process = Int32(words[0]), let transaction = Int(words[2]) else { return nil }
+            return OpenRead(process: process, transaction: transaction)
+        }
+    }
+}
