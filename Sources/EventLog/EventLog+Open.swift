@@ -93,6 +93,7 @@ extension EventLog {
             try storing { () throws(StorageError) in
                 try store.writeMeta(
                     created: options.created ?? options.clock(), identifier: options.identifier ?? options.randomBytes(16))
+                try options.beginning?.write(to: store)
             }
         }
         let identifier = try store.checkMeta(path: folder.path)

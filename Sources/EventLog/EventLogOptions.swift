@@ -29,6 +29,8 @@ public struct EventLogOptions: Sendable {
     /// The identifier of a log that is created, 16 bytes, and when it was created first: those of the log that it is a copy of.
     var identifier: [UInt8]?
     var created: Timestamp?
+    /// Where a new log begins, other than with event 1.
+    var beginning: LogBeginning?
     /// Whether the folder is removed at the end.
     var isTemporary = false
     /// Asked before each commit whether it shall fail, so that tests can make it.

@@ -137,6 +137,34 @@ struct RetentionCuts {
         await log.close()
     }
 
+    @Test(arguments: [false, true]) func `a salvaged log begins where the damaged one began`(endsWithCut: Bool) async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/ledger"
+        let log = try EventLog.create(at: path, options: manual)
+        try await appendNumbered(log, 5_000)
+        let baseline = Retention.Baseline(view: "nodes", recipe: "v1-0", digest: [1, 2, 3])
+        let (told, _) = try await log.cut(through: EventSequence(2_304), baselines: [baseline])
+        if !endsWithCut { try await appendNumbered(log, 300) }
+        let (head, root) = (log.head, try log.root(size: EventSequence(2_304)))
+        let checksum = try log.checksum(of: EventSequence(2_304))
+        await log.close()
+        try LogFiles(path: path).damage(numberedPayload(4_000))
+        let report = try await EventLog.salvage(path, to: folder.path + "/new")
+        #expect(report.dropped == 2_304 && report.missing <= 1 && report.knowsEnd)
+        let new = try EventLog.open(at: folder.path + "/new", options: manual)
+        #expect(new.first == EventSequence(2_305) && new.head == head.advanced(by: 1))
+        #expect(try new.verify().problems == [])
+        #expect(try new.root(size: EventSequence(2_304)) == root)
+        #expect(try new.checksum(of: EventSequence(2_304)) == checksum)
+        #expect(try new.retention()?.retention.baselines == [baseline])
+        #expect(try new.event(told)?.header.encoding == .retention)
+        let kept = try new.events(in: EventSequence(1)...head)
+        #expect(kept.count == Int(head.rawValue) - 2_304)
+        #expect(
+            kept.filter { $0.header.encoding == .note }.allSatisfy { $0.payload == numberedPayload(Int($0.sequence.rawValue)) })
+        await new.close()
+    }
+
     @Test func `changed hashes of dropped events are found`() async throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/ledger"

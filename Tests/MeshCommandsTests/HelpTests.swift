@@ -8,7 +8,7 @@ struct HelpTests {
     @Test(arguments: [
         "init", "import", "ingest mqtt", "events", "packet show", "nodes", "positions", "telemetry", "messages", "channels",
         "keys",
-        "keys add", "stats", "quarantine", "rebuild", "verify", "salvage", "export",
+        "keys add", "stats", "quarantine", "rebuild", "verify", "salvage", "export", "retain",
     ])
     func `help teaches by example`(command: String) throws {
         let words = command.split(separator: " ").map(String.init)

@@ -28,10 +28,10 @@ extension EventLog {
             sealer.add(SealRequest(target: last.rawValue, progress: { _ in }, waiter: waiter))
         }
         if let failure { throw failure }
-        try await hashTiles(through: last.rawValue)
         return try await maintenance.perform { () throws(EventLogError) in
             try self.check(cut: last.rawValue)
             if try self.pendingErasure() != nil { _ = try ErasureRun(self, maintenance).finish() }
+            try self.hashTiles(through: last.rawValue, dropper)
             let (cut, retention) = try self.prepareCut(through: last.rawValue, baselines, checkpoints)
             let event = try self.firstBlocking(.cut(cut), nil, nil)
             self.board.raiseCut(last.rawValue)
@@ -59,24 +59,25 @@ extension EventLog {
         return (EventSequence(sequence), retention)
     }
 
-    /// Returns when the tree has the hashes of all tiles up to the event.
-    private func hashTiles(through last: UInt64) async throws(EventLogError) {
-        var hashed: UInt64 = 0
-        var attempts = 0
+    /// Returns when the tree has the hashes of all tiles up to the event: hashes those that its keeper has not got to yet.
+    private func hashTiles(through last: UInt64, _ dropper: Dropper) throws(EventLogError) {
+        var (reached, attempts) = (0 as UInt64, 0)
         while true {
-            let tiles = try storing { () throws(StorageError) in try store.hashedTiles(store.environment.beginRead()) }
-            if tiles * LogStore.tileSize >= last { return }
-            attempts = tiles > hashed ? 0 : attempts + 1
-            hashed = tiles
-            if attempts > 400 {
-                // The tree's keeper goes no further; the tile itself says why.
-                var reader = TileReader(try beginRead())
-                _ = try reader.tileHash(tiles)
-                attempts = 0
+            let reader = try beginRead()
+            var frontier = try storing { () throws(StorageError) in try TreeFrontier(reader) }
+            let first = frontier.tiles
+            guard first * LogStore.tileSize < last else { return }
+            attempts = first > reached ? 0 : attempts + 1
+            reached = first
+            guard attempts < 100 else {
+                throw EventLogError(.notCuttable, path: path, detail: "the tree's hashes cannot be stored; is the disk full?")
             }
-            treeKeeper.withLock { $0 }?.hurry(head: last)
-            try await flush()
-            try? await Task.sleep(for: .milliseconds(5))  // cancelled: a cut that was begun ends
+            var rows: [TreeWork.Row] = []
+            var tiles = TileReader(reader)
+            for tile in first..<min(first + 64, last / LogStore.tileSize) { frontier.add(try tiles.tileHash(tile), to: &rows) }
+            // Where the keeper moves the same at this moment, the second of both is passed over.
+            dropper.prepared.add(TreeWork(firstTile: first, rows: rows) {})
+            _ = try firstBlocking(.many([]), nil, nil)
         }
     }
 
@@ -92,9 +93,7 @@ extension EventLog {
         var retention = Retention(
             first: EventSequence(last + 1), count: last - before, firstArrival: Timestamp(microseconds: arrivals.lowest),
             lastArrival: Timestamp(microseconds: arrivals.highest), root: try tree.root(size: last).bytes, baselines: baselines)
-        let signer = try signer()
-        let note = try signer.sign(retention.text(origin: signer.verifier.name))
-        retention.signature = note.signatures.first?.bytes ?? []
+        try sign(&retention)
         var nodes: [KeptNode] = []
         for size in IssuedCheckpoints(ledger: path).sizes.union(checkpoints)
         where size > before && size < last && size % LogStore.tileSize != 0 {
@@ -102,6 +101,22 @@ extension EventLog {
         }
         let event = NewEvent(retention.payload, encoding: .retention, source: .log)
         return (LogCut(event: event, last: last, checksum: checksum, nodes: nodes), retention)
+    }
+
+    private func sign(_ retention: inout Retention) throws(EventLogError) {
+        let signer = try signer()
+        let note = try signer.sign(retention.text(origin: signer.verifier.name))
+        retention.signature = note.signatures.first?.bytes ?? []
+    }
+
+    /// Appends what a log says that began after dropped events.
+    func tell(_ words: Retention, checksum: UInt64) throws(EventLogError) {
+        var retention = words
+        let last = retention.first.rawValue - 1
+        retention.root = try root(size: EventSequence(last))
+        try sign(&retention)
+        let event = NewEvent(retention.payload, encoding: .retention, source: .log)
+        _ = try firstBlocking(.cut(LogCut(event: event, last: last, checksum: checksum, nodes: [])), nil, nil)
     }
 
     /// The lowest and highest arrival time of whole tiles.

@@ -7,13 +7,16 @@ public struct Retention: Sendable, Hashable {
         public var view: String
         /// The recipe that made them.
         public var recipe: String
-        /// Names their content: whoever uses them checks it.
+        /// SHA-256 of the file that holds them: whoever uses it checks that.
         public var digest: [UInt8]
+        /// What `meshledger view digest` tells of the rows.
+        public var rows: String
 
-        public init(view: String, recipe: String, digest: [UInt8]) {
+        public init(view: String, recipe: String, digest: [UInt8], rows: String = "") {
             self.view = view
             self.recipe = recipe
             self.digest = digest
+            self.rows = rows
         }
     }
 
@@ -45,7 +48,7 @@ public struct Retention: Sendable, Hashable {
 }
 
 extension Retention {
-    /// Protobuf: 1 first, 2 count, 3 and 4 times in microseconds, 5 root, 6 baselines (1 view, 2 recipe, 3 digest), 7 signature.
+    /// Protobuf: 1 first, 2 count, 3 and 4 times in microseconds, 5 root, 6 baselines (1 view, 2 recipe, 3 digest, 4 rows), 7 signature.
     public var payload: [UInt8] {
         var writer = WireWriter(capacity: 512)
         writer.varint(1, first.rawValue)
@@ -58,6 +61,7 @@ extension Retention {
                 message.string(1, baseline.view)
                 message.string(2, baseline.recipe)
                 message.bytes(3, baseline.digest)
+                message.string(4, baseline.rows)
             }
         }
         if !signature.isEmpty { writer.bytes(7, signature) }
@@ -98,6 +102,7 @@ extension Retention.Baseline {
             case WireField.tag(1, .lengthDelimited): view = reader.string(field)
             case WireField.tag(2, .lengthDelimited): recipe = reader.string(field)
             case WireField.tag(3, .lengthDelimited): digest = reader.bytes(field).asArray
+            case WireField.tag(4, .lengthDelimited): rows = reader.string(field)
             default: break
             }
         }

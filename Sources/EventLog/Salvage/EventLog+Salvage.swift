@@ -33,7 +33,9 @@ extension EventLog {
         let unfinished = URL(fileURLWithPath: new).path + ".salvaging"
         var salvage = try LogSalvage(file, scratch: parent, progress: progress)
         let clock = SettableClock()
-        let log = try create(at: unfinished, options: EventLogOptions(clock: { clock.now }))
+        var options = EventLogOptions(clock: { clock.now })
+        options.beginning = salvage.beginning
+        let log = try create(at: unfinished, options: options)
         do throws(EventLogError) {
             var writer = SalvageWriter(log, clock)
             let report = try salvage.gather(progress: progress) { sequence, record throws(EventLogError) in
@@ -42,6 +44,7 @@ extension EventLog {
                 try writer.note(lost: range)
             }
             try writer.finish()
+            if let beginning = salvage.beginning { try writer.tell(of: beginning) }
             try await writer.keep(salvage.sources, named: report.namelessSources, salvage.cursors)
             try await log.completeErasures()
             await log.close()
@@ -101,6 +104,8 @@ struct SalvageWriter {
     private let log: EventLog
     private let clock: SettableClock
     private var batch = EventBatch()
+    /// What the damaged log said last of dropped events.
+    private var retention: Retention?
 
     init(_ log: EventLog, _ clock: SettableClock) {
         self.log = log
@@ -109,6 +114,9 @@ struct SalvageWriter {
     }
 
     mutating func save(_ record: RawSpan) throws(EventLogError) {
+        if Record.encoding(record) == .retention, RecordHeader(record).source == 0 {
+            retention = Retention(payload: record.extracting(droppingFirst: RecordHeader.size)) ?? retention
+        }
         batch.append(record: record)
         try flushIfLarge()
     }
@@ -131,6 +139,15 @@ struct SalvageWriter {
         guard !batch.isEmpty else { return }
         try log.appendBlocking(batch)
         batch.removeAll()
+    }
+
+    /// The new log says itself what is not in it: the damaged one's word is signed by another key.
+    func tell(of beginning: LogBeginning) throws(EventLogError) {
+        let known = retention.flatMap { $0.first.rawValue == beginning.cut + 1 ? $0 : nil }
+        try log.tell(
+            Retention(
+                first: EventSequence(beginning.cut + 1), count: 0, firstArrival: known?.firstArrival ?? clock.now,
+                lastArrival: known?.lastArrival ?? clock.now, baselines: known?.baselines ?? []), checksum: beginning.checksum)
     }
 
     /// Gives the sources their numbers and names again.

@@ -7,6 +7,8 @@ struct LiveTables {
     /// Sources by their number.
     private(set) var sources: [UInt32: EventSource] = [:]
     private(set) var cursors: [SourceCursor] = []
+    /// What retention has dropped.
+    private(set) var cut = Cut()
     /// Whether all pages of the tables of sources and cursors were found.
     private(set) var hasAllSources = false
     private(set) var hasAllCursors = false
@@ -64,14 +66,18 @@ struct LiveTables {
                 roots[Self.text(page.bytes.extracting(node.key))] = root
             }
         }
-        if takesRows { readRows(file, meta, roots) }
+        let cut = Self.cut(file, meta, roots, takesHashes: takesRows)
+        if takesRows {
+            readRows(file, meta, roots)
+            self.cut = cut
+        }
         guard let sealedRoot = roots["sealed"], let eventsRoot = roots["events"] else { return Commit(isWhole: false) }
         let sealed = rows(sealedRoot, file, meta)
         let events = rows(eventsRoot, file, meta)
         var commit = Commit(
             isWhole: tables.isWhole && sealed.isSound && events.isSound && sealed.count == sealedRoot.entries
                 && events.count == eventsRoot.entries)
-        if let base = Self.base(sealed, events, file) {
+        if let base = Self.base(sealed, events, cut.last, file) {
             // Pages that are all sound tell better how many rows there are than the count does.
             let (sum, overflows) = base.addingReportingOverflow(events.isSound ? events.count : eventsRoot.entries)
             commit.counted = overflows ? nil : sum
@@ -104,10 +110,10 @@ struct LiveTables {
     }
 
     /// The last sequence before those in `events`: that of the last sealed block, or else the one before the first of them.
-    private static func base(_ sealed: Rows, _ events: Rows, _ file: DataFile) -> UInt64? {
+    private static func base(_ sealed: Rows, _ events: Rows, _ cut: UInt64, _ file: DataFile) -> UInt64? {
         if let last = sealed.lastBlock, let header = block(last.node, last.page, last.first, file) { return header.last }
         if events.isSound && events.count > 1 { return events.base }
-        return sealed.isSound && sealed.count == 0 ? 0 : nil
+        return sealed.isSound && sealed.count == 0 ? cut : nil
     }
 
     private static func block(_ node: LeafNode, _ page: UInt64, _ first: UInt64, _ file: DataFile) -> BlockHeader? {

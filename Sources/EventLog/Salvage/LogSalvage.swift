@@ -15,6 +15,11 @@ package struct LogSalvage {
 
     var cursors: [SourceCursor] { live.cursors }
 
+    /// Where the log begins that was dropped from; nil where it begins with event 1.
+    var beginning: LogBeginning? {
+        live.cut.last == 0 ? nil : LogBeginning(cut: live.cut.last, checksum: live.cut.checksum, hashes: live.cut.hashes)
+    }
+
     /// Scans the whole file.
     /// - Parameters:
     ///   - path: of the data file.
@@ -46,7 +51,9 @@ package struct LogSalvage {
         var reader = PieceReader(file)
         var open: [SalvagePiece] = []
         var upcoming = try nextPiece()
-        var next: UInt64 = 1
+        // Dropped events may still be found in free pages; they stay dropped.
+        var next = live.cut.last + 1
+        report.dropped = live.cut.last
         var used: Set<UInt32> = []
         while true {
             open.removeAll { $0.last < next }

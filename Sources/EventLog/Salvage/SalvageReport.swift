@@ -7,6 +7,8 @@ public struct SalvageReport: Sendable, Equatable {
     public internal(set) var missing = 0
     /// The first ranges of them, at most 10,000.
     public internal(set) var missingRanges: [ClosedRange<EventSequence>] = []
+    /// Events that retention had dropped; they stay so.
+    public internal(set) var dropped: UInt64 = 0
     /// Events that were found where the file's own lists no longer lead.
     public internal(set) var found = 0
     /// Records beyond the end of the log, of a write that never ended. They were never acknowledged and are not taken.

@@ -22,7 +22,7 @@ extension EventLog {
         var tree = TreeVerifier()
         let pending = try pendingErasure()
         var erasures = ErasureVerifier(pending: pending)
-        if cut > 0 { try verifyCut(cut, &tree, &result) }
+        if cut > 0 { try verifyCut(cut, signedBy: verifier, &tree, &result) }
         var next = cut / LogStore.tileSize
         while next < tileCount {
             let end = min(next + VerificationRound.size, tileCount)

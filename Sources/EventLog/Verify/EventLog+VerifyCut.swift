@@ -4,7 +4,9 @@ internal import MeshCrypto
 extension EventLog {
     /// Checks what is left of dropped events: that the tree's hashes over them fit each other, and that an event which the log's key signed
     /// says what was dropped.
-    func verifyCut(_ cut: UInt64, _ tree: inout TreeVerifier, _ result: inout LogVerification) throws(EventLogError) {
+    func verifyCut(
+        _ cut: UInt64, signedBy verifier: NoteVerifier?, _ tree: inout TreeVerifier, _ result: inout LogVerification
+    ) throws(EventLogError) {
         result.eventsDropped = cut
         let isWhole = try verifyHashes(through: cut, &tree, &result)
         let found: Retention?
@@ -24,7 +26,8 @@ extension EventLog {
             }
         }
         do throws(EventLogError) {
-            if try !found.isSigned(by: verifier()) {
+            let verifier = if let verifier { verifier } else { try self.verifier() }
+            if !found.isSigned(by: verifier) {
                 result.add(0, "what says that retention has dropped events 1 to \(cut) is not signed by the key of this ledger")
             }
         } catch {

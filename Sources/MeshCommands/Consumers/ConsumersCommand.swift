@@ -21,6 +21,7 @@ struct ConsumersListCommand: AsyncParsableCommand {
             Column<ConsumerStatus>("name") { .text($0.name) },
             Column<ConsumerStatus>("acknowledged") { .unsigned($0.position.rawValue) },
             Column<ConsumerStatus>("lag") { .unsigned($0.lag) },
+            Column<ConsumerStatus>("lost", isDetail: true) { .unsigned($0.lost) },
             Column<ConsumerStatus>("process") { $0.holder.map { .unsigned(UInt64($0)) } ?? .null },
         ])
         for consumer in consumers { writer.write(consumer) }

@@ -38,6 +38,8 @@ struct FollowCommand: AsyncParsableCommand {
     @Option(help: "Under which name the position is kept: letters, digits, - and _.") var consumer: String
     @Option(help: ArgumentHelp("Where a new consumer begins: start, now, or the first event's sequence.", valueName: "place"))
     var from = StartArgument(.start)
+    @Flag(help: "Go on with the first event that is kept where retention dropped some unread, and tell how many.")
+    var skipDropped = false
     @Option(help: "The most events between two acknowledgements.") var batch = 1_000
     @Flag(inversion: .prefixedNo, help: "Wait for new events, or end at the last one.") var follow = true
 
@@ -48,13 +50,19 @@ struct FollowCommand: AsyncParsableCommand {
     func run() async throws {
         let log = try ledger.openLogForReading()
         do {
-            let consumer = try log.consumer(named: consumer, from: from.start)
-            let (batch, follow) = (batch, follow)
+            let consumer = try log.consumer(named: consumer, from: from.start, skipsDropped: skipDropped)
+            let (batch, follow, name) = (batch, follow, self.consumer)
             _ = try await StopSignals.cancelling {
                 let feed = ConsumerFeed(log)
+                var lost: UInt64 = 0
                 while !Task.isCancelled {
                     let events = try follow ? await consumer.next(limit: batch) : consumer.available(limit: batch)
                     guard let events, let last = events.last else { return }
+                    if consumer.lost > lost {
+                        StandardOutput.error(
+                            "meshledger: retention dropped \(consumer.lost - lost) events that \(name) had not read")
+                        lost = consumer.lost
+                    }
                     try feed.write(events)
                     try consumer.acknowledge(through: last.sequence)
                 }

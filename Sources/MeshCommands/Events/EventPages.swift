@@ -20,7 +20,7 @@ struct EventPages {
         self.blocks = blocks
         self.page = page
         limit = page.limit ?? defaultLimit
-        first = try times.since.map { try log.firstSequence(arrivedFrom: $0.time)?.rawValue ?? .max } ?? 1
+        first = try times.since.map { try log.firstSequence(arrivedFrom: $0.time)?.rawValue ?? .max } ?? log.first.rawValue
         let head = log.head.rawValue
         last =
             try times.until.map { until in

@@ -70,14 +70,14 @@ struct ExportCommand: AsyncParsableCommand {
             case .events: try exportEvents(ledger)
             case .nodes:
                 let rows = try ledger.nodes(query, only: number)
-                write(NodeRow.columns) { writer in for row in rows { writer.write(row) } }
+                try write(ledger.nodeColumns()) { writer in for row in rows { writer.write(row) } }
             case .positions: try exportPositions(ledger, number, query)
             case .telemetry:
-                try write(TelemetryRow.columns(of: kind)) { writer in
+                try write(ledger.telemetryColumns(of: kind)) { writer in
                     try ledger.forEachTelemetry(of: number, kind: kind, query) { writer.write($0) }
                 }
             case .messages:
-                try write(MessageRow.columns(names: try NodeNames(ledger))) { writer in
+                try write(ledger.messageColumns()) { writer in
                     try ledger.forEachMessage(of: number, query) { writer.write($0) }
                 }
             }
@@ -124,7 +124,7 @@ struct ExportCommand: AsyncParsableCommand {
             try ledger.forEachPosition(of: node, query) { writer.write($0) }
             writer.finish()
         case .csv, .json, .jsonl, .ledger:
-            try write(PositionRow.columns) { writer in
+            try write(ledger.positionColumns()) { writer in
                 try ledger.forEachPosition(of: node, query) { writer.write($0) }
             }
         }

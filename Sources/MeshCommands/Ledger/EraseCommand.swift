@@ -62,6 +62,11 @@ struct EraseCommand: AsyncParsableCommand {
             let report = try await ledger.erase(ranges, reason: reason, request: chosen.description)
             try await ledger.catchUp(title: "making the views anew")
             let events = report.events.map { "\($0)" }.joined(separator: ", ")
+            if let last = try await ledger.reading({ try $0.retention() })?.retention.first.advanced(by: -1) {
+                StandardOutput.error(
+                    "meshledger: of events up to \(last), which retention has dropped, rows are left in baselines: these are not erased"
+                )
+            }
             output.line("\(report.erased) \(report.erased == 1 ? "event" : "events") erased, as event \(events) says")
         }
     }

@@ -35,7 +35,7 @@ struct SalvageCommand: AsyncParsableCommand {
                 unit: isReading ? "bytes" : "events")
         }
         bar.end()
-        if let new { try Self.copyKeys(from: damaged, to: new) }
+        if let new { try Self.copyFiles(from: damaged, to: new) }
         let output = StandardOutput()
         Self.tell(report, output)
         if let new { output.line("they are in the ledger \(new); its views are built when it is read") }
@@ -68,6 +68,7 @@ struct SalvageCommand: AsyncParsableCommand {
         if report.unfinished > 0 {
             StandardOutput.error("\(report.unfinished) records of a write that never ended were left out")
         }
+        if report.dropped > 0 { output.line("events 1 to \(report.dropped) were dropped by retention") }
         output.line("\(report.saved) events with \(report.payloadBytes) bytes can be saved, \(report.missing) are lost")
     }
 
@@ -75,13 +76,16 @@ struct SalvageCommand: AsyncParsableCommand {
         range.count == 1 ? "event \(range.lowerBound)" : "events \(range.lowerBound) to \(range.upperBound)"
     }
 
-    private static func copyKeys(from damaged: String, to new: String) throws {
-        let keys = damaged + "/keys.json"
-        guard FileManager.default.fileExists(atPath: keys) else { return }
-        do {
-            try FileManager.default.copyItem(atPath: keys, toPath: new + "/keys.json")
-        } catch {
-            StandardOutput.error("meshledger: the channel keys in \(keys) cannot be copied: \(error.localizedDescription)")
+    /// Channel keys, and what the views had made of dropped events.
+    private static func copyFiles(from damaged: String, to new: String) throws {
+        for (name, what) in [("keys.json", "the channel keys"), ("baselines", "the views' baselines")] {
+            let file = "\(damaged)/\(name)"
+            guard FileManager.default.fileExists(atPath: file) else { continue }
+            do {
+                try FileManager.default.copyItem(atPath: file, toPath: "\(new)/\(name)")
+            } catch {
+                StandardOutput.error("meshledger: \(what) in \(file) cannot be copied: \(error.localizedDescription)")
+            }
         }
     }
 }

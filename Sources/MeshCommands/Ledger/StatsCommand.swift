@@ -2,6 +2,7 @@ import ArgumentParser
 import EventLog
 import Foundation
 import MeshViews
+import Projections
 
 struct StatsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -40,10 +41,11 @@ struct StatsCommand: AsyncParsableCommand {
             let head = ledger.log.head
             facts.append(Fact(name: "ledger", value: .text(ledger.path)))
             facts.append(Fact(name: "events", value: .unsigned(head.rawValue)))
-            if let first = try ledger.log.event(EventSequence(1)), let last = try ledger.log.event(head) {
+            if let first = try ledger.log.event(ledger.log.first), let last = try ledger.log.event(head) {
                 facts.append(Fact(name: "first_arrival", value: .text(TimeText.iso(first.header.arrivalTime.seconds))))
                 facts.append(Fact(name: "last_arrival", value: .text(TimeText.iso(last.header.arrivalTime.seconds))))
             }
+            try facts.append(contentsOf: Self.retention(ledger))
             facts.append(Fact(name: "sources", value: .unsigned(UInt64(try ledger.log.sources().count))))
             let sealing = try ledger.log.sealingStatistics()
             facts.append(Fact(name: "sealed_events", value: .unsigned(sealing.sealedEvents)))
@@ -70,6 +72,9 @@ struct StatsCommand: AsyncParsableCommand {
             for consumer in try ledger.log.consumers() {
                 facts.append(Fact(name: "consumer_\(consumer.name)_acknowledged", value: .unsigned(consumer.position.rawValue)))
                 facts.append(Fact(name: "consumer_\(consumer.name)_lag", value: .unsigned(consumer.lag)))
+                if consumer.lost > 0 {
+                    facts.append(Fact(name: "consumer_\(consumer.name)_lost", value: .unsigned(consumer.lost)))
+                }
             }
             for view in try await ledger.views() {
                 for (table, count) in view.rows.sorted(by: { $0.key < $1.key }) {
@@ -80,7 +85,30 @@ struct StatsCommand: AsyncParsableCommand {
                 facts.append(Fact(name: "\(view.name)_quarantined", value: .unsigned(view.quarantined)))
                 facts.append(Fact(name: "\(view.name)_bytes", value: .unsigned(UInt64(view.size))))
                 facts.append(Fact(name: "\(view.name)_stale", value: .bool(view.isStale)))
+                for origin in view.origins.origins {
+                    let text = "rows of events up to \(origin.through) are by \(origin.recipe)"
+                    facts.append(Fact(name: "\(view.name)_older_rows", value: .text(text)))
+                }
+                if view.lost > 0 { facts.append(Fact(name: "\(view.name)_lacks_events_to", value: .unsigned(view.lost))) }
             }
+        }
+        return facts
+    }
+
+    private static func retention(_ ledger: Ledger) throws -> [Fact] {
+        var facts: [Fact] = []
+        if let retention = try ledger.retention()?.retention {
+            facts.append(Fact(name: "first_event", value: .unsigned(retention.first.rawValue)))
+            let arrival = TimeText.iso(retention.lastArrival.seconds)
+            facts.append(Fact(name: "dropped_events", value: .unsigned(retention.first.rawValue - 1)))
+            facts.append(Fact(name: "dropped_through_arrival", value: .text(arrival)))
+        }
+        let policy = try ledger.retentionPolicy()
+        if let seconds = policy.longestSeconds {
+            facts.append(Fact(name: "retention_older_than", value: .text(DurationArgument(seconds: seconds).text)))
+        }
+        if let bytes = policy.largestBytes {
+            facts.append(Fact(name: "retention_larger_than_bytes", value: .unsigned(UInt64(bytes))))
         }
         return facts
     }

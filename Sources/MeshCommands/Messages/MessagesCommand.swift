@@ -20,7 +20,7 @@ struct MessagesCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await ledger.reading { ledger in
-            let writer = output.writer(MessageRow.columns(names: try NodeNames(ledger)))
+            let writer = output.writer(try ledger.messageColumns())
             let number = try node?.number(in: ledger)
             for row in try ledger.messages(of: number, page.query(times, channel: channel)) { writer.write(row) }
             writer.finish(emptyNote: "no messages")

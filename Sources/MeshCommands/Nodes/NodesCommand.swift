@@ -20,7 +20,7 @@ struct NodesCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await ledger.reading { ledger in
-            let writer = output.writer(NodeRow.columns)
+            let writer = output.writer(try ledger.nodeColumns())
             let number = try node?.number(in: ledger)
             if let number, try ledger.node(number) == nil {
                 throw CommandError(.noInput, "the node \(NodeID.text(number)) was never heard")

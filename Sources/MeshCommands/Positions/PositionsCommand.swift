@@ -18,7 +18,7 @@ struct PositionsCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await ledger.reading { ledger in
-            let writer = output.writer(PositionRow.columns)
+            let writer = output.writer(try ledger.positionColumns())
             let number = try node?.number(in: ledger)
             try ledger.forEachPosition(of: number, page.query(times)) { writer.write($0) }
             writer.finish(emptyNote: "no positions")

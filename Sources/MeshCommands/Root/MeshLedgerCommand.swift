@@ -29,7 +29,7 @@ public struct MeshLedgerCommand: AsyncParsableCommand {
             InitCommand.self, ImportCommand.self, IngestCommand.self, SimulateCommand.self, EventsCommand.self,
             PacketCommand.self, NodesCommand.self, PositionsCommand.self, TelemetryCommand.self, MessagesCommand.self,
             ChannelsCommand.self, KeysCommand.self, StatsCommand.self, ViewCommand.self, QuarantineCommand.self,
-            RebuildCommand.self, SealCommand.self, CompactCommand.self, EraseCommand.self, VerifyCommand.self,
+            RebuildCommand.self, SealCommand.self, CompactCommand.self, RetainCommand.self, EraseCommand.self, VerifyCommand.self,
             SalvageCommand.self,
             CheckpointCommand.self,
             ProveCommand.self, VerifyProofCommand.self,

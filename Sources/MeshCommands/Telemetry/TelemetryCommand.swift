@@ -35,7 +35,7 @@ struct TelemetryCommand: AsyncParsableCommand {
             let number = try node?.number(in: ledger)
             let query = page.query(times)
             let present = try output.format == .table ? present(number, query, in: ledger) : nil
-            let writer = output.writer(TelemetryRow.columns(of: kind, only: present))
+            let writer = output.writer(try ledger.telemetryColumns(of: kind, only: present))
             try ledger.forEachTelemetry(of: number, kind: kind, query) { writer.write($0) }
             writer.finish(emptyNote: "no telemetry")
         }

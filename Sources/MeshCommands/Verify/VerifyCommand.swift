@@ -173,6 +173,9 @@ extension VerifyCommand {
         for problem in result.problems { StandardOutput.error(problem.description) }
         let output = StandardOutput()
         output.line("\(result.eventsChecked) events with \(result.payloadBytes) bytes checked, \(result.problemCount) damaged")
+        if result.eventsDropped > 0 {
+            output.line("events 1 to \(result.eventsDropped) were dropped by retention; their hashes were checked")
+        }
         if let old, result.isIntact { output.line("today's log extends the checkpoint of \(old.checkpoint.size) events") }
         output.flush()
         return result

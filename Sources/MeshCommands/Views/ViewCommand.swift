@@ -1,5 +1,6 @@
 import ArgumentParser
 import MeshViews
+import Projections
 
 struct ViewCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -23,6 +24,10 @@ struct ViewListCommand: AsyncParsableCommand {
                 Column<ViewStatus>("bytes") { .unsigned(UInt64($0.size)) },
                 Column<ViewStatus>("recipe", canCut: true) { .optional($0.servedRecipe ?? "") },
                 Column<ViewStatus>("stale") { .bool($0.isStale) },
+                Column<ViewStatus>("older_rows", isDetail: true) { view in
+                    .optional(view.origins.origins.map { "up to \($0.through) by \($0.recipe)" }.joined(separator: ", "))
+                },
+                Column<ViewStatus>("lacks_events_to", isDetail: true) { $0.lost == 0 ? .null : .unsigned($0.lost) },
             ])
             for view in try await ledger.views() { writer.write(view) }
             writer.finish()

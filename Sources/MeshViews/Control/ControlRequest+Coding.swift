@@ -7,7 +7,7 @@ extension ControlRequest {
     private enum Kind {
         static let (hello, append, source, cursor, catchUp): (UInt32, UInt32, UInt32, UInt32, UInt32) = (1, 2, 3, 4, 5)
         static let (changeKeys, rebuild, seal, compact, status): (UInt32, UInt32, UInt32, UInt32, UInt32) = (6, 7, 8, 9, 10)
-        static let erase: UInt32 = 11
+        static let (erase, retain): (UInt32, UInt32) = (11, 12)
     }
 
     var bytes: [UInt8] {
@@ -48,6 +48,11 @@ extension ControlRequest {
                 message.string(2, reason)
                 message.string(3, request)
             }
+        case .retain(let last, let sizes):
+            writer.message(Kind.retain) { message in
+                message.varint(1, last.rawValue)
+                for size in sizes { message.varint(2, size) }
+            }
         case .unknown(let number): writer.message(number) { _ in }
         }
         return writer.bytes
@@ -69,6 +74,14 @@ extension ControlRequest {
         case Kind.cursor: self = .cursor(key: try body.controlText())
         case Kind.catchUp: self = .catchUp
         case Kind.changeKeys: self = .changeKeys(try KeyringChange(body, path: path))
+        case Kind.retain:
+            var (last, sizes): (UInt64, [UInt64]) = (0, [])
+            var fields = WireReader(body)
+            while let field = try fields.next() {
+                if field.number == 1 { last = field.scalar }
+                if field.number == 2 { sizes.append(field.scalar) }
+            }
+            self = .retain(through: EventSequence(last), keeping: sizes)
         case Kind.rebuild:
             var views: [String] = []
             var fields = WireReader(body)

@@ -20,6 +20,8 @@ enum ControlRequest: Sendable {
     case status
     /// Erases events for good.
     case erase([ClosedRange<EventSequence>], reason: String, request: String)
+    /// Drops all events up to one.
+    case retain(through: EventSequence, keeping: [UInt64])
     /// What this version does not know, by its number.
     case unknown(UInt32)
 
@@ -27,7 +29,7 @@ enum ControlRequest: Sendable {
     var isShort: Bool {
         switch self {
         case .hello, .append, .source, .cursor, .status, .unknown: true
-        case .catchUp, .changeKeys, .rebuild, .seal, .compact, .erase: false
+        case .catchUp, .changeKeys, .rebuild, .seal, .compact, .erase, .retain: false
         }
     }
 }

@@ -28,6 +28,9 @@ extension Ledger {
         case .erase(let ranges, let reason, let request):
             let report = try await erase(.sequences(ranges), reason: reason, request: request)
             return ControlAnswer(numbers: [report.erased] + report.events.map(\.rawValue))
+        case .retain(let last, let sizes):
+            let done = try await retain(through: last, keeping: sizes) { progress(ControlProgress($0)) }
+            return ControlAnswer(numbers: [done.first.rawValue, done.count])
         case .status, .hello, .unknown:
             throw ControlError(.unknownRequest, path: path, "this process cannot do that")
         }

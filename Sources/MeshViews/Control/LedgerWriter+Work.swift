@@ -90,6 +90,28 @@ extension LedgerWriter {
         }
     }
 
+    /// Drops all events up to and including `last`, as `Ledger.retain` does.
+    ///
+    /// - Parameter checkpoints: sizes of checkpoints that are to be comparable afterwards, beside those that this ledger gave out.
+    /// - Returns: the first event that is kept, and how many were dropped.
+    @discardableResult
+    public func retain(
+        through last: EventSequence, keeping checkpoints: [UInt64] = [], progress: (@Sendable (FoldProgress) -> Void)? = nil
+    ) async throws(LedgerError) -> (first: EventSequence, count: UInt64) {
+        try await asking {
+            try await either {
+                let done = try await $0.retain(through: last, keeping: checkpoints, progress: progress)
+                return (done.first, done.count)
+            } _: { client in
+                let answer = try await client.call(.retain(through: last, keeping: checkpoints)) { progress?($0.ofFold) }
+                guard answer.numbers.count == 2 else {
+                    throw ControlFailure.control(ControlError(.protocolBroken, path: client.path))
+                }
+                return (EventSequence(answer.numbers[0]), answer.numbers[1])
+            }
+        }
+    }
+
     /// The channel keys that views are decoded with.
     public func keyring() async throws(LedgerError) -> Keyring {
         try await asking {

@@ -26,7 +26,10 @@ public struct MeshStage: FoldStage {
         let count = Int(events.upperBound.rawValue - events.lowerBound.rawValue + 1)
         batch.stamps.reserveCapacity(count)
         batch.packets.packets.reserveCapacity(count)
-        try log.withEvents(from: events.lowerBound, count: count) { header, payload in
+        try log.withEvents(from: events.lowerBound, count: count) { header, payload throws(EventLogError) in
+            guard header.sequence == events.lowerBound.advanced(by: batch.stamps.count) else {
+                throw EventLogError(.beyondRetention, path: log.path, detail: "event \(events.lowerBound)")
+            }
             // An erased event folds as nothing.
             let form = header.isErased ? nil : CaptureForm(rawValue: header.encoding.rawValue)
             batch.stamps.append(MeshBatch.Stamp(header, isMeshtastic: form != nil))

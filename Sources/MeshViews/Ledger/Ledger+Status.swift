@@ -1,6 +1,6 @@
 import EventLog
 import LMDB
-import Projections
+public import Projections
 
 /// Where a view stands.
 public struct ViewStatus: Sendable {
@@ -15,6 +15,10 @@ public struct ViewStatus: Sendable {
     public var quarantined: UInt64
     /// Bytes of the view's file.
     public var size: Int
+    /// Which older recipes made rows of events that retention has dropped.
+    public var origins = RowOrigins()
+    /// The last event that retention had dropped before the view could fold it, 0 where there is none.
+    public var lost: UInt64 = 0
     /// How far its successor is built, 0 to 1, or nil.
     public var building: Double?
 
@@ -68,6 +72,8 @@ extension Ledger {
         for table in definition.rowTables { status.rows[table] = try transaction.count(store.table(table)) }
         status.quarantined = try store.quarantinedCount()
         status.size = try store.environment.info().usedSize
+        status.origins = try store.origins()
+        status.lost = try store.lost()
     }
 
     /// A hash of a view's checkpoint and rows: equal for equal views.
@@ -95,7 +101,8 @@ extension Ledger {
         if try viewsHoldErased() { return [] }
         for definition in definitions {
             let checkpoint = try reading(definition.name) { (store) throws(StorageError) in try store.checkpoint() }
-            guard checkpoint != .start else { continue }
+            // One that stands before the first kept event begins with its baseline.
+            guard checkpoint != .start, checkpoint.sequence + 1 >= log.first.rawValue else { continue }
             do {
                 let known = try log.checksum(of: EventSequence(rawValue: checkpoint.sequence))
                 if known != checkpoint.checksum { strangers.append(definition.name) }

@@ -30,6 +30,8 @@ public final class Ledger: Sendable {
     private let keys: Mutex<Keyring>
     private let definitionsBox: Mutex<[ViewDefinition]>
     private let follower = Mutex<Follower?>(nil)
+    private let keeper = Mutex<Task<Void, Never>?>(nil)
+    let logger = Logger(label: "meshledger.ledger")
     private let removesFolder: Bool
     /// Rebuilds and changes of keys come one after the other, whoever asks for them.
     let gate = SerialGate()
@@ -124,7 +126,27 @@ public final class Ledger: Sendable {
         let engine = engine
         let task = Task { for await _ in heads { await engine.follow() } }
         follower.withLock { $0 = Follower(signal: signal, task: task) }
+        keepPolicy()
         if options.isControllable && !removesFolder { listen() }
+    }
+
+    private func keepPolicy() {
+        let period = options.retentionPeriod
+        keeper.withLock {
+            $0 = Task { [weak self] in
+                var pause = min(period, .seconds(30))
+                while !Task.isCancelled {
+                    do {
+                        try await Task.sleep(for: pause)
+                    } catch {
+                        return  // the ledger is being closed
+                    }
+                    pause = period
+                    guard let self else { return }
+                    await self.applyPolicy()
+                }
+            }
+        }
     }
 
     private func listen() {
@@ -195,6 +217,9 @@ public final class Ledger: Sendable {
             defer { follower = nil }
             return follower
         }
+        let keeper = keeper.withLock { $0 }
+        keeper?.cancel()
+        await keeper?.value
         follower?.signal.finish()
         await follower?.task.value
         defer { if removesFolder { try? FileManager.default.removeItem(atPath: path) } }  // tmpfs; nothing to rescue

@@ -21,6 +21,8 @@ public struct LedgerOptions: Sendable {
     /// Whether other processes can reach a ledger that is open for writing through its control socket: to import, change keys, rebuild and
     /// the like beside it.
     public var isControllable: Bool
+    /// How often a writer applies the retention policy that the ledger keeps, if it keeps one.
+    public var retentionPeriod = Duration.seconds(3_600)
 
     public init(
         access: Access = .readWrite, log: EventLogOptions = EventLogOptions(), flushClock: any LedgerClock = MonotonicClock(),

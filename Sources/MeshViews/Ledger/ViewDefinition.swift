@@ -6,6 +6,7 @@ struct ViewDefinition: Sendable {
     var recipe: Recipe
     var rowTables: [String]
     var tables: [String]
+    var oldestReadableVersion: UInt32
     var start: @Sendable (ViewStore) throws -> any BatchFolder<MeshBatch>
 
     var name: String { recipe.view }
@@ -15,6 +16,7 @@ struct ViewDefinition: Sendable {
     ) where P.Batch == MeshBatch {
         recipe = Recipe(view: projection.name, version: projection.version, policy: projection.policy, keyring: keyring)
         rowTables = projection.rowTables
+        oldestReadableVersion = projection.oldestReadableVersion
         tables = projection.rowTables + projection.stateTables
         start = { store in try Projector(projection, store: store, clock: clock, policy: policy) }
     }

@@ -22,6 +22,7 @@ actor ViewEngine {
 
     private let log: EventLog
     private let served: ServedViews
+    private let baselines: ViewBaselines
     private let erased: ErasedViews
     /// Under way while events are erased and no view is kept.
     private var erasure: Task<ErasureReport, any Error>?
@@ -39,6 +40,7 @@ actor ViewEngine {
         self.log = log
         self.served = served
         self.erased = erased
+        baselines = ViewBaselines(log: log)
     }
 
     // MARK: Start
@@ -85,11 +87,15 @@ actor ViewEngine {
             try folder.remove(folderName)
             return nil
         }
-        let checkpoint = try store.checkpoint()
-        if checkpoint == .start { return Member(definition: definition, store: store, folderName: folderName) }
-        let known = try log.checksum(of: EventSequence(rawValue: checkpoint.sequence))
+        let (checkpoint, cut) = (try store.checkpoint(), log.first.rawValue - 1)
+        if checkpoint == .start && cut == 0 { return Member(definition: definition, store: store, folderName: folderName) }
+        let known = checkpoint.sequence < cut ? nil : try log.checksum(of: EventSequence(rawValue: checkpoint.sequence))
         if known == checkpoint.checksum { return Member(definition: definition, store: store, folderName: folderName) }
-        logger.warning("the view \(definition.name) has seen events that the log does not hold and is built again")
+        if checkpoint.sequence < cut {
+            logger.notice("the view \(definition.name) stands before the first event that is kept and begins with its baseline")
+        } else {
+            logger.warning("the view \(definition.name) has seen events that the log does not hold and is built again")
+        }
         store.close()
         try folder.remove(folderName)
         return nil
@@ -108,8 +114,7 @@ actor ViewEngine {
             generation = (Int(served.split(separator: ".").last ?? "") ?? 1) + 1
         }
         let name = generation == 1 ? identifier : "\(identifier).\(generation)"
-        let store = try ViewStore.open(
-            at: folder.store(name), recipe: definition.recipe, tables: definition.tables, access: .readWrite)
+        let store = try baselines.store(definition, at: folder.store(name))
         return Member(definition: definition, store: store, folderName: name)
     }
 
@@ -127,7 +132,9 @@ actor ViewEngine {
     }
 
     private func pipeline(_ members: [Member], _ stage: MeshStage) async throws -> FoldPipeline<MeshStage> {
-        try await FoldPipeline(stage: stage, folders: members.map { try $0.definition.start($0.store) })
+        // The state of earlier packets comes from the first of those that stand at the same event: not from one that has lost it.
+        let (whole, lossy) = (try members.filter { try $0.store.lost() == 0 }, try members.filter { try $0.store.lost() > 0 })
+        return try await FoldPipeline(stage: stage, folders: (whole + lossy).map { try $0.definition.start($0.store) })
     }
 
     // MARK: Building
@@ -262,6 +269,20 @@ actor ViewEngine {
             if !isClosed { try await start(definitions, keyring: keyring) }
             throw error
         }
+    }
+
+    // MARK: Retention
+
+    /// Lets the views make baselines of all events up to `last`, and drops these events. Nothing else may begin to build views meanwhile.
+    func retain(
+        through last: UInt64, _ definitions: [ViewDefinition], keyring: Keyring, keeping checkpoints: [UInt64],
+        progress: (@Sendable (FoldProgress) -> Void)?
+    ) async throws -> Retention {
+        try await settle(nil)
+        let made = try await baselines.make(definitions, keyring: keyring, through: last, progress: progress)
+        let done = try await log.cut(through: EventSequence(last), baselines: made, keeping: checkpoints)
+        baselines.folder.removeAll(but: last)
+        return done.retention
     }
 
     // MARK: Following

@@ -56,6 +56,21 @@ struct PendingMessages: Sendable {
     mutating func load(_ store: ViewStore) throws(StorageError) {
         let transaction = try store.environment.beginRead()
         hasStoredRows = try transaction.count(store.table("messages")) > 0
+        try fit(store)
+    }
+
+    /// Takes away what stored threads have beyond the cap: those of a baseline that a policy with a larger cap made.
+    private mutating func fit(_ store: ViewStore) throws(StorageError) {
+        var excess: [MessageThread] = []
+        let transaction = try store.environment.beginRead()
+        var cursor = try transaction.cursor(store.table("counts"))
+        while try cursor.next() {
+            guard cursor.key.byteCount == 9, cursor.value.byteCount == 8, cursor.value.bigEndianUInt64(at: 0) > UInt64(cap) else {
+                continue
+            }
+            excess.append(MessageThread(kind: cursor.key.byte(at: 0), value: cursor.key.bigEndianUInt64(at: 1)))
+        }
+        for thread in excess { try evict(from: self.thread(thread, in: store), store) }
     }
 
     mutating func insert(_ row: MessageRow, in store: ViewStore) throws(StorageError) {
@@ -143,12 +158,16 @@ struct PendingMessages: Sendable {
         let transaction = try store.environment.beginRead()
         var cursor = try transaction.cursor(store.table("packets"))
         let wanted = MessageRow.packetKey(from: from, id: id, firstSequence: firstSequence ?? .max)
-        guard try cursor.seek(atOrBefore: wanted.rawSpan) else { return nil }
-        let key = cursor.key.asArray
-        guard key.count == 16, key.starts(with: wanted.prefix(8)), firstSequence == nil || key == wanted else { return nil }
-        let rowKey = cursor.value.asArray
-        guard !removedRows.contains(rowKey) else { return nil }
-        return try MessageRow.read(rowKey, transaction, store.table("messages"))
+        var isThere = try cursor.seek(atOrBefore: wanted.rawSpan)
+        while isThere {
+            let key = cursor.key.asArray
+            guard key.count == 16, key.starts(with: wanted.prefix(8)), firstSequence == nil || key == wanted else { return nil }
+            let rowKey = cursor.value.asArray
+            // The newest of the id may be gone with the next commit; an older one, of another thread, may stay.
+            if !removedRows.contains(rowKey) { return try MessageRow.read(rowKey, transaction, store.table("messages")) }
+            isThere = try cursor.previous()
+        }
+        return nil
     }
 
     // MARK: Caps

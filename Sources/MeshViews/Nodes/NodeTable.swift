@@ -100,6 +100,9 @@ struct NodeTable: Sendable {
             if let row = NodeRow.decode(key: cursor.key, value: cursor.value) { _ = insert(row) }
             isRow = try cursor.next()
         }
+        // A baseline that a policy with a larger cap made may have more.
+        let last = rows.map(\.lastSequence).max() ?? 0
+        while places.count > cap { evict(at: last) }
     }
 
     func write(to transaction: inout WriteTransaction, _ table: RawTable) throws(StorageError) {

@@ -25,7 +25,9 @@ public struct PositionsView: Projection {
 
     public var pendingBytes: Int { series.pendingBytes }
 
-    public mutating func load(_ store: ViewStore) {}
+    public mutating func load(_ store: ViewStore) throws(StorageError) {
+        try series.fit(store, rows: store.table("positions"), counts: store.table("counts"))
+    }
 
     public mutating func fold(_ batch: MeshBatch, after checkpoint: EventSequence, in context: inout FoldContext) {
         let stamps = batch.stamps.span

@@ -26,7 +26,9 @@ public struct TelemetryView: Projection {
 
     public var pendingBytes: Int { series.pendingBytes }
 
-    public mutating func load(_ store: ViewStore) {}
+    public mutating func load(_ store: ViewStore) throws(StorageError) {
+        try series.fit(store, rows: store.table("telemetry"), counts: store.table("counts"))
+    }
 
     public mutating func fold(_ batch: MeshBatch, after checkpoint: EventSequence, in context: inout FoldContext) {
         let stamps = batch.stamps.span

@@ -12,6 +12,8 @@ public protocol Projection<Batch>: Sendable {
     var name: String { get }
     /// Raised whenever the same events would give other rows.
     var version: UInt32 { get }
+    /// The oldest version whose rows and state this one can go on with, as a baseline of dropped events; by default none but its own.
+    var oldestReadableVersion: UInt32 { get }
     /// The options that decide the rows, as text; part of the recipe.
     var policy: String { get }
     /// Tables whose content is the view; their digest is the view's digest.
@@ -33,6 +35,10 @@ public protocol Projection<Batch>: Sendable {
 
     /// The commit succeeded: forget what was pending.
     mutating func committed()
+}
+
+extension Projection {
+    public var oldestReadableVersion: UInt32 { version }
 }
 
 /// What a fold may use beside the batch: the committed rows of its own view, and a place for what cannot be folded.

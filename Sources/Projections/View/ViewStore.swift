@@ -60,7 +60,7 @@ public final class ViewStore: Sendable {
     private static let checkpointKey = Array("checkpoint".utf8)
     private static let quarantinedKey = Array("quarantined".utf8)
     private static let oldestRecordKey = Array("carry.oldest".utf8)
-    private static let recipeKey = Array("recipe".utf8)
+    static let recipeKey = Array("recipe".utf8)
 
     private func noteRecipe() throws(StorageError) {
         let meta = try table(Name.meta)

@@ -1,0 +1,84 @@
+internal import LMDB
+internal import MeshCrypto
+
+extension LiveTables {
+    /// What the tables say of events that retention has dropped.
+    struct Cut {
+        /// The last of them, 0 where there are none.
+        var last: UInt64 = 0
+        var checksum: UInt64 = 0
+        /// The tree's hashes of their tiles, as far as they were found.
+        var hashes: [UInt64: SHA256Digest] = [:]
+    }
+
+    /// - Parameter takesHashes: whether the tree is read as well.
+    static func cut(_ file: DataFile, _ meta: MetaPage, _ roots: [String: TableRoot], takesHashes: Bool) -> Cut {
+        var cut = Cut()
+        var numbers: [String: UInt64] = [:]
+        if let root = roots["meta"] {
+            var tree = PageTree(file, lastPage: meta.lastPage)
+            tree.walk(root) { _, page in
+                for index in 0..<(page.nodeCount ?? 0) {
+                    guard let node = page.leafNode(at: page.nodeOffset(index)), node.data.count == 8,
+                        let number = page.bytes.littleEndian64(at: node.data.lowerBound)
+                    else { continue }
+                    numbers[String(decoding: page.bytes.extracting(node.key).copied, as: UTF8.self)] = number
+                }
+            }
+        }
+        guard let last = numbers[CutRow.cut], last % LogStore.tileSize == 0, last > 0, last < 1 << 56 else { return cut }
+        cut.last = last
+        cut.checksum = numbers[CutRow.checksum] ?? 0
+        guard takesHashes, let root = roots["tree"] else { return cut }
+        var hashes: [UInt64: SHA256Digest] = [:]
+        var tree = PageTree(file, lastPage: meta.lastPage)
+        tree.walk(root) { _, page in
+            for index in 0..<(page.nodeCount ?? 0) {
+                guard let node = page.leafNode(at: page.nodeOffset(index)), node.key.count == 9 else { continue }
+                let key = page.bytes.extracting(node.key)
+                guard key.copied[0] == 254, let tile = SequenceKey.sequence(key.extracting(droppingFirst: 1)),
+                    tile < last / LogStore.tileSize
+                else { continue }
+                hashes[tile] = SHA256Digest(page.bytes.extracting(node.data))
+            }
+        }
+        cut.hashes = hashes
+        return cut
+    }
+}
+
+/// Where a new log begins that takes the place of one whose first events were dropped.
+struct LogBeginning: Sendable {
+    /// The last event that is not in it.
+    let cut: UInt64
+    /// The checksum of that event's record.
+    let checksum: UInt64
+    /// The hashes of the tiles before, as far as they are known.
+    let hashes: [UInt64: SHA256Digest]
+
+    /// Writes what is left of these events. A hash that is lost becomes zeros: what is computed with it fits nothing.
+    func write(to store: LogStore) throws(StorageError) {
+        var frontier = TreeFrontier()
+        let tiles = cut / LogStore.tileSize
+        for first in stride(from: 0 as UInt64, to: tiles, by: 4_096) {
+            var rows: [TreeWork.Row] = []
+            for tile in first..<min(first + 4_096, tiles) { frontier.add(hashes[tile] ?? Self.unknown, to: &rows) }
+            try store.environment.write { (write) throws(StorageError) in
+                for row in rows {
+                    let key = row.key.buffer
+                    try write.put(store.tree, key: key.bytes, value: row.hash.span)
+                }
+            }
+        }
+        try store.environment.write { (write) throws(StorageError) in
+            let numbers = Table<String, UInt64>(raw: store.meta)
+            try write.put(numbers, CutRow.cut, cut)
+            try write.put(numbers, CutRow.checksum, checksum)
+        }
+    }
+
+    private static let unknown: SHA256Digest = {
+        let zeros = [UInt8](repeating: 0, count: SHA256Digest.size)
+        return SHA256Digest(zeros.span.rawBytes) ?? MerkleHasher.emptyRoot
+    }()
+}

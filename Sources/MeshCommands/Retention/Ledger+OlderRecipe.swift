@@ -1,0 +1,26 @@
+import MeshViews
+import Meshtastic
+import Projections
+
+extension Ledger {
+    /// For rows of events that were dropped: the older recipe that made them. No column where there is none.
+    func olderRecipeColumn<Row>(of view: String, _ sequence: @escaping (Row) -> UInt64) throws -> [Column<Row>] {
+        let origins = try rowOrigins(of: view)
+        guard !origins.isEmpty else { return [] }
+        return [Column("older_recipe", isDetail: true) { .optional(origins.olderRecipe(of: sequence($0)) ?? "") }]
+    }
+
+    func nodeColumns() throws -> [Column<NodeRow>] { try NodeRow.columns + olderRecipeColumn(of: "nodes") { $0.firstSequence } }
+
+    func positionColumns() throws -> [Column<PositionRow>] {
+        try PositionRow.columns + olderRecipeColumn(of: "positions") { $0.sequence }
+    }
+
+    func telemetryColumns(of kind: TelemetryKind?, only: Set<UInt32>? = nil) throws -> [Column<TelemetryRow>] {
+        try TelemetryRow.columns(of: kind, only: only) + olderRecipeColumn(of: "telemetry") { $0.sequence }
+    }
+
+    func messageColumns() throws -> [Column<MessageRow>] {
+        try MessageRow.columns(names: NodeNames(self)) + olderRecipeColumn(of: "messages") { $0.sequence }
+    }
+}

@@ -1,0 +1,77 @@
+import EventLog
+import Foundation
+
+/// How long, or how many, events are kept. Without one all are.
+public struct RetentionPolicy: Sendable, Equatable {
+    /// Events that arrived longer ago than so many seconds go.
+    public var longestSeconds: Int64?
+    /// The oldest events go where the log's rows take more bytes.
+    public var largestBytes: Int?
+
+    public init(longestSeconds: Int64? = nil, largestBytes: Int? = nil) {
+        self.longestSeconds = longestSeconds
+        self.largestBytes = largestBytes
+    }
+
+    public var isOff: Bool { longestSeconds == nil && largestBytes == nil }
+
+    /// Events before this time go.
+    func oldest(at now: Timestamp) -> Timestamp? { longestSeconds.map { now.adding(seconds: -$0) } }
+
+    /// Each cut costs a new set of baselines, so a policy waits until it is exceeded by so much: a 64th, but of an age at most a day.
+    var slack: RetentionPolicy {
+        RetentionPolicy(
+            longestSeconds: longestSeconds.map { $0.addingReportingOverflow(min($0 / 64, 86_400)).partialValue },
+            largestBytes: largestBytes)
+    }
+
+    /// A cut of a log whose rows take more than the limit goes a little below it, for the same reason.
+    func target(of bytes: Int) -> RetentionPolicy {
+        RetentionPolicy(longestSeconds: longestSeconds, largestBytes: largestBytes.map { bytes > $0 ? $0 - $0 / 32 : $0 })
+    }
+}
+
+extension RetentionPolicy {
+    static func path(in ledger: String) -> String { ledger + "/retention" }
+
+    /// The policy that is kept in the ledger.
+    public static func load(from ledger: String) throws(LedgerError) -> RetentionPolicy {
+        let path = path(in: ledger)
+        guard let data = FileManager.default.contents(atPath: path) else {
+            guard FileManager.default.fileExists(atPath: path) else { return RetentionPolicy() }
+            throw LedgerError(.permission, path: path, "\(path) cannot be read; check its mode")
+        }
+        var policy = RetentionPolicy()
+        for line in String(decoding: data, as: UTF8.self).split(separator: "\n") {
+            let words = line.split(separator: " ")
+            switch (words.first, words.count == 2 ? Int64(words[1]) : nil) {
+            case ("older-than-seconds", let seconds?) where seconds > 0: policy.longestSeconds = seconds
+            case ("larger-than-bytes", let bytes?) where bytes > 0: policy.largestBytes = Int(clamping: bytes)
+            default:
+                throw LedgerError(
+                    .corrupt, path: path,
+                    "\(path) is no retention policy; set it again with `meshledger retain`, nothing is dropped until then")
+            }
+        }
+        return policy
+    }
+
+    /// Replaced in one step; beside a running writer, too, which reads it the next time.
+    public func save(in ledger: String) throws(LedgerError) {
+        let path = Self.path(in: ledger)
+        var text = ""
+        if let longestSeconds { text += "older-than-seconds \(longestSeconds)\n" }
+        if let largestBytes { text += "larger-than-bytes \(largestBytes)\n" }
+        do {
+            guard !isOff else {
+                if FileManager.default.fileExists(atPath: path) { try FileManager.default.removeItem(atPath: path) }
+                return
+            }
+            try Data(text.utf8).write(to: URL(fileURLWithPath: path), options: .atomic)
+            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
+        } catch {
+            throw LedgerError(
+                .storage, path: path, "the retention policy could not be stored in \(path): \(error)", underlying: error)
+        }
+    }
+}

@@ -1,0 +1,106 @@
+import EventLog
+import Foundation
+import LMDB
+import Logging
+import Meshtastic
+import Projections
+
+/// Makes baselines of what views have made of events that are about to be dropped, and lets views begin with them.
+struct ViewBaselines: Sendable {
+    let folder: BaselineFolder
+    private let log: EventLog
+    private let logger = Logger(label: "meshledger.views")
+
+    init(log: EventLog) {
+        self.log = log
+        folder = BaselineFolder(ledger: log.path)
+    }
+
+    /// A store at `path`, which does not exist yet: empty, or with the baseline of what the log has dropped.
+    func store(_ definition: ViewDefinition, at path: String) throws -> ViewStore {
+        let cut = log.first.rawValue - 1
+        if cut > 0, let recipe = try usableRecipe(definition, through: cut) {
+            return try ViewStore.begin(
+                with: folder.file(definition.name, through: cut), at: path, through: cut, made: recipe, recipe: definition.recipe,
+                tables: definition.tables)
+        }
+        let store = try ViewStore.open(
+            at: path, recipe: definition.recipe, tables: definition.tables, access: .readWrite)
+        if cut > 0 {
+            let checksum = try log.checksum(of: EventSequence(cut)) ?? 0
+            try store.begin(after: Checkpoint(sequence: cut, checksum: checksum))
+        }
+        return store
+    }
+
+    /// The recipe of the view's baseline; nil where it cannot be used.
+    private func usableRecipe(_ definition: ViewDefinition, through cut: UInt64) throws -> String? {
+        let name = definition.name
+        func refuse(_ reason: String) -> String? {
+            logger.warning(
+                "the baseline of the view \(name) \(reason): the view begins after event \(cut), what it had of earlier events is lost"
+            )
+            return nil
+        }
+        let retention: Retention?
+        do {
+            retention = try log.retention()?.retention
+        } catch {
+            guard error.code == .corrupt else { throw error }
+            return refuse("is not named by any event")
+        }
+        guard let baseline = retention?.baselines.first(where: { $0.view == name }) else {
+            return refuse("is not named by the event that tells of the cut")
+        }
+        guard let digest = try folder.digest(name, through: cut) else {
+            return refuse("is missing (\(folder.file(name, through: cut)))")
+        }
+        guard digest == baseline.digest else { return refuse("was changed (\(folder.file(name, through: cut)))") }
+        let version = UInt32(baseline.recipe.dropFirst().prefix { $0 != "-" }) ?? 0
+        guard (definition.oldestReadableVersion...definition.recipe.version).contains(version) else {
+            return refuse("is of version \(version), which this program cannot go on with")
+        }
+        return baseline.recipe
+    }
+
+    /// Folds the events up to `last` into baselines, on disk and in their place when it returns. The event that names them comes after.
+    func make(
+        _ definitions: [ViewDefinition], keyring: Keyring, through last: UInt64, progress: (@Sendable (FoldProgress) -> Void)?
+    ) async throws -> [Retention.Baseline] {
+        try folder.prepareBuilding()
+        var stores: [ViewStore] = []
+        defer { for store in stores { store.close() } }
+        for definition in definitions { stores.append(try store(definition, at: folder.building + "/" + definition.name)) }
+        let members = zip(definitions, stores).map { (definition: $0, store: $1) }.sorted {
+            $0.store.lostOrZero < $1.store.lostOrZero
+        }
+        let pipeline = try await FoldPipeline(
+            stage: MeshStage(log: log, keyring: keyring), folders: members.map { try $0.definition.start($0.store) })
+        try await withTaskCancellationHandler {
+            try await pipeline.fold(through: last, progress: progress)
+        } onCancel: {
+            Task { await pipeline.stop() }
+        }
+        try await pipeline.flush(.close)
+        await pipeline.stop()
+        var baselines: [Retention.Baseline] = []
+        for (definition, store) in zip(definitions, stores) {
+            try store.environment.sync()
+            let rows = try store.digest(of: definition.rowTables)
+            store.close()
+            baselines.append(
+                Retention.Baseline(view: definition.name, recipe: definition.recipe.identifier, digest: [], rows: rows))
+        }
+        stores = []
+        try folder.finishBuilding(through: last)
+        for index in baselines.indices {
+            baselines[index].digest = try folder.digest(baselines[index].view, through: last) ?? []
+        }
+        return baselines
+    }
+}
+
+extension ViewStore {
+    /// Views that lack earlier events come last: whoever begins a fold takes the state of earlier packets from the first.
+    fileprivate var lostOrZero: UInt64 { (try? lost()) ?? 0 }  // unreadable: the fold says why
+}

@@ -1,0 +1,66 @@
+import Foundation
+import MeshCrypto
+import ProtobufWire
+
+/// The baselines of a ledger: what each view had made of the events that retention dropped, in `baselines/N/VIEW`, where N is the last of these
+/// events. Their files do not change any more.
+public struct BaselineFolder: Sendable {
+    public let path: String
+
+    public init(ledger: String) { path = ledger + "/baselines" }
+
+    /// Where the next ones are made.
+    public var building: String { path + "/building" }
+
+    public func folder(_ view: String, through last: UInt64) -> String { "\(path)/\(last)/\(view)" }
+    public func file(_ view: String, through last: UInt64) -> String { folder(view, through: last) + "/data.mdb" }
+
+    /// Empties the place where the next ones are made.
+    public func prepareBuilding() throws {
+        if FileManager.default.fileExists(atPath: building) { try FileManager.default.removeItem(atPath: building) }
+        try FileManager.default.createDirectory(
+            atPath: building, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    }
+
+    /// Puts what was built, and is on the disk, in its place.
+    public func finishBuilding(through last: UInt64) throws {
+        for view in try FileManager.default.contentsOfDirectory(atPath: building) {
+            let lock = "\(building)/\(view)/lock.mdb"
+            if FileManager.default.fileExists(atPath: lock) { try FileManager.default.removeItem(atPath: lock) }
+            try Self.sync("\(building)/\(view)/data.mdb")
+            try Self.sync("\(building)/\(view)")
+        }
+        try Self.sync(building)
+        let place = "\(path)/\(last)"
+        if FileManager.default.fileExists(atPath: place) { try FileManager.default.removeItem(atPath: place) }
+        try FileManager.default.moveItem(atPath: building, toPath: place)
+        try Self.sync(path)
+        try Self.sync((path as NSString).deletingLastPathComponent)
+    }
+
+    /// Removes all but those that are in force.
+    public func removeAll(but last: UInt64) {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []  // none
+        for name in names where name != String(last) {
+            try? FileManager.default.removeItem(atPath: path + "/" + name)  // the next cut tries again
+        }
+    }
+
+    /// The hash of a baseline's file, by which it is named; nil where it is missing. Nothing of the file is interpreted before it was checked.
+    public func digest(_ view: String, through last: UInt64) throws -> [UInt8]? {
+        let path = file(view, through: last)
+        guard FileManager.default.fileExists(atPath: path) else { return nil }
+        let handle = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
+        defer { try? handle.close() }  // only read
+        var context = SHA256Context()
+        while let chunk = try handle.read(upToCount: 1 << 20), !chunk.isEmpty { context.update(Array(chunk).rawSpan) }
+        return context.finish().bytes
+    }
+
+    private static func sync(_ path: String) throws {
+        let file = unsafe open(path, O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { throw ViewFolderError.last(path) }
+        defer { close(file) }
+        guard fsync(file) == 0 else { throw ViewFolderError.last(path) }
+    }
+}

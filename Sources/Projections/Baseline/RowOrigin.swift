@@ -1,0 +1,45 @@
+/// Rows that an older recipe made, of events that retention has dropped since: those whose event is `through` or before.
+public struct RowOrigin: Sendable, Hashable {
+    public var through: UInt64
+    public var recipe: String
+
+    public init(through: UInt64, recipe: String) {
+        self.through = through
+        self.recipe = recipe
+    }
+}
+
+/// Which recipes made the rows of a view, where not all of them are made by its own.
+public struct RowOrigins: Sendable, Hashable {
+    /// The oldest events first.
+    public private(set) var origins: [RowOrigin]
+
+    public init(_ origins: [RowOrigin] = []) { self.origins = origins }
+
+    public var isEmpty: Bool { origins.isEmpty }
+
+    /// The older recipe that made the row of this event; nil where the view's own did.
+    public func olderRecipe(of sequence: UInt64) -> String? { origins.first { sequence <= $0.through }?.recipe }
+
+    /// What holds for a view of `recipe` that begins with rows of another one which reach to `through`.
+    func followed(by other: String, through: UInt64, in recipe: String) -> RowOrigins {
+        var all: [RowOrigin] = []
+        for origin in origins + [RowOrigin(through: through, recipe: other)] {
+            if all.last?.recipe == origin.recipe { all.removeLast() }
+            all.append(origin)
+        }
+        if all.last?.recipe == recipe { all.removeLast() }
+        return RowOrigins(all)
+    }
+
+    /// A line for each: the last sequence, a space, the recipe.
+    var text: String { origins.map { "\($0.through) \($0.recipe)\n" }.joined() }
+
+    init(text: String) {
+        origins = text.split(separator: "\n").compactMap { line in
+            let words = line.split(separator: " ")
+            guard words.count == 2, let through = UInt64(words[0]) else { return nil }
+            return RowOrigin(through: through, recipe: String(words[1]))
+        }
+    }
+}

@@ -1,0 +1,65 @@
+import Foundation
+public import LMDB
+import ProtobufWire
+
+extension ViewStore {
+    private static let originsKey = Array("origins".utf8)
+    private static let lostKey = Array("lost".utf8)
+
+    /// Which older recipes made rows of this view.
+    public func origins() throws(StorageError) -> RowOrigins {
+        RowOrigins(text: try Self.text(Self.originsKey, table(Name.meta), environment))
+    }
+
+    private static func text(_ key: [UInt8], _ table: RawTable, _ environment: Environment) throws(StorageError) -> String {
+        let transaction = try environment.beginRead()
+        guard let value = try transaction.get(table, key.rawSpan)?.asArray else { return "" }
+        return String(decoding: value, as: UTF8.self)
+    }
+
+    /// The last event that was dropped before this view could fold it, 0 where there is none.
+    public func lost() throws(StorageError) -> UInt64 { try number(Self.lostKey, in: environment.beginRead()) }
+
+    /// Makes a store of `recipe` that begins with the rows of a baseline.
+    ///
+    /// - Parameters:
+    ///   - file: the baseline's data file, which was checked.
+    ///   - path: the store's folder, which does not exist yet.
+    ///   - through: the last event in the baseline.
+    ///   - made: the recipe that made it.
+    public static func begin(
+        with file: String, at path: String, through: UInt64, made: String, recipe: Recipe, tables: [String]
+    ) throws -> ViewStore {
+        let unfinished = (path as NSString).deletingLastPathComponent + "/new-" + (path as NSString).lastPathComponent
+        try? FileManager.default.removeItem(atPath: unfinished)  // what an interruption left, if anything
+        try FileManager.default.createDirectory(
+            atPath: unfinished, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        try FileManager.default.copyItem(atPath: file, toPath: unfinished + "/data.mdb")
+        do {
+            var options = EnvironmentOptions(sizeLimit: reservation, maximumTables: Name.all.count + tables.count)
+            options.createsFolder = false
+            let environment = try Environment.open(unfinished, options)
+            defer { environment.close() }
+            let meta = try environment.table(Name.meta)
+            let before = RowOrigins(text: try text(originsKey, meta, environment))
+            let after = Array(before.followed(by: made, through: through, in: recipe.identifier).text.utf8)
+            let identifier = Array(recipe.identifier.utf8)
+            let (origins, name) = (originsKey, recipeKey)
+            try environment.write { (transaction) throws(StorageError) in
+                try transaction.put(meta, key: origins.rawSpan, value: after.rawSpan)
+                try transaction.put(meta, key: name.rawSpan, value: identifier.rawSpan)
+            }
+        }
+        try FileManager.default.moveItem(atPath: unfinished, toPath: path)
+        return try open(at: path, recipe: recipe, tables: tables, access: .readWrite)
+    }
+
+    /// Lets an empty store begin after events that nobody can fold any more.
+    public func begin(after checkpoint: Checkpoint) throws(StorageError) {
+        try environment.write { (transaction) throws(StorageError) in
+            try setCheckpoint(checkpoint, in: &transaction)
+            let meta = try table(Name.meta)
+            try transaction.put(meta, key: Self.lostKey.rawSpan, value: bigEndian(checkpoint.sequence).rawSpan)
+        }
+    }
+}

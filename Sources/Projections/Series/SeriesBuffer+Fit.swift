@@ -1,0 +1,31 @@
+package import LMDB
+import ProtobufWire
+
+extension SeriesBuffer {
+    /// Takes away what stored series have beyond the cap: those of a baseline that a policy with a larger cap made.
+    package func fit(_ store: ViewStore, rows: RawTable, counts: RawTable) throws(StorageError) {
+        let excess = try excess(store, counts)
+        for (prefix, count) in excess {
+            try store.environment.write { (transaction) throws(StorageError) in
+                for _ in cap..<count {
+                    guard let key = try transaction.firstKey(of: rows, atOrAfter: prefix), key.starts(with: prefix) else { break }
+                    try transaction.delete(rows, key: key.rawSpan)
+                }
+                let left = bigEndian(UInt64(cap))
+                try transaction.put(counts, key: prefix.rawSpan, value: left.rawSpan)
+            }
+        }
+    }
+
+    private func excess(_ store: ViewStore, _ counts: RawTable) throws(StorageError) -> [(prefix: [UInt8], count: Int)] {
+        var excess: [(prefix: [UInt8], count: Int)] = []
+        let transaction = try store.environment.beginRead()
+        var cursor = try transaction.cursor(counts)
+        while try cursor.next() {
+            guard cursor.key.byteCount == prefixLength, cursor.value.byteCount == 8 else { continue }
+            let count = Int(clamping: cursor.value.bigEndianUInt64(at: 0))
+            if count > cap { excess.append((cursor.key.asArray, count)) }
+        }
+        return excess
+    }
+}

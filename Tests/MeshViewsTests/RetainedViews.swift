@@ -1,0 +1,247 @@
+import EventLog
+import Foundation
+import MeshViews
+import Meshtastic
+import Projections
+import Synchronization
+import TestKit
+import Testing
+
+/// Views of a ledger whose oldest events are dropped now and then, against those of one that keeps all.
+struct RetainedViews {
+    private static let views = ["nodes", "positions", "telemetry", "messages"]
+    private static let caps = ViewCaps(nodes: 14, positions: 25, telemetry: 10, messages: 40)
+
+    private func digests(_ ledger: Ledger) throws -> [String] { try Self.views.map { try ledger.digest(of: $0) } }
+
+    private func options(_ caps: ViewCaps = RetainedViews.caps) -> LedgerOptions {
+        // One clock for both ledgers: the checksums of their records are part of what is compared.
+        LedgerOptions(log: EventLogOptions(clock: { Timestamp(seconds: 1_790_000_000) }), caps: caps)
+    }
+
+    /// Traffic with repeats, receipts and direct messages, of more nodes than a view keeps.
+    private func packets(_ count: Int, seed: UInt64) -> [MeshPacketBuilder] {
+        var random = SeededGenerator(seed: seed)
+        return (0..<count).map { index in
+            let time = 1_780_000_000 + UInt32(index) * 5 + UInt32.random(in: 0..<300, using: &random)
+            var packet = MeshPacketBuilder(
+                from: UInt32.random(in: 5_000..<5_020, using: &random), id: UInt32.random(in: 1..<900, using: &random),
+                rxTime: time)
+            packet.gateway = ["!00000011", "!00000012"][Int.random(in: 0..<2, using: &random)]
+            switch Int.random(in: 0..<5, using: &random) {
+            case 0:
+                packet.port = Port.position
+                packet.payload = MeshPacketBuilder.position(Int32.random(in: 1...9_000, using: &random), 7)
+            case 1:
+                packet.port = Port.nodeInfo
+                packet.payload = MeshPacketBuilder.user("node \(packet.from)")
+            case 2:
+                packet.port = Port.routing
+                packet.to = UInt32.random(in: 5_000..<5_020, using: &random)
+                packet.requestID = UInt32.random(in: 1..<900, using: &random)
+                packet.payload = MeshPacketBuilder.routing(error: UInt32.random(in: 0..<2, using: &random) * 5)
+            case 3:
+                packet.payload = Array("text \(index)".utf8)
+                packet.to = UInt32.random(in: 5_000..<5_020, using: &random)
+            default: packet.payload = Array("text \(index)".utf8)
+            }
+            return packet
+        }
+    }
+
+    @Test(.timeLimit(.minutes(4)), arguments: 1...6 as ClosedRange<UInt64>)
+    func `cut at any time, views that follow and views that are built again are those of the whole log`(seed: UInt64) async throws
+    {
+        var random = SeededGenerator(seed: seed &* 31)
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/mesh.ledger"
+        var ledger = try await Ledger.create(at: path, options: options())
+        let whole = try await Ledger.temporary(options: options())
+        let all = packets(5_000, seed: seed)
+        var next = 0
+        while next < all.count {
+            let count = min(all.count - next, Int.random(in: 200...900, using: &random))
+            for target in [ledger, whole] {
+                let source = try await target.log.source(named: "test")
+                _ = try await target.log.append(all[next..<next + count].map { $0.event(source) })
+            }
+            next += count
+            switch Int.random(in: 0..<4, using: &random) {
+            case 0, 1:
+                let (lowest, highest) = (ledger.log.first.rawValue / 256 + 1, ledger.log.head.rawValue / 256)
+                guard lowest <= highest, next < all.count else { continue }
+                try await ledger.retain(through: EventSequence(256 * UInt64.random(in: lowest...highest, using: &random)))
+                // What stands in its place in the other ledger is no packet either.
+                _ = try await whole.log.append(NewEvent([], encoding: .note, source: .log))
+            case 2:
+                try await ledger.close()
+                ledger = try await Ledger.open(at: path, options: options())
+            default: try await ledger.rebuild(Array(Self.views.shuffled(using: &random).prefix(2)))
+            }
+        }
+        try await whole.catchUp()
+        let expected = try digests(whole)
+        try await ledger.catchUp()
+        try expect(ledger, expected, "seed \(seed), incremental")
+        try await ledger.rebuild()
+        try expect(ledger, expected, "seed \(seed), rebuilt")
+        try await ledger.close()
+        try FileManager.default.removeItem(atPath: path + "/views")
+        ledger = try await Ledger.open(at: path, options: options())
+        try await ledger.catchUp()
+        try expect(ledger, expected, "seed \(seed), from nothing")
+        #expect(try ledger.log.verify().isIntact)
+        #expect(try Self.views.allSatisfy { try ledger.rowOrigins(of: $0).isEmpty })
+        try await ledger.close()
+        try await whole.close()
+    }
+
+    private func expect(_ ledger: Ledger, _ expected: [String], _ note: String) throws {
+        let found = try digests(ledger)
+        #expect(found == expected, "\(note): \(found) instead of \(expected)")
+    }
+
+    @Test func `rows that an older recipe made are marked, and those of kept events are made anew`() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/mesh.ledger"
+        var ledger = try await Ledger.create(at: path, options: options())
+        let source = try await ledger.log.source(named: "test")
+        _ = try await ledger.log.append(packets(3_000, seed: 4).map { $0.event(source) })
+        let retention = try await ledger.retain(through: EventSequence(2_048))
+        #expect(retention.baselines.map(\.view).sorted() == Self.views.sorted())
+        #expect(try await ledger.views().allSatisfy { $0.origins.isEmpty && $0.lost == 0 })
+        try await ledger.close()
+        var more = Self.caps
+        more.positions = 60
+        ledger = try await Ledger.open(at: path, options: options(more))
+        try await ledger.catchUp()
+        let origins = try ledger.rowOrigins(of: "positions")
+        let made = try #require(retention.baselines.first { $0.view == "positions" }).recipe
+        #expect(origins.origins.map(\.through) == [2_048] && origins.origins.map(\.recipe) == [made])
+        #expect(origins.olderRecipe(of: 2_048) == made && origins.olderRecipe(of: 2_049) == nil)
+        #expect(try ledger.rowOrigins(of: "messages").isEmpty)
+        // A second cut builds on the first baseline, and the mark goes on.
+        try await ledger.retain(through: EventSequence(2_560))
+        try await ledger.rebuild()
+        #expect(try ledger.rowOrigins(of: "positions").origins == origins.origins)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: path + "/baselines") == ["2560"])
+        try await ledger.close()
+        // Back to the first recipe: what the second one made is marked now.
+        ledger = try await Ledger.open(at: path, options: options())
+        try await ledger.catchUp()
+        let back = try ledger.rowOrigins(of: "positions")
+        #expect(back.origins.map(\.through) == [2_048, 2_560])
+        try await ledger.close()
+    }
+
+    @Test func `rows of dropped events beyond a cap that was lowered go, too`() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/mesh.ledger"
+        var ledger = try await Ledger.create(at: path, options: options())
+        let source = try await ledger.log.source(named: "test")
+        _ = try await ledger.log.append(packets(3_000, seed: 9).map { $0.event(source) })
+        try await ledger.retain(through: EventSequence(2_816))
+        try await ledger.close()
+        let less = ViewCaps(nodes: 6, positions: 3, telemetry: 3, messages: 5)
+        ledger = try await Ledger.open(at: path, options: options(less))
+        try await ledger.catchUp()
+        #expect(try ledger.nodes().count == 6)
+        var positions: [UInt32: Int] = [:]
+        try ledger.forEachPosition(of: nil) { positions[$0.node, default: 0] += 1 }
+        #expect(positions.values.max() == 3)
+        let threads = Dictionary(grouping: try ledger.messages(), by: \.thread)
+        #expect(threads.values.map(\.count).max() == 5)
+        try await ledger.close()
+    }
+
+    @Test(arguments: ["missing", "changed"])
+    func `a baseline that is missing or changed is not used, and the view says what it lacks`(kind: String) async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/mesh.ledger"
+        var ledger = try await Ledger.create(at: path, options: options())
+        let source = try await ledger.log.source(named: "test")
+        _ = try await ledger.log.append(packets(2_000, seed: 5).map { $0.event(source) })
+        try await ledger.retain(through: EventSequence(1_024))
+        try await ledger.close()
+        let file = path + "/baselines/1024/positions/data.mdb"
+        if kind == "missing" {
+            try FileManager.default.removeItem(atPath: file)
+        } else {
+            var bytes = try Data(contentsOf: URL(fileURLWithPath: file))
+            bytes[bytes.count / 2] ^= 1
+            try bytes.write(to: URL(fileURLWithPath: file))
+        }
+        try FileManager.default.removeItem(atPath: path + "/views")
+        ledger = try await Ledger.open(at: path, options: options())
+        try await ledger.catchUp()
+        let views = try await ledger.views()
+        #expect(views.filter { $0.lost == 1_024 }.map(\.name) == ["positions"])
+        #expect(views.allSatisfy { $0.checkpoint == 2_001 })
+        var sequences: [UInt64] = []
+        try ledger.forEachPosition(of: nil) { sequences.append($0.sequence) }
+        #expect(!sequences.isEmpty && sequences.allSatisfy { $0 > 1_024 })
+        #expect(try ledger.messages().contains { $0.sequence <= 1_024 })
+        try await ledger.close()
+    }
+
+    @Test func `beyond a cap the view is capped and the log is whole`() async throws {
+        let ledger = try await ledger(of: packets(3_000, seed: 6), options: options())
+        #expect(try await ledger.views().first { $0.name == "positions" }?.rows["positions"] ?? 0 <= 14 * 25 + 6 * 25)
+        #expect(ledger.log.first == EventSequence(1) && ledger.log.head == EventSequence(3_000))
+        #expect(try ledger.log.events(in: EventSequence(1)...EventSequence(3_000)).count == 3_000)
+        #expect(try ledger.retentionPolicy().isOff)
+        #expect(try ledger.retentionPlan(RetentionPolicy()) == nil)
+        try await ledger.close()
+    }
+
+    @Test(.timeLimit(.minutes(3))) func `a policy is applied by whatever writes to the ledger`() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/mesh.ledger"
+        var options = LedgerOptions()
+        options.retentionPeriod = .milliseconds(30)
+        let ledger = try await Ledger.create(at: path, options: options)
+        let source = try await ledger.log.source(named: "test")
+        _ = try await ledger.log.append(packets(8_000, seed: 7).map { $0.event(source) })
+        let size = try ledger.log.size()
+        try await Task.sleep(for: .milliseconds(100))
+        #expect(ledger.log.first == EventSequence(1))
+        try ledger.setRetentionPolicy(RetentionPolicy(largestBytes: size / 2))
+        for _ in 0..<1_000 where ledger.log.first == EventSequence(1) { try await Task.sleep(for: .milliseconds(20)) }
+        #expect(ledger.log.first > EventSequence(1))
+        for _ in 0..<500 where try ledger.log.size() > size / 2 { try await Task.sleep(for: .milliseconds(20)) }
+        #expect(try ledger.log.size() <= size / 2)
+        try ledger.setRetentionPolicy(RetentionPolicy())
+        try await ledger.close()
+        #expect(!FileManager.default.fileExists(atPath: path + "/retention"))
+    }
+
+    @Test func `what arrived before a time goes, whatever the size`() async throws {
+        let clock = TestClock(Timestamp(seconds: 1_780_000_000))
+        var options = LedgerOptions()
+        options.log.clock = { clock.now }
+        let ledger = try await Ledger.temporary(options: options)
+        let source = try await ledger.log.source(named: "test")
+        let all = packets(3_000, seed: 8)
+        for start in stride(from: 0, to: all.count, by: 500) {
+            _ = try await ledger.log.append(all[start..<start + 500].map { $0.event(source) })
+            clock.advance(86_400)
+        }
+        // Six parts, the first six days ago; parts of 500 events end between multiples of 256.
+        let plan = try #require(try ledger.retentionPlan(RetentionPolicy(longestSeconds: 4 * 86_400), now: clock.now))
+        #expect(plan.last == EventSequence(768) && plan.count == 768)
+        #expect(try ledger.retentionPlan(RetentionPolicy(longestSeconds: 7 * 86_400), now: clock.now) == nil)
+        try await ledger.retain(through: plan.last)
+        #expect(try ledger.retentionPlan(RetentionPolicy(longestSeconds: 4 * 86_400), now: clock.now) == nil)
+        try await ledger.close()
+    }
+}
+
+private final class TestClock: Sendable {
+    private let time: Mutex<Timestamp>
+
+    init(_ start: Timestamp) { time = Mutex(start) }
+
+    var now: Timestamp { time.withLock { $0 } }
+
+    func advance(_ seconds: Int64) { time.withLock { $0 = $0.adding(seconds: seconds) } }
+}
