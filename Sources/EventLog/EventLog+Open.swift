@@ -127,7 +127,6 @@ extension EventLog {
     private func startWriter(_ lock: WriterLock, _ tree: TreeKeeper) {
         let (board, end, stores, maintenance) = (board, end, stores, maintenance)
         let removes = options.isTemporary ? path : nil
-        treeKeeper.withLock { $0 = tree }
         _ = board.addHook { head in tree.wake(head: head.rawValue) }
         tree.wake(head: board.head)
         if let sealer {

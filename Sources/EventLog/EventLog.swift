@@ -38,8 +38,6 @@ public final class EventLog: Sendable {
     let dropper: Dropper?
     /// Held while a reader goes over to another generation.
     let following = Mutex(())
-    /// Nil where the log is read only.
-    let treeKeeper = Mutex<TreeKeeper?>(nil)
     let erasureFailure = Mutex<EventLogError?>(nil)
     /// Held where the log is read without LMDB's lock file.
     private let readerLock: ReaderLock?

@@ -45,12 +45,6 @@ final class TreeKeeper: Sendable {
         if starts { queue.async { self.work() } }
     }
 
-    /// Hashes what is full now, however little it is: somebody waits for it.
-    func hurry(head: UInt64) {
-        nextHead.store(0, ordering: .relaxed)
-        wake(head: head)
-    }
-
     /// Ends the hashing when the writer has ended.
     ///
     /// - Parameter isCatchingUp: whether what is full is hashed and stored first.
