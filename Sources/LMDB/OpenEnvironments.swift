@@ -24,15 +24,26 @@ enum OpenEnvironments {
         let process: Int32
     }
 
-    private static let entries = Mutex<Set<Entry>>([])
+    /// With each its folder, held open: when it is removed meanwhile, no new folder gets its inode. -1 where it cannot be opened.
+    private static let entries = Mutex<[Entry: Int32]>([:])
 
     /// Claims the folder for this process.
     static func register(_ identity: Identity, path: String) throws(StorageError) {
-        let isNew = entries.withLock { $0.insert(Entry(identity: identity, process: getpid())).inserted }
-        guard isNew else { throw StorageError(.alreadyOpen, call: "open", path: path) }
+        let folder = unsafe open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        let isNew = entries.withLock { entries in
+            let entry = Entry(identity: identity, process: getpid())
+            guard entries[entry] == nil else { return false }
+            entries[entry] = folder
+            return true
+        }
+        guard isNew else {
+            if folder >= 0 { close(folder) }
+            throw StorageError(.alreadyOpen, call: "open", path: path)
+        }
     }
 
     static func remove(_ identity: Identity) {
-        _ = entries.withLock { $0.remove(Entry(identity: identity, process: getpid())) }
+        let folder = entries.withLock { $0.removeValue(forKey: Entry(identity: identity, process: getpid())) }
+        if let folder, folder >= 0 { close(folder) }
     }
 }
