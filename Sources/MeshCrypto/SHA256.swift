@@ -67,6 +67,30 @@ public struct SHA256Context {
         unsafe withUnsafeBytes(of: byte) { _ = unsafe SHA256_Update(&state, $0.baseAddress, 1) }
     }
 
+    /// The hash of a byte and two or three pieces, at most 64 bytes together, when nothing was given since the start.
+    public mutating func hash(_ prefix: UInt8, _ first: RawSpan, _ second: RawSpan, _ third: RawSpan = RawSpan()) -> SHA256Digest
+    {
+        let count = 1 + first.byteCount + second.byteCount + third.byteCount
+        precondition(count <= 65)
+        // One piece costs less than four.
+        unsafe withUnsafeTemporaryAllocation(byteCount: 72, alignment: 8) { room in
+            unsafe room.storeBytes(of: prefix, as: UInt8.self)
+            unsafe Self.copy(first, to: room, at: 1)
+            unsafe Self.copy(second, to: room, at: 1 + first.byteCount)
+            unsafe Self.copy(third, to: room, at: 1 + first.byteCount + second.byteCount)
+            _ = unsafe SHA256_Update(&state, room.baseAddress, count)
+        }
+        return finish()
+    }
+
+    @unsafe @inline(__always)
+    private static func copy(_ piece: RawSpan, to room: UnsafeMutableRawBufferPointer, at offset: Int) {
+        unsafe piece.withUnsafeBytes { piece in
+            guard let source = piece.baseAddress, let target = room.baseAddress else { return }
+            unsafe (target + offset).copyMemory(from: source, byteCount: piece.count)
+        }
+    }
+
     /// The hash of all it was given since the start; then it has started anew.
     public mutating func finish() -> SHA256Digest {
         var digest = SHA256Digest()

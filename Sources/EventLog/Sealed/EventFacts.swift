@@ -7,7 +7,7 @@ internal import ProtobufWire
 public struct EventFacts: Sendable, Equatable {
     struct Facet: Sendable, Equatable {
         var number: UInt8
-        var values: Set<UInt32> = []
+        var values = NumberSet()
     }
 
     /// More different values than these are not kept: the facet is unknown then.

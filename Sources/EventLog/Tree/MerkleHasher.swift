@@ -23,10 +23,7 @@ struct MerkleHasher {
     }
 
     mutating func nodeHash(_ left: SHA256Digest, _ right: SHA256Digest) -> SHA256Digest {
-        context.update(1)
-        context.update(left.span)
-        context.update(right.span)
-        return context.finish()
+        context.hash(1, left.span, right.span)
     }
 
     /// The hash of the leaf that a record of at least the header's size is.
@@ -34,11 +31,7 @@ struct MerkleHasher {
         let inner = innerHash(ofRecord: record, salt: salt)
         let number = SequenceKey(sequence)
         let header = Record.immutableHeader(record)
-        context.update(0)
-        context.update(number.span)
-        context.update(unsafe header.span.bytes)
-        context.update(inner.span)
-        return context.finish()
+        return unsafe context.hash(0, number.span, header.span.bytes, inner.span)
     }
 
     /// Sequence, header and inner hash: what the leaf is the hash of.

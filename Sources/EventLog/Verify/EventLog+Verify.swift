@@ -119,7 +119,7 @@ extension EventLog {
 /// Checks some tiles at once, on all cores.
 private struct VerificationRound {
     /// In tiles.
-    static let size = 16 * UInt64(cores)
+    static let size = 32 * share * UInt64(cores)
     private static let cores = max(ProcessInfo.processInfo.activeProcessorCount, 1)
     /// In tiles: what one read transaction checks.
     private static let share: UInt64 = 8
