@@ -183,8 +183,12 @@ struct ControlClients {
     }
 
     @Test func `where all places are at work another client is refused`() async throws {
-        let bench = try await Bench { $0.mostClients = 2 }
+        let bench = try await Bench { limits in
+            limits.mostClients = 2
+            limits.idleTime = .seconds(600)
+        }
         let held = try [bench.connect(), bench.connect()]
+        defer { withExtendedLifetime(held) {} }  // an array is let go after its last use, and its clients would hang up
         for client in held { try await client.greet() }
         let third = try bench.connect()
         guard case .failure(.control(let error)) = try await third.reply() else { throw CocoaError(.fileReadUnknown) }
