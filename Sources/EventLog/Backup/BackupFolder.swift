@@ -11,6 +11,9 @@ struct BackupFolder: Sendable {
     var keysPath: String { path + "/keys.json" }
     var signingKeyPath: String { path + "/signing.key" }
 
+    var filesPath: String { path + "/files" }
+
+    func path(of file: BackupManifest.File) -> String { filesPath + "/" + file.hash }
     func path(of part: BackupManifest.Part) -> String { partsPath + "/" + part.name }
 
     /// Nil where no run was ever complete.
@@ -37,8 +40,10 @@ struct BackupFolder: Sendable {
             throw EventLogError(.exists, path: path, detail: "the folder is no backup and not empty")
         }
         do {
-            try FileManager.default.createDirectory(
-                atPath: partsPath, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            for place in [partsPath, filesPath] {
+                try FileManager.default.createDirectory(
+                    atPath: place, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            }
         } catch {
             throw SmallFile.failure(errno, partsPath)
         }
@@ -94,12 +99,23 @@ struct BackupFolder: Sendable {
         return summary
     }
 
+    /// Reads a file from end to end and compares it with the manifest.
+    func check(_ file: BackupManifest.File) throws(EventLogError) {
+        let place = path(of: file)
+        let (hash, bytes) = try Self.hash(place)
+        guard hash == file.hash, bytes == file.bytes else {
+            throw EventLogError(.corrupt, path: place, detail: "\(file.path) of the backup is not as it was written")
+        }
+    }
+
     /// Removes what the manifest does not name: left by interrupted runs, or replaced.
     func removeLeftovers(_ manifest: BackupManifest) {
-        let kept = Set(manifest.parts.map(\.name))
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: partsPath)) ?? []  // the next run tries again
-        for name in names where !kept.contains(name) {
-            unsafe unlink(partsPath + "/" + name)
+        for (folder, kept) in [(partsPath, manifest.parts.map(\.name)), (filesPath, manifest.files.map(\.hash))] {
+            let kept = Set(kept)
+            let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []  // the next run tries again
+            for name in names where !kept.contains(name) {
+                unsafe unlink(folder + "/" + name)
+            }
         }
     }
 }

@@ -21,6 +21,25 @@ struct BackupManifest: Sendable, Equatable {
         }
     }
 
+    /// A cut of the log, at which a restored one can begin.
+    struct Cut: Sendable, Equatable {
+        /// The last dropped event.
+        var last: UInt64
+        /// The event that tells of it.
+        var event: UInt64
+        /// The checksum of the last dropped event's record.
+        var checksum: UInt64
+    }
+
+    /// A file that is no recording.
+    struct File: Sendable, Equatable {
+        /// Where it belongs in the ledger's folder; or what it is of, below `dropped`.
+        var path: String
+        var bytes: Int
+        /// SHA-256 as hexadecimal digits: its name in the backup.
+        var hash: String
+    }
+
     var ledger: String
     var created: Timestamp
     /// The time of the run.
@@ -32,12 +51,19 @@ struct BackupManifest: Sendable, Equatable {
     var erasedThrough: UInt64
     /// In the order of their events; all but the last one are full.
     var parts: [Part] = []
+    /// In the order of their events. The last one is the log's.
+    var cuts: [Cut] = []
+    var files: [File] = []
+
+    func file(_ path: String) -> File? { files.first { $0.path == path } }
 
     var text: String {
         var lines = [
-            "meshledger backup 1", "ledger \(ledger)", "created \(created.microseconds)", "time \(time.microseconds)",
+            "meshledger backup 2", "ledger \(ledger)", "created \(created.microseconds)", "time \(time.microseconds)",
             "size \(size)", "root \(root)", "erased-through \(erasedThrough)",
         ]
+        lines += cuts.map { "cut \($0.last) \($0.event) \($0.checksum)" }
+        lines += files.map { "file \($0.path) \($0.bytes) \($0.hash)" }
         lines += parts.map { "part \($0.first) \($0.count) \($0.bytes) \($0.hash) \($0.root)" }
         let body = lines.joined(separator: "\n") + "\n"
         return body + "sha256 \(Self.hexadecimal(SHA256.hash(Array(body.utf8))))\n"
@@ -56,7 +82,9 @@ struct BackupManifest: Sendable, Equatable {
     init(_ text: String, path: String) throws(EventLogError) {
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         guard let start = lines.first, start.hasPrefix("meshledger backup ") else { throw EventLogError(.notABackup, path: path) }
-        guard start == "meshledger backup 1" else { throw EventLogError(.newerFormat, path: path, detail: String(start)) }
+        guard ["meshledger backup 1", "meshledger backup 2"].contains(start) else {
+            throw EventLogError(.newerFormat, path: path, detail: String(start))
+        }
         guard let end = text.range(of: "\nsha256 ", options: .backwards),
             text[end.upperBound...] == Self.hexadecimal(SHA256.hash(Array((text[..<end.lowerBound] + "\n").utf8))) + "\n",
             let manifest = Self.read(lines)
@@ -66,12 +94,19 @@ struct BackupManifest: Sendable, Equatable {
 
     private static func read(_ lines: [Substring]) -> BackupManifest? {
         var words: [Substring: [Substring]] = [:]
-        var parts: [Part] = []
+        var (parts, cuts, files): ([Part], [Cut], [File]) = ([], [], [])
         var next: UInt64?
         for line in lines.dropFirst() {
             let fields = line.split(separator: " ")
             guard let name = fields.first else { continue }
             words[name] = Array(fields.dropFirst())
+            if name == "cut" {
+                guard let cut = Cut(fields), cut.last > cuts.last?.last ?? 0 else { return nil }
+                cuts.append(cut)
+            } else if name == "file" {
+                guard let file = File(fields) else { return nil }
+                files.append(file)
+            }
             guard name == "part" else { continue }
             guard fields.count == 6, let first = UInt64(fields[1]), let count = UInt64(fields[2]), let bytes = Int(fields[3]),
                 fields[4].count == 64, first > 0, count <= 1 << 40, first == next ?? first, first < 1 << 60
@@ -82,12 +117,13 @@ struct BackupManifest: Sendable, Equatable {
         func number<N: FixedWidthInteger>(_ name: Substring) -> N? { words[name]?.first.flatMap { N($0) } }
         guard let ledger = words["ledger"]?.first, let created: Int64 = number("created"), let time: Int64 = number("time"),
             let size: UInt64 = number("size"), let root = words["root"]?.first, let erased: UInt64 = number("erased-through"),
-            let end = next, size == end - 1
+            let end = next, size == end - 1, let first = parts.first?.first,
+            first == 1 || cuts.contains(where: { $0.last == first - 1 })
         else { return nil }
         var manifest = BackupManifest(
             ledger: String(ledger), created: Timestamp(microseconds: created), time: Timestamp(microseconds: time), size: size,
             root: String(root), erasedThrough: erased)
-        manifest.parts = parts
+        (manifest.parts, manifest.cuts, manifest.files) = (parts, cuts, files)
         return manifest
     }
 
@@ -117,5 +153,38 @@ struct BackupManifest: Sendable, Equatable {
         }
         var hasher = MerkleHasher()
         return hasher.root(roots).bytes
+    }
+}
+
+extension BackupManifest.Cut {
+    fileprivate init?(_ fields: [Substring]) {
+        guard fields.count == 4, let last = UInt64(fields[1]), let event = UInt64(fields[2]), let checksum = UInt64(fields[3]),
+            last > 0, last < 1 << 60, last % LogStore.tileSize == 0
+        else { return nil }
+        self.init(last: last, event: event, checksum: checksum)
+    }
+}
+
+extension BackupManifest.File {
+    fileprivate init?(_ fields: [Substring]) {
+        guard fields.count == 4, Self.isPlain(fields[1]), let bytes = Int(fields[2]), bytes >= 0,
+            BackupManifest.bytes(String(fields[3])) != nil
+        else { return nil }
+        self.init(path: String(fields[1]), bytes: bytes, hash: String(fields[3]))
+    }
+
+    /// Whether a path stays in the folder that it is taken in, whoever wrote it.
+    static func isPlain(_ path: Substring) -> Bool {
+        path.split(separator: "/", omittingEmptySubsequences: false).allSatisfy { name in
+            !name.isEmpty && !name.hasPrefix(".")
+                && name.utf8.allSatisfy { byte in
+                    switch byte {
+                    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."):
+                        true
+                    default: false
+                    }
+                }
+        }
     }
 }

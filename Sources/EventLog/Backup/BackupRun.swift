@@ -13,6 +13,8 @@ public struct BackupReport: Sendable, Equatable {
     public var rewrittenParts = 0
     public var root: [UInt8] = []
     public var checkpoint: SignedNote?
+    /// Views whose baselines of dropped events are missing or damaged in the log, so that the backup lacks them, too.
+    public var missingBaselines: [String] = []
 }
 
 /// What a backup takes along besides the events.
@@ -41,6 +43,18 @@ struct BackupRun {
         try folder.prepare()
         let lock = try FolderLock(folder.path + "/LOCK")
         defer { lock.release() }
+        while true {
+            let cut = try RecordingSnapshot(log).cut
+            do throws(EventLogError) {
+                return try write(progress)
+            } catch {
+                // Retention may have dropped meanwhile what was to be written.
+                guard try RecordingSnapshot(log).cut != cut else { throw error }
+            }
+        }
+    }
+
+    private func write(_ progress: (RecordingProgress) -> Bool) throws(EventLogError) -> BackupReport {
         let old = try folder.manifest()
         if let old { try check(old) }
         let pending = try log.pendingErasure()
@@ -48,19 +62,15 @@ struct BackupRun {
         let snapshot = try RecordingSnapshot(log)
         var note: SignedNote?
         if snapshot.head > 0 { note = try? log.checkpoint(size: EventSequence(snapshot.head)) }  // the key may not be readable
-        var report = BackupReport(eventCount: snapshot.head, checkpoint: note)
+        var report = BackupReport(checkpoint: note)
         report.root = try log.root(size: EventSequence(snapshot.head))
         var manifest = BackupManifest(
             ledger: log.identifier, created: snapshot.created, time: log.options.clock(), size: snapshot.head,
             root: BackupManifest.hexadecimal(report.root), erasedThrough: min(snapshot.head, (pending?.rawValue ?? .max) - 1))
-        guard old?.size ?? 0 >= snapshot.cut else {
-            throw EventLogError(
-                .beyondRetention, path: log.path,
-                detail: "its first \(snapshot.cut) events were cut off and the backup lacks some of them; "
-                    + "`meshledger export --format ledger` records the others")
-        }
         let kept = try kept(old, erasures, cut: snapshot.cut, &report)
-        var next: UInt64 = 1
+        let first = kept.keys.min().map { $0 <= snapshot.cut + 1 ? $0 : snapshot.cut + 1 } ?? snapshot.cut + 1
+        try takeState(snapshot.cut, first: first, old, &manifest, &report)
+        var next = first
         var isLast = false
         while !isLast {
             if let part = kept[next] {
@@ -79,6 +89,7 @@ struct BackupRun {
                 throw EventLogError(.closed, path: folder.path, detail: "the backup was stopped; the one before is whole")
             }
         }
+        report.eventCount = manifest.parts.reduce(0) { $0 + $1.count }
         guard manifest.rootOfParts ?? report.root == report.root else {
             throw EventLogError(
                 .corrupt, path: log.path,
@@ -88,16 +99,43 @@ struct BackupRun {
         return report
     }
 
+    /// Takes along what is no event.
+    private func takeState(
+        _ cut: UInt64, first: UInt64, _ old: BackupManifest?, _ manifest: inout BackupManifest, _ report: inout BackupReport
+    ) throws(EventLogError) {
+        var state = BackupState(log, folder, old)
+        try state.takeSmallFiles()
+        // Earlier cuts are of use as long as the backup has the events behind them.
+        let earlier = old?.cuts.filter { $0.last < cut && $0.last + 1 >= first } ?? []
+        state.keepBaselines(of: earlier)
+        manifest.cuts = earlier
+        if let last = try state.takeCut(cut) { manifest.cuts.append(last) }
+        manifest.files = state.files
+        report.missingBaselines = state.missingBaselines
+    }
+
     /// Whether the backup's events are the log's.
     private func check(_ old: BackupManifest) throws(EventLogError) {
         guard old.ledger == log.identifier else {
             throw EventLogError(.exists, path: folder.path, detail: "it is the backup of another ledger, \(old.ledger)")
         }
-        guard old.size <= log.head.rawValue, try log.root(size: EventSequence(old.size)) == BackupManifest.bytes(old.root) else {
+        guard old.size <= log.head.rawValue, try root(of: old) == BackupManifest.bytes(old.root) else {
             throw EventLogError(
                 .forked, path: folder.path,
                 detail:
                     "the backup's \(old.size) events are not the first of the ledger, which has \(log.head); choose another folder"
+            )
+        }
+    }
+
+    private func root(of old: BackupManifest) throws(EventLogError) -> [UInt8] {
+        do throws(EventLogError) {
+            return try log.root(size: EventSequence(old.size))
+        } catch {
+            guard error.code == .beyondRetention else { throw error }
+            throw EventLogError(
+                .beyondRetention, path: folder.path,
+                detail: "nobody can tell any more whether the backup's \(old.size) events are the ledger's; choose another folder"
             )
         }
     }
@@ -114,22 +152,17 @@ struct BackupRun {
         var kept: [UInt64: BackupManifest.Part] = [:]
         for part in old.parts where part.count > 0 && (part.last % Self.partSize == 0 || part.first <= cut) {
             if let first = erased.first(from: part.first), first <= part.last {
-                guard part.first > cut else {
-                    throw EventLogError(
-                        .beyondRetention, path: folder.path,
-                        detail:
-                            "event \(first) was erased, and its part of the backup holds events that the ledger has cut off; remove the backup"
-                    )
-                }
                 report.rewrittenParts += 1
                 continue
             }
-            // One that is gone or was cut is written again.
-            let size = try? SmallFile.size(folder.path(of: part))  // nil where it is gone
-            guard part.first <= cut || size == part.bytes else { continue }
+            // One that is gone or was shortened is written again.
+            guard (try? SmallFile.size(folder.path(of: part))) == part.bytes else { continue }  // nil where it is gone
             kept[part.first] = part
         }
-        return kept
+        // What the log has dropped cannot be written again: it is of use only without gaps up to what the log has.
+        var next = old.parts.first?.first ?? 1
+        while next <= cut, let part = kept[next] { next = part.last + 1 }
+        return next > cut ? kept : kept.filter { $0.key > cut }
     }
 
     /// Writes a part, reads it again, and gives it its name.
@@ -159,6 +192,7 @@ struct BackupRun {
 
     private func finish(_ manifest: BackupManifest, _ erasures: [Erasure]) throws(EventLogError) {
         try SmallFile.syncFolder(folder.partsPath)
+        try SmallFile.syncFolder(folder.filesPath)
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .prettyPrinted]
         if !erasures.isEmpty, let data = try? encoder.encode(erasures) {  // plain values can always be encoded

@@ -6,7 +6,8 @@ extension EventLog {
     /// Brings the backup in a folder up to date with this log, which may be written to meanwhile, here or by another process.
     ///
     /// Events lie in parts of 16,384; a later run writes only those that are new, and anew those in which events were erased since, so that erased bytes
-    /// leave the backup, too. Every part is read again before it counts. Whatever interrupts a run, the backup is what the last complete run made.
+    /// leave the backup, too. Of a log that retention has cut, the baselines and what else is left of the dropped events come along; parts with dropped
+    /// events that the backup has already stay in it. So do the policy of retention, the sizes of checkpoints and the consumers' positions. Every part is read again before it counts. Whatever interrupts a run, the backup is what the last complete run made.
     ///
     /// - Parameters:
     ///   - folder: made where it does not exist; else a backup of this log.
@@ -19,7 +20,7 @@ extension EventLog {
         try BackupRun(log: self, folder: BackupFolder(path: folder), options: options).run(progress)
     }
 
-    /// Reads a backup from end to end: every part, its events, and the root that follows from them.
+    /// Reads a backup from end to end: every part, its events, all other files, and the root that follows from them.
     ///
     /// - Throws: `.notABackup`, `.missing`, `.corrupt` with the part that is damaged.
     public static func checkBackup(
@@ -28,7 +29,13 @@ extension EventLog {
         let folder = BackupFolder(path: path)
         let manifest = try folder.requiredManifest()
         var contents = BackupContents(manifest)
+        for file in manifest.files { try folder.check(file) }
         var tree = LeafTree()
+        let first = manifest.parts.first?.first ?? 1
+        if first > 1 {
+            let tiles = try DroppedTiles(folder, manifest)
+            for tile in 0..<(first - 1) / LogStore.tileSize { tree.add(tile: try tiles.hash(tile)) }
+        }
         for part in manifest.parts {
             let summary = try folder.check(part, of: manifest, &tree)
             if let note = summary.checkpoint { contents.checkpoint = note }
@@ -48,7 +55,8 @@ extension EventLog {
         return contents
     }
 
-    /// Makes a log from a backup: the same identifier, events, sources, import marks and tree, so that checkpoints of the log hold for it.
+    /// Makes a log from a backup: the same identifier, events, sources, import marks and tree, so that checkpoints of the log hold for it; of a log that
+    /// retention had cut, with the same cut and baselines.
     ///
     /// It is made beside, as `NEW.restoring`, and gets its name when it is complete. Events that were erased before the backup's last run stay erased, also
     /// where an earlier state is restored. Without a signing key in the backup the new log has a new one.
@@ -57,7 +65,8 @@ extension EventLog {
     ///   - new: a folder that does not exist yet, or is empty.
     ///   - end: up to where; nil for everything.
     ///   - erasures: those of a later state of the log, which are carried out in the new one.
-    /// - Throws: `.exists`, `.notABackup`, `.corrupt` with the part that is damaged, `.tooFewEvents`, `.diskFull`, …
+    /// - Throws: `.exists`, `.notABackup`, `.corrupt` with the part that is damaged, `.tooFewEvents`, `.beyondRetention` for a state of which the backup
+    ///   lacks events, `.diskFull`, …
     public static func restore(
         _ backup: String, to new: String, until end: RestoreEnd? = nil, erasures: [Erasure] = [],
         progress: (RecordingProgress) -> Bool = { _ in true }
@@ -81,6 +90,10 @@ public struct BackupContents: Sendable, Equatable {
     /// When its last run was.
     public let time: Timestamp
     public let eventCount: UInt64
+    /// The first event that it has.
+    public let first: EventSequence
+    /// Baselines, and other files that are no events.
+    public let fileCount: Int
     public let root: [UInt8]
     public let partCount: Int
     public var checkpoint: SignedNote?
@@ -88,7 +101,9 @@ public struct BackupContents: Sendable, Equatable {
     init(_ manifest: BackupManifest) {
         ledger = manifest.ledger
         time = manifest.time
-        eventCount = manifest.size
+        eventCount = manifest.parts.reduce(0) { $0 + $1.count }
+        first = EventSequence(manifest.parts.first?.first ?? 1)
+        fileCount = manifest.files.count
         root = BackupManifest.bytes(manifest.root) ?? []
         partCount = manifest.parts.count
     }

@@ -44,7 +44,9 @@ public enum RestoreEnd: Sendable, Hashable {
 /// What a restoration did.
 public struct RestoreReport: Sendable, Equatable {
     public var ledger: String
+    /// The last event; the events before `first` had been dropped.
     public var eventCount: UInt64 = 0
+    public var first = EventSequence(1)
     /// Events that were erased in the restored log because they had been later.
     public var erased: UInt64 = 0
     public var root: [UInt8] = []
@@ -69,20 +71,25 @@ struct RestoreRun {
         }
         options.identifier = id.bytes
         options.created = manifest.created
+        let cut = try cut()
+        options.beginning = try cut.map { (cut) throws(EventLogError) in try DroppedTiles(folder, manifest).beginning(at: cut) }
         let log = try EventLog.create(at: unfinished, options: options)
         do throws(EventLogError) {
             var report = RestoreReport(ledger: manifest.ledger)
             // Before anything is signed.
             report.hasSigningKey = try copy(folder.signingKeyPath, LogFolder(path: unfinished).signingKeyPath)
-            let erased = try await fill(log, progress)
+            let erased = try await fill(log, after: cut?.last ?? 0, progress)
             report.eventCount = log.head.rawValue
+            report.first = EventSequence((cut?.last ?? 0) + 1)
             report.root = try log.root(size: log.head)
             if last == nil, BackupManifest.hexadecimal(report.root) != manifest.root {
                 throw EventLogError(.corrupt, path: folder.path, detail: "what was restored has not the root of the backup")
             }
+            if !report.hasSigningKey, let cut { try log.tellAnew(of: cut) }
             try await log.tell(erased: erased, request: "restore", reason: "erased later than the state that was restored")
             report.erased = try await erase(log)
             await log.close()
+            try placeFiles(in: unfinished, cut, head: report.eventCount)
             report.hasKeys = try copy(folder.keysPath, unfinished + "/keys.json")
             return report
         } catch {
@@ -91,11 +98,59 @@ struct RestoreRun {
         }
     }
 
-    private func fill(_ log: EventLog, _ progress: (RecordingProgress) -> Bool) async throws(EventLogError) -> SequenceSet {
+    /// The cut with which the restored state begins; nil where it begins with event 1.
+    private func cut() throws(EventLogError) -> BackupManifest.Cut? {
+        let end = last ?? manifest.size
+        let cut = manifest.cuts.last { $0.event <= end && $0.last <= end }
+        let first = manifest.parts.first?.first ?? 1
+        guard first <= (cut?.last ?? 0) + 1 else {
+            throw EventLogError(
+                .beyondRetention, path: folder.path,
+                detail: "the backup begins with event \(first) and has no state from before event "
+                    + "\(manifest.cuts.first?.event ?? first)")
+        }
+        return cut
+    }
+
+    /// Puts baselines, retention's policy, sizes of checkpoints and consumers' positions in their places.
+    private func placeFiles(in ledger: String, _ cut: BackupManifest.Cut?, head: UInt64) throws(EventLogError) {
+        for file in manifest.files {
+            let names = file.path.split(separator: "/")
+            let isWanted: Bool =
+                switch names.first {
+                case "baselines": names.count == 4 && names[1] == String(cut?.last ?? 0)[...]
+                case "consumers": names.count == 2
+                case "retention", "checkpoints": names.count == 1
+                default: false
+                }
+            guard isWanted else { continue }
+            let place = ledger + "/" + file.path
+            let parent = URL(fileURLWithPath: place).deletingLastPathComponent().path
+            do {
+                try FileManager.default.createDirectory(
+                    atPath: parent, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            } catch {
+                throw SmallFile.failure(errno, parent)
+            }
+            try folder.copy(file, to: place)
+            if names.first == "consumers" { try limit(String(names[1]), ConsumerFiles(ledger: ledger), head) }
+        }
+    }
+
+    /// A consumer that was ahead of an earlier state goes on with what follows that.
+    private func limit(_ name: String, _ consumers: ConsumerFiles, _ head: UInt64) throws(EventLogError) {
+        guard let position = try consumers.position(name), position > head else { return }
+        try consumers.store(head, name)
+    }
+
+    private func fill(
+        _ log: EventLog, after cut: UInt64, _ progress: (RecordingProgress) -> Bool
+    ) async throws(EventLogError) -> SequenceSet {
         var erased: [ClosedRange<UInt64>] = []
         let end = last ?? manifest.size
         var tree = LeafTree()
         for part in manifest.parts where part.first <= end || part == manifest.parts.last && last == nil {
+            guard part.last > cut || part.count == 0 else { continue }
             _ = try folder.check(part, of: manifest, &tree)
             let place = folder.path(of: part)
             let file = unsafe Glibc.open(place, O_RDONLY | O_CLOEXEC)

@@ -46,39 +46,3 @@ extension LiveTables {
         return cut
     }
 }
-
-/// Where a new log begins that takes the place of one whose first events were dropped.
-struct LogBeginning: Sendable {
-    /// The last event that is not in it.
-    let cut: UInt64
-    /// The checksum of that event's record.
-    let checksum: UInt64
-    /// The hashes of the tiles before, as far as they are known.
-    let hashes: [UInt64: SHA256Digest]
-
-    /// Writes what is left of these events. A hash that is lost becomes zeros: what is computed with it fits nothing.
-    func write(to store: LogStore) throws(StorageError) {
-        var frontier = TreeFrontier()
-        let tiles = cut / LogStore.tileSize
-        for first in stride(from: 0 as UInt64, to: tiles, by: 4_096) {
-            var rows: [TreeWork.Row] = []
-            for tile in first..<min(first + 4_096, tiles) { frontier.add(hashes[tile] ?? Self.unknown, to: &rows) }
-            try store.environment.write { (write) throws(StorageError) in
-                for row in rows {
-                    let key = row.key.buffer
-                    try write.put(store.tree, key: key.bytes, value: row.hash.span)
-                }
-            }
-        }
-        try store.environment.write { (write) throws(StorageError) in
-            let numbers = Table<String, UInt64>(raw: store.meta)
-            try write.put(numbers, CutRow.cut, cut)
-            try write.put(numbers, CutRow.checksum, checksum)
-        }
-    }
-
-    private static let unknown: SHA256Digest = {
-        let zeros = [UInt8](repeating: 0, count: SHA256Digest.size)
-        return SHA256Digest(zeros.span.rawBytes) ?? MerkleHasher.emptyRoot
-    }()
-}

@@ -17,7 +17,10 @@ package struct LogSalvage {
 
     /// Where the log begins that was dropped from; nil where it begins with event 1.
     var beginning: LogBeginning? {
-        live.cut.last == 0 ? nil : LogBeginning(cut: live.cut.last, checksum: live.cut.checksum, hashes: live.cut.hashes)
+        guard live.cut.last > 0 else { return nil }
+        let hashes = live.cut.hashes
+        return LogBeginning(
+            cut: live.cut.last, checksum: live.cut.checksum, hash: { (tile) throws(StorageError) in hashes[tile] })
     }
 
     /// Scans the whole file.

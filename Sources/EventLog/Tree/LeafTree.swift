@@ -16,6 +16,16 @@ struct LeafTree {
         }
     }
 
+    /// Adds the hash of the next 256 leaves, where a multiple of 256 came before.
+    mutating func add(tile: SHA256Digest) {
+        edge.append(tile)
+        count += LogStore.tileSize
+        for _ in 0..<max(count.trailingZeroBitCount - LogStore.tileSize.trailingZeroBitCount, 0) {
+            let right = edge.removeLast()
+            edge.append(hasher.nodeHash(edge.removeLast(), right))
+        }
+    }
+
     /// The root over the leaves so far (RFC 6962, section 2.1).
     func root() -> SHA256Digest {
         guard var root = edge.last else { return MerkleHasher.emptyRoot }

@@ -8,7 +8,9 @@ struct BackupCommand: AsyncParsableCommand {
         commandName: "backup", abstract: "Bring a backup of the ledger up to date, also while it is written to.",
         discussion: """
             The first run copies everything, later runs what is new. Each part is read again before it counts; whatever interrupts a run, the
-            backup is what the last complete run made. What was erased in the ledger leaves the backup with the next run.
+            backup is what the last complete run made. What was erased in the ledger leaves the backup with the next run. Of a ledger that
+            retention has cut, what the views had made of the dropped events comes along, and the policy, as do the positions of consumers;
+            dropped events that an earlier run took stay in the backup, from which earlier states can be restored.
 
             Channel keys come along with --with-keys only, the key that signs checkpoints with --with-signing-key only: without it a restored ledger
             signs with a new one. Views are not in a backup, they follow from the events.
@@ -42,6 +44,11 @@ struct BackupCommand: AsyncParsableCommand {
         let output = StandardOutput()
         output.line(
             "\(report.eventCount) events are in \(folder), \(report.written) of them written now (\(report.writtenBytes) bytes)")
+        for view in report.missingBaselines {
+            StandardOutput.error(
+                "meshledger: the baseline of the view \(view), its rows of dropped events, is missing or damaged in \(ledger.path) and is not in the backup"
+            )
+        }
         if report.rewrittenParts > 0 { output.line("\(report.rewrittenParts) parts were written anew without what was erased") }
     }
 
@@ -52,8 +59,10 @@ struct BackupCommand: AsyncParsableCommand {
             let contents = try EventLog.checkBackup(folder) { bar.show($0) }
             bar.end()
             let time = TimeText.iso(contents.time.seconds)
+            let from = contents.first.rawValue > 1 ? " from event \(contents.first) on" : ""
+            let files = contents.fileCount > 0 ? " and \(contents.fileCount) files" : ""
             StandardOutput().line(
-                "\(contents.eventCount) events of the ledger \(contents.ledger) in \(contents.partCount) parts, of \(time): all intact"
+                "\(contents.eventCount) events of the ledger \(contents.ledger)\(from) in \(contents.partCount) parts\(files), of \(time): all intact"
             )
         } catch {
             guard error.code == .corrupt else { throw error }

@@ -36,7 +36,9 @@ struct RestoreCommand: AsyncParsableCommand {
         }
         bar.end()
         let output = StandardOutput()
-        output.line("\(report.eventCount) events are in \(new); its views are built when it is read")
+        let count = report.eventCount - (report.first.rawValue - 1)
+        let from = report.first.rawValue > 1 ? ", from event \(report.first) on" : ""
+        output.line("\(count) events are in \(new)\(from); its views are built when it is read")
         if report.erased > 0 { output.line("\(report.erased) events that were erased later are erased in it, too") }
         if !report.hasSigningKey {
             output.line(
