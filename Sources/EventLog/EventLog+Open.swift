@@ -104,8 +104,10 @@ extension EventLog {
         let board = HeadBoard(head: tail.head, cut: tail.cut)
         let prepared = PreparedWorkBox()
         let stores = StoreBox(store)
+        let sizes = SizeGuard(path: folder.path, stores: stores, limit: options.sizeLimit, slowestCommit: options.slowestCommit)
+        let keeper = LogKeeper(sizes, interval: options.lookInterval)
         let writer = LogWriter(
-            stores: stores, path: folder.path, board: board, names: names, prepared: prepared, tail: tail,
+            stores: stores, sizes: sizes, path: folder.path, board: board, names: names, prepared: prepared, tail: tail,
             saltSeed: options.saltSeed ?? { _ in options.randomBytes(TileSalts.seedSize) }, commitFault: options.commitFault)
         let sealer = Sealer(
             stores: stores, policy: options.sealing, summariser: options.summariser, prepared: prepared, board: board
@@ -116,15 +118,19 @@ extension EventLog {
         ) { queue.nudge(options.clock()) }
         let log = EventLog(
             path: folder.path, identifier: identifier, options: options, stores: stores, queue: queue, board: board, names: names,
-            driver: lock == nil ? nil : LogDriver(queue: queue, writer: writer, isInMemory: isInMemory),
+            sizes: sizes, keeper: keeper,
+            driver: lock == nil ? nil : LogDriver(queue: queue, writer: writer, sizes: sizes, isInMemory: isInMemory),
             sealer: lock == nil ? nil : sealer, maintenance: lock == nil ? nil : maintenance,
             dropper: lock == nil ? nil : dropper, readerLock: readerLock)
-        if let lock { log.startWriter(lock, TreeKeeper(stores: stores, prepared: prepared) { queue.nudge(options.clock()) }) }
+        if let lock {
+            log.startWriter(lock, keeper, TreeKeeper(stores: stores, prepared: prepared) { queue.nudge(options.clock()) })
+        }
         log.finishInterrupted()
         return log
     }
 
-    private func startWriter(_ lock: WriterLock, _ tree: TreeKeeper) {
+    private func startWriter(_ lock: WriterLock, _ keeper: LogKeeper, _ tree: TreeKeeper) {
+        keeper.start()
         let (board, end, stores, maintenance) = (board, end, stores, maintenance)
         let removes = options.isTemporary ? path : nil
         _ = board.addHook { head in tree.wake(head: head.rawValue) }
@@ -140,6 +146,7 @@ extension EventLog {
         let sealer = sealer
         driver?.start {
             board.close()
+            keeper.end()
             maintenance?.finish()
             sealer?.finish()
             tree.finish(isCatchingUp: removes == nil)

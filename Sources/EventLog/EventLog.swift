@@ -27,6 +27,8 @@ public final class EventLog: Sendable {
     let queue: AppendQueue
     let board: HeadBoard
     let names: SourceNames
+    let sizes: SizeGuard
+    private let keeper: LogKeeper
     /// Opens when the writer's thread has ended and everything is closed.
     let end: Latch
 
@@ -44,7 +46,8 @@ public final class EventLog: Sendable {
 
     init(
         path: String, identifier: String, options: EventLogOptions, stores: StoreBox, queue: AppendQueue, board: HeadBoard,
-        names: SourceNames, driver: LogDriver?, sealer: Sealer?, maintenance: Maintenance?, dropper: Dropper?,
+        names: SourceNames, sizes: SizeGuard, keeper: LogKeeper, driver: LogDriver?, sealer: Sealer?, maintenance: Maintenance?,
+        dropper: Dropper?,
         readerLock: ReaderLock?
     ) {
         self.path = path
@@ -54,6 +57,8 @@ public final class EventLog: Sendable {
         self.queue = queue
         self.board = board
         self.names = names
+        self.sizes = sizes
+        self.keeper = keeper
         self.driver = driver
         self.sealer = sealer
         self.maintenance = maintenance

@@ -3,7 +3,7 @@ internal import LMDB
 extension EventLogError: CustomStringConvertible {
     public var description: String {
         if let cause, code == .storage { return cause.description }
-        guard let reason = detail ?? cause?.call else { return "\(path): \(sentence)" }
+        guard let reason = detail ?? cause?.reason else { return "\(path): \(sentence)" }
         return "\(path): \(sentence) (\(reason))"
     }
 
@@ -35,7 +35,13 @@ extension EventLogError: CustomStringConvertible {
         case .networkFileSystem: "it is on a network file system, where shared maps are unsafe; move it to a local disk"
         case .corrupt:
             "it is damaged and nothing was changed; restore it from a copy, or save what is left with `meshledger salvage`"
-        case .sizeLimitReached: "its size limit is reached and nothing was stored; raise the limit, then append again"
+        case .sizeLimitReached:
+            if let holder {
+                "its size limit is reached and nothing was stored, since process \(holder) is in the middle of reading, which keeps freed "
+                    + "room from being used; end that process or raise the limit, then append again"
+            } else {
+                "its size limit is reached and nothing was stored; raise the limit or drop old events, then append again"
+            }
         case .diskFull: "the disk or quota is full and nothing was stored; free some space, then append again"
         case .outcomeUnknown:
             "writing failed and it is unknown whether the events are stored; open it anew and append with the token"

@@ -31,7 +31,8 @@ public struct EventLogError: Error, Sendable {
         case networkFileSystem
         /// The file is damaged; nothing was changed.
         case corrupt
-        /// The policy's size limit is reached: nothing of the append was stored.
+        /// The policy's size limit is reached: nothing of the append was stored. `holder` is the process, if there is one, whose reading keeps
+        /// freed room from being used.
         case sizeLimitReached
         /// The disk or the quota is full: nothing of the append was stored.
         case diskFull

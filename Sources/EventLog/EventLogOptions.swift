@@ -6,7 +6,8 @@ public struct EventLogOptions: Sendable {
     }
 
     public var access: Access
-    /// The largest size of the log's file, in bytes.
+    /// The most bytes that the log's file may take. Where somebody keeps freed room in it from being used, appends slow down in its last
+    /// eighth; what does not fit throws `.sizeLimitReached`.
     public var sizeLimit: Int
     /// The most bytes of events that wait in the queue while their callers do not (see `submit`).
     public var queueLimit: Int
@@ -33,6 +34,10 @@ public struct EventLogOptions: Sendable {
     var beginning: LogBeginning?
     /// Whether the folder is removed at the end.
     var isTemporary = false
+    /// How often a writer looks who keeps freed room from being used, and whether readers have died.
+    package var lookInterval = Duration.seconds(1)
+    /// How long a commit is held back at most where the size limit is near because of a reader.
+    package var slowestCommit = Duration.seconds(1)
     /// Asked before each commit whether it shall fail, so that tests can make it.
     package var commitFault: (@Sendable () -> CommitFault?)?
 

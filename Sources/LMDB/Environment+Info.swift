@@ -32,6 +32,17 @@ extension Environment {
             lastTransaction: info.me_last_txnid, readers: Int(info.me_numreaders))
     }
 
+    /// Bytes of the data file up to the last page that was ever used, and how many of them this handle may use. Costs no call of the system.
+    public func extent() throws(StorageError) -> (usedSize: Int, sizeLimit: Int, lastTransaction: Int) {
+        try enter(forWriting: false)
+        defer { leave() }
+        var info = unsafe MDB_envinfo()
+        var status = MDB_stat()
+        try check(unsafe mdb_env_info(handle, &info), "mdb_env_info")
+        try check(unsafe mdb_env_stat(handle, &status), "mdb_env_stat")
+        return unsafe ((info.me_last_pgno + 1) * Int(status.ms_psize), info.me_mapsize, info.me_last_txnid)
+    }
+
     private func fileSize() throws(StorageError) -> Int {
         var file: Int32 = -1
         try check(unsafe mdb_env_get_fd(handle, &file), "mdb_env_get_fd")
@@ -99,7 +110,8 @@ extension Environment {
         try check(result, "mdb_env_sync")
     }
 
-    /// Sets how large the data file may grow, in bytes. Only between transactions of this process: else it throws `.busy`.
+    /// Sets how large the data file may grow, in bytes; never less than it has. Only between transactions of this process: else it throws
+    /// `.busy`. Where there is no address space for it, `.outOfMemory`, and the limit stays.
     public func setSizeLimit(_ bytes: Int) throws(StorageError) {
         guard process == getpid() else { throw StorageError(.forked, call: "mdb_env_set_mapsize", path: path) }
         var wanted = options
@@ -108,9 +120,22 @@ extension Environment {
         let result: (StorageError.Code, Int32)? = state.withLock { state in
             if state.isClosed { return (.closed, 0) }
             if state.liveTransactions > 0 { return (.busy, 0) }
+            // LMDB gives the old map back first: it must not come to nothing then.
+            guard Environment.canMap(size) else { return (.outOfMemory, ENOMEM) }
             let number = unsafe mdb_env_set_mapsize(handle, size)
-            return number == MDB_SUCCESS ? nil : (.init(number: number), number)
+            if number == MDB_SUCCESS { return nil }
+            // Without a map nothing may touch the handle any more.
+            state.isClosed = true
+            state.isReleased = true
+            return (.init(number: number), number)
         }
         if let result { throw StorageError(result.0, call: "mdb_env_set_mapsize", path: path, number: result.1) }
+    }
+
+    private static func canMap(_ size: Int) -> Bool {
+        let flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE
+        guard let place = unsafe mmap(nil, size, PROT_NONE, flags, -1, 0), unsafe place != MAP_FAILED else { return false }
+        unsafe munmap(place, size)
+        return true
     }
 }

@@ -65,7 +65,11 @@ extension Environment {
     /// A writer maps exactly what it may use, so that LMDB itself holds the limit to the page; a reader maps all that a writer
     /// could ever grow to.
     static func mapSize(_ options: EnvironmentOptions) -> Int {
-        let limit = options.access == .readOnly ? EnvironmentOptions.reservation : options.sizeLimit
+        mapSize(limit: options.access == .readOnly ? EnvironmentOptions.reservation : options.sizeLimit)
+    }
+
+    /// What a writer with this limit maps.
+    package static func mapSize(limit: Int) -> Int {
         let page = Int(getpagesize())
         return max(min(limit, EnvironmentOptions.reservation), 16 * page) / page * page
     }

@@ -9,9 +9,11 @@ public struct OpenRead: Sendable, Hashable {
 }
 
 extension Environment {
-    /// The read transactions that are open now, after the places of dead processes were freed.
-    public func openReads() throws(StorageError) -> [OpenRead] {
-        try clearStaleReaders()
+    /// The read transactions that are open now.
+    ///
+    /// - Parameter clearingStale: whether the places of dead processes are freed before; else these are told, too.
+    public func openReads(clearingStale: Bool = true) throws(StorageError) -> [OpenRead] {
+        if clearingStale { try clearStaleReaders() }
         try enter(forWriting: false)
         defer { leave() }
         var text: [UInt8] = []

@@ -2,10 +2,10 @@ internal import CLMDB
 internal import Glibc
 
 extension StorageError: CustomStringConvertible {
-    public var description: String {
-        let detail = number == 0 ? call : "\(call): \(systemText)"
-        return "\(path): \(code.sentence) (\(detail))"
-    }
+    public var description: String { "\(path): \(code.sentence) (\(reason))" }
+
+    /// The call that failed, and what the system or LMDB said.
+    public var reason: String { number == 0 ? call : "\(call): \(systemText)" }
 
     private var systemText: String {
         guard let text = unsafe mdb_strerror(number) else { return "error \(number)" }
@@ -35,6 +35,7 @@ extension StorageError.Code {
         case .writesClosed: "an earlier write failed, so it takes no more; close it, open it again and check its end"
         case .keySize: "a key must have 1 to 511 bytes"
         case .malformedValue: "a stored value is not of the expected form; verify the ledger"
+        case .tooManyFiles: "too many files are open; close some or raise the limit on open files (`ulimit -n`), then retry"
         case .outOfMemory: "there is too little memory or address space; free some or lower the reservation"
         case .inputOutput: "reading or writing failed; check the disk and the system's journal"
         case .misuse: "the store was used in a way that cannot work"
@@ -59,6 +60,7 @@ extension StorageError.Code {
             case ENOENT, ENOTDIR: .missing
             case EBUSY, EAGAIN: .busy
             case ENOMEM: .outOfMemory
+            case EMFILE, ENFILE: .tooManyFiles
             case EINVAL, MDB_BAD_TXN, MDB_BAD_DBI, MDB_BAD_RSLOT, MDB_DBS_FULL, MDB_TXN_FULL, MDB_CURSOR_FULL: .misuse
             default: .inputOutput
             }

@@ -38,6 +38,8 @@ public struct StorageError: Error, Sendable, Equatable {
         case keySize
         /// The stored bytes are not a value of the expected type.
         case malformedValue
+        /// The process or the system has no file descriptors left.
+        case tooManyFiles
         /// Too little memory or address space.
         case outOfMemory
         /// Any other failure of the system's input and output.

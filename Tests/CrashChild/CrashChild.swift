@@ -7,10 +7,12 @@ import ProtobufWire
 /// Appends from some tasks until it is killed, while older events are sealed, and prints each append that returned:
 /// `SEQUENCE TASK NUMBER`.
 ///
-/// usage: crashchild LEDGER START [TASKS [COUNT]], by default eight tasks that append without end
+/// usage: crashchild LEDGER START [TASKS [COUNT]], by default eight tasks that append without end;
+///        crashchild read LEDGER FILE, begins to read, makes the file and waits to be killed
 @main
 struct CrashChild {
     static func main() async throws {
+        if CommandLine.arguments[1] == "read" { return try read(CommandLine.arguments[2], CommandLine.arguments[3]) }
         var options = LedgerOptions()
         options.log.sealing = SealingPolicy(hotEvents: 0)
         let ledger = try await Ledger.open(at: CommandLine.arguments[1], options: options)
@@ -33,6 +35,13 @@ struct CrashChild {
             try await group.waitForAll()
         }
         try await ledger.close()
+    }
+
+    private static func read(_ ledger: String, _ file: String) throws {
+        let log = try EventLog.open(at: ledger, options: EventLogOptions(access: .readOnly))
+        let reader = try log.beginRead()
+        _ = FileManager.default.createFile(atPath: file, contents: nil)
+        while reader.head.rawValue < .max { pause() }
     }
 
     private static func argument(_ place: Int) -> UInt32? {

@@ -111,6 +111,8 @@ final class AppendQueue: Sendable {
     /// Whether nothing waits and the writer sleeps.
     var isIdle: Bool { state.withLock { $0.isWriterAsleep && !$0.isClosed } }
 
+    var isClosed: Bool { state.withLock { $0.isClosed } }
+
     /// Has the writer's steps scheduled by `schedule` instead of waking a thread; nil ends it.
     func serveFromPool(_ schedule: Schedule?) {
         state.withLock { state in

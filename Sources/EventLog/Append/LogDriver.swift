@@ -18,12 +18,14 @@ final class LogDriver: Sendable {
 
     private let queue: AppendQueue
     private let state: Mutex<State>
+    private let sizes: SizeGuard
     private let isInMemory: Bool
     /// The jobs that tell callers.
     private let wakers = DispatchGroup()
 
-    init(queue: AppendQueue, writer: LogWriter, isInMemory: Bool) {
+    init(queue: AppendQueue, writer: LogWriter, sizes: SizeGuard, isInMemory: Bool) {
         self.queue = queue
+        self.sizes = sizes
         self.isInMemory = isInMemory
         state = Mutex(State(writer: writer))
     }
@@ -73,7 +75,7 @@ final class LogDriver: Sendable {
 
     /// Stores a request on the caller's thread, where that waits for nothing. Nil when it has to go through the queue.
     func serveNow(_ request: AppendRequest) -> AppendOutcome? {
-        guard isInMemory, queue.isIdle else { return nil }
+        guard isInMemory, queue.isIdle, sizes.pause(isResting: false) == nil else { return nil }
         return state.withLockIfAvailable { state in
             guard !state.hasEnded else { return nil }
             var lane = AppendLane()
@@ -90,6 +92,7 @@ extension LogDriver {
         var callers = 0
         var linger: UInt64 = 0
         while var lane = queue.take(expected: callers, lingerNanoseconds: linger) {
+            if let pause = sizes.pause() { rest(pause) }
             let start = DispatchTime.now().uptimeNanoseconds
             state.withLock { $0.writer.serve(&lane) }
             let duration = DispatchTime.now().uptimeNanoseconds - start
@@ -97,6 +100,12 @@ extension LogDriver {
             linger = callers >= 4 && duration >= Self.slowCommit ? min(duration / 8, Self.longestLinger) : 0
             wake(lane)
         }
+    }
+
+    /// Holds the next transaction back, unless the log is being closed.
+    private func rest(_ pause: Duration) {
+        let end = ContinuousClock.now + pause
+        while ContinuousClock.now < end, !queue.isClosed { usleep(10_000) }
     }
 
     /// In nanoseconds: a commit that took so long waited for a disk.
@@ -109,6 +118,8 @@ extension LogDriver {
         var callers = 0
         /// Until when it lets other jobs go first, in nanoseconds of the machine's uptime.
         var patienceEnd: UInt64 = 0
+        /// Whether it has been held back.
+        var hasRested = false
     }
 
     private func scheduleStep(_ step: Step, _ finish: @escaping @Sendable () -> Void) {
@@ -121,6 +132,12 @@ extension LogDriver {
         if queue.waitingCount < step.callers / 2 && DispatchTime.now().uptimeNanoseconds < step.patienceEnd {
             sched_yield()
             return scheduleStep(step, finish)
+        }
+        if !step.hasRested, queue.waitingCount > 0, !queue.isClosed, let pause = sizes.pause() {
+            var later = step
+            later.hasRested = true
+            let time = DispatchTime.now() + .nanoseconds(Int(pause / .nanoseconds(1)))
+            return DispatchQueue.global().asyncAfter(deadline: time) { [later] in self.perform(later, finish) }
         }
         var callers = 0
         if var lane = queue.takeNow() {

@@ -4,6 +4,7 @@ internal import LMDB
 struct LogWriter {
     let stores: StoreBox
     var store: LogStore { stores.store }
+    let sizes: SizeGuard
     let path: String
     let board: HeadBoard
     let names: SourceNames
@@ -21,10 +22,12 @@ struct LogWriter {
     }
 
     init(
-        stores: StoreBox, path: String, board: HeadBoard, names: SourceNames, prepared: PreparedWorkBox, tail: LogTail,
+        stores: StoreBox, sizes: SizeGuard, path: String, board: HeadBoard, names: SourceNames, prepared: PreparedWorkBox,
+        tail: LogTail,
         saltSeed: @escaping @Sendable (_ tile: UInt64) -> [UInt8], commitFault: (@Sendable () -> CommitFault?)?
     ) {
         self.stores = stores
+        self.sizes = sizes
         self.path = path
         self.board = board
         self.names = names
@@ -51,13 +54,16 @@ struct LogWriter {
         let before = state
         do throws(StorageError) {
             try store(group, of: &lane, with: works)
+            sizes.succeeded()
             board.publish(state.head)
             for work in works { work.ended(nil) }
         } catch {
+            sizes.failed(error)
             state = before
             names.forgetPending()
             lane.outcomes.removeSubrange(group.requests.lowerBound...)
             for work in works { work.ended(error) }
+            if error.code == .sizeLimitReached && sizes.foundRoom() { return serve(group, of: &lane, with: []) }
             if !works.isEmpty && !store.environment.areWritesClosed { return serve(group, of: &lane, with: []) }
             let mayFitAlone = error.code == .sizeLimitReached || error.code == .diskFull
             if mayFitAlone && group.entries.count > 1 && !store.environment.areWritesClosed {
@@ -70,8 +76,9 @@ struct LogWriter {
 
     private func fail(_ group: LaneGroup, of lane: inout AppendLane, _ error: StorageError) {
         let isUnknown = store.environment.areWritesClosed && error.code != .writesClosed
+        let reason = error.code == .sizeLimitReached ? sizes.limitReached(error) : EventLogError(error)
         func failure(_ token: @autoclosure () -> AppendToken?) -> EventLogError {
-            isUnknown ? EventLogError(.outcomeUnknown, path: path, cause: error, token: token()) : EventLogError(error)
+            isUnknown ? EventLogError(.outcomeUnknown, path: path, cause: error, token: token()) : reason
         }
         let bytes = lane.bytes
         var next = state.head + 1
@@ -117,10 +124,12 @@ struct LogWriter {
         let before = state
         do throws(StorageError) {
             try store(group, of: &lane, with: works)
+            sizes.succeeded()
             board.publish(state.head)
             for work in works { work.ended(nil) }
             return before.head + 1
         } catch {
+            sizes.failed(error)
             state = before
             names.forgetPending()
             for work in works { work.ended(error) }
@@ -135,6 +144,7 @@ struct LogWriter {
     private mutating func store(
         _ group: LaneGroup, of lane: inout AppendLane, with works: [any PreparedWork]
     ) throws(StorageError) {
+        if let refusal = sizes.refusal() { throw refusal }
         var write = try store.environment.beginWrite()
         let before = state.head
         var filledTiles: [(UInt64, ArrivalRange)] = []

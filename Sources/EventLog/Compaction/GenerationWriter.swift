@@ -80,6 +80,7 @@ struct GenerationWriter: Sendable {
     private func open(_ new: UInt32, isDurable: Bool) throws(EventLogError) -> LogStore {
         var options = log.options
         options.isDurable = isDurable
+        options.sizeLimit = log.sizes.mapLimit
         let environment = try EventLog.openEnvironment(
             folder.environmentPath(generation: new), options, creates: true, excludesWriters: false)
         do throws(StorageError) {

@@ -1,17 +1,21 @@
 import EventLog
 import Foundation
 
-/// How fast a log grows, and when its disk will be full at that rate: from the events of the last seven days and what an event takes.
+/// How fast a ledger grows, and when its disk will be full or its size limit reached at that rate: from the events of the last seven days and
+/// what an event takes in the log and in the views. Views that have met their caps grow less than that.
 struct DiskForecast {
     /// Bytes that this user can still write.
     var freeBytes: UInt64
     /// Nil where nothing arrived.
-    var bytesPerDay: UInt64?
-    var daysLeft: UInt64?
+    var logBytesPerDay: UInt64?
+    var viewBytesPerDay: UInt64?
+    var daysToFullDisk: UInt64?
+    /// Nil also where there is no limit.
+    var daysToLimit: UInt64?
 
     private static let days: Int64 = 7
 
-    init(_ log: EventLog, logBytes: UInt64) throws {
+    init(_ log: EventLog, logBytes: UInt64, viewBytes: UInt64, limit: UInt64?) throws {
         var status = statvfs()
         guard unsafe statvfs(log.path, &status) == 0 else {
             throw EventLogError(.storage, path: log.path, detail: unsafe String(cString: strerror(errno)))
@@ -24,8 +28,14 @@ struct DiskForecast {
         guard head > before, let first = try log.event(EventSequence(before + 1)) else { return }
         // Of a log that is younger, what it has had in its time.
         let seconds = max(3_600, min(Self.days * 86_400, now.seconds - first.header.arrivalTime.seconds))
-        let daily = Double(head - before) / Double(seconds) * 86_400 * (Double(logBytes) / Double(head - kept + 1))
-        bytesPerDay = UInt64(clamping: Int(min(daily, 1e18)))
-        if daily >= 1 { daysLeft = UInt64(clamping: Int(min(Double(freeBytes) / daily, 1e9))) }
+        let daily = Double(head - before) / Double(seconds) * 86_400 / Double(head - kept + 1)
+        logBytesPerDay = Self.whole(daily * Double(logBytes))
+        viewBytesPerDay = Self.whole(daily * Double(viewBytes))
+        let growth = daily * (Double(logBytes) + Double(viewBytes))
+        guard growth >= 1 else { return }
+        daysToFullDisk = Self.whole(Double(freeBytes) / growth)
+        daysToLimit = limit.map { Self.whole(max(0, Double($0) - Double(logBytes) - Double(viewBytes)) / growth) }
     }
+
+    private static func whole(_ value: Double) -> UInt64 { UInt64(max(0, min(value, 1e18))) }
 }

@@ -59,16 +59,10 @@ struct StatsCommand: AsyncParsableCommand {
             if let erasure = try ledger.log.pendingErasure() {
                 facts.append(Fact(name: "erasure_unfinished", value: .unsigned(erasure.rawValue)))
             }
-            let logBytes = Self.size(of: ledger.path + "/log")
-            facts.append(Fact(name: "log_bytes", value: .unsigned(logBytes)))
-            let forecast = try DiskForecast(ledger.log, logBytes: logBytes)
-            facts.append(Fact(name: "log_bytes_a_day", value: forecast.bytesPerDay.map { .unsigned($0) } ?? .null))
-            facts.append(Fact(name: "disk_free_bytes", value: .unsigned(forecast.freeBytes)))
-            facts.append(Fact(name: "disk_full_in_days", value: forecast.daysLeft.map { .unsigned($0) } ?? .null))
-            for reader in try ledger.log.blockingReaders() {
-                let value = CellValue.unsigned(UInt64(clamping: reader.commitsBehind))
-                facts.append(Fact(name: "reader_\(reader.process)_commits_behind", value: value))
-            }
+            let condition = await LedgerWriter.condition(at: ledger.path)
+            facts += try Self.sizes(ledger)
+            facts += Self.writer(condition)
+            facts += Self.readers(try condition?.log.readers ?? ledger.log.blockingReaders())
             for consumer in try ledger.log.consumers() {
                 facts.append(Fact(name: "consumer_\(consumer.name)_acknowledged", value: .unsigned(consumer.position.rawValue)))
                 facts.append(Fact(name: "consumer_\(consumer.name)_lag", value: .unsigned(consumer.lag)))
@@ -93,6 +87,51 @@ struct StatsCommand: AsyncParsableCommand {
             }
         }
         return facts
+    }
+
+    private static func sizes(_ ledger: Ledger) throws -> [Fact] {
+        let sizes = (
+            log: size(of: ledger.path + "/log"), views: size(of: ledger.path + "/views") + size(of: ledger.path + "/baselines")
+        )
+        let limit = try ledger.sizeLimit().bytes.map { UInt64($0) }
+        let forecast = try DiskForecast(ledger.log, logBytes: sizes.log, viewBytes: sizes.views, limit: limit)
+        func number(_ name: String, _ value: UInt64?) -> Fact { Fact(name: name, value: value.map { .unsigned($0) } ?? .null) }
+        return [
+            number("log_bytes", sizes.log), number("views_bytes", sizes.views), number("size_limit_bytes", limit),
+            number("log_bytes_a_day", forecast.logBytesPerDay), number("views_bytes_a_day", forecast.viewBytesPerDay),
+            number("disk_free_bytes", forecast.freeBytes), number("disk_full_in_days", forecast.daysToFullDisk),
+            number("limit_reached_in_days", forecast.daysToLimit),
+        ]
+    }
+
+    /// What the process that writes says of itself.
+    private static func writer(_ condition: LedgerCondition?) -> [Fact] {
+        guard let condition else { return [Fact(name: "writer", value: .null)] }
+        let log = condition.log
+        var facts = [
+            Fact(name: "writer", value: .integer(Int64(condition.process))),
+            Fact(name: "degraded", value: .bool(condition.isDegraded)),
+            Fact(name: "failed_commits", value: .unsigned(log.failedCommits)),
+            Fact(name: "slowed_commits", value: .unsigned(log.slowedCommits)),
+            Fact(name: "failed_view_folds", value: .unsigned(condition.failedFolds)),
+            Fact(name: "cleared_readers", value: .unsigned(log.clearedReaders)),
+        ]
+        if let failure = log.lastFailure { facts.append(Fact(name: "last_failed_commit", value: .text(failure))) }
+        if log.areWritesClosed { facts.append(Fact(name: "writer_must_reopen", value: .bool(true))) }
+        if let failure = condition.foldFailure { facts.append(Fact(name: "views_do_not_follow", value: .text(failure))) }
+        return facts
+    }
+
+    /// Who keeps freed room from being used. Where nobody has watched, all that read; else those that have for a second at least.
+    private static func readers(_ readers: [LogReading]) -> [Fact] {
+        readers.filter { $0.duration.map { $0 >= .seconds(1) } ?? true }.flatMap { reader in
+            let name = "reader_\(reader.process)" + (reader.file == "log" ? "" : "_\(reader.file)")
+            var facts = [Fact(name: name + "_commits_behind", value: .unsigned(UInt64(clamping: reader.commitsBehind)))]
+            if let duration = reader.duration {
+                facts.append(Fact(name: name + "_blocking_seconds", value: .integer(duration.components.seconds)))
+            }
+            return facts
+        }
     }
 
     private static func retention(_ ledger: Ledger) throws -> [Fact] {

@@ -31,7 +31,10 @@ extension Ledger {
         case .retain(let last, let sizes):
             let done = try await retain(through: last, keeping: sizes) { progress(ControlProgress($0)) }
             return ControlAnswer(numbers: [done.first.rawValue, done.count])
-        case .status, .hello, .unknown:
+        case .status:
+            guard let condition = await condition() else { throw readOnlyError }
+            return ControlAnswer(bytes: condition.bytes)
+        case .hello, .unknown:
             throw ControlError(.unknownRequest, path: path, "this process cannot do that")
         }
     }

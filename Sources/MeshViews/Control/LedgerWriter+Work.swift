@@ -1,6 +1,7 @@
 public import EventLog
 public import Meshtastic
 public import Projections
+import ProtobufWire
 
 extension LedgerWriter {
     /// Waits until all views have folded every event of the log, stale ones are rebuilt, and all is committed.
@@ -109,6 +110,17 @@ extension LedgerWriter {
                 }
                 return (EventSequence(answer.numbers[0]), answer.numbers[1])
             }
+        }
+    }
+
+    /// How the process that writes to a ledger fares. Nil where none does, or none that answers.
+    public static func condition(at path: String) async -> LedgerCondition? {
+        do {
+            let client = try await ControlClient(ledger: path)
+            guard let bytes = try await client.call(.status).bytes else { return nil }
+            return try LedgerCondition(bytes.rawSpan, process: client.holder)
+        } catch {
+            return nil
         }
     }
 

@@ -31,6 +31,8 @@ public final class Ledger: Sendable {
     private let definitionsBox: Mutex<[ViewDefinition]>
     private let follower = Mutex<Follower?>(nil)
     private let keeper = Mutex<Task<Void, Never>?>(nil)
+    private let sizeKeeper = Mutex<Task<Void, Never>?>(nil)
+    let viewWatches = ViewWatches()
     let logger = Logger(label: "meshledger.ledger")
     private let removesFolder: Bool
     /// Rebuilds and changes of keys come one after the other, whoever asks for them.
@@ -56,7 +58,7 @@ public final class Ledger: Sendable {
     /// - Throws: `.exists` when something is there already.
     public static func create(at path: String, options: LedgerOptions = LedgerOptions()) async throws(LedgerError) -> Ledger {
         do {
-            let log = try EventLog.create(at: path, options: logOptions(options))
+            let log = try EventLog.create(at: path, options: logOptions(options, of: path))
             let ledger = Ledger(
                 path: path, log: log, keyring: try KeyFile.load(from: path), options: options, isReadOnly: false,
                 removesFolder: false)
@@ -84,14 +86,16 @@ public final class Ledger: Sendable {
         }
     }
 
-    private static func logOptions(_ options: LedgerOptions) -> EventLogOptions {
+    private static func logOptions(_ options: LedgerOptions, of path: String) -> EventLogOptions {
         var log = options.log
+        let kept = try? SizeLimit.load(from: path).bytes  // unreadable: told when the ledger looks after its size
+        if let bytes = kept { log.sizeLimit = min(log.sizeLimit, bytes) }
         if log.summariser == nil { log.summariser = .meshtastic }
         return log
     }
 
     private static func openLog(at path: String, _ options: LedgerOptions) throws -> (EventLog, Bool) {
-        var logOptions = logOptions(options)
+        var logOptions = logOptions(options, of: path)
         logOptions.access = options.access == .readOnly ? .readOnly : .readWrite
         do {
             return (try EventLog.open(at: path, options: logOptions), options.access == .readOnly)
@@ -107,7 +111,7 @@ public final class Ledger: Sendable {
     public static func temporary(options: LedgerOptions = LedgerOptions()) async throws(LedgerError) -> Ledger {
         let path = "/dev/shm/meshledger-\(UUID().uuidString)"
         do {
-            let log = try EventLog.create(at: path, options: logOptions(options))
+            let log = try EventLog.create(at: path, options: logOptions(options, of: path))
             let ledger = Ledger(
                 path: path, log: log, keyring: .standard, options: options, isReadOnly: false, removesFolder: true)
             try await ledger.start()
@@ -127,6 +131,7 @@ public final class Ledger: Sendable {
         let task = Task { for await _ in heads { await engine.follow() } }
         follower.withLock { $0 = Follower(signal: signal, task: task) }
         keepPolicy()
+        keepSize()
         if options.isControllable && !removesFolder { listen() }
     }
 
@@ -144,6 +149,24 @@ public final class Ledger: Sendable {
                     pause = period
                     guard let self else { return }
                     await self.applyPolicy()
+                }
+            }
+        }
+    }
+
+    private func keepSize() {
+        let interval = options.log.lookInterval
+        lookAfterSize()
+        sizeKeeper.withLock {
+            $0 = Task { [weak self] in
+                while !Task.isCancelled {
+                    do {
+                        try await Task.sleep(for: interval)
+                    } catch {
+                        return  // the ledger is being closed
+                    }
+                    guard let self else { return }
+                    lookAfterSize()
                 }
             }
         }
@@ -220,6 +243,9 @@ public final class Ledger: Sendable {
         let keeper = keeper.withLock { $0 }
         keeper?.cancel()
         await keeper?.value
+        let sizeKeeper = sizeKeeper.withLock { $0 }
+        sizeKeeper?.cancel()
+        await sizeKeeper?.value
         follower?.signal.finish()
         await follower?.task.value
         defer { if removesFolder { try? FileManager.default.removeItem(atPath: path) } }  // tmpfs; nothing to rescue

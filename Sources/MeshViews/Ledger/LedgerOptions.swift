@@ -12,7 +12,8 @@ public struct LedgerOptions: Sendable {
     }
 
     public var access: Access
-    /// The log's limits and clock; its access follows the ledger's.
+    /// The log's limits and clock; its access follows the ledger's. The size limit is that of log and views together; the one that is kept in
+    /// the ledger (`SizeLimit`) holds, too.
     public var log: EventLogOptions
     /// The clock of the flush timers.
     public var flushClock: any LedgerClock

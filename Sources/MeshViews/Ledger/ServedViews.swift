@@ -43,6 +43,11 @@ final class ServedViews: Sendable {
         return unsafe stat(path + "/data.mdb", &status) == 0 ? UInt64(status.st_ino) : 0
     }
 
+    /// What is open, by view.
+    func environments() -> [(view: String, environment: Environment)] {
+        stores.withLock { stores in stores.map { ($0.key, $0.value.store.environment) } }
+    }
+
     func serve(_ store: ViewStore, as name: String, for view: String) {
         stores.withLock { $0[view] = (name, 0, store) }
     }

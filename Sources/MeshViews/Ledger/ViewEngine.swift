@@ -35,6 +35,7 @@ actor ViewEngine {
     private var buildTask: Task<Void, any Error>?
     private var buildProgress: FoldProgress?
     private var isClosed = false
+    private(set) var failures: (count: UInt64, last: String?) = (0, nil)
 
     init(log: EventLog, served: ServedViews, erased: ErasedViews) {
         self.log = log
@@ -292,7 +293,9 @@ actor ViewEngine {
         guard !isClosed else { return }
         do {
             try await foldLive(nil)
+            failures.last = nil
         } catch {
+            failures = (failures.count + 1, "\(error)")
             // Tried again with the next commit; whoever needs the views up to date is told by what `catchUp` and `flush` throw.
             logger.notice("the views cannot follow the log: \(error)")
         }

@@ -1,0 +1,30 @@
+internal import Dispatch
+internal import Synchronization
+
+/// Looks after the log from time to time: frees the places of dead readers, watches the others, and applies a changed size limit.
+///
+/// Synchronization: whether it has ended is atomic.
+final class LogKeeper: Sendable {
+    private let sizes: SizeGuard
+    private let interval: Duration
+    private let hasEnded = Atomic<Bool>(false)
+
+    init(_ sizes: SizeGuard, interval: Duration) {
+        self.sizes = sizes
+        self.interval = interval
+    }
+
+    func start() { schedule() }
+
+    func end() { hasEnded.store(true, ordering: .relaxed) }
+
+    private func schedule() {
+        let (seconds, attoseconds) = interval.components
+        let time = DispatchTime.now() + .seconds(Int(clamping: seconds)) + .nanoseconds(Int(attoseconds / 1_000_000_000))
+        DispatchQueue.global(qos: .utility).asyncAfter(deadline: time) { [weak self] in
+            guard let self, !hasEnded.load(ordering: .relaxed) else { return }
+            sizes.look()
+            schedule()
+        }
+    }
+}

@@ -1,0 +1,36 @@
+import ArgumentParser
+import EventLog
+import MeshViews
+
+struct LimitCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "limit", abstract: "Set how large the ledger may grow, or show it.",
+        discussion: """
+            The limit is that of the log and the views together. Where it is reached, nothing more is stored and the error says so; reading goes
+            on. Room that was freed inside the files is used first, unless a process that was stopped in the middle of reading keeps it: then
+            appends slow down in the last eighth before the limit, and the error names that process, as `meshledger stats` does.
+            Whatever process writes to the ledger takes a new limit up within seconds.
+
+              meshledger limit 20GB
+              meshledger limit
+              meshledger limit --off
+            """)
+
+    @OptionGroup var ledger: LedgerOption
+    @Argument(help: ArgumentHelp("How many bytes: 20GB, 500MB, 1GiB.", valueName: "size")) var size: SizeArgument?
+    @Flag(help: "Keep no limit any more.") var off = false
+
+    func validate() throws {
+        if off && size != nil { throw ValidationError("--off stands alone") }
+    }
+
+    func run() async throws {
+        let log = try ledger.openLogForReading()
+        await log.close()
+        if off { try SizeLimit().save(in: ledger.path) }
+        if let size { try SizeLimit(bytes: size.bytes).save(in: ledger.path) }
+        let limit = try SizeLimit.load(from: ledger.path).bytes
+        StandardOutput().line(
+            limit.map { "log and views may take \($0) bytes" } ?? "no size limit: only the disk limits the ledger")
+    }
+}

@@ -1,0 +1,45 @@
+import EventLog
+import Foundation
+import LMDB
+import Logging
+
+extension Ledger {
+    /// How the ledger fares. Nil where it is read only: `LedgerWriter.condition(at:)` asks the process that writes.
+    public func condition() async -> LedgerCondition? {
+        guard let log = log.condition() else { return nil }
+        var condition = LedgerCondition(process: getpid(), log: log)
+        (condition.failedFolds, condition.foldFailure) = await engine.failures
+        return condition
+    }
+
+    /// The size limit that the ledger keeps.
+    public func sizeLimit() throws(LedgerError) -> SizeLimit { try SizeLimit.load(from: path) }
+
+    /// Keeps a size limit in the ledger, which whoever writes to it takes up within seconds.
+    public func setSizeLimit(_ limit: SizeLimit) throws(LedgerError) { try limit.save(in: path) }
+
+    /// Counts the views with the log, frees the places of their dead readers, watches the others, and takes up a limit that was changed.
+    func lookAfterSize() {
+        do throws(LedgerError) {
+            log.setSizeLimit(min(options.log.sizeLimit, try sizeLimit().bytes ?? .max))
+        } catch {
+            logger.warning("\(error.description); the limit that it had stays")
+        }
+        let readers = served.environments().flatMap { view, environment in
+            _ = try? environment.clearStaleReaders()  // closed meanwhile
+            return (try? viewWatches.watch(environment).look(at: environment, as: view)) ?? []  // the same
+        }
+        log.countOthers(Self.bytesOfViews(path), readers: readers)
+    }
+
+    /// Bytes of the files of all views, those that are being built and baselines included.
+    static func bytesOfViews(_ ledger: String) -> Int {
+        ["views", "baselines"].reduce(0) { sum, folder in
+            let files = FileManager.default.enumerator(atPath: ledger + "/" + folder)?.compactMap { $0 as? String } ?? []
+            return files.filter { $0.hasSuffix("/data.mdb") }.reduce(sum) { sum, file in
+                var status = stat()
+                return unsafe sum + (stat("\(ledger)/\(folder)/\(file)", &status) == 0 ? Int(status.st_size) : 0)
+            }
+        }
+    }
+}

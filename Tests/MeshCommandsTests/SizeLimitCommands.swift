@@ -1,0 +1,66 @@
+import Foundation
+import TestKit
+import Testing
+
+/// A size limit that the ledger keeps, and what `stats` says of the process that writes.
+@Suite(.enabled(if: Tool.isBuilt, "needs the built command"), .serialized, .timeLimit(.minutes(10)))
+struct SizeLimitCommands {
+    private func facts(_ tool: Tool) throws -> [String: Any] {
+        let outcome = try tool.run("stats", "--format", "json")
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        return try #require(outcome.objects.first)
+    }
+
+    private func capture(_ tool: Tool, _ packets: Int) throws -> String {
+        let path = tool.folder.file("capture.base64").path
+        let outcome = try tool.run("simulate", "--nodes", "30", "--packets", "\(packets)", "--to", path, "--as", "envelopes")
+        #expect(outcome.status == 0)
+        return path
+    }
+
+    @Test func `a limit that is kept in the ledger stops an import with one line, and a higher one lets it go on`() throws {
+        let tool = try Tool()
+        let file = try capture(tool, 20_000)
+        #expect(try tool.run("init").status == 0)
+        #expect(try tool.run("limit").output.contains("no size limit"))
+        #expect(try tool.run("limit", "2MB").output.contains("2000000 bytes"))
+        let full = try tool.run("import", file)
+        #expect(full.status == 74, "\(full.errors)")
+        #expect(full.errors.filter(\.isNewline).count == 1, "\(full.errors)")
+        #expect(full.errors.contains("the limit is 2000000 bytes"), "\(full.errors)")
+        #expect(try facts(tool)["size_limit_bytes"] as? Int == 2_000_000)
+        #expect(try facts(tool)["limit_reached_in_days"] as? Int == 0)
+        #expect(try tool.run("limit", "--off").status == 0)
+        let again = try tool.run("import", file)
+        #expect(again.status == 0, "\(again.errors)")
+        #expect(try facts(tool)["events"] as? Int == 20_000)
+        #expect(try tool.run("verify").status == 0)
+        #expect(try tool.run("limit", "0").status == 64)
+    }
+
+    @Test func `stats names a process that was stopped while it read, and for how long, until it is killed`() throws {
+        let tool = try Tool()
+        let file = try capture(tool, 2_000)
+        #expect(try tool.run("init").status == 0)
+        let writer = try tool.start(["ingest", "mqtt", "mqtt://127.0.0.1:1"])
+        defer { writer.process.terminate() }
+        #expect(try writer.waits(for: "trying again", seconds: 300))
+        let signal = tool.folder.file("reading").path
+        let reader = Process()
+        reader.executableURL = try BuiltProgram.url("crashchild")
+        reader.arguments = ["read", tool.ledger, signal]
+        try reader.run()
+        while !FileManager.default.fileExists(atPath: signal) { usleep(5_000) }
+        let process = reader.processIdentifier
+        kill(process, SIGSTOP)
+        #expect(try tool.run("import", file).status == 0)
+        var named: [String: Any] = [:]
+        repeat { named = try facts(tool) } while named["reader_\(process)_blocking_seconds"] == nil
+        #expect(try #require(named["reader_\(process)_blocking_seconds"] as? Int) >= 1)
+        #expect(try #require(named["reader_\(process)_commits_behind"] as? Int) >= 1)
+        #expect(named["writer"] as? Int == Int(writer.process.processIdentifier))
+        #expect(named["degraded"] as? Bool == false && named["failed_commits"] as? Int == 0)
+        kill(process, SIGKILL)
+        repeat { named = try facts(tool) } while named["reader_\(process)_blocking_seconds"] != nil
+    }
+}
