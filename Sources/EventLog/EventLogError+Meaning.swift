@@ -54,6 +54,7 @@ extension EventLogError: CustomStringConvertible {
                 + "import goes on where it was"
         case .cursorMoved: "another import of the same source has come further meanwhile, so nothing was stored; begin again"
         case .tooFewEvents: "it has fewer events than were asked for"
+        case .reserved: "such an event is the log's own to write; nothing of the append was stored"
         case .notErasable: "that cannot be erased, and nothing was"
         case .beyondRetention: "retention has dropped this event; only its hash is left"
         case .notCuttable: "the log cannot be cut there"

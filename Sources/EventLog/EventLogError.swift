@@ -56,6 +56,8 @@ public struct EventLogError: Error, Sendable {
         case tooFewEvents
         /// The events cannot be erased; `detail` says why.
         case notErasable
+        /// The event would speak in the log's own name, and the log alone writes such.
+        case reserved
         /// Retention has dropped the event.
         case beyondRetention
         /// Another cut, or none that this log can make: `detail` says why.

@@ -116,7 +116,7 @@ struct SalvageTests {
     {
         var generator = SeededGenerator(seed: seed)
         let folder = try TemporaryFolder()
-        let sorter = SortedPieces(folder: folder.path, runLength: 700)
+        let sorter = SortedRuns(folder: folder.path, runLength: 700, by: SalvagePiece.precedes)
         var wanted: [UInt64] = []
         for _ in 0..<Int.random(in: 0..<10_000, using: &generator) {
             wanted.append(UInt64.random(in: 1..<5000, using: &generator))
@@ -125,7 +125,7 @@ struct SalvageTests {
                     first: wanted[wanted.count - 1], place: UInt64(wanted.count), length: 32, blockCount: 0, standing: .live,
                     isLarge: false, isErased: false, arrival: 0))
         }
-        sorter.sort()
+        try sorter.sort()
         var found: [UInt64] = []
         while let piece = try sorter.next() { found.append(piece.first) }
         #expect(found == wanted.sorted())

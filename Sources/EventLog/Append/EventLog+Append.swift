@@ -12,7 +12,7 @@ extension EventLog {
     @discardableResult
     public func append(_ event: NewEvent) async throws(EventLogError) -> EventSequence {
         if isReadOnly { throw EventLogError(.readOnly, path: path) }
-        if event.isErasure { throw ownEvent }
+        if event.isOfLog { throw ownEvent }
         guard event.payload.count <= AppendLane.largestCopy else { return try await appendLarge(event) }
         let header = RecordHeader(event)
         do {
@@ -156,7 +156,7 @@ extension EventLog {
             var (size, largest) = (0, 0)
             for place in events.indices {
                 let count = events[place].payload.count
-                if events[place].isErasure { throw ownEvent }
+                if events[place].isOfLog { throw ownEvent }
                 size += count + RecordHeader.size
                 largest = max(largest, count)
             }
@@ -164,6 +164,7 @@ extension EventLog {
                 throw EventLogError(.tooLarge, path: path)
             }
         case .batch(let batch):
+            if batch.posesAsLog { throw ownEvent }
             guard batch.byteCount + batch.count * RecordHeader.size <= Self.largestAppend else {
                 throw EventLogError(.tooLarge, path: path)
             }
@@ -171,7 +172,7 @@ extension EventLog {
     }
 
     private var ownEvent: EventLogError {
-        EventLogError(.notErasable, path: path, detail: "only `erase` writes events that say what was erased")
+        EventLogError(.reserved, path: path, detail: "what was erased or dropped is told by `erase` and `cut` only")
     }
 
     private func error(_ refusal: AppendQueue.Refusal) -> EventLogError {

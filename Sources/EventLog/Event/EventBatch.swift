@@ -18,6 +18,8 @@ public struct EventBatch: Sendable {
     var keepsArrivals = false
     /// What copies of another log's events bring along.
     var copied: CopiedParts?
+    /// Whether a caller put events into it that only the log itself may write.
+    private(set) var posesAsLog = false
 
     public init() {}
 
@@ -34,17 +36,19 @@ public struct EventBatch: Sendable {
         unsafe payload.withUnsafeBytes { unsafe bytes.append(contentsOf: $0) }
         let header = RecordHeader(encoding: encoding, source: source, reception: reception, isMasked: isMasked)
         entries.append(Entry(end: bytes.count, header: header))
+        if encoding.isOfLog && source == .log { posesAsLog = true }
     }
 
     public mutating func append(_ event: NewEvent) {
-        bytes.append(contentsOf: event.payload)
-        entries.append(Entry(end: bytes.count, header: RecordHeader(event)))
+        append(own: event)
+        if event.isOfLog { posesAsLog = true }
     }
 
     /// Empties the batch and keeps its memory.
     public mutating func removeAll() {
         bytes.removeAll(keepingCapacity: true)
         entries.removeAll(keepingCapacity: true)
+        posesAsLog = false
         if copied != nil { copied = CopiedParts() }
     }
 }
@@ -59,9 +63,15 @@ extension EventBatch {
         entries.append(Entry(end: bytes.count, header: header))
     }
 
-    /// Takes an event that has its arrival time, into a batch that keeps them.
-    mutating func append(_ event: NewEvent, arrival: Timestamp) {
-        append(event)
+    /// Takes an event that the log itself writes.
+    mutating func append(own event: NewEvent) {
+        bytes.append(contentsOf: event.payload)
+        entries.append(Entry(end: bytes.count, header: RecordHeader(event)))
+    }
+
+    /// Takes an event that the log itself writes and that has its arrival time, into a batch that keeps them.
+    mutating func append(own event: NewEvent, arrival: Timestamp) {
+        append(own: event)
         entries[entries.count - 1].header.arrival = arrival.microseconds
     }
 }

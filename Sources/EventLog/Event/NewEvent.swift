@@ -18,8 +18,8 @@ public struct NewEvent: Sendable {
         self.isMasked = isMasked
     }
 
-    /// Whether it would say, in the log's own name, that events were erased.
-    var isErasure: Bool { encoding == .erasure && source == .log }
+    /// Whether it would say, in the log's own name, that events were erased or dropped.
+    var isOfLog: Bool { encoding.isOfLog && source == .log }
 
     /// The largest payload that the log takes, in bytes.
     public static let largestPayload = 16 << 20

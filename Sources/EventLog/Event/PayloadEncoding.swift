@@ -10,6 +10,9 @@ public struct PayloadEncoding: RawRepresentable, Sendable, Hashable, Codable {
     public static let note = PayloadEncoding(rawValue: 2)
     /// Says which events were erased, and why: see `Erasure`. Only the log itself writes these.
     public static let erasure = PayloadEncoding(rawValue: 3)
-    /// Says which events retention has dropped: see `Retention`.
+    /// Says which events retention has dropped: see `Retention`. Only the log itself writes these.
     public static let retention = PayloadEncoding(rawValue: 4)
+
+    /// Whether only the log itself writes events of this kind in its own name.
+    var isOfLog: Bool { self == .erasure || self == .retention }
 }

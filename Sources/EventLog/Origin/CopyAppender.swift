@@ -40,7 +40,7 @@ struct CopyAppender {
     mutating func add(
         _ event: NewEvent, at arrival: Timestamp, salt: ArraySlice<UInt8>, origin: (ledger: LedgerID, sequence: UInt64)
     ) {
-        batch.append(event, arrival: arrival)
+        batch.append(own: event, arrival: arrival)
         parts.salts += salt
         parts.origins.append(origin.ledger, origin.sequence)
     }

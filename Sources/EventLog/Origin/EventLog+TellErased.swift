@@ -9,7 +9,8 @@ extension EventLog {
             guard let last = some.last?.upperBound else { return }
             let erasure = Erasure(ranges: some, reason: reason, request: request, root: try root(size: last), log: identifier)
             var batch = EventBatch()
-            batch.append(NewEvent(try ErasureSignature.sign(erasure.payload, by: signer()), encoding: .erasure, source: .log))
+            batch.append(
+                own: NewEvent(try ErasureSignature.sign(erasure.payload, by: signer()), encoding: .erasure, source: .log))
             try await append(batch)
         }
     }

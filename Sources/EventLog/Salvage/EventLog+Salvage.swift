@@ -126,7 +126,7 @@ struct SalvageWriter {
         let now = clock.now
         for sequence in range {
             let gap = Gap(count: 1, first: now, last: now, reason: "event \(sequence) was damaged when this ledger was salvaged")
-            batch.append(gap.event(of: .log), arrival: now)
+            batch.append(own: gap.event(of: .log), arrival: now)
             try flushIfLarge()
         }
     }

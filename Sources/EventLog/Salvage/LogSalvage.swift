@@ -9,7 +9,7 @@ package struct LogSalvage {
 
     let file: DataFile
     private let live: LiveTables
-    private let pieces: SortedPieces
+    private let pieces: SortedRuns<SalvagePiece>
     private var report = SalvageReport()
     private(set) var sources: [UInt32: EventSource] = [:]
 
@@ -30,7 +30,7 @@ package struct LogSalvage {
     package init(_ path: String, scratch: String, progress: (SalvageProgress) -> Void) throws(EventLogError) {
         file = try storing { () throws(StorageError) in try DataFile(path) }
         live = LiveTables(file)
-        pieces = SortedPieces(folder: scratch)
+        pieces = SortedRuns(folder: scratch, by: SalvagePiece.precedes)
         var scanner = PageScanner(file, live)
         let size = file.size
         let all = pieces
@@ -39,7 +39,7 @@ package struct LogSalvage {
         } found: { piece throws(EventLogError) in
             try all.add(piece)
         }
-        pieces.sort()
+        try pieces.sort()
         covered = scanner.covered
         sources = live.sources.merging(scanner.strays) { inUse, _ in inUse }
     }

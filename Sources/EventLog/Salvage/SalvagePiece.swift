@@ -1,7 +1,7 @@
 /// A record or a sealed block that was found in a damaged file and proves itself by its checksum.
-struct SalvagePiece: Sendable {
+struct SalvagePiece: Sendable, BitwiseCopyable {
     /// How much speaks for a piece where several tell of the same event, weakest first.
-    enum Standing: UInt8, Sendable {
+    enum Standing: UInt8, Sendable, BitwiseCopyable {
         /// It stands where no page's list of rows leads.
         case loose
         /// A page that is not in use any more, or that nothing leads to any more, lists it.

@@ -118,21 +118,24 @@ struct LedgerOption: ParsableArguments {
 
 extension Ledger {
     func catchUp(title: String) async throws {
-        let bar = ProgressBar(title)
-        defer { bar.end() }
-        try await catchUp { progress in
-            bar.show(fraction: progress.fraction, done: progress.position - progress.start, unit: "events")
-        }
+        try await showing(title) { try await catchUp(progress: $0) }
     }
 }
 
 extension LedgerWriter {
     func catchUp(title: String) async throws {
-        let bar = ProgressBar(title)
-        defer { bar.end() }
-        try await catchUp { progress in
-            bar.show(fraction: progress.fraction, done: progress.position - progress.start, unit: "events")
-        }
+        try await showing(title) { try await catchUp(progress: $0) }
+    }
+}
+
+/// Shows how far views have come, while they catch up.
+private func showing(
+    _ title: String, _ catchUp: (@escaping @Sendable (FoldProgress) -> Void) async throws -> Void
+) async throws {
+    let bar = ProgressBar(title)
+    defer { bar.end() }
+    try await catchUp { progress in
+        bar.show(fraction: progress.fraction, done: progress.position - progress.start, unit: "events")
     }
 }
 
