@@ -31,6 +31,8 @@ internal import Synchronization
     /// The process that opened it: after a fork the child must not touch it.
     let process: Int32
     let identity: OpenEnvironments.Identity
+    /// Nil where nothing is written or synced.
+    let witness: SyncWitness?
     let state = Mutex(State())
     /// Held while a table handle is being opened, which LMDB allows in one transaction at a time only.
     let tableOpening = Mutex(())
@@ -42,6 +44,8 @@ internal import Synchronization
         self.options = options
         self.identity = identity
         process = getpid()
+        let syncs = options.access == .readWrite && options.durability != .none
+        witness = syncs ? SyncWitness(path: path) : nil
         unsafe self.handle = handle
     }
 
@@ -67,6 +71,7 @@ internal import Synchronization
         guard process == getpid() else { return }
         padFile()
         unsafe mdb_env_close(handle)
+        witness?.close()
         OpenEnvironments.remove(identity)
     }
 

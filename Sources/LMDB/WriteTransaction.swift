@@ -46,9 +46,9 @@ public struct WriteTransaction: ~Copyable, TransactionReading {
         defer { environment.leave() }
         guard result != MDB_SUCCESS else { return }
         let code = environment.code(ofCommit: result)
-        if !(code == .sizeLimitReached || code == .diskFull || code == .outOfMemory) || environment.isPanicked() {
-            environment.closeWrites()
-        }
+        let isRefused =
+            code == .sizeLimitReached || code == .outOfMemory || code == .diskFull && environment.witness?.isDataSynced() ?? true
+        if !isRefused || environment.isPanicked() { environment.closeWrites() }
         throw StorageError(code, call: "mdb_txn_commit", path: environment.path, number: result)
     }
 

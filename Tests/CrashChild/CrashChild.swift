@@ -8,11 +8,13 @@ import ProtobufWire
 /// `SEQUENCE TASK NUMBER`.
 ///
 /// usage: crashchild LEDGER START [TASKS [COUNT]], by default eight tasks that append without end;
-///        crashchild read LEDGER FILE, begins to read, makes the file and waits to be killed
+///        crashchild read LEDGER FILE, begins to read, makes the file and waits to be killed;
+///        crashchild steer LEDGER, see `Steered`
 @main
 struct CrashChild {
     static func main() async throws {
         if CommandLine.arguments[1] == "read" { return try read(CommandLine.arguments[2], CommandLine.arguments[3]) }
+        if CommandLine.arguments[1] == "steer" { return await Steered(ledger: CommandLine.arguments[2]).run() }
         var options = LedgerOptions()
         options.log.sealing = SealingPolicy(hotEvents: 0)
         let ledger = try await Ledger.open(at: CommandLine.arguments[1], options: options)

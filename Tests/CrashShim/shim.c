@@ -6,6 +6,7 @@
  * SHIM_FAIL=N SHIM_ERROR=E SHIM_KIND=K
  *                   makes call number N (from 1) of kind K (`write`, `sync` or `any`) fail with the errno E, and all after it too when
  *                   SHIM_STICKY is set; E of 0 makes a write short.
+ * SHIM_SWITCH=FILE  makes all calls of kind K fail with the errno E for as long as the file is there.
  * SHIM_COUNT=FILE   writes the number of calls of kind K at the end.
  * The bytes that go to a file named `acks` are recorded too and never fail: marks of what was acknowledged. */
 #define _GNU_SOURCE
@@ -26,7 +27,7 @@ enum kind { WRITE = 1, SYNC = 2, TRUNCATE = 3, ALLOCATE = 4, ACK = 5, WRITE_SYNC
 enum file { OTHER = 0, DATA = 1, ACKS = 2, REST = 3 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static const char *root, *count_path;
+static const char *root, *count_path, *switch_path;
 static size_t root_length;
 static int trace = -1, wants_write, wants_sync, is_sticky, error_number;
 static long fail_at, seen;
@@ -53,6 +54,7 @@ __attribute__((constructor)) static void begin(void) {
     error_number = number ? atoi(number) : 0;
     fail_at = at ? atol(at) : 0;
     count_path = getenv("SHIM_COUNT");
+    switch_path = getenv("SHIM_SWITCH");
 }
 
 __attribute__((destructor)) static void end(void) {
@@ -96,6 +98,7 @@ static int fails(enum kind kind, enum file file) {
     if (file != DATA && file != REST) return 0;
     if (!(kind == SYNC ? wants_sync : wants_write)) return 0;
     seen++;
+    if (switch_path && access(switch_path, F_OK) == 0) return 1;
     return fail_at > 0 && (seen == fail_at || (is_sticky && seen > fail_at));
 }
 

@@ -27,7 +27,7 @@ struct CrashImages {
 
     func run() async throws {
         let scratch = try ScratchFolder()
-        let shim = try Shim(in: scratch)
+        let shim = try FaultShim(in: scratch.path)
         let tally = Shared(ImageTally())
         let next = Shared(0)
         let (limit, scenarios, appends, samples, seed) = (limit, scenarios, appends, samples, seed)
@@ -55,7 +55,7 @@ struct CrashImages {
         guard sums.images > 0 else { throw Failure("no image was made") }
     }
 
-    private static func scenario(_ seed: UInt64, _ appends: Int, _ samples: Int, _ shim: Shim) async throws -> ImageTally {
+    private static func scenario(_ seed: UInt64, _ appends: Int, _ samples: Int, _ shim: FaultShim) async throws -> ImageTally {
         // On a disk, where the writer has a thread of its own; the images are in memory.
         let place = FileManager.default.temporaryDirectory.path + "/meshledger-crash-\(UUID().uuidString)"
         defer { try? FileManager.default.removeItem(atPath: place) }  // nothing depends on it

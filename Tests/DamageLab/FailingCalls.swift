@@ -2,6 +2,7 @@ import EventLog
 import Foundation
 import Glibc
 import Synchronization
+import TestKit
 
 /// Lets the n-th call that changes a file fail, for each n and each kind of failure: the append in question fails with a clear error or
 /// succeeds, what was acknowledged is there when the ledger is opened anew, nothing is there twice, and nothing crashes.
@@ -39,7 +40,7 @@ struct FailingCalls {
 
     func run() async throws {
         let scratch = try ScratchFolder()
-        let shim = try Shim(in: scratch)
+        let shim = try FaultShim(in: scratch.path)
         let tally = Shared(Tally())
         var scenario = 0
         while tally.withLock({ $0.runs }) < runs {
@@ -58,7 +59,7 @@ struct FailingCalls {
     }
 
     /// Every call of a scenario with every fault, or a sample of them.
-    private func all(of own: UInt64, _ place: String, _ shim: Shim, _ tally: Shared<Tally>) async throws {
+    private func all(of own: UInt64, _ place: String, _ shim: FaultShim, _ tally: Shared<Tally>) async throws {
         var cases: [(Fault, Int)] = []
         for kind in ["write", "sync"] {
             let path = place + "/count"
@@ -102,7 +103,7 @@ struct FailingCalls {
     }
 
     private func start(
-        _ path: String, _ own: UInt64, _ shim: Shim, _ more: [String: String], line: @escaping @Sendable (String) -> Void
+        _ path: String, _ own: UInt64, _ shim: FaultShim, _ more: [String: String], line: @escaping @Sendable (String) -> Void
     ) throws {
         let arguments = ["scenario", "path=\(path)", "seed=\(own)", "appends=\(appends)"]
         let (end, errors) = try Child.run(
@@ -111,7 +112,7 @@ struct FailingCalls {
     }
 
     private func one(
-        _ own: UInt64, _ fault: Fault, _ call: Int, _ place: String, _ name: String, _ shim: Shim
+        _ own: UInt64, _ fault: Fault, _ call: Int, _ place: String, _ name: String, _ shim: FaultShim
     ) async throws -> (refused: Int, acknowledged: Int) {
         let path = "\(place)/run\(name)"
         try FileManager.default.copyItem(atPath: place + "/base", toPath: path)

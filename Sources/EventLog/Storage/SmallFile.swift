@@ -1,4 +1,5 @@
 internal import Glibc
+internal import LMDB
 
 /// Small text files that are replaced in one step.
 enum SmallFile {
@@ -11,6 +12,10 @@ enum SmallFile {
             case ENOSPC, EDQUOT: .diskFull
             default: .storage
             }
+        if number == EMFILE || number == ENFILE {
+            return EventLogError(
+                .storage, path: path, cause: StorageError(.tooManyFiles, call: "open", path: path, number: number))
+        }
         return EventLogError(code, path: path, detail: unsafe String(cString: strerror(number)))
     }
 

@@ -1,25 +1,4 @@
 import Foundation
-import TestKit
-
-/// The library that stands before the calls which change files: built from `Tests/CrashShim` with the C compiler.
-struct Shim {
-    let path: String
-
-    init(in scratch: ScratchFolder) throws {
-        path = scratch.path + "/shim.so"
-        let source = PackageRoot.url.appendingPathComponent("Tests/CrashShim/shim.c").path
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = ["cc", "-O2", "-shared", "-fPIC", "-o", path, source, "-ldl", "-lpthread"]
-        try process.run()
-        process.waitUntilExit()
-        guard process.terminationStatus == 0 else { throw Failure("\(source) cannot be compiled") }
-    }
-
-    func environment(root: String, _ more: [String: String]) -> [String: String] {
-        ["LD_PRELOAD": path, "SHIM_ROOT": root].merging(more) { $1 }
-    }
-}
 
 /// What the shim recorded.
 struct Trace {
