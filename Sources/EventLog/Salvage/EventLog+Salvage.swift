@@ -11,7 +11,7 @@ extension EventLog {
         _ damaged: String, progress: (SalvageProgress) -> Void = { _ in }
     ) throws(EventLogError) -> SalvageReport {
         var salvage = try LogSalvage(try dataFile(of: damaged), scratch: NSTemporaryDirectory(), progress: progress)
-        return try salvage.gather(progress: progress, save: { _, _ in }, miss: { _ in })
+        return try salvage.gather(progress: progress, save: { _, _, _ in }, miss: { _ in }, endTile: { _ in })
     }
 
     /// Writes every record of a damaged log that still checks into a new log, byte for byte.
@@ -37,11 +37,13 @@ extension EventLog {
         options.beginning = salvage.beginning
         let log = try create(at: unfinished, options: options)
         do throws(EventLogError) {
-            var writer = SalvageWriter(log, clock)
-            let report = try salvage.gather(progress: progress) { sequence, record throws(EventLogError) in
-                try writer.save(record)
+            var writer = try SalvageWriter(log, clock)
+            let report = try salvage.gather(progress: progress) { sequence, record, origin throws(EventLogError) in
+                try writer.save(record, origin)
             } miss: { range throws(EventLogError) in
                 try writer.note(lost: range)
+            } endTile: { isTrue throws(EventLogError) in
+                try writer.endTile(keepsOrigins: isTrue)
             }
             try writer.finish()
             if let beginning = salvage.beginning { try writer.tell(of: beginning) }
@@ -93,82 +95,4 @@ final class SettableClock: Sendable {
     var now: Timestamp { chosen.withLock { $0 } ?? Timestamp.now }
 
     func show(_ time: Timestamp?) { chosen.withLock { $0 = time } }
-}
-
-/// Fills a new log with what was salvaged.
-struct SalvageWriter {
-    /// Bytes, and events, in one append.
-    private static let batchBytes = 4 << 20
-    private static let batchCount = 16_384
-
-    private let log: EventLog
-    private let clock: SettableClock
-    private var batch = EventBatch()
-    /// What the damaged log said last of dropped events.
-    private var retention: Retention?
-
-    init(_ log: EventLog, _ clock: SettableClock) {
-        self.log = log
-        self.clock = clock
-        batch.keepsArrivals = true
-    }
-
-    mutating func save(_ record: RawSpan) throws(EventLogError) {
-        if Record.encoding(record) == .retention, RecordHeader(record).source == 0 {
-            retention = Retention(payload: record.extracting(droppingFirst: RecordHeader.size)) ?? retention
-        }
-        batch.append(record: record)
-        try flushIfLarge()
-    }
-
-    /// Puts a gap event in the place of each event that is lost, so that those behind keep their sequences.
-    mutating func note(lost range: ClosedRange<UInt64>) throws(EventLogError) {
-        let now = clock.now
-        for sequence in range {
-            let gap = Gap(count: 1, first: now, last: now, reason: "event \(sequence) was damaged when this ledger was salvaged")
-            batch.append(own: gap.event(of: .log), arrival: now)
-            try flushIfLarge()
-        }
-    }
-
-    private mutating func flushIfLarge() throws(EventLogError) {
-        if batch.byteCount >= Self.batchBytes || batch.count >= Self.batchCount { try finish() }
-    }
-
-    mutating func finish() throws(EventLogError) {
-        guard !batch.isEmpty else { return }
-        try log.appendBlocking(batch)
-        batch.removeAll()
-    }
-
-    /// The new log says itself what is not in it: the damaged one's word is signed by another key.
-    func tell(of beginning: LogBeginning) throws(EventLogError) {
-        let known = retention.flatMap { $0.first.rawValue == beginning.cut + 1 ? $0 : nil }
-        try log.tell(
-            Retention(
-                first: EventSequence(beginning.cut + 1), count: 0, firstArrival: known?.firstArrival ?? clock.now,
-                lastArrival: known?.lastArrival ?? clock.now, baselines: known?.baselines ?? []), checksum: beginning.checksum)
-    }
-
-    /// Gives the sources their numbers and names again.
-    func keep(
-        _ sources: [UInt32: EventSource], named nameless: [SourceID], _ cursors: [SourceCursor]
-    ) async throws(EventLogError) {
-        let highest = max(sources.keys.max() ?? 0, nameless.last?.rawValue ?? 0)
-        // A number that no file can have given is a damaged one.
-        guard highest > 0, highest < 1 << 20 else { return try await keep(cursors) }
-        for number in 1...highest {
-            let source = sources[number]
-            clock.show(source?.created)
-            var name = source?.name ?? "source \(number), whose name was lost"
-            if log.names[name] != nil { name += " (\(number))" }
-            _ = try await log.source(named: name)
-        }
-        clock.show(nil)
-        try await keep(cursors)
-    }
-
-    private func keep(_ cursors: [SourceCursor]) async throws(EventLogError) {
-        for cursor in cursors where (1...500).contains(cursor.key.utf8.count) { try await log.append([], cursor: cursor) }
-    }
 }

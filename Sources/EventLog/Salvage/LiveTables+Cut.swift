@@ -7,12 +7,16 @@ extension LiveTables {
         /// The last of them, 0 where there are none.
         var last: UInt64 = 0
         var checksum: UInt64 = 0
-        /// The tree's hashes of their tiles, as far as they were found.
+        /// The tree's hashes of their tiles, as far as they were found; of all tiles, where salts are to be compared with them.
         var hashes: [UInt64: SHA256Digest] = [:]
     }
 
-    /// - Parameter takesHashes: whether the tree is read as well.
-    static func cut(_ file: DataFile, _ meta: MetaPage, _ roots: [String: TableRoot], takesHashes: Bool) -> Cut {
+    /// - Parameters:
+    ///   - takesHashes: whether the tree is read as well,
+    ///   - takesAll: also of tiles that were not dropped.
+    static func cut(
+        _ file: DataFile, _ meta: MetaPage, _ roots: [String: TableRoot], takesHashes: Bool, takesAll: Bool
+    ) -> Cut {
         var cut = Cut()
         var numbers: [String: UInt64] = [:]
         if let root = roots["meta"] {
@@ -26,10 +30,12 @@ extension LiveTables {
                 }
             }
         }
-        guard let last = numbers[CutRow.cut], last % LogStore.tileSize == 0, last > 0, last < 1 << 56 else { return cut }
-        cut.last = last
-        cut.checksum = numbers[CutRow.checksum] ?? 0
-        guard takesHashes, let root = roots["tree"] else { return cut }
+        if let last = numbers[CutRow.cut], last % LogStore.tileSize == 0, last > 0, last < 1 << 56 {
+            cut.last = last
+            cut.checksum = numbers[CutRow.checksum] ?? 0
+        }
+        guard takesHashes, cut.last > 0 || takesAll, let root = roots["tree"] else { return cut }
+        let last = takesAll ? UInt64.max : cut.last
         var hashes: [UInt64: SHA256Digest] = [:]
         var tree = PageTree(file, lastPage: meta.lastPage)
         tree.walk(root) { _, page in

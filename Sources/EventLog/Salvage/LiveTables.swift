@@ -7,6 +7,11 @@ struct LiveTables {
     /// Sources by their number.
     private(set) var sources: [UInt32: EventSource] = [:]
     private(set) var cursors: [SourceCursor] = []
+    /// Rows that tell where copied events come from: the first sequence, and the row, which checks.
+    private(set) var origins: [(first: UInt64, row: [UInt8])] = []
+    private(set) var hasAllOrigins = false
+    /// Where the salts of tiles lie in the file, and how many bytes; read only where there are origins.
+    private(set) var salts: [UInt64: (place: Int, bytes: Int)] = [:]
     /// What retention has dropped.
     private(set) var cut = Cut()
     /// Whether all pages of the tables of sources and cursors were found.
@@ -66,9 +71,10 @@ struct LiveTables {
                 roots[Self.text(page.bytes.extracting(node.key))] = root
             }
         }
-        let cut = Self.cut(file, meta, roots, takesHashes: takesRows)
+        let cut = Self.cut(file, meta, roots, takesHashes: takesRows, takesAll: roots["origins"].map { $0.entries > 0 } ?? false)
         if takesRows {
             readRows(file, meta, roots)
+            readOrigins(file, meta, roots)
             self.cut = cut
         }
         guard let sealedRoot = roots["sealed"], let eventsRoot = roots["events"] else { return Commit(isWhole: false) }
@@ -160,6 +166,41 @@ struct LiveTables {
         }
         sources = found
         self.cursors = cursors
+    }
+
+    /// Where events come from, and the salts that came with them.
+    private mutating func readOrigins(_ file: DataFile, _ meta: MetaPage, _ roots: [String: TableRoot]) {
+        guard let root = roots["origins"] else {
+            hasAllOrigins = !roots.isEmpty
+            return
+        }
+        var origins: [(first: UInt64, row: [UInt8])] = []
+        var tree = PageTree(file, lastPage: meta.lastPage)
+        tree.walk(root) { _, page in
+            for index in 0..<(page.nodeCount ?? 0) {
+                guard let node = page.leafNode(at: page.nodeOffset(index)),
+                    let first = SequenceKey.sequence(page.bytes.extracting(node.key)), first > 0,
+                    let row = Self.value(node, page, file), OriginRow.runs(row.span.rawBytes, first: first) != nil
+                else { continue }
+                origins.append((first, row))
+            }
+        }
+        hasAllOrigins = tree.isWhole && origins.count == Int(clamping: root.entries)
+        self.origins = origins.sorted { $0.first < $1.first }
+        guard !origins.isEmpty, let root = roots["salts"] else { return }
+        var salts: [UInt64: (place: Int, bytes: Int)] = [:]
+        var saltTree = PageTree(file, lastPage: meta.lastPage)
+        saltTree.walk(root) { number, page in
+            for index in 0..<(page.nodeCount ?? 0) {
+                guard let node = page.leafNode(at: page.nodeOffset(index)),
+                    let tile = SequenceKey.sequence(page.bytes.extracting(node.key)), node.dataLength <= TileSalts.writtenSize
+                else { continue }
+                let start = Int(number) * DataFile.pageSize + node.data.lowerBound
+                let large = node.largePage.map { Int(clamping: $0) &* DataFile.pageSize &+ PageBytes.headerSize }
+                salts[tile] = (large ?? start, node.dataLength)
+            }
+        }
+        self.salts = salts
     }
 
     /// A value that lies in the leaf or in pages of its own.

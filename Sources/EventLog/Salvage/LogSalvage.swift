@@ -46,11 +46,13 @@ package struct LogSalvage {
 
     private let covered: PageSet
 
-    /// Gives each event that can be saved, in order, to `save`, and each range of sequences between them that cannot to `miss`.
-    package mutating func gather(
-        progress: (SalvageProgress) -> Void, save: (UInt64, RawSpan) throws(EventLogError) -> Void,
-        miss: (ClosedRange<UInt64>) throws(EventLogError) -> Void
+    /// Gives each event that can be saved, in order, to `save`, and each range of sequences between them that cannot to `miss`; after each tile of 256
+    /// events it tells whether their salts are those of the tree, as far as that can be known.
+    mutating func gather(
+        progress: (SalvageProgress) -> Void, save: (UInt64, RawSpan, SalvagedOrigin?) throws(EventLogError) -> Void,
+        miss: (ClosedRange<UInt64>) throws(EventLogError) -> Void, endTile: (_ isTrue: Bool) throws(EventLogError) -> Void
     ) throws(EventLogError) -> SalvageReport {
+        var origins = OriginSalvage(live, file)
         var reader = PieceReader(file)
         var open: [SalvagePiece] = []
         var upcoming = try nextPiece()
@@ -58,14 +60,25 @@ package struct LogSalvage {
         var next = live.cut.last + 1
         report.dropped = live.cut.last
         var used: Set<UInt32> = []
+        func finishTile() throws(EventLogError) { try endTile(origins.endTile()) }
+        func lose(_ range: ClosedRange<UInt64>) throws(EventLogError) {
+            report.miss(range)
+            var first = range.lowerBound
+            while first <= range.upperBound {
+                let last = min(range.upperBound, (first - 1) / LogStore.tileSize * LogStore.tileSize + LogStore.tileSize)
+                origins.isMissing = true
+                try miss(first...last)
+                if last % LogStore.tileSize == 0 { try finishTile() }
+                first = last + 1
+            }
+        }
         while true {
             open.removeAll { $0.last < next }
             if open.isEmpty {
                 guard let piece = upcoming else { break }
                 if piece.first > next {
                     guard isPlausible(piece.first - next) else { break }
-                    report.miss(next...piece.first - 1)
-                    try miss(next...piece.first - 1)
+                    try lose(next...piece.first - 1)
                     next = piece.first
                 }
             }
@@ -77,28 +90,41 @@ package struct LogSalvage {
                 used.insert(record.littleEndian32(at: 24) ?? 0)
                 report.payloadBytes += Record.isErased(record) ? 0 : record.byteCount - RecordHeader.size
                 if piece.standing == .loose { report.found += 1 }
-                try save(next, record)
+                try save(next, record, origins.origin(of: next, record))
             }
             if reader.sawOther { report.disputed += 1 }
             if saved {
                 report.saved += 1
+                if next % LogStore.tileSize == 0 { try finishTile() }
             } else {
-                report.miss(next...next)
-                try miss(next...next)
+                try lose(next...next)
             }
             next += 1
             if next & 0xfff == 0 { progress(SalvageProgress(stage: .gathering, done: report.saved, total: max(report.saved, 1))) }
         }
         if let head = live.countedHead, live.otherHead != next - 1, head >= next, isPlausible(head - next) {
-            report.miss(next...head)
-            try miss(next...head)
+            try lose(next...head)
         }
+        try finishTile()
+        report.origins = origins.kept
+        report.lostOrigins = origins.lost
+        report.hasAllOrigins = live.hasAllOrigins
         report.namelessSources = used.subtracting(sources.keys).subtracting([0]).sorted().map { SourceID(rawValue: $0) }
         report.sources = sources.count
         report.cursors = live.cursors.count
         report.knowsEnd = live.countedHead != nil
         report.hasAllCursors = live.hasAllCursors
         return report
+    }
+
+    /// The events alone.
+    package mutating func gather(
+        progress: (SalvageProgress) -> Void, save: (UInt64, RawSpan) throws(EventLogError) -> Void,
+        miss: (ClosedRange<UInt64>) throws(EventLogError) -> Void
+    ) throws(EventLogError) -> SalvageReport {
+        try gather(
+            progress: progress, save: { (sequence, record, _) throws(EventLogError) in try save(sequence, record) }, miss: miss,
+            endTile: { _ in })
     }
 
     /// The next piece that is no part of a large value and not of a write that never ended.

@@ -21,11 +21,19 @@ public struct SalvageReport: Sendable, Equatable {
     public internal(set) var cursors = 0
     /// Whether all cursors could be read. An import that lacks its cursor begins its file anew.
     public internal(set) var hasAllCursors = false
+    /// Events that were copied from other logs, of which is known where they come from.
+    public internal(set) var origins: UInt64 = 0
+    /// Copies whose salts are lost: they count as events of the new log, and importing or merging them again adds them again.
+    public internal(set) var lostOrigins: UInt64 = 0
+    /// Whether all rows could be read that tell where events come from.
+    public internal(set) var hasAllOrigins = false
     /// Whether the file tells how many events the log had. Else some may be missing behind the last that was found.
     public internal(set) var knowsEnd = false
 
     /// Whether the log has all that it ever had.
-    public var isComplete: Bool { missing == 0 && knowsEnd && namelessSources.isEmpty && hasAllCursors }
+    public var isComplete: Bool {
+        missing == 0 && knowsEnd && namelessSources.isEmpty && hasAllCursors && hasAllOrigins && lostOrigins == 0
+    }
 
     mutating func miss(_ range: ClosedRange<UInt64>) {
         missing += Int(clamping: range.upperBound - range.lowerBound + 1)

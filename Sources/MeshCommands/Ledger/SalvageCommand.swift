@@ -9,7 +9,8 @@ struct SalvageCommand: AsyncParsableCommand {
         discussion: """
             Reads the damaged file page by page, without the store, so that no damage can end the program, and changes nothing in it. In the
             new ledger each event has the sequence, times, source and bytes that it had; in the place of one that is lost stands a gap event
-            that says so. Channel keys and import cursors come along. The new ledger has an identity and a signing key of its own:
+            that says so. Where copied events come from, import cursors, channel keys, baselines, retention's policy and consumers' positions come
+            along. The new ledger has an identity and a signing key of its own:
             checkpoints and proofs of the damaged one do not hold for it. Until it is complete it is called NEW.salvaging.
 
             Lists the sequences that are lost. Ends with status 0 when nothing is, with 1 when something is, 66 or 65 when there is no ledger.
@@ -61,6 +62,16 @@ struct SalvageCommand: AsyncParsableCommand {
         if !report.hasAllCursors {
             StandardOutput.error("import cursors are lost: importing a file again may add events that are there already")
         }
+        if !report.hasAllOrigins {
+            StandardOutput.error(
+                "where copied events come from is lost in part: importing or merging them again may add events that are there already"
+            )
+        }
+        if report.lostOrigins > 0 {
+            StandardOutput.error(
+                "the salts of \(report.lostOrigins) copied events are lost: they count as the new ledger's own, and importing or merging them again adds them again"
+            )
+        }
         if report.disputed > 0 {
             StandardOutput.error(
                 "\(report.disputed) events are there in several forms; those in use, else the latest, were taken")
@@ -78,7 +89,10 @@ struct SalvageCommand: AsyncParsableCommand {
 
     /// Channel keys, and what the views had made of dropped events.
     private static func copyFiles(from damaged: String, to new: String) throws {
-        for (name, what) in [("keys.json", "the channel keys"), ("baselines", "the views' baselines")] {
+        for (name, what) in [
+            ("keys.json", "the channel keys"), ("baselines", "the views' baselines"), ("retention", "the policy of retention"),
+            ("consumers", "the positions of consumers"),
+        ] {
             let file = "\(damaged)/\(name)"
             guard FileManager.default.fileExists(atPath: file) else { continue }
             do {
