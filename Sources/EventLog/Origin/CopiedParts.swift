@@ -9,6 +9,8 @@ struct CopiedParts: Sendable {
     var salts: [UInt8] = []
     /// What is stored of whole tiles, as in the log that they come from.
     var tiles: [UInt64: [UInt8]] = [:]
+    /// Those that are erased, where no event says so yet.
+    var untold: UntoldErasures?
 
     /// - Parameter first: the first event's sequence.
     func put(first: UInt64, _ write: inout WriteTransaction, _ store: LogStore) throws(StorageError) {
@@ -17,6 +19,7 @@ struct CopiedParts: Sendable {
             let row = OriginRow.bytes(origins, first: first)
             try write.put(table, key: key.span, value: row.span.rawBytes)
         }
+        try untold?.put(first: first, &write, store)
         for (tile, stored) in tiles {
             let key = SequenceKey(tile)
             try write.put(store.salts, key: key.span, value: stored.span.rawBytes)

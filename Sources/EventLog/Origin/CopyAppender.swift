@@ -11,9 +11,12 @@ struct CopyAppender {
     /// Copies whose payloads are erased.
     private(set) var erased = SequenceSet()
     private var erasedPlaces: [UInt64] = []
+    /// Whether what is appended stays where an interruption leaves it.
+    private let isInPlace: Bool
 
-    init(_ log: EventLog) {
+    init(_ log: EventLog, isInPlace: Bool = false) {
         self.log = log
+        self.isInPlace = isInPlace
         batch.keepsArrivals = true
     }
 
@@ -63,6 +66,7 @@ struct CopyAppender {
     @discardableResult
     mutating func flush() async throws(EventLogError) -> EventSequence? {
         guard !batch.isEmpty else { return nil }
+        if isInPlace, !erasedPlaces.isEmpty { parts.untold = UntoldErasures(places: erasedPlaces, signer: try log.signer()) }
         batch.copied = parts
         let added = UInt64(batch.count)
         let range = try await log.append(batch)

@@ -1,6 +1,7 @@
 extension EventLog {
     /// Appends an event that says which copies of other logs' events are erased: without one, an erased record would be a forgery.
     func tell(erased: SequenceSet, request: String, reason: String) async throws(EventLogError) {
+        let erased = SequenceSet(erased.ranges + (try untoldErasures().ranges))
         guard !erased.isEmpty else { return }
         let named = SequenceSet(try erasures().flatMap { SequenceSet($0.ranges).ranges })
         let ranges = erased.subtracting(named).sequences
@@ -13,5 +14,6 @@ extension EventLog {
                 own: NewEvent(try ErasureSignature.sign(erasure.payload, by: signer()), encoding: .erasure, source: .log))
             try await append(batch)
         }
+        try await forgetUntold()
     }
 }

@@ -10,6 +10,10 @@ public struct RecordingImportReport: Sendable, Equatable {
     public var present: UInt64 = 0
     /// Whether every event has the sequence here that it has in the recorded log, so that the trees are the same.
     public var isExact = false
+
+    package init(recording: RecordingSummary, added: UInt64 = 0, present: UInt64 = 0, isExact: Bool = false) {
+        (self.recording, self.added, self.present, self.isExact) = (recording, added, present, isExact)
+    }
 }
 
 /// Takes a recording into a log.
@@ -34,7 +38,7 @@ struct RecordingImport {
     init(_ reader: RecordingReader, into log: EventLog, last: UInt64 = .max) throws(EventLogError) {
         self.reader = reader
         self.log = log
-        appender = CopyAppender(log)
+        appender = CopyAppender(log, isInPlace: last == .max)
         self.last = last
         own = try log.ledgerID
         index = reader.head.ledger == own && reader.head.first <= log.head.rawValue + 1 ? nil : try OriginIndex(log)

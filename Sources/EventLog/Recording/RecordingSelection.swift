@@ -45,6 +45,14 @@ public struct RecordingSummary: Sendable, Equatable {
     /// The signed checkpoint that came along.
     public var checkpoint: SignedNote?
 
+    package init(
+        ledger: String, selectedFrom: String? = nil, selection: String = "", eventCount: UInt64 = 0,
+        first: EventSequence = EventSequence(1), root: [UInt8] = [], byteCount: Int = 0, checkpoint: SignedNote? = nil
+    ) {
+        (self.ledger, self.selectedFrom, self.selection, self.eventCount) = (ledger, selectedFrom, selection, eventCount)
+        (self.first, self.root, self.byteCount, self.checkpoint) = (first, root, byteCount, checkpoint)
+    }
+
     public var last: EventSequence { EventSequence(first.rawValue + eventCount - 1) }
 }
 
@@ -53,4 +61,6 @@ public struct RecordingProgress: Sendable {
     public var done: UInt64
     /// Nil where nobody knows.
     public var total: UInt64?
+
+    package init(done: UInt64, total: UInt64?) { (self.done, self.total) = (done, total) }
 }

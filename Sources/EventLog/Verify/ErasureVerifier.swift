@@ -16,16 +16,19 @@ struct ErasureVerifier {
 
     /// - Parameters:
     ///   - cut: the last event that is dropped: of these only the hashes are left, erased or not.
+    ///   - untold: erased copies of an import that has not come to the event which says so.
     ///   - listed: the erasures that the log lists now, some of which may have come after the check began.
     ///   - isPending: whether the one that was under way still is.
-    func finish(_ listed: [Erasure], cut: UInt64, head: UInt64, isPending: Bool) -> [LogVerification.Problem] {
+    func finish(
+        _ listed: [Erasure], untold: SequenceSet, cut: UInt64, head: UInt64, isPending: Bool
+    ) -> [LogVerification.Problem] {
         var problems: [LogVerification.Problem] = []
         func add(_ sequence: UInt64, _ text: String) {
             problems.append(LogVerification.Problem(sequence: EventSequence(sequence), text: text))
         }
         let known = listed.filter { $0.sequence.rawValue <= head }.map(\.sequence)
         if known != told.map(\.sequence) { add(0, "the list of the events that say what was erased does not fit the events") }
-        let named = SequenceSet((listed + told).flatMap { SequenceSet($0.ranges).ranges })
+        let named = SequenceSet((listed + told).flatMap { SequenceSet($0.ranges).ranges } + untold.ranges)
         for range in erased.subtracting(named).ranges {
             for sequence in range { add(sequence, "it is erased, and no event says so: its payload was taken away") }
         }

@@ -44,7 +44,10 @@ extension EventLog {
             result.add(0, error.detail ?? "where events come from cannot be read")
         }
         let isPending = try pendingErasure() == pending
-        for problem in erasures.finish(try listedErasures(), cut: cut, head: head, isPending: isPending) { result.add(problem) }
+        let untold = try verifyUntold(signedBy: verifier, &result)
+        for problem in erasures.finish(try listedErasures(), untold: untold, cut: cut, head: head, isPending: isPending) {
+            result.add(problem)
+        }
         if let checkpoint {
             try verify(extending: checkpoint, &result)
             let later = erasures.told.map(\.sequence).filter { $0.rawValue > checkpoint.size }

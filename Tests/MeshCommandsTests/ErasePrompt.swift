@@ -1,0 +1,65 @@
+import Foundation
+import TestKit
+import Testing
+
+/// `erase` asks on a terminal: here on one that Python's `pty` makes.
+@Suite(.enabled(if: Tool.isBuilt, "needs the built command"), .timeLimit(.minutes(3)))
+struct ErasePrompt {
+    private static let script = """
+        import os, pty, sys
+        answer, arguments = sys.argv[1].encode().decode("unicode_escape").encode(), sys.argv[2:]
+        child, terminal = pty.fork()
+        if child == 0:
+            os.execv(arguments[0], arguments)
+        output, sent = b"", False
+        while True:
+            try:
+                data = os.read(terminal, 4096)
+            except OSError:
+                break
+            if not data:
+                break
+            output += data
+            if not sent and b"[yes/no] " in output:
+                os.write(terminal, answer)
+                sent = True
+        sys.stdout.write(output.decode(errors="replace"))
+        sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+        """
+
+    private func onTerminal(_ tool: Tool, answer: String, _ arguments: String...) throws -> (status: Int32, output: String) {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = ["python3", "-c", Self.script, answer, Tool.program.path] + arguments
+        process.environment = ["MESHLEDGER": tool.ledger, "HOME": tool.folder.path, "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"]
+        let output = Pipe()
+        process.standardOutput = output
+        try process.run()
+        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        return (process.terminationStatus, text)
+    }
+
+    @Test func `on a terminal it names what goes and does nothing unless the answer is yes`() throws {
+        let tool = try Tool(holding: [Line.text("one", from: 17), Line.text("two", from: 18), Line.text("three", from: 19)])
+        let before = try tool.run("export", "events").output
+        for answer in ["no\\n", "\\n", "y\\n", "\\x04", "yes!\\n"] {
+            let outcome = try onTerminal(tool, answer: answer, "erase", "--sequence", "2")
+            #expect(outcome.output.contains("erase 1 event from 2 to 2 for good? [yes/no] "), "\(answer): \(outcome.output)")
+            #expect(outcome.status != 0 && outcome.output.contains("nothing was erased"), "\(answer): \(outcome.output)")
+            #expect(try tool.run("export", "events").output == before, "\(answer)")
+        }
+        let outcome = try onTerminal(tool, answer: "YES\\n", "erase", "--sequence", "2")
+        #expect(outcome.status == 0 && outcome.output.contains("1 event erased"), "\(outcome.output)")
+        #expect(try tool.run("export", "events").output != before)
+        #expect(!(try tool.run("messages").output.contains("two")))
+    }
+
+    @Test func `at control-c nothing is erased`() throws {
+        let tool = try Tool(holding: [Line.text("one", from: 17), Line.text("two", from: 18)])
+        let before = try tool.run("export", "events").output
+        let outcome = try onTerminal(tool, answer: "\\x03", "erase", "--sequence", "2")
+        #expect(outcome.status != 0)
+        #expect(try tool.run("export", "events").output == before)
+    }
+}
