@@ -65,6 +65,7 @@ extension EventLogError: CustomStringConvertible {
         case .consumerAhead:
             "the consumer's position does not fit this log; remove the consumer with `meshledger consumers remove` or correct the sequence"
         case .storage: "the store failed"
+        case .readerGone: "whoever read the output has ended"
         }
     }
 }

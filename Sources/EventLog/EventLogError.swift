@@ -72,6 +72,8 @@ public struct EventLogError: Error, Sendable {
         case consumerAhead
         /// Any other failure of the store, told by `cause`.
         case storage
+        /// Whoever read what was written has ended.
+        case readerGone
     }
 
     public let code: Code

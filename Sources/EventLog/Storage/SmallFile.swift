@@ -10,6 +10,7 @@ enum SmallFile {
             case EACCES, EPERM: .permission
             case EROFS: .readOnly
             case ENOSPC, EDQUOT: .diskFull
+            case EPIPE: .readerGone
             default: .storage
             }
         if number == EMFILE || number == ENFILE {

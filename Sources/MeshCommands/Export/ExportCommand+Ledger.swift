@@ -52,7 +52,14 @@ extension ExportCommand {
         let bar = ProgressBar("recording")
         defer { bar.end() }
         guard case .file(let file) = subject, file != "-" else {
-            _ = try log.record(toDescriptor: 1, path: "standard output", selection) { bar.show($0) }
+            do {
+                _ = try log.record(toDescriptor: 1, path: "standard output", selection) { bar.show($0) }
+            } catch {
+                // Nobody is left to write for, as with every other output.
+                guard error.code == .readerGone else { throw error }
+                bar.end()
+                throw ExitCode(ExitStatus.brokenPipe.rawValue)
+            }
             return
         }
         let summary = try log.record(to: file, selection) { bar.show($0) }

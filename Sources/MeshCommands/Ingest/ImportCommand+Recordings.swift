@@ -11,7 +11,7 @@ extension ImportCommand {
         guard found.count == files.count, format == nil, source == nil else {
             throw ValidationError("\(found[0]) is the recording of a ledger: import it alone, without --format and --source")
         }
-        let ledger = try await ledger.openForWriting()
+        let ledger = try await ledger.openWriter()
         do {
             for file in found { try await importRecording(file, into: ledger) }
             try await ledger.catchUp(title: "folding")
@@ -23,13 +23,13 @@ extension ImportCommand {
         return true
     }
 
-    private func importRecording(_ file: String, into ledger: Ledger) async throws {
+    private func importRecording(_ file: String, into ledger: LedgerWriter) async throws {
         let bar = ProgressBar(file)
         defer { bar.end() }
         let report =
             file == "-"
-            ? try await ledger.log.importRecording(descriptor: 0, path: "standard input") { bar.show($0) }
-            : try await ledger.log.importRecording(file) { bar.show($0) }
+            ? try await ledger.importRecording(descriptor: 0, named: "standard input") { _ = bar.show($0) }
+            : try await ledger.importRecording(file) { _ = bar.show($0) }
         bar.end()
         let output = StandardOutput()
         let form = report.isExact ? "an exact copy of" : "copied from"

@@ -61,6 +61,7 @@ extension ControlFailure {
         .storage, .missing, .notALog, .exists, .newerFormat, .olderFormat, .locked, .writerRunning, .alreadyOpen, .permission,
         .readOnly, .networkFileSystem, .corrupt, .sizeLimitReached, .diskFull, .outcomeUnknown, .writesClosed, .closed, .tooLarge,
         .queueFull, .tooFewEvents, .consumerName, .missingConsumer, .consumerHeld, .consumerAhead, .writerGone, .cursorMoved,
+        .notARecording, .notABackup, .forked, .notErasable, .beyondRetention, .notCuttable, .readerGone,
     ]
     fileprivate static let ledgerCodes: [LedgerError.Code] = [
         .storage, .missing, .exists, .locked, .readOnly, .permission, .otherFormat, .corrupt, .full, .notBuilt, .keys, .closed,

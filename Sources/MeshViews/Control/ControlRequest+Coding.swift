@@ -7,7 +7,7 @@ extension ControlRequest {
     private enum Kind {
         static let (hello, append, source, cursor, catchUp): (UInt32, UInt32, UInt32, UInt32, UInt32) = (1, 2, 3, 4, 5)
         static let (changeKeys, rebuild, seal, compact, status): (UInt32, UInt32, UInt32, UInt32, UInt32) = (6, 7, 8, 9, 10)
-        static let (erase, retain): (UInt32, UInt32) = (11, 12)
+        static let (erase, retain, importRecording): (UInt32, UInt32, UInt32) = (11, 12, 13)
     }
 
     var bytes: [UInt8] {
@@ -53,6 +53,7 @@ extension ControlRequest {
                 message.varint(1, last.rawValue)
                 for size in sizes { message.varint(2, size) }
             }
+        case .importRecording(let file): writer.message(Kind.importRecording) { $0.string(1, file) }
         case .unknown(let number): writer.message(number) { _ in }
         }
         return writer.bytes
@@ -82,6 +83,7 @@ extension ControlRequest {
                 if field.number == 2 { sizes.append(field.scalar) }
             }
             self = .retain(through: EventSequence(last), keeping: sizes)
+        case Kind.importRecording: self = .importRecording(file: try body.controlText())
         case Kind.rebuild:
             var views: [String] = []
             var fields = WireReader(body)

@@ -22,6 +22,8 @@ enum ControlRequest: Sendable {
     case erase([ClosedRange<EventSequence>], reason: String, request: String)
     /// Drops all events up to one.
     case retain(through: EventSequence, keeping: [UInt64])
+    /// Takes the recording of a ledger from a file that this process can read.
+    case importRecording(file: String)
     /// What this version does not know, by its number.
     case unknown(UInt32)
 
@@ -29,7 +31,7 @@ enum ControlRequest: Sendable {
     var isShort: Bool {
         switch self {
         case .hello, .append, .source, .cursor, .status, .unknown: true
-        case .catchUp, .changeKeys, .rebuild, .seal, .compact, .erase, .retain: false
+        case .catchUp, .changeKeys, .rebuild, .seal, .compact, .erase, .retain, .importRecording: false
         }
     }
 }

@@ -31,6 +31,12 @@ extension Ledger {
         case .retain(let last, let sizes):
             let done = try await retain(through: last, keeping: sizes) { progress(ControlProgress($0)) }
             return ControlAnswer(numbers: [done.first.rawValue, done.count])
+        case .importRecording(let file):
+            let report = try await log.importRecording(file) { done in
+                progress(ControlProgress(start: 0, position: done.done, target: done.total ?? 0))
+                return true
+            }
+            return ControlAnswer(report)
         case .status:
             guard let condition = await condition() else { throw readOnlyError }
             return ControlAnswer(bytes: condition.bytes)

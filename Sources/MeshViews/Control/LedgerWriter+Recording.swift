@@ -1,0 +1,95 @@
+public import EventLog
+import Foundation
+import Glibc
+
+extension LedgerWriter {
+    /// Takes the events of a recording that the ledger does not have, as `EventLog.importRecording` does. `catchUp()` waits for the views.
+    ///
+    /// - Parameters:
+    ///   - path: a file that the process which writes can read, too.
+    ///   - progress: how many events were read, of how many where that is known.
+    public func importRecording(
+        _ path: String, progress: @escaping @Sendable (RecordingProgress) -> Void = { _ in }
+    ) async throws(LedgerError) -> RecordingImportReport {
+        let file = URL(fileURLWithPath: path).path
+        do {
+            return try await either {
+                try await $0.log.importRecording(path) { (state) -> Bool in
+                    progress(state)
+                    return true
+                }
+            } _: { client in
+                let answer = try await client.call(.importRecording(file: file)) {
+                    progress(RecordingProgress(done: $0.position, total: $0.target == 0 ? nil : $0.target))
+                }
+                guard let report = RecordingImportReport(answer) else {
+                    throw ControlFailure.control(ControlError(.protocolBroken, path: client.path))
+                }
+                return report
+            }
+        } catch {
+            throw LedgerError(error, path: self.path)
+        }
+    }
+
+    /// The same from an open file or pipe. Beside a process that writes, it is brought into a file of the ledger's folder first.
+    public func importRecording(
+        descriptor: Int32, named name: String, progress: @escaping @Sendable (RecordingProgress) -> Void = { _ in }
+    ) async throws(LedgerError) -> RecordingImportReport {
+        guard holder != nil else {
+            do {
+                return try await either {
+                    try await $0.log.importRecording(descriptor: descriptor, path: name) { (state) -> Bool in
+                        progress(state)
+                        return true
+                    }
+                } _: { _ in
+                    throw LedgerError(.locked, path: path, "\(path) was taken by another process; run the command again")
+                }
+            } catch {
+                throw LedgerError(error, path: path)
+            }
+        }
+        let spooled = "\(path)/import-\(UUID().uuidString)"
+        defer { unsafe unlink(spooled) }
+        do {
+            try Self.spool(descriptor, into: spooled)
+        } catch {
+            throw LedgerError(.storage, path: spooled, "\(name) could not be stored in \(spooled): \(error)", underlying: error)
+        }
+        return try await importRecording(spooled, progress: progress)
+    }
+
+    private static func spool(_ descriptor: Int32, into path: String) throws {
+        let input = FileHandle(fileDescriptor: descriptor, closeOnDealloc: false)
+        let file = unsafe Glibc.open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard file >= 0 else { throw LedgerError(.permission, path: path, unsafe String(cString: strerror(errno))) }
+        let output = FileHandle(fileDescriptor: file, closeOnDealloc: true)
+        while let chunk = try input.read(upToCount: 1 << 20), !chunk.isEmpty { try output.write(contentsOf: chunk) }
+        try output.close()
+    }
+}
+
+extension ControlAnswer {
+    init(_ report: RecordingImportReport) {
+        let recording = report.recording
+        numbers = [
+            recording.eventCount, report.added, report.present, report.isExact ? 1 : 0, UInt64(clamping: recording.byteCount),
+        ]
+        bytes = Array([recording.ledger, recording.selectedFrom ?? "", recording.selection].joined(separator: "\n").utf8)
+    }
+}
+
+extension RecordingImportReport {
+    fileprivate init?(_ answer: ControlAnswer) {
+        let text = String(decoding: answer.bytes ?? [], as: UTF8.self)
+        let lines = text.split(separator: "\n", maxSplits: 2, omittingEmptySubsequences: false).map(String.init)
+        guard answer.numbers.count == 5, lines.count == 3 else { return nil }
+        var recording = RecordingSummary(
+            ledger: lines[0], selectedFrom: lines[1].isEmpty ? nil : lines[1], selection: lines[2])
+        recording.eventCount = answer.numbers[0]
+        recording.byteCount = Int(clamping: answer.numbers[4])
+        self.init(
+            recording: recording, added: answer.numbers[1], present: answer.numbers[2], isExact: answer.numbers[3] == 1)
+    }
+}
