@@ -5,32 +5,12 @@ import Testing
 /// `erase` asks on a terminal: here on one that Python's `pty` makes.
 @Suite(.enabled(if: Tool.isBuilt, "needs the built command"), .timeLimit(.minutes(3)))
 struct ErasePrompt {
-    private static let script = """
-        import os, pty, sys
-        answer, arguments = sys.argv[1].encode().decode("unicode_escape").encode(), sys.argv[2:]
-        child, terminal = pty.fork()
-        if child == 0:
-            os.execv(arguments[0], arguments)
-        output, sent = b"", False
-        while True:
-            try:
-                data = os.read(terminal, 4096)
-            except OSError:
-                break
-            if not data:
-                break
-            output += data
-            if not sent and b"[yes/no] " in output:
-                os.write(terminal, answer)
-                sent = True
-        sys.stdout.write(output.decode(errors="replace"))
-        sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
-        """
+    private static let script = PackageRoot.url.appendingPathComponent("Tests/Oracle/on_terminal.py").path
 
     private func onTerminal(_ tool: Tool, answer: String, _ arguments: String...) throws -> (status: Int32, output: String) {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = ["python3", "-c", Self.script, answer, Tool.program.path] + arguments
+        process.arguments = ["python3", Self.script, answer, Tool.program.path] + arguments
         process.environment = ["MESHLEDGER": tool.ledger, "HOME": tool.folder.path, "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"]
         let output = Pipe()
         process.standardOutput = output

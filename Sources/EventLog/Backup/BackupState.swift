@@ -28,9 +28,9 @@ struct BackupState {
         (self.log, self.folder, self.old) = (log, folder, old)
     }
 
-    /// Files that can change at any time: the policy of retention, the sizes of checkpoints, the positions of consumers.
+    /// Files that can change at any time: the policy of retention, the ledger's size limit, the sizes of checkpoints, the positions of consumers.
     mutating func takeSmallFiles() throws(EventLogError) {
-        for name in ["retention", "checkpoints"] {
+        for name in ["retention", "checkpoints", "limit"] {
             if let file = try folder.add(log.path + "/" + name, as: name) { files.append(file) }
         }
         let consumers = ConsumerFiles(ledger: log.path)

@@ -120,7 +120,7 @@ struct RestoreRun {
                 switch names.first {
                 case "baselines": names.count == 4 && names[1] == String(cut?.last ?? 0)[...]
                 case "consumers": names.count == 2
-                case "retention", "checkpoints": names.count == 1
+                case "retention", "checkpoints", "limit": names.count == 1
                 default: false
                 }
             guard isWanted else { continue }

@@ -91,7 +91,7 @@ struct SalvageCommand: AsyncParsableCommand {
     private static func copyFiles(from damaged: String, to new: String) throws {
         for (name, what) in [
             ("keys.json", "the channel keys"), ("baselines", "the views' baselines"), ("retention", "the policy of retention"),
-            ("consumers", "the positions of consumers"),
+            ("consumers", "the positions of consumers"), ("limit", "the size limit"),
         ] {
             let file = "\(damaged)/\(name)"
             guard FileManager.default.fileExists(atPath: file) else { continue }
