@@ -57,7 +57,14 @@ public struct EventLogOptions: Sendable {
         self.clock = clock
     }
     private static func systemRandomBytes(_ count: Int) -> [UInt8] {
+        // The generator asks the kernel for each number, so that it is asked for whole words only.
         var generator = SystemRandomNumberGenerator()
-        return (0..<count).map { _ in UInt8(truncatingIfNeeded: generator.next()) }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(count + 7)
+        while bytes.count < count {
+            unsafe withUnsafeBytes(of: generator.next()) { unsafe bytes.append(contentsOf: $0) }
+        }
+        bytes.removeLast(bytes.count - count)
+        return bytes
     }
 }
