@@ -54,7 +54,7 @@ struct FailingCalls {
         }
         let sums = tally.withLock { $0 }
         say(
-            "\(sums.runs) runs of \(scenario) scenarios with one or all calls from one on failing: \(sums.refused) appends, seals or "
+            "\(sums.runs) runs of \(scenario) scenarios with one or all calls from one on failing: \(sums.refused) appends, seals, compactions or "
                 + "openings refused, \(sums.acknowledged) events acknowledged and all of them there, none twice")
     }
 
@@ -105,7 +105,7 @@ struct FailingCalls {
     private func start(
         _ path: String, _ own: UInt64, _ shim: FaultShim, _ more: [String: String], line: @escaping @Sendable (String) -> Void
     ) throws {
-        let arguments = ["scenario", "path=\(path)", "seed=\(own)", "appends=\(appends)"]
+        let arguments = ["scenario", "path=\(path)", "seed=\(own)", "appends=\(appends)", "compacts=1"]
         let (end, errors) = try Child.run(
             Child.program, arguments, environment: shim.environment(root: path, more), patience: 60, line: line)
         guard end == .exited(0) else { throw Failure("scenario \(own) with \(more): \(end) \(errors)") }

@@ -3,7 +3,7 @@ import Foundation
 import Glibc
 import TestKit
 
-/// A writer's life under the shim: opens a ledger, appends in batches of all sizes, alone and from several tasks, seals, closes.
+/// A writer's life under the shim: opens a ledger, appends in batches of all sizes, alone and from several tasks, seals, compacts, closes.
 ///
 /// Each event's payload begins with a number that is its own. When an append has returned, the numbers of its events go to the file `acks`.
 struct Scenario {
@@ -11,12 +11,15 @@ struct Scenario {
     private let seed: UInt64
     private let appends: Int
     private let start: UInt64
+    /// Whether the log is compacted now and then, which writes files of other names.
+    private let compacts: Bool
 
     init(_ options: Options) throws {
         path = try options.text("path")
         seed = UInt64(try options.number("seed", 1))
         appends = try options.number("appends", 12)
         start = UInt64(try options.number("start", 1_000_000))
+        compacts = try options.number("compacts", 0) > 0
     }
 
     /// Prints `failed CODE` for each append that was refused, and goes on with the next.
@@ -55,8 +58,13 @@ struct Scenario {
         _ log: EventLog, _ generator: inout SeededGenerator, _ next: inout UInt64, _ acks: Int32
     ) async -> Bool {
         switch Int.random(in: 0..<12, using: &generator) {
-        case 0:
-            do throws(EventLogError) { try await log.seal() } catch { say("failed seal: \(error.code)") }
+        case 0,
+            1 where compacts:
+            if compacts && Bool.random(using: &generator) {
+                do throws(EventLogError) { _ = try await log.compact() } catch { say("failed compact: \(error.code)") }
+            } else {
+                do throws(EventLogError) { try await log.seal() } catch { say("failed seal: \(error.code)") }
+            }
             return false
         case 1:
             return true

@@ -17,9 +17,14 @@ struct IndependentReaderTests {
     }
 
     private func read(_ path: String) throws -> (status: Int32, lines: [Line], errors: String) {
+        let (status, text, told) = try run([path])
+        return (status, try text.split(separator: 10).map { try JSONDecoder().decode(Line.self, from: $0) }, told)
+    }
+
+    private func run(_ arguments: [String]) throws -> (status: Int32, text: Data, errors: String) {
         let process = Process()
         process.executableURL = PackageRoot.url.appendingPathComponent("Tools/read-ledger")
-        process.arguments = [path]
+        process.arguments = arguments
         let (output, errors) = (Pipe(), Pipe())
         process.standardOutput = output
         process.standardError = errors
@@ -27,8 +32,7 @@ struct IndependentReaderTests {
         let text = output.fileHandleForReading.readDataToEndOfFile()
         let told = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
         process.waitUntilExit()
-        let lines = try text.split(separator: 10).map { try JSONDecoder().decode(Line.self, from: $0) }
-        return (process.terminationStatus, lines, told)
+        return (process.terminationStatus, text, told)
     }
 
     @Test(arguments: [false, true])
@@ -84,5 +88,39 @@ struct IndependentReaderTests {
         #expect(status == 1)
         #expect(errors.contains(isSealed ? "the block from event 1 on" : "event 250 "))
         #expect(lines.count == (isSealed ? 0 : 299))
+    }
+
+    @Test func `a reader in another language computes the same root from sealed, plain and erased events`() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/ledger"
+        let log = try await logOfSecrets(path, 1200, sealed: 700)
+        try await log.erase([EventSequence(5)...EventSequence(9), EventSequence(650)...EventSequence(1100)], reason: "asked for")
+        let body = try log.checkpoint().text
+        await log.close()
+        let (status, text, errors) = try run(["--checkpoint", path])
+        #expect(status == 0, "\(errors.prefix(500))")
+        #expect(String(decoding: text, as: UTF8.self) == body)
+
+        let fixture = PackageRoot.url.appendingPathComponent("Tests/Fixtures/format-2")
+        let note = try String(contentsOf: fixture.appendingPathComponent("checkpoint.note"), encoding: .utf8)
+        let old = try run(["--checkpoint", fixture.appendingPathComponent("mesh.ledger").path])
+        #expect(old.status == 0 && note.hasPrefix(String(decoding: old.text, as: UTF8.self) + "\n"), "\(old.errors)")
+    }
+
+    @Test func `a reader in another language finds a changed hash of the tree`() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/ledger"
+        let log = try await filledLog(at: path, events: 600)
+        await log.close()
+        let environment = try Environment.open(path + "/log/1", EnvironmentOptions(maximumTables: 16))
+        let store = try LogStore(environment: environment)
+        let wrong = [UInt8](repeating: 7, count: 32)
+        try environment.write { write throws(StorageError) in
+            let key = SubtreeKey(level: 1, number: 1).buffer
+            try write.put(store.tree, key: key.bytes, value: wrong.span.rawBytes)
+        }
+        environment.close()
+        let (status, _, errors) = try run(["--checkpoint", path])
+        #expect(status == 1 && errors.contains("the hash 1 of level 1"))
     }
 }
