@@ -16,7 +16,7 @@ public struct SHA256Digest: Sendable, Hashable {
     public static let size = 32
 
     /// The bytes in their order in memory.
-    private var words: InlineArray<4, UInt64> = [0, 0, 0, 0]
+    public private(set) var words: InlineArray<4, UInt64> = [0, 0, 0, 0]
 
     init() {}
 
@@ -27,6 +27,16 @@ public struct SHA256Digest: Sendable, Hashable {
             words[index] = unsafe bytes.unsafeLoadUnaligned(fromByteOffset: 8 * index, as: UInt64.self)
         }
     }
+
+    /// From the eight words of the state behind the last block.
+    init(_ state: (UInt32, UInt32, UInt32, UInt32, UInt32, UInt32, UInt32, UInt32)) {
+        words = [
+            Self.pair(state.0, state.1), Self.pair(state.2, state.3), Self.pair(state.4, state.5), Self.pair(state.6, state.7),
+        ]
+    }
+
+    /// The words' bytes, each from the highest on, one word behind the other, as they are in memory.
+    private static func pair(_ first: UInt32, _ second: UInt32) -> UInt64 { (UInt64(first) << 32 | UInt64(second)).bigEndian }
 
     public var span: RawSpan {
         @_lifetime(borrow self) get { unsafe words.span.bytes }
@@ -67,20 +77,46 @@ public struct SHA256Context {
         unsafe withUnsafeBytes(of: byte) { _ = unsafe SHA256_Update(&state, $0.baseAddress, 1) }
     }
 
-    /// The hash of a byte and two or three pieces, at most 64 bytes together, when nothing was given since the start.
-    public mutating func hash(_ prefix: UInt8, _ first: RawSpan, _ second: RawSpan, _ third: RawSpan = RawSpan()) -> SHA256Digest
-    {
-        let count = 1 + first.byteCount + second.byteCount + third.byteCount
-        precondition(count <= 65)
-        // One piece costs less than four.
-        unsafe withUnsafeTemporaryAllocation(byteCount: 72, alignment: 8) { room in
+    /// The hash of a byte and the 64 bytes that the words are in memory, when nothing was given since the start.
+    public mutating func hash(_ prefix: UInt8, _ words: InlineArray<8, UInt64>) -> SHA256Digest {
+        unsafe withUnsafeTemporaryAllocation(byteCount: 128, alignment: 8) { room in
             unsafe room.storeBytes(of: prefix, as: UInt8.self)
-            unsafe Self.copy(first, to: room, at: 1)
-            unsafe Self.copy(second, to: room, at: 1 + first.byteCount)
-            unsafe Self.copy(third, to: room, at: 1 + first.byteCount + second.byteCount)
-            _ = unsafe SHA256_Update(&state, room.baseAddress, count)
+            for place in 0..<8 { unsafe room.storeBytes(of: words[place], toByteOffset: 1 + 8 * place, as: UInt64.self) }
+            return unsafe padAndHash(room, 65)
         }
-        return finish()
+    }
+
+    /// The hash of two pieces, when nothing was given since the start.
+    public mutating func hash(_ first: RawSpan, _ second: RawSpan) -> SHA256Digest {
+        let count = first.byteCount + second.byteCount
+        guard count <= 1024 - Self.leastPadding else {
+            update(first)
+            update(second)
+            return finish()
+        }
+        return unsafe withUnsafeTemporaryAllocation(byteCount: 1024, alignment: 8) { room in
+            unsafe Self.copy(first, to: room, at: 0)
+            unsafe Self.copy(second, to: room, at: first.byteCount)
+            return unsafe padAndHash(room, count)
+        }
+    }
+
+    /// A byte of padding, and the length.
+    private static let leastPadding = 9
+
+    /// The hash of the first `count` bytes, behind which there is room for the padding (FIPS 180-4, section 5.1.1). A message that comes to
+    /// libcrypto in whole blocks costs 15 to 20 % less than one whose end it pads itself.
+    @unsafe @inline(__always)
+    private mutating func padAndHash(_ room: UnsafeMutableRawBufferPointer, _ count: Int) -> SHA256Digest {
+        let end = (count + Self.leastPadding + 63) & ~63
+        guard let start = room.baseAddress, end <= room.count else { return SHA256Digest() }
+        unsafe (start + count).initializeMemory(as: UInt8.self, repeating: 0, count: end - count)
+        unsafe start.storeBytes(of: 0x80, toByteOffset: count, as: UInt8.self)
+        unsafe start.storeBytes(of: UInt64(8 * count).bigEndian, toByteOffset: end - 8, as: UInt64.self)
+        _ = unsafe SHA256_Update(&state, start, end)
+        let words = state.h
+        self.start()
+        return SHA256Digest(words)
     }
 
     @unsafe @inline(__always)

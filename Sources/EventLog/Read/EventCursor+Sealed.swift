@@ -101,7 +101,7 @@ extension EventCursor {
     private mutating func open(isScattered: Bool) throws(StorageError) {
         guard let first = SequenceKey.sequence(blocks.key) else { throw .malformed(UInt64.self) }
         var opened = block
-        block = OpenBlock()  // so that its records are not copied
+        block = OpenBlock(checksums: readsChecksums)  // so that its records are not copied
         try opened.open(blocks.value, first: first, cache, isScattered: isScattered)
         if opened.isDamaged { opened.count = try countUpToNextBlock(first) }
         block = opened

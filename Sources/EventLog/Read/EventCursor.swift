@@ -19,6 +19,10 @@ public struct EventCursor: ~Copyable, ~Escapable {
     /// Events up to this one are dropped, whatever is still stored of them.
     let cut: UInt64
     let cache: BlockCache
+    /// Whether sealed records get checksums. Without, `checksum` means nothing there, and reading is faster.
+    var readsChecksums = true {
+        didSet { block = OpenBlock(checksums: readsChecksums) }
+    }
     /// The block in which the cursor stands or stood last.
     var block = OpenBlock()
     /// The place in the block.

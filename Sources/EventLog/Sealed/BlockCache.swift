@@ -52,10 +52,12 @@ final class BlockCache: Sendable {
 
     /// Decodes a block with one of the decoders that are kept.
     /// - Returns: whether it is whole.
-    func decode(_ value: RawSpan, first: UInt64, into run: inout RecordRun) throws(StorageError) -> Bool {
+    func decode(
+        _ value: RawSpan, first: UInt64, checksums: Bool, into run: inout RecordRun
+    ) throws(StorageError) -> Bool {
         let kept = state.withLock { $0.decoders.popLast() }
         let decoder = if let kept { kept } else { try BlockDecoder() }
         defer { state.withLock { if $0.decoders.count < 8 { $0.decoders.append(decoder) } } }
-        return decoder.decode(value, first: first, into: &run)
+        return decoder.decode(value, first: first, checksums: checksums, into: &run)
     }
 }

@@ -11,9 +11,10 @@ final class BlockDecoder: @unchecked Sendable {
 
     /// Decodes the block stored under the sequence `first`.
     ///
+    /// - Parameter checksums: whether the records' own checksums are computed, too.
     /// - Returns: whether it is whole: its checksum fits and it holds what it says. Nothing larger than `BlockHeader.largestContent` is
     ///   ever allocated, whatever the bytes say.
-    func decode(_ value: RawSpan, first: UInt64, into run: inout RecordRun) -> Bool {
+    func decode(_ value: RawSpan, first: UInt64, checksums: Bool = true, into run: inout RecordRun) -> Bool {
         guard let header = BlockHeader(value, first: first), header.isIntact(value) else { return false }
         if content.count < header.contentLength {
             content += [UInt8](repeating: 0, count: header.contentLength - content.count)
@@ -21,6 +22,7 @@ final class BlockDecoder: @unchecked Sendable {
         guard decompressor.decompress(header.compressed(value), to: &content, length: header.contentLength) else { return false }
         let plain = content
         return BlockLayout.read(
-            plain.span.rawBytes.extracting(first: header.contentLength), count: header.count, first: first, into: &run)
+            plain.span.rawBytes.extracting(first: header.contentLength), count: header.count, first: first, checksums: checksums,
+            into: &run)
     }
 }

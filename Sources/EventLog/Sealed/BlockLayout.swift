@@ -55,9 +55,13 @@ enum BlockLayout {
         }
     }
 
-    /// Reads a content back into records, checksums included.
+    /// Reads a content back into records.
+    ///
+    /// - Parameter checksums: whether the records' checksums are computed; without, their first 8 bytes mean nothing.
     /// - Returns: false when the content does not hold what it says.
-    static func read(_ content: RawSpan, count: Int, first: UInt64, into run: inout RecordRun) -> Bool {
+    static func read(
+        _ content: RawSpan, count: Int, first: UInt64, checksums: Bool = true, into run: inout RecordRun
+    ) -> Bool {
         guard count > 0, content.byteCount / columns >= count else { return false }
         let payloads = content.byteCount - count * columns
         run.begin(at: first)
@@ -78,7 +82,7 @@ enum BlockLayout {
         let sums = ends
         unsafe content.withUnsafeBytes { content in
             unsafe run.bytes.withUnsafeMutableBytes { records in
-                unsafe fill(records, from: content, ends: sums, first: first)
+                unsafe fill(records, from: content, ends: sums, first: first, checksums: checksums)
             }
         }
         run.ends = ends
@@ -88,7 +92,8 @@ enum BlockLayout {
     /// Safe for lengths that were seen to add up to what both sides hold.
     @unsafe
     private static func fill(
-        _ records: UnsafeMutableRawBufferPointer, from content: UnsafeRawBufferPointer, ends: [Int], first: UInt64
+        _ records: UnsafeMutableRawBufferPointer, from content: UnsafeRawBufferPointer, ends: [Int], first: UInt64,
+        checksums: Bool
     ) {
         guard let target = records.baseAddress, let source = content.baseAddress else { return }
         let count = ends.count
@@ -105,7 +110,9 @@ enum BlockLayout {
             let length = ends[index] - start - RecordHeader.size
             unsafe memcpy(record + RecordHeader.size, source + payloadStart, length)
             payloadStart += length
-            unsafe Record.writeChecksum(record, length: ends[index] - start, sequence: first &+ UInt64(index))
+            if checksums {
+                unsafe Record.writeChecksum(record, length: ends[index] - start, sequence: first &+ UInt64(index))
+            }
             start = ends[index]
         }
     }

@@ -23,7 +23,7 @@ public struct EventFacts: Sendable, Equatable {
 
     /// An event has `value` in the facet.
     public mutating func insert(_ value: UInt32, _ facet: UInt8) {
-        guard let place = facets.firstIndex(where: { $0.number == facet }) else { return }
+        guard let place = facets.firstIndex(where: { $0.number == facet }), !facets[place].values.contains(value) else { return }
         facets[place].values.insert(value)
         if facets[place].values.count > Self.largestFacet { facets.remove(at: place) }
     }

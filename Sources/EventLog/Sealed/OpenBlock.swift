@@ -12,6 +12,10 @@ struct OpenBlock {
     private var run = RecordRun()
     /// Whether the cache has the same records.
     private var isShared = false
+    /// Whether records that are decoded here get their checksums. Without, nobody else gets to see them.
+    private let checksums: Bool
+
+    init(checksums: Bool = true) { self.checksums = checksums }
 
     var last: UInt64 { first &+ UInt64(count) &- 1 }
 
@@ -37,8 +41,8 @@ struct OpenBlock {
             // Records that the cache has too would be copied before they are overwritten.
             if isShared { run = RecordRun() }
             isShared = false
-            isDamaged = try !cache.decode(value, first: first, into: &run)
-            if isScattered {
+            isDamaged = try !cache.decode(value, first: first, checksums: checksums, into: &run)
+            if isScattered && checksums {
                 keep(in: cache)
                 isShared = !isDamaged
             }
@@ -48,6 +52,6 @@ struct OpenBlock {
 
     /// Leaves the block to other readers.
     func keep(in cache: BlockCache) {
-        if !isShared && !isDamaged { cache.insert(run, key) }
+        if checksums && !isShared && !isDamaged { cache.insert(run, key) }
     }
 }

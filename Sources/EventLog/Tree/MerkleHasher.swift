@@ -11,9 +11,7 @@ struct MerkleHasher {
     }
 
     mutating func innerHash(salt: RawSpan, payload: RawSpan) -> SHA256Digest {
-        context.update(salt)
-        context.update(payload)
-        return context.finish()
+        context.hash(salt, payload)
     }
 
     mutating func leafHash(_ leafData: RawSpan) -> SHA256Digest {
@@ -23,15 +21,16 @@ struct MerkleHasher {
     }
 
     mutating func nodeHash(_ left: SHA256Digest, _ right: SHA256Digest) -> SHA256Digest {
-        context.hash(1, left.span, right.span)
+        let (left, right) = (left.words, right.words)
+        return context.hash(1, [left[0], left[1], left[2], left[3], right[0], right[1], right[2], right[3]])
     }
 
     /// The hash of the leaf that a record of at least the header's size is.
     mutating func leafHash(ofRecord record: RawSpan, sequence: UInt64, salt: RawSpan) -> SHA256Digest {
-        let inner = innerHash(ofRecord: record, salt: salt)
-        let number = SequenceKey(sequence)
+        let inner = innerHash(ofRecord: record, salt: salt).words
         let header = Record.immutableHeader(record)
-        return unsafe context.hash(0, number.span, header.span.bytes, inner.span)
+        return context.hash(
+            0, [sequence.bigEndian, header[0], header[1], header[2], inner[0], inner[1], inner[2], inner[3]])
     }
 
     /// Sequence, header and inner hash: what the leaf is the hash of.

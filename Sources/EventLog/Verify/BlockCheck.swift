@@ -35,9 +35,10 @@ struct BlockCheck {
             return first = 0
         }
         next = sequence + 1
-        arrivals.include(Record.arrival(cursor.record))
-        if let summariser, !Record.isErased(cursor.record) {
-            summariser.add(Record.encoding(cursor.record), cursor.payload, &facts)
+        let record = cursor.record
+        arrivals.include(Record.arrival(record))
+        if let summariser, !Record.isErased(record) {
+            summariser.add(Record.encoding(record), record.extracting(droppingFirst: RecordHeader.size), &facts)
         }
         if sequence == cursor.block.last {
             compare(cursor.blocks.value)

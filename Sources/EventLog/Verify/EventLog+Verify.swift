@@ -11,7 +11,7 @@ extension EventLog {
     /// - Parameters:
     ///   - checkpoint: what this log is to be an extension of: the same first events, byte for byte, from the same sources.
     ///   - verifier: who signed the checkpoint, by default this ledger: what was erased since must be signed likewise.
-    ///   - progress: called after each batch of some thousand events; returning false ends the check early.
+    ///   - progress: called after each batch of some hundred thousand events; returning false ends the check early.
     public func verify(
         extending checkpoint: LogCheckpoint? = nil, signedBy verifier: NoteVerifier? = nil,
         progress: (LogVerificationProgress) -> Bool = { _ in true }
@@ -125,7 +125,7 @@ private struct VerificationRound {
     static let size = 32 * share * UInt64(cores)
     private static let cores = max(ProcessInfo.processInfo.activeProcessorCount, 1)
     /// In tiles: what one read transaction checks.
-    private static let share: UInt64 = 8
+    private static let share: UInt64 = 16
 
     let log: EventLog
     let head: UInt64

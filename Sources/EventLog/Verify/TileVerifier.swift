@@ -38,6 +38,7 @@ struct TileVerifier: ~Copyable {
     func check(_ tiles: Range<UInt64>) throws(EventLogError) -> [TileFinding] {
         var findings: [TileFinding] = []
         var cursor = try reader.cursor()
+        cursor.readsChecksums = false
         var block = BlockCheck(summariser)
         var hasher = MerkleHasher()
         for tile in tiles { findings.append(try check(tile, &cursor, &block, &hasher)) }
@@ -96,12 +97,13 @@ struct TileVerifier: ~Copyable {
             finding.eventsChecked += 1
             finding.payloadBytes += cursor.payload.byteCount
             if cursor.isIntact {
-                checkErasure(cursor.record, sequence, salts?.salt(place), &finding)
-                arrivals.include(Record.arrival(cursor.record))
+                let record = cursor.record
+                checkErasure(record, sequence, salts, place, &finding)
+                arrivals.include(Record.arrival(record))
                 block.include(cursor)
                 if let salts {
                     let salt = salts.bytes.span.rawBytes.extracting(TileSalts.saltSize * place..<TileSalts.saltSize * (place + 1))
-                    leaves.append(hasher.leafHash(ofRecord: cursor.record, sequence: sequence, salt: salt))
+                    leaves.append(hasher.leafHash(ofRecord: record, sequence: sequence, salt: salt))
                 }
             } else {
                 finding.withoutPayload.append(sequence)
@@ -112,7 +114,9 @@ struct TileVerifier: ~Copyable {
         return leaves
     }
 
-    private func checkErasure(_ record: RawSpan, _ sequence: UInt64, _ salt: ArraySlice<UInt8>?, _ finding: inout TileFinding) {
+    private func checkErasure(
+        _ record: RawSpan, _ sequence: UInt64, _ salts: TileSalts?, _ place: Int, _ finding: inout TileFinding
+    ) {
         let header = RecordHeader(record)
         // Such as the gap that stands in the place of an event that was damaged.
         if header.source == 0 { finding.withoutPayload.append(sequence) }
@@ -123,7 +127,9 @@ struct TileVerifier: ~Copyable {
             if record.byteCount != RecordHeader.size + SHA256Digest.size {
                 finding.add(sequence, "it is erased and has no inner hash")
             }
-            if let salt, salt.contains(where: { $0 != 0 }) { finding.add(sequence, "it is erased and its salt is still there") }
+            if let salts, salts.salt(place).contains(where: { $0 != 0 }) {
+                finding.add(sequence, "it is erased and its salt is still there")
+            }
         } else if header.encoding == PayloadEncoding.erasure.rawValue && header.source == 0 {
             let payload = record.extracting(droppingFirst: RecordHeader.size)
             if let erasure = Erasure(payload: payload, log: "", sequence: EventSequence(sequence)) {

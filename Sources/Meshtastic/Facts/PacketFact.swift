@@ -44,7 +44,8 @@ extension PacketFact {
 
     private static func scanPacket(_ bytes: RawSpan, _ range: ByteRange, _ found: (PacketFact) -> Void) {
         var (hasSender, hasDestination, isEncrypted) = (false, false, false)
-        var channels: [UInt32] = []
+        var channel: UInt32?
+        var others: [UInt32] = []  // of a damaged packet
         forEachField(bytes, range) { field in
             switch field.tag {
             case WireField.tag(1, .fixed32):
@@ -53,7 +54,9 @@ extension PacketFact {
             case WireField.tag(2, .fixed32):
                 found(.destination(field.asUInt32))
                 hasDestination = true
-            case WireField.tag(3, .varint): channels.append(field.asUInt32)
+            case WireField.tag(3, .varint):
+                if let channel { others.append(channel) }
+                channel = field.asUInt32
             case WireField.tag(5, .lengthDelimited): isEncrypted = true
             default: break
             }
@@ -61,8 +64,8 @@ extension PacketFact {
         if !hasSender { found(.sender(0)) }
         if !hasDestination { found(.destination(0)) }
         guard isEncrypted else { return }
-        if channels.isEmpty { found(.channelHash(0)) }
-        for channel in channels { found(.channelHash(channel)) }
+        found(.channelHash(channel ?? 0))
+        for other in others { found(.channelHash(other)) }
     }
 
     /// Besides packets, a radio tells its own number and those of nodes that it knows.
@@ -91,6 +94,7 @@ extension PacketFact {
     }
 
     /// The fields before the first that breaks the wire format.
+    @inline(__always)
     private static func forEachField(_ bytes: RawSpan, _ range: ByteRange, _ body: (WireField) -> Void) {
         var reader = WireReader(bytes, in: range)
         do throws(WireError) {
