@@ -68,11 +68,11 @@ let package = Package(
         .executableTarget(
             name: "meshfuzz", dependencies: ["FuzzKit", "Meshtastic"], path: "Tests/Fuzz", swiftSettings: settings),
         .executableTarget(
-            name: "crashchild", dependencies: ["MeshViews", "Meshtastic", "EventLog", "ProtobufWire"], path: "Tests/CrashChild",
-            swiftSettings: settings),
+            name: "crashchild", dependencies: ["EventLog"], path: "Tests/CrashChild", swiftSettings: settings),
         .executableTarget(
-            name: "damagelab", dependencies: ["EventLog", "LMDB", "MeshCrypto", "CZstd", "TestKit"], path: "Tests/DamageLab",
-            swiftSettings: settings),
+            name: "damagelab",
+            dependencies: ["MeshViews", "Meshtastic", "EventLog", "LMDB", "ProtobufWire", "MeshCrypto", "CZstd", "TestKit"],
+            path: "Tests/DamageLab", swiftSettings: settings),
         tests("LMDBTests", ["LMDB"]),
         tests("ProtobufWireTests", ["ProtobufWire"]),
         tests("MeshCryptoTests", ["MeshCrypto"]),

@@ -1,8 +1,8 @@
 import Foundation
 
-/// Puts ledgers to the proof: flipped bits, images of a crash, calls that fail, random histories against a model, tampering.
-/// `Tools/bitrot`, `Tools/crash-images`, `Tools/failing-calls`, `Tools/model` and `Tools/tamper` run it with their full counts, the tests
-/// with small ones.
+/// Puts ledgers to the proof: flipped bits, images of a crash, calls that fail, random histories against a model, tampering,
+/// processes that are killed. `Tools/bitrot`, `Tools/crash-images`, `Tools/failing-calls`, `Tools/kill9`, `Tools/model` and `Tools/tamper` run it with
+/// their full counts, the tests with small ones.
 @main
 struct Main {
     static func main() async {
@@ -15,8 +15,11 @@ struct Main {
             case "failing-calls": try await FailingCalls(arguments).run()
             case "model": try await ModelRun(arguments).run()
             case "tamper": try await TamperRun(arguments).run()
+            case "kill9": try await KillRun(arguments).run()
+            case "kill9-writer": try await KillWriter(arguments).run()
+            case "kill9-reader": try await KillReader(arguments).run()
             case "scenario": try await Scenario(arguments).run()
-            default: throw Failure("usage: damagelab bitrot|crash-images|failing-calls|model|tamper OPTION=VALUE …")
+            default: throw Failure("usage: damagelab bitrot|crash-images|failing-calls|kill9|model|tamper OPTION=VALUE …")
             }
         } catch {
             FileHandle.standardError.write(Data("damagelab: \(error)\n".utf8))

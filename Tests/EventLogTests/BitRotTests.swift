@@ -13,12 +13,14 @@ struct BitRotTests {
     }
 }
 
-/// The program that damages ledgers on purpose.
+/// The tools that put ledgers to the proof, with the program that was built beside the tests.
 enum DamageLab {
-    static func run(_ arguments: String...) throws -> (status: Int32, text: String) {
+    static func run(_ tool: String, _ arguments: String...) throws -> (status: Int32, text: String) {
         let process = Process()
-        process.executableURL = try BuiltProgram.url("damagelab")
+        process.executableURL = PackageRoot.url.appendingPathComponent("Tools/\(tool)")
         process.arguments = arguments
+        process.environment = ProcessInfo.processInfo.environment
+            .merging(["MESHLEDGER_DAMAGELAB": try BuiltProgram.url("damagelab").path]) { $1 }
         let output = Pipe()
         process.standardOutput = output
         process.standardError = output

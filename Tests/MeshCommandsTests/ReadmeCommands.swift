@@ -3,6 +3,38 @@ import TestKit
 import Testing
 
 struct ReadmeCommands {
+    /// The tools of which the README says what they prove, and how a small share of each is run.
+    private static let proofs = [
+        "model": ["steps=100", "length=100"], "tamper": ["count=2"], "crash-images": ["scenarios=1", "images=20", "appends=3"],
+        "failing-calls": ["runs=2"], "kill9": ["kills=2"], "bitrot": ["bits=4", "bytes=65536", "reports=0"],
+        "read-ledger": ["--checkpoint", "Tests/Fixtures/format-2/mesh.ledger"],
+    ]
+
+    @Test(.timeLimit(.minutes(10)))
+    func `every tool that the README says proves the log runs`() throws {
+        let readme = try String(contentsOf: PackageRoot.url.appendingPathComponent("README.md"), encoding: .utf8)
+        let section = readme.components(separatedBy: "## How it is proved\n").last?.components(separatedBy: "\n## ").first ?? ""
+        let tools = section.split(separator: "\n").filter { $0.hasPrefix("| `Tools/") }
+            .map { String($0.dropFirst("| `Tools/".count).prefix { $0 != "`" }) }
+        #expect(tools.sorted() == Self.proofs.keys.sorted())
+        for tool in tools {
+            let process = Process()
+            process.executableURL = PackageRoot.url.appendingPathComponent("Tools/\(tool)")
+            process.arguments = Self.proofs[tool] ?? []
+            process.currentDirectoryURL = PackageRoot.url
+            process.environment = ProcessInfo.processInfo.environment
+                .merging(["MESHLEDGER_DAMAGELAB": try BuiltProgram.url("damagelab").path]) { $1 }
+            let output = Pipe()
+            process.standardInput = FileHandle.nullDevice
+            process.standardOutput = output
+            process.standardError = output
+            try process.run()
+            let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+            process.waitUntilExit()
+            #expect(process.terminationStatus == 0, "\(tool): \(text)")
+        }
+    }
+
     /// The lines of all `sh` blocks, in order.
     private func commands() throws -> [String] {
         let readme = try String(contentsOf: PackageRoot.url.appendingPathComponent("README.md"), encoding: .utf8)

@@ -77,7 +77,7 @@ struct SystemCallOrder {
             Self.strace,
             [
                 "-f", "-y", "-s", "64", "-e", "trace=openat,pwrite64,pwritev,writev,write,fdatasync,fsync", "-o", trace,
-                BuiltProgram.url("crashchild").path, path, "0", "1", "40",
+                BuiltProgram.url("damagelab").path, "kill9-writer", "path=\(path)", "tasks=1", "count=40",
             ])
         #expect(status == 0)
         let calls = calls(try String(contentsOfFile: trace, encoding: .utf8), file: path + "/log/1/data.mdb")

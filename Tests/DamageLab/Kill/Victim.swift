@@ -1,0 +1,70 @@
+import Foundation
+import Glibc
+import Synchronization
+
+/// A process that is killed at a random moment.
+final class Victim: Sendable {
+    let name: String
+    private let process: Process
+    private let text = Mutex("")
+    private let errors = Mutex("")
+    private let began = DispatchSemaphore(value: 0)
+    private let done = DispatchSemaphore(value: 0)
+
+    /// Starts it.
+    init(_ name: String, _ program: URL, _ arguments: [String]) throws {
+        self.name = name
+        process = Process()
+        process.executableURL = program
+        process.arguments = arguments
+        process.environment = ProcessInfo.processInfo.environment.merging(["SWIFT_BACKTRACE": "enable=no"]) { $1 }
+        let (output, errors) = (Pipe(), Pipe())
+        process.standardOutput = output
+        process.standardError = errors
+        process.standardInput = FileHandle.nullDevice
+        try process.run()
+        Thread.detachNewThread { [self] in
+            var bytes: [UInt8] = []
+            while true {
+                let data = output.fileHandleForReading.availableData
+                if bytes.isEmpty { began.signal() }
+                if data.isEmpty { break }
+                bytes += data
+            }
+            text.withLock { $0 = String(decoding: bytes, as: UTF8.self) }
+            done.signal()
+        }
+        Thread.detachNewThread { [self] in
+            let all = errors.fileHandleForReading.readDataToEndOfFile()
+            self.errors.withLock { $0 = String(decoding: all, as: UTF8.self) }
+            done.signal()
+        }
+    }
+
+    /// Waits for its first line, or its end.
+    func waitForLine() { began.wait() }
+
+    enum End {
+        case killed
+        case exited(Int32)
+    }
+
+    /// Kills it, unless it has ended.
+    /// - Returns: how it ended, and its whole lines.
+    /// - Throws: when it crashed.
+    func kill() throws -> (end: End, lines: [Substring], errors: String) {
+        Glibc.kill(process.processIdentifier, SIGKILL)
+        process.waitUntilExit()
+        done.wait()
+        done.wait()
+        let errors = errors.withLock { $0 }
+        let text = text.withLock { $0 }
+        var lines = text.split(separator: "\n")
+        if !text.hasSuffix("\n") { lines = lines.dropLast() }
+        guard process.terminationReason == .uncaughtSignal else { return (.exited(process.terminationStatus), lines, errors) }
+        guard process.terminationStatus == SIGKILL else {
+            throw Failure("\(name) crashed with signal \(process.terminationStatus): \(errors)")
+        }
+        return (.killed, lines, errors)
+    }
+}
