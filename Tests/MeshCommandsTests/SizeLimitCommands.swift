@@ -38,6 +38,42 @@ struct SizeLimitCommands {
         #expect(try tool.run("limit", "0").status == 64)
     }
 
+    @Test func `a writer that meets the limit is degraded, says so in stats, and takes a new limit up while it runs`() throws {
+        let tool = try Tool()
+        let file = try capture(tool, 20_000)
+        #expect(try tool.run("init").status == 0)
+        let writer = try tool.start(["ingest", "mqtt", "mqtt://127.0.0.1:1"])
+        defer { writer.process.terminate() }
+        #expect(try writer.waits(for: "trying again", seconds: 300))
+        #expect(try tool.run("limit", "2MB").status == 0)
+        var outcome: Tool.Outcome
+        var rounds = 0
+        repeat {
+            outcome = try tool.run("import", file)
+            rounds += 1
+            // Taken up after the whole file was stored: the next one cannot be.
+            if outcome.status == 0 {
+                let made = try tool.run(
+                    "simulate", "--seed", "\(rounds + 50)", "--nodes", "30", "--packets", "20000", "--to", file, "--as",
+                    "envelopes")
+                #expect(made.status == 0, "\(made.errors)")
+            }
+        } while outcome.status == 0
+        #expect(outcome.status == 74, "\(outcome.errors)")
+        #expect(outcome.errors.contains("the limit is 2000000 bytes"), "\(outcome.errors)")
+        let degraded = try facts(tool)
+        #expect(degraded["degraded"] as? Bool == true)
+        #expect(try #require(degraded["failed_commits"] as? Int) > 0)
+        #expect((degraded["last_failed_commit"] as? String)?.contains("size limit") == true)
+        #expect(degraded["limit_reached_in_days"] as? Int == 0)
+        #expect(try tool.run("limit", "--off").status == 0)
+        repeat { outcome = try tool.run("import", file) } while outcome.status != 0
+        #expect(try facts(tool)["degraded"] as? Bool == false)
+        writer.process.interrupt()
+        #expect(try writer.wait().status == 0)
+        #expect(try tool.run("verify").status == 0)
+    }
+
     @Test func `stats names a process that was stopped while it read, and for how long, until it is killed`() throws {
         let tool = try Tool()
         let file = try capture(tool, 2_000)

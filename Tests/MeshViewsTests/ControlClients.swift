@@ -128,6 +128,49 @@ struct ControlClients {
         try await bench.end()
     }
 
+    /// `MESHLEDGER_SEED` repeats a run, `MESHLEDGER_CONTROL_ROUNDS` makes it longer.
+    @Test func `requests of random and changed bytes are answered, refused or done, and never more`() async throws {
+        let environment = ProcessInfo.processInfo.environment
+        let seed = environment["MESHLEDGER_SEED"].flatMap { UInt64($0) } ?? .random(in: 0..<1 << 40)
+        let rounds = environment["MESHLEDGER_CONTROL_ROUNDS"].flatMap { Int($0) } ?? 300
+        var random = SeededGenerator(seed: seed)
+        let event = NewEvent([1, 2, 3], encoding: .note, source: .log, reception: .unrecorded)
+        let requests: [ControlRequest] = [
+            .append([event, event], cursor: SourceCursor(key: "k", value: [1], expected: .value([])), token: nil),
+            .append([event], cursor: nil, token: AppendToken(first: 1, checksum: 9)), .source(named: "mqtt"), .cursor(key: "k"),
+            .status, .catchUp, .seal, .erase([EventSequence(2)...EventSequence(5)], reason: "r", request: "q"),
+            .retain(through: EventSequence(256), keeping: [1]), .changeKeys(.removeChannels(named: "Harbour", fingerprint: 7)),
+        ]
+        let bench = try await Bench()
+        for _ in 0..<rounds {
+            var body = requests.randomElement(using: &random)?.bytes ?? []
+            switch random.next() % 4 {
+            case 0: body = random.bytes(Int(random.next() % 64) + 1)
+            case 1: body = Array(body.prefix(Int(random.next() % 64) + 1))
+            default:
+                for _ in 0...random.next() % 4 {
+                    body[Int(random.next() % UInt64(body.count))] = UInt8(truncatingIfNeeded: random.next())
+                }
+            }
+            _ = try? ControlReply(body.rawSpan, path: "")  // a client reads bytes of a process that may be any
+            let client = try bench.connect()
+            try await client.greet()
+            client.send(ControlFrame.bytes(body))
+            var isAnswered = false
+            while !isAnswered {
+                switch try await client.reply() {
+                case .answer, .failure: isAnswered = true
+                case .alive, .progress: break
+                }
+            }
+        }
+        try await bench.serves()
+        try await bench.end()
+        let log = try EventLog.open(at: bench.ledger.path)
+        #expect(try log.verify().isIntact, "seed \(seed)")
+        await log.close()
+    }
+
     @Test func `an unknown request and another version are refused, the former without losing the connection`() async throws {
         let bench = try await Bench()
         let client = try bench.connect()
