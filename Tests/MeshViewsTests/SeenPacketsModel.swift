@@ -61,4 +61,23 @@ struct SeenPacketsModel {
             packet: 199_000, time: 20_000, sequence: 200_001, isReadable: true, isWindowless: false, changes: &changes)
         #expect(!again.isFirstReception && again.firstSequence == 199_000)
     }
+
+    @Test func `of more than a million packets within an hour the newest million are remembered`() {
+        var seen = SeenPackets()
+        let most = UInt64(SeenPackets.mostKept)
+        var changes: [Carry.Record] = []
+        func isNew(_ packet: UInt64, at sequence: UInt64) -> Bool {
+            seen.place(packet: packet, time: 7, sequence: sequence, isReadable: true, isWindowless: false, changes: &changes)
+                .isFirstReception
+        }
+        for sequence in 1...most + 10 {
+            if !isNew(sequence, at: sequence) { Issue.record("packet \(sequence) was heard before") }
+            changes.removeAll(keepingCapacity: true)
+        }
+        #expect(seen.count == SeenPackets.mostKept)
+        #expect(!isNew(11, at: most + 11) && !isNew(most, at: most + 12))
+        #expect(isNew(10, at: most + 13))
+        #expect(isNew(11, at: most + 14))
+        #expect(seen.count == SeenPackets.mostKept)
+    }
 }

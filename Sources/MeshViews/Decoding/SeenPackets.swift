@@ -11,12 +11,37 @@ struct SeenPackets: Sendable {
     static let alwaysKept = 16_384
     static let mostKept = 1_048_576
 
-    struct Entry {
+    /// 24 bytes, as a view stores it: there may be a million of them in each view.
+    private struct Entry {
         var record: UInt64
         var packet: UInt64
         var firstTime: UInt32
-        var isReadable: Bool
-        var firstSequence: UInt64
+        /// How many sequences before the record the first reception lies, times two, and whether one was readable.
+        private var flags: UInt32
+
+        static let none = Entry(record: 0, packet: 0, firstTime: 0, flags: 0)
+
+        init(record: UInt64, packet: UInt64, firstTime: UInt32, flags: UInt32) {
+            (self.record, self.packet, self.firstTime, self.flags) = (record, packet, firstTime, flags)
+        }
+
+        init(record: UInt64, packet: UInt64, firstTime: UInt32, isReadable: Bool, firstSequence: UInt64) {
+            let back = min(record &- firstSequence, UInt64(UInt32.max >> 1))
+            self.init(record: record, packet: packet, firstTime: firstTime, flags: UInt32(back) << 1 | (isReadable ? 1 : 0))
+        }
+
+        init(_ stored: Carry.Record) {
+            self.init(
+                record: stored.sequence, packet: stored.first, firstTime: UInt32(truncatingIfNeeded: stored.second >> 32),
+                flags: UInt32(truncatingIfNeeded: stored.second))
+        }
+
+        var stored: Carry.Record {
+            Carry.Record(sequence: record, first: packet, second: UInt64(firstTime) << 32 | UInt64(flags))
+        }
+
+        var isReadable: Bool { flags & 1 == 1 }
+        var firstSequence: UInt64 { record &- UInt64(flags >> 1) }
     }
 
     /// What an event is to its packet.
@@ -32,7 +57,7 @@ struct SeenPackets: Sendable {
     private var places: FlatMap
 
     init() {
-        ring = Array(repeating: Entry(record: 0, packet: 0, firstTime: 0, isReadable: false, firstSequence: 0), count: 1_024)
+        ring = Array(repeating: .none, count: 1_024)
         places = FlatMap(minimumCapacity: 1_024)
     }
 
@@ -59,10 +84,9 @@ struct SeenPackets: Sendable {
                 let turnsReadable = isReadable && !entry.isReadable
                 let turnsTimed = entry.firstTime == 0 && time != 0
                 if turnsReadable || turnsTimed {
-                    var renewed = entry
-                    renewed.record = sequence
-                    renewed.isReadable = entry.isReadable || isReadable
-                    if turnsTimed { renewed.firstTime = time }
+                    let renewed = Entry(
+                        record: sequence, packet: packet, firstTime: turnsTimed ? time : entry.firstTime,
+                        isReadable: entry.isReadable || isReadable, firstSequence: entry.firstSequence)
                     remember(renewed, &changes)
                 }
                 return Verdict(
@@ -76,10 +100,11 @@ struct SeenPackets: Sendable {
 
     private mutating func remember(_ entry: Entry, _ changes: inout [Carry.Record]) {
         append(entry)
-        changes.append(Self.record(of: entry))
+        changes.append(entry.stored)
     }
 
     private mutating func append(_ entry: Entry) {
+        if count == Self.mostKept { forgetOldest() }  // before it is added, so that the tables need not double for one
         if count == ring.count { grow() }
         if tail >= Int64(Int32.max) - 1 { renumber() }
         ring[slot(tail)] = entry
@@ -91,10 +116,14 @@ struct SeenPackets: Sendable {
         while count > Self.alwaysKept {
             let oldest = ring[slot(head)]
             let age = time > oldest.firstTime ? time - oldest.firstTime : 0  // none where this event's time is unknown
-            guard count > Self.mostKept || age > Self.windowSeconds else { return }
-            places.remove(oldest.packet, ifItIs: Int32(truncatingIfNeeded: head))
-            head += 1
+            guard age > Self.windowSeconds else { return }
+            forgetOldest()
         }
+    }
+
+    private mutating func forgetOldest() {
+        places.remove(ring[slot(head)].packet, ifItIs: Int32(truncatingIfNeeded: head))
+        head += 1
     }
 
     private mutating func grow() { relay(size: ring.count * 2, from: head) }
@@ -110,8 +139,7 @@ struct SeenPackets: Sendable {
 
     private mutating func relay(size: Int, from base: Int64) {
         let isRenumbering = size == ring.count
-        var larger = Array(
-            repeating: Entry(record: 0, packet: 0, firstTime: 0, isReadable: false, firstSequence: 0), count: size)
+        var larger = Array(repeating: Entry.none, count: size)
         for position in head..<tail {
             let target = isRenumbering ? position - base : position
             larger[Int(target) & (size - 1)] = ring[slot(position)]
@@ -121,21 +149,8 @@ struct SeenPackets: Sendable {
 
     // MARK: Stored form
 
-    private static func record(of entry: Entry) -> Carry.Record {
-        let back = min(entry.record - entry.firstSequence, UInt64(UInt32.max >> 1))
-        let flags = UInt64(UInt32(back) << 1 | (entry.isReadable ? 1 : 0))
-        return Carry.Record(
-            sequence: entry.record, first: entry.packet, second: UInt64(entry.firstTime) << 32 | flags)
-    }
-
     /// Puts stored records back, in their order.
     mutating func restore(_ records: [Carry.Record]) {
-        for record in records {
-            let flags = UInt32(truncatingIfNeeded: record.second)
-            append(
-                Entry(
-                    record: record.sequence, packet: record.first, firstTime: UInt32(truncatingIfNeeded: record.second >> 32),
-                    isReadable: flags & 1 == 1, firstSequence: record.sequence &- UInt64(flags >> 1)))
-        }
+        for record in records { append(Entry(record)) }
     }
 }
