@@ -6,9 +6,13 @@ internal import CLMDB
 public struct WriteCursor: ~Copyable, ~Escapable {
     /// The place of the cursor; moves and reads go through it.
     public var place: Cursor
+    private let watch: RowWatch?
+    private let table: UInt32
 
     @_lifetime(&transaction)
     init(_ table: RawTable, _ transaction: inout WriteTransaction) throws(StorageError) {
+        watch = transaction.handle.watch
+        self.table = table.number
         let cursor = try Cursor(table, transaction.handle)
         place = unsafe _overrideLifetime(cursor, mutating: &transaction)
     }
@@ -16,6 +20,7 @@ public struct WriteCursor: ~Copyable, ~Escapable {
     /// Stores a row and stands on it.
     @_lifetime(self: copy self)
     public mutating func put(key: RawSpan, value: RawSpan, _ mode: PutMode = .replace) throws(StorageError) {
+        watch?.note(table, key)
         var key = unsafe MDB_val(key)
         var value = unsafe MDB_val(value)
         let result = unsafe mdb_cursor_put(place.pointer, &key, &value, mode.flags)
@@ -27,6 +32,7 @@ public struct WriteCursor: ~Copyable, ~Escapable {
     public mutating func reserve(
         key: RawSpan, length: Int, _ mode: PutMode = .replace
     ) throws(StorageError) -> UnsafeMutableRawPointer {
+        watch?.note(table, key)
         var key = unsafe MDB_val(key)
         var value = unsafe MDB_val(mv_size: length, mv_data: nil)
         let result = unsafe mdb_cursor_put(place.pointer, &key, &value, mode.flags | UInt32(MDB_RESERVE))
@@ -40,6 +46,7 @@ public struct WriteCursor: ~Copyable, ~Escapable {
     @_lifetime(self: copy self)
     public mutating func replaceValue(_ value: RawSpan) throws(StorageError) {
         // A copy: LMDB may move the row's bytes, the key's among them, before it stores the key again.
+        watch?.note(table, place.key)
         var copy = KeyBuffer()
         copy.append(place.key)
         var key = unsafe MDB_val(copy.bytes)
@@ -51,6 +58,7 @@ public struct WriteCursor: ~Copyable, ~Escapable {
     /// Removes the row that the cursor stands on; the next `next` goes to the row after it.
     @_lifetime(self: copy self)
     public mutating func delete() throws(StorageError) {
+        watch?.note(table, place.key)
         let result = unsafe mdb_cursor_del(place.pointer, 0)
         if result != MDB_SUCCESS { throw place.failure(result, "mdb_cursor_del") }
     }

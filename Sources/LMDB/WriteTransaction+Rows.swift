@@ -5,6 +5,7 @@ extension WriteTransaction {
     public mutating func put(
         _ table: RawTable, key: RawSpan, value: RawSpan, _ mode: PutMode = .replace
     ) throws(StorageError) {
+        handle.watch?.note(table.number, key)
         var key = unsafe MDB_val(key)
         var value = unsafe MDB_val(value)
         try handle.environment.check(unsafe mdb_put(handle.pointer, table.number, &key, &value, mode.flags), "mdb_put")
@@ -15,6 +16,7 @@ extension WriteTransaction {
         _ table: RawTable, key: RawSpan, length: Int, _ mode: PutMode = .replace,
         fill: (UnsafeMutableRawBufferPointer) -> Void
     ) throws(StorageError) {
+        handle.watch?.note(table.number, key)
         var key = unsafe MDB_val(key)
         var value = unsafe MDB_val(mv_size: length, mv_data: nil)
         let flags = mode.flags | UInt32(MDB_RESERVE)
@@ -26,6 +28,7 @@ extension WriteTransaction {
     /// - Returns: whether it was there.
     @discardableResult
     public mutating func delete(_ table: RawTable, key: RawSpan) throws(StorageError) -> Bool {
+        handle.watch?.note(table.number, key)
         var key = unsafe MDB_val(key)
         let result = unsafe mdb_del(handle.pointer, table.number, &key, nil)
         if result == MDB_NOTFOUND { return false }

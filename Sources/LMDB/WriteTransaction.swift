@@ -58,7 +58,8 @@ public struct WriteTransaction: ~Copyable, TransactionReading {
 
 extension Environment {
     /// Begins the one write transaction, after the one before it has ended.
-    public func beginWrite() throws(StorageError) -> WriteTransaction {
+    /// - Parameter watch: notes the changes.
+    public func beginWrite(watching watch: RowWatch? = nil) throws(StorageError) -> WriteTransaction {
         try enter(forWriting: true)
         var pointer: OpaquePointer?
         let result = unsafe mdb_txn_begin(handle, nil, 0, &pointer)
@@ -67,7 +68,7 @@ extension Environment {
             if result == MDB_PANIC { closeWrites() }
             throw StorageError(.init(number: result), call: "mdb_txn_begin", path: path, number: result)
         }
-        return unsafe WriteTransaction(handle: TransactionHandle(environment: self, pointer: pointer))
+        return unsafe WriteTransaction(handle: TransactionHandle(environment: self, pointer: pointer, watch: watch))
     }
 
     /// Runs `body` in one write transaction and commits it; when `body` throws, nothing is stored.

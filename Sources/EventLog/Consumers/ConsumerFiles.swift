@@ -84,7 +84,8 @@ struct ConsumerFiles: Sendable {
         return text?.split(separator: "\n").first.flatMap { Int32($0) }
     }
 
-    func names() throws(EventLogError) -> [String] {
+    /// - Parameter suffix: of the files; names have no dots.
+    func names(endingIn suffix: String = "") throws(EventLogError) -> [String] {
         guard let entries = unsafe opendir(folder) else {
             guard errno == ENOENT else { throw SmallFile.failure(errno, folder) }
             return []
@@ -95,7 +96,9 @@ struct ConsumerFiles: Sendable {
             let name = unsafe withUnsafeBytes(of: entry.pointee.d_name) {
                 unsafe String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
             }
-            if !name.contains(".") { names.append(name) }
+            guard name.hasSuffix(suffix) || suffix.isEmpty else { continue }
+            let plain = String(name.dropLast(suffix.count))
+            if !plain.contains(".") { names.append(plain) }
         }
         return names.sorted()
     }

@@ -39,6 +39,9 @@ extension EventLog {
         try files.require(name)
         try files.makeFolder()
         let lock = try files.lock(name)
+        guard try !files.names(endingIn: ".view").contains(name) else {
+            throw EventLogError(.consumerName, path: files.positionPath(name), detail: "a consumer of a view has it")
+        }
         let known = try files.position(name)
         let head = head.rawValue
         let position =

@@ -1,10 +1,22 @@
 import ArgumentParser
 import EventLog
+import MeshViews
+import Projections
 
 struct ConsumersCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "consumers", abstract: "Who reads the events with `follow`, and how far each has come.",
+        commandName: "consumers", abstract: "Who reads events, or changes of views, with `follow`, and how far each has come.",
         subcommands: [ConsumersListCommand.self, ConsumersRemoveCommand.self], defaultSubcommand: ConsumersListCommand.self)
+}
+
+/// A consumer of events or of a view's changes.
+private struct ConsumerLine {
+    var name: String
+    var view: String?
+    var position: UInt64?
+    var lag: UInt64?
+    var lost: UInt64 = 0
+    var holder: Int32?
 }
 
 struct ConsumersListCommand: AsyncParsableCommand {
@@ -14,18 +26,24 @@ struct ConsumersListCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        let log = try ledger.openLogForReading()
-        let consumers = try log.consumers()
-        await log.close()
-        let writer = output.writer([
-            Column<ConsumerStatus>("name") { .text($0.name) },
-            Column<ConsumerStatus>("acknowledged") { .unsigned($0.position.rawValue) },
-            Column<ConsumerStatus>("lag") { .unsigned($0.lag) },
-            Column<ConsumerStatus>("lost", isDetail: true) { .unsigned($0.lost) },
-            Column<ConsumerStatus>("process") { $0.holder.map { .unsigned(UInt64($0)) } ?? .null },
-        ])
-        for consumer in consumers { writer.write(consumer) }
-        writer.finish(emptyNote: "no consumers")
+        try await ledger.reading { ledger in
+            let ofEvents = try ledger.log.consumers().map {
+                ConsumerLine(name: $0.name, position: $0.position.rawValue, lag: $0.lag, lost: $0.lost, holder: $0.holder)
+            }
+            let ofViews = try ledger.viewConsumers().map {
+                ConsumerLine(name: $0.name, view: $0.view, position: $0.position?.number, lag: $0.lag, holder: $0.holder)
+            }
+            let writer = output.writer([
+                Column<ConsumerLine>("name") { .text($0.name) },
+                Column<ConsumerLine>("view") { $0.view.map { .text($0) } ?? .null },
+                Column<ConsumerLine>("acknowledged") { $0.position.map { .unsigned($0) } ?? .null },
+                Column<ConsumerLine>("lag") { $0.lag.map { .unsigned($0) } ?? .null },
+                Column<ConsumerLine>("lost", isDetail: true) { .unsigned($0.lost) },
+                Column<ConsumerLine>("process") { $0.holder.map { .unsigned(UInt64($0)) } ?? .null },
+            ])
+            for consumer in ofEvents + ofViews { writer.write(consumer) }
+            writer.finish(emptyNote: "no consumers")
+        }
     }
 }
 
@@ -37,8 +55,8 @@ struct ConsumersRemoveCommand: AsyncParsableCommand {
     @Argument(help: "The consumer's name.") var name: String
 
     func run() async throws {
-        let log = try ledger.openLogForReading()
-        try log.removeConsumer(named: name)
-        await log.close()
+        try await ledger.reading { ledger in
+            if try !ledger.removeViewConsumer(named: name) { try ledger.log.removeConsumer(named: name) }
+        }
     }
 }

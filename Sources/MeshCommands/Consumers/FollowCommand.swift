@@ -30,14 +30,21 @@ struct FollowCommand: AsyncParsableCommand {
             kept under the consumer's name after each batch that was written: whatever ends the command, the next run goes on there.
             Every event comes at least once, in order; after a kill the last batch comes again.
 
+            With --view it feeds the changes of a view instead: all rows first, then every row that is stored ("op":"put") or removed
+            ("op":"delete"), by its key; also after the view was built anew. Where changes are not kept any more it ends with status 66; with
+            --restart it tells to forget everything ("op":"reset") and begins with all rows.
+
               meshledger follow --consumer analytics | my-loader
               meshledger follow --consumer nightly --no-follow >> events.jsonl
+              meshledger follow --consumer map --view positions | my-map
             """)
 
     @OptionGroup var ledger: LedgerOption
     @Option(help: "Under which name the position is kept: letters, digits, - and _.") var consumer: String
     @Option(help: ArgumentHelp("Where a new consumer begins: start, now, or the first event's sequence.", valueName: "place"))
     var from = StartArgument(.start)
+    @Option(help: ArgumentHelp("Feed the changes of this view.", valueName: "name")) var view: String?
+    @Flag(help: "With --view: begin with all rows again.") var restart = false
     @Flag(help: "Go on with the first event that is kept where retention dropped some unread, and tell how many.")
     var skipDropped = false
     @Option(help: "The most events between two acknowledgements.") var batch = 1_000
@@ -45,9 +52,13 @@ struct FollowCommand: AsyncParsableCommand {
 
     func validate() throws {
         guard (1...100_000).contains(batch) else { throw ValidationError("a batch has 1 to 100000 events") }
+        if restart, view == nil { throw ValidationError("--restart goes with --view") }
+        if view != nil, skipDropped { throw ValidationError("--skip-dropped is for events") }
+        if view != nil, case .sequence = from.start { throw ValidationError("changes of a view are followed from start or now") }
     }
 
     func run() async throws {
+        if let view { return try await followView(view) }
         let log = try ledger.openLogForReading()
         do {
             let consumer = try log.consumer(named: consumer, from: from.start, skipsDropped: skipDropped)

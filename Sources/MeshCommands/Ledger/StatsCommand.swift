@@ -70,6 +70,12 @@ struct StatsCommand: AsyncParsableCommand {
                     facts.append(Fact(name: "consumer_\(consumer.name)_lost", value: .unsigned(consumer.lost)))
                 }
             }
+            for consumer in try ledger.viewConsumers() {
+                let name = "consumer_\(consumer.name)"
+                facts.append(Fact(name: name + "_view", value: .text(consumer.view)))
+                facts.append(Fact(name: name + "_acknowledged", value: consumer.position.map { .unsigned($0.number) } ?? .null))
+                facts.append(Fact(name: name + "_lag", value: consumer.lag.map { .unsigned($0) } ?? .null))
+            }
             for view in try await ledger.views() {
                 for (table, count) in view.rows.sorted(by: { $0.key < $1.key }) {
                     let name = table == view.name ? "\(view.name)_rows" : "\(view.name)_\(table)_rows"

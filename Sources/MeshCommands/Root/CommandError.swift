@@ -34,7 +34,7 @@ struct CommandError: Error {
         case .readOnly, .permission: .permission
         case .otherFormat, .corrupt, .keys: .badData
         case .full, .storage: .inputOutput
-        case .notBuilt: .noInput
+        case .notBuilt, .changesLost: .noInput
         case .notErasable: .usage
         case .closed: .software
         }

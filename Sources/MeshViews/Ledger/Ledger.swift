@@ -46,7 +46,9 @@ public final class Ledger: Sendable {
         self.isReadOnly = isReadOnly
         self.removesFolder = removesFolder
         served = ServedViews(root: path + "/views", followsFolder: isReadOnly, excludesWriters: log.excludesWriters)
-        engine = ViewEngine(log: log, served: served, erased: ErasedViews(ledger: path))
+        engine = ViewEngine(
+            log: log, served: served, erased: ErasedViews(ledger: path),
+            changesKept: options.changesKept)
         keys = Mutex(keyring)
         definitionsBox = Mutex(Self.definitions(keyring, options))
     }

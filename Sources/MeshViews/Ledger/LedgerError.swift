@@ -24,6 +24,8 @@ public struct LedgerError: Error, Sendable, CustomStringConvertible {
         case closed
         /// The events cannot be erased.
         case notErasable
+        /// Changes of a view that were asked for are not kept any more, or the view began anew: begin with a snapshot of its rows.
+        case changesLost
         case storage
     }
 

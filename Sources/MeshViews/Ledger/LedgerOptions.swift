@@ -24,6 +24,8 @@ public struct LedgerOptions: Sendable {
     public var isControllable: Bool
     /// How often a writer applies the retention policy that the ledger keeps, if it keeps one.
     public var retentionPeriod = Duration.seconds(3_600)
+    /// How many of its last changes each view keeps for those who follow them.
+    public var changesKept = 100_000
 
     public init(
         access: Access = .readWrite, log: EventLogOptions = EventLogOptions(), flushClock: any LedgerClock = MonotonicClock(),

@@ -24,6 +24,8 @@ actor ViewEngine {
     private let served: ServedViews
     private let baselines: ViewBaselines
     private let erased: ErasedViews
+    /// How many of the last changes each view keeps.
+    private let changesKept: Int
     /// Under way while events are erased and no view is kept.
     private var erasure: Task<ErasureReport, any Error>?
     private let logger = Logger(label: "meshledger.views")
@@ -37,7 +39,8 @@ actor ViewEngine {
     private var isClosed = false
     private(set) var failures: (count: UInt64, last: String?) = (0, nil)
 
-    init(log: EventLog, served: ServedViews, erased: ErasedViews) {
+    init(log: EventLog, served: ServedViews, erased: ErasedViews, changesKept: Int) {
+        self.changesKept = changesKept
         self.log = log
         self.served = served
         self.erased = erased
@@ -67,7 +70,10 @@ actor ViewEngine {
             }
         }
         if !current.isEmpty {
-            live = try await pipeline(current, stage)
+            let pipeline = try await pipeline(current, stage)
+            for member in current { try member.store.beginFeed() }
+            await record(pipeline)
+            live = pipeline
             liveMembers = current
         }
         if !stale.isEmpty { try await begin(stale, stage, replacesLive: current.isEmpty) }
@@ -158,13 +164,16 @@ actor ViewEngine {
             if build.replacesLive || live == nil {
                 let (oldPipeline, oldMembers) = (live, liveMembers)
                 (live, liveMembers, stage) = (build.pipeline, build.members, build.stage)
+                // Nobody changes the old views any more, and every change of the new ones is noted.
+                await oldPipeline?.stop()
+                await record(build.pipeline)
                 try swap(build.members)
                 finishBuild()
-                await oldPipeline?.stop()
                 for member in oldMembers { member.store.close() }
                 return
             }
             guard let live else { return }
+            await record(build.pipeline)
             if await live.adopt(build.pipeline.projectors, at: reached) {
                 liveMembers += build.members
                 try swap(build.members)
@@ -172,6 +181,10 @@ actor ViewEngine {
             }
             try await live.flush(.request)
         }
+    }
+
+    private func record(_ pipeline: FoldPipeline<MeshStage>) async {
+        for folder in await pipeline.projectors { await folder.recordChanges(keeping: changesKept) }
     }
 
     private func note(_ progress: FoldProgress) { buildProgress = progress }
@@ -185,9 +198,24 @@ actor ViewEngine {
     private func swap(_ members: [Member]) throws {
         for member in members {
             let folder = served.folder(member.definition.name)
+            try continueFeed(member)
             try folder.serve(member.folderName)
             served.serve(member.store, as: member.folderName, for: member.definition.name)
             for name in folder.recipes() where name != member.folderName { try folder.remove(name) }
+        }
+    }
+
+    /// Whoever reads a view's changes need not begin again when it was built anew.
+    private func continueFeed(_ member: Member) throws {
+        let old: ViewStore?
+        do throws(StorageError) {
+            old = try served.store(member.definition)
+            guard let old, old.path != member.store.path else { return try member.store.beginFeed() }
+            try member.store.continueFeed(of: old, tables: member.definition.rowTables, keeping: changesKept)
+        } catch {
+            guard [.corrupt, .malformedValue, .noSuchTable, .closed, .missing].contains(error.code) else { throw error }
+            logger.notice("whoever follows the changes of the view \(member.definition.name) has to begin again: \(error)")
+            try member.store.beginFeed()
         }
     }
 
@@ -321,6 +349,7 @@ actor ViewEngine {
         await failed.stop()
         guard let stage, live === failed else { return }
         let fresh = try await pipeline(liveMembers, stage)
+        await record(fresh)
         // Somebody else may have begun again meanwhile, or a rebuilt view have taken over.
         if live === failed { live = fresh }
     }

@@ -36,7 +36,7 @@ extension ViewStore {
             atPath: unfinished, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         try FileManager.default.copyItem(atPath: file, toPath: unfinished + "/data.mdb")
         do {
-            var options = EnvironmentOptions(sizeLimit: reservation, maximumTables: Name.all.count + tables.count)
+            var options = EnvironmentOptions(sizeLimit: reservation, maximumTables: Name.all.count + 1 + tables.count)
             options.createsFolder = false
             let environment = try Environment.open(unfinished, options)
             defer { environment.close() }

@@ -13,6 +13,8 @@ public protocol BatchFolder<Batch>: Actor {
     func pendingBytes() -> Int
     func statistics() -> ProjectorStatistics
     func stop()
+    /// From the next commit on, notes which rows change, so many of the last ones.
+    func recordChanges(keeping limit: Int)
 }
 
 /// What a projector did since it was started.
@@ -40,6 +42,8 @@ public actor Projector<P: Projection>: BatchFolder {
     private var timer: Task<Void, Never>?
     private var timerTarget: Duration?
     private let policy: FlushPolicy
+    /// How many changes are kept; nil where none are noted.
+    private var changesKept: Int?
 
     public nonisolated let viewName: String
     public nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
@@ -65,6 +69,8 @@ public actor Projector<P: Projection>: BatchFolder {
 
     public func storedCarry() throws -> Carry { try store.carry() }
 
+    public func recordChanges(keeping limit: Int) { changesKept = limit }
+
     public func statistics() -> ProjectorStatistics { counters }
 
     /// Folds what the batch has beyond this view's checkpoint.
@@ -89,8 +95,10 @@ public actor Projector<P: Projection>: BatchFolder {
     public func flush(_ reason: FlushReason) throws {
         guard reached != committed else { return }
         do {
-            var transaction = try store.environment.beginWrite()
+            let watch = try changesKept.map { (_) throws(StorageError) in try RowWatch(watchedTables()) }
+            var transaction = try store.environment.beginWrite(watching: watch)
             try projection.write(to: &transaction, store: store)
+            if let watch, let changesKept { try store.add(watch.changes, keeping: changesKept, to: &transaction) }
             try store.add(carry.whole, to: &transaction)
             try store.add(quarantined, to: &transaction)
             try store.setCheckpoint(reached, in: &transaction)
@@ -106,6 +114,12 @@ public actor Projector<P: Projection>: BatchFolder {
         counters.lastError = nil
         counters.commits[reason, default: 0] += 1
         schedule.flushed(at: clock.now)
+    }
+
+    private func watchedTables() throws(StorageError) -> [RawTable] {
+        var tables: [RawTable] = []
+        for name in projection.rowTables { tables.append(try store.table(name)) }
+        return tables
     }
 
     public func pendingBytes() -> Int { projection.pendingBytes }

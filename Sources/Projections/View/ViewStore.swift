@@ -21,6 +21,7 @@ public final class ViewStore: Sendable {
         static let records = "carry.records"
         static let entries = "carry.entries"
         static let all = [meta, quarantine, records, entries]
+        static let changes = "changes"
     }
 
     private init(environment: Environment, recipe: Recipe, path: String) {
@@ -41,11 +42,17 @@ public final class ViewStore: Sendable {
     ) throws(StorageError) -> ViewStore {
         var options = EnvironmentOptions(
             access: access, durability: .withoutMetaSync, sizeLimit: sizeLimit ?? Self.reservation,
-            maximumTables: Name.all.count + tables.count)
+            maximumTables: Name.all.count + 1 + tables.count)
         options.excludesWriters = excludesWriters
         let environment = try Environment.open(path, options)
         let store = ViewStore(environment: environment, recipe: recipe, path: path)
         for table in Name.all + tables { _ = try environment.table(table) }
+        do throws(StorageError) {
+            _ = try environment.table(Name.changes)
+        } catch {
+            // Views of before have none, and who only reads cannot make it.
+            guard access == .readOnly, error.code == .noSuchTable else { throw error }
+        }
         if access == .readWrite { try store.noteRecipe() }
         return store
     }

@@ -1,0 +1,123 @@
+import EventLog
+import LMDB
+public import Projections
+
+/// Some changes of a view, and how far whoever has done with them has read.
+public struct ViewChanges: Sendable, Equatable {
+    public var changes: [ViewChange]
+    public var position: ChangePosition
+    /// Whether more of the rows follow with which a consumer begins: acknowledging these alone changes nothing.
+    public var isPartOfRows = false
+}
+
+extension Ledger {
+    /// The last change of a view. Who reads all rows after this, and then the changes since, misses none.
+    public func changePosition(of view: String) throws(LedgerError) -> ChangePosition {
+        try reading(view) { (store) throws(StorageError) in try store.changePosition() }
+    }
+
+    /// Rows of a view that were stored or removed after a position, in the order of the changes: each as it is now, or gone.
+    ///
+    /// ```swift
+    /// var position = try ledger.changePosition(of: "positions")
+    /// // … read the rows …
+    /// let news = try ledger.changes(of: "positions", since: position)
+    /// position = news.position
+    /// ```
+    /// Positions hold across restarts, and when the view is built anew: then the rows that it made otherwise are changes.
+    ///
+    /// - Parameter limit: how many changes are looked at.
+    /// - Throws: `.changesLost` where they are not kept any more (see `LedgerOptions.changesKept`), or the view was lost or begun anew after an
+    ///   erasure: begin with all rows again.
+    public func changes(
+        of view: String, since position: ChangePosition, limit: Int = 1_000
+    ) throws(LedgerError) -> ViewChanges {
+        let found = try reading(view) { (store) throws(StorageError) in try store.changes(since: position, limit: limit) }
+        guard let found else {
+            throw LedgerError(
+                .changesLost, path: path,
+                "changes of the view \(view) after \(position.number) are not kept any more; begin with all of its rows again")
+        }
+        return ViewChanges(changes: found.changes, position: found.position)
+    }
+
+    /// Rows of a view's table in the order of their keys, for those who begin to follow its changes.
+    ///
+    /// - Parameters:
+    ///   - table: nil for the one that is named as the view.
+    ///   - key: the row behind which they begin; nil for the first.
+    public func rows(
+        of view: String, table: String? = nil, after key: [UInt8]? = nil, limit: Int = 1_000
+    ) throws(LedgerError) -> [ViewChange] {
+        try reading(view) { (store) throws(StorageError) in try store.rows(of: table ?? view, after: key, limit: limit) }
+    }
+
+    /// Goes on with the consumer of a view's changes of that name, or makes it. The ledger may be open for reading only.
+    ///
+    /// - Parameters:
+    ///   - name: 1 to 64 of the letters A-Z and a-z, digits, `-` and `_`.
+    ///   - fromNow: whether a new one begins with what changes from now on; else it is given all rows first.
+    ///   - restarts: whether it is given all rows again.
+    /// - Throws: `.locked` with the process that runs it already, `.missing` for a name that cannot be, or that another consumer has.
+    public func consumer(
+        named name: String, of view: String, fromNow: Bool = false, restarts: Bool = false
+    ) throws(LedgerError) -> ViewConsumer {
+        _ = try definition(view)
+        do {
+            let seat = try ConsumerSeat(name, in: path)
+            let known = try seat.text().map { try ViewConsumer.Place(text: $0, path: seat.path) }
+            guard known?.view ?? view == view else {
+                throw EventLogError(
+                    .consumerName, path: seat.path, detail: "it follows the view \(known?.view ?? ""); choose another name")
+            }
+            let start = known == nil && fromNow ? try changePosition(of: view) : nil
+            var place = known ?? ViewConsumer.Place(view: view, position: start)
+            if restarts { place.position = nil }
+            if known != place { try seat.store(place.text) }
+            return ViewConsumer(self, seat, place)
+        } catch {
+            throw LedgerError(error, path: path)
+        }
+    }
+
+    /// All consumers of changes of views, by name.
+    public func viewConsumers() throws(LedgerError) -> [ViewConsumerStatus] {
+        do {
+            return try ConsumerSeat.all(in: path).map { (name, text, holder) in
+                let place = try ViewConsumer.Place(text: text, path: path)
+                let last = try? changePosition(of: place.view)  // nil before the view is built
+                let isOfFeed = place.position.map { $0.feed == last?.feed } ?? false
+                return ViewConsumerStatus(
+                    name: name, view: place.view, position: place.position,
+                    lag: isOfFeed ? (last?.number ?? 0) - min(last?.number ?? 0, place.position?.number ?? 0) : nil,
+                    holder: holder)
+            }
+        } catch {
+            throw LedgerError(error, path: path)
+        }
+    }
+
+    /// Forgets a consumer of a view's changes.
+    /// - Returns: false where there is none of that name.
+    public func removeViewConsumer(named name: String) throws(LedgerError) -> Bool {
+        do throws(EventLogError) {
+            return try ConsumerSeat.remove(name, in: path)
+        } catch {
+            throw LedgerError(error)
+        }
+    }
+
+    func rowTables(of view: String) throws(LedgerError) -> [String] { try definition(view).rowTables }
+}
+
+/// Where a consumer of a view's changes stands.
+public struct ViewConsumerStatus: Sendable, Equatable {
+    public let name: String
+    public let view: String
+    /// Nil as long as it has not all rows that it began with.
+    public let position: ChangePosition?
+    /// Changes that it has not acknowledged; nil where it has to begin with all rows.
+    public let lag: UInt64?
+    /// The process that runs it, nil when none does.
+    public let holder: Int32?
+}
