@@ -111,11 +111,11 @@ extension EventLog {
             saltSeed: options.saltSeed ?? { _ in options.randomBytes(TileSalts.seedSize) }, commitFault: options.commitFault)
         let sealer = Sealer(
             stores: stores, policy: options.sealing, summariser: options.summariser, prepared: prepared, board: board
-        ) { queue.nudge(options.clock()) }
+        ) { Relay.run { queue.nudge(options.clock()) } }
         let maintenance = Maintenance()
         let dropper = Dropper(
             stores: stores, summariser: options.summariser, prepared: prepared, maintenance: maintenance
-        ) { queue.nudge(options.clock()) }
+        ) { Relay.run { queue.nudge(options.clock()) } }
         let log = EventLog(
             path: folder.path, identifier: identifier, options: options, stores: stores, queue: queue, board: board, names: names,
             sizes: sizes, keeper: keeper,
@@ -123,7 +123,8 @@ extension EventLog {
             sealer: lock == nil ? nil : sealer, maintenance: lock == nil ? nil : maintenance,
             dropper: lock == nil ? nil : dropper, readerLock: readerLock)
         if let lock {
-            log.startWriter(lock, keeper, TreeKeeper(stores: stores, prepared: prepared) { queue.nudge(options.clock()) })
+            log.startWriter(
+                lock, keeper, TreeKeeper(stores: stores, prepared: prepared) { Relay.run { queue.nudge(options.clock()) } })
         }
         log.finishInterrupted()
         return log

@@ -4,7 +4,7 @@ internal import Glibc
 internal import Synchronization
 
 /// Runs jobs one after the other on a thread of its own that steps back when others want the core: what is done beside the writer must
-/// not take it from those who append.
+/// not take it from those who append. What wakes tasks or uses Dispatch's queues, jobs leave to `Relay`.
 ///
 /// Synchronization: the jobs are behind the mutex; the thread sleeps on `bell`.
 final class BackgroundQueue: Sendable {
@@ -19,7 +19,8 @@ final class BackgroundQueue: Sendable {
         let state = Mutex(State())
         let bell = DispatchSemaphore(value: 0)
 
-        func run() {
+        func run(_ name: String) {
+            ThreadName.set(name)
             // For this thread only, as Linux does it; where it is refused the jobs run at the same pace as others.
             _ = setpriority(Int32(PRIO_PROCESS.rawValue), 0, BackgroundQueue.niceness)
             while true {
@@ -62,9 +63,9 @@ final class BackgroundQueue: Sendable {
     }
 
     private func startThread() {
-        let line = line
-        let thread = Thread { line.run() }
-        thread.name = name
+        Relay.begin()
+        let (line, name) = (line, name)
+        let thread = Thread { line.run(name) }
         thread.stackSize = 1 << 20
         thread.start()
     }

@@ -50,7 +50,7 @@ final class LogDriver: Sendable {
         wakers.notify(queue: .global(), execute: finish)
     }
 
-    /// Runs `body` between two transactions of the writer, on a thread that does not step back, and waits for it.
+    /// Runs `body` between two transactions of the writer, on a thread of its own that does not step back, and waits for it.
     ///
     /// - Throws: `.closed` when the writer has ended, else what `body` throws.
     func withWriterStopped(
@@ -58,16 +58,21 @@ final class LogDriver: Sendable {
     ) throws(EventLogError) {
         let done = DispatchSemaphore(value: 0)
         let failure = FailureBox()
-        DispatchQueue.global(qos: .userInitiated).async {
-            self.state.withLock { state in
-                guard !state.hasEnded else { return failure.set(EventLogError(.closed, path: state.writer.path)) }
-                do throws(EventLogError) {
-                    try body(&state.writer)
-                } catch {
-                    failure.set(error)
+        Relay.run {
+            let thread = Thread {
+                self.state.withLock { state in
+                    guard !state.hasEnded else { return failure.set(EventLogError(.closed, path: state.writer.path)) }
+                    do throws(EventLogError) {
+                        try body(&state.writer)
+                    } catch {
+                        failure.set(error)
+                    }
                 }
+                done.signal()
             }
-            done.signal()
+            thread.name = "meshledger-stop"
+            thread.stackSize = 1 << 20
+            thread.start()
         }
         done.wait()
         if let error = failure.error { throw error }

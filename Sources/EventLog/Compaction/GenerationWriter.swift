@@ -5,6 +5,8 @@ internal import LMDB
 struct GenerationWriter: Sendable {
     /// Bytes that may be left to copy when the writer is stopped, unless it appends faster than they are copied.
     private static let leftover = 256 << 10
+    /// Bytes that are copied at a time to come so far.
+    private static let rest = 64 << 20
 
     private let log: EventLog
     private let folder: LogFolder
@@ -55,7 +57,8 @@ struct GenerationWriter: Sendable {
         let target = try open(new, isDurable: false)
         defer { target.environment.close() }
         try storing { () throws(StorageError) in
-            _ = try LogCopier(source: log.store, target: target).copy { !maintenance.isEnded }
+            let size = try log.store.environment.extent().usedSize
+            _ = try LogCopier(source: log.store, target: target).copy(limit: 2 * size) { !maintenance.isEnded }
             if log.options.isDurable { try target.environment.sync() }
         }
     }
@@ -67,7 +70,7 @@ struct GenerationWriter: Sendable {
             for file in ["/data.mdb", "/lock.mdb"] { try SmallFile.copyMode(of: old + file, to: target.environment.path + file) }
             for _ in 0..<8 {
                 let copier = LogCopier(source: log.store, target: target)
-                let bytes = try storing { () throws(StorageError) in try copier.copy { !maintenance.isEnded } }
+                let bytes = try storing { () throws(StorageError) in try copier.copy(limit: Self.rest) { !maintenance.isEnded } }
                 if bytes < Self.leftover { break }
             }
             return target

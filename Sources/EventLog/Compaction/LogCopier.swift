@@ -37,14 +37,16 @@ struct LogCopier {
     }
 
     /// Copies everything that the target lacks.
-    /// - Parameter goesOn: asked after each step.
+    /// - Parameters:
+    ///   - limit: bytes after which it ends all the same: where the log grows faster than it is copied, it would never.
+    ///   - goesOn: asked after each step.
     /// - Returns: about the bytes that were copied.
-    func copy(goesOn: () -> Bool = { true }) throws(StorageError) -> Int {
+    func copy(limit: Int = .max, goesOn: () -> Bool = { true }) throws(StorageError) -> Int {
         var sum = 0
         while goesOn() {
             let bytes = try step()
             sum += bytes
-            if bytes < Self.stepSize { return sum }
+            if bytes < Self.stepSize || sum >= limit { return sum }
         }
         throw StorageError(.closed, call: "copying the log", path: source.environment.path)
     }

@@ -14,7 +14,10 @@ final class Maintenance: Sendable {
         _ job: @escaping @Sendable () throws(EventLogError) -> Result
     ) async throws(EventLogError) -> Result {
         let outcome = await withCheckedContinuation { (waiter: CheckedContinuation<Swift.Result<Result, EventLogError>, Never>) in
-            queue.async { waiter.resume(returning: Swift.Result(catching: job)) }
+            queue.async {
+                let result = Swift.Result(catching: job)
+                Relay.run { waiter.resume(returning: result) }
+            }
         }
         return try outcome.get()
     }

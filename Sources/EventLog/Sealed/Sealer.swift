@@ -223,8 +223,10 @@ extension Sealer {
         if state.isIdle || !state.requests.isEmpty {
             nudge()
         } else {
-            DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + Self.patience) { [weak self] in
-                self?.lost(work.last)
+            Relay.run { [weak self] in
+                DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + Self.patience) { [weak self] in
+                    self?.lost(work.last)
+                }
             }
         }
     }
@@ -273,7 +275,10 @@ extension Sealer {
             state.requests.removeAll { problem != nil || $0.target <= state.lastSealed }
             return (state.requests, answered, problem, state.lastSealed)
         }
-        for request in waiting { request.progress(SealingProgress(sealed: sealed, target: request.target)) }
-        for request in answered { request.waiter.resume(returning: problem) }
+        guard !waiting.isEmpty || !answered.isEmpty else { return }
+        Relay.run {
+            for request in waiting { request.progress(SealingProgress(sealed: sealed, target: request.target)) }
+            for request in answered { request.waiter.resume(returning: problem) }
+        }
     }
 }

@@ -71,8 +71,10 @@ final class TreeKeeper: Sendable {
         // What fails is tried again at the next commit.
         while !state.withLock({ $0.isEnded }), let work = try? hashNext() { prepared.add(work) }  // see above
         state.withLock { $0.isAtWork = false }
-        DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + Self.patience) { [weak self] in
-            if let self, !prepared.isEmpty { nudge() }
+        Relay.run { [weak self] in
+            DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + Self.patience) { [weak self] in
+                if let self, !prepared.isEmpty { nudge() }
+            }
         }
     }
 

@@ -1,0 +1,43 @@
+internal import Dispatch
+internal import Foundation
+internal import Synchronization
+
+/// A thread of ordinary niceness, on which the threads of `BackgroundQueue` do what may start other threads: wake tasks, use Dispatch's queues.
+///
+/// On Linux a thread begins with the niceness of the one that starts it, and cannot lower it without privileges; threads of the process'
+/// pool are started by whoever hands them work. Without this, the pool's threads would step back for good as well.
+enum Relay {
+    /// Synchronization: the jobs are behind the mutex; the thread sleeps on `bell`.
+    private final class Line: Sendable {
+        private let jobs = Mutex<[@Sendable () -> Void]>([])
+        private let bell = DispatchSemaphore(value: 0)
+
+        init() {
+            let thread = Thread { self.serve() }
+            thread.stackSize = 1 << 20
+            thread.start()
+        }
+
+        func add(_ job: @escaping @Sendable () -> Void) {
+            jobs.withLock { $0.append(job) }
+            bell.signal()
+        }
+
+        private func serve() {
+            ThreadName.set("meshledger-wake")
+            while true {
+                bell.wait()
+                let job = jobs.withLock { $0.isEmpty ? nil : $0.removeFirst() }
+                job?()
+            }
+        }
+    }
+
+    private static let line = Line()
+
+    /// Starts the thread: to be called first by one that does not step back.
+    static func begin() { _ = line }
+
+    /// Runs a job that does not take long.
+    static func run(_ job: @escaping @Sendable () -> Void) { line.add(job) }
+}

@@ -1,0 +1,26 @@
+import Foundation
+import Glibc
+import TestKit
+import Testing
+
+@testable import EventLog
+
+/// The log's own threads step back; those of the process' pool, on which its callers run, must not do so with them.
+struct NicenessTests {
+    @Test(.timeLimit(.minutes(10)))
+    func `a caller who is woken after a long job does not step back as the job does`() async {
+        await #expect(processExitsWith: .success) {
+            // Whoever has privileges gets the pool's threads back to where they were.
+            if geteuid() == 0 { #expect(setuid(65534) == 0) }
+            let own: Int32 = getpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0)
+            let maintenance = Maintenance()
+            let ofJob: Int32 = try await maintenance.perform {
+                // So long that the pool's idle threads have ended, and the one that goes on is a new one.
+                sleep(8)
+                return getpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0)
+            }
+            #expect(ofJob == min(own + 10, 19))
+            #expect(getpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0) == own)
+        }
+    }
+}
