@@ -4,7 +4,7 @@ import Testing
 
 @testable import EventLog
 
-@Suite(.timeLimit(.minutes(3))) struct CutBackupTests {
+@Suite(.timeLimit(.minutes(15))) struct CutBackupTests {
     let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }

@@ -6,7 +6,7 @@ import Testing
 @testable import EventLog
 
 /// Imports of recordings with erased events that end anywhere.
-@Suite(.timeLimit(.minutes(3))) struct InterruptedCopies {
+@Suite(.timeLimit(.minutes(15))) struct InterruptedCopies {
     let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }

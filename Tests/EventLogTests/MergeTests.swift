@@ -4,7 +4,7 @@ import Synchronization
 import TestKit
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct MergeTests {
+@Suite(.timeLimit(.minutes(15))) struct MergeTests {
     let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }

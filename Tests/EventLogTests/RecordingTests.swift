@@ -3,7 +3,7 @@ import Foundation
 import TestKit
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct RecordingTests {
+@Suite(.timeLimit(.minutes(15))) struct RecordingTests {
     let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import EventLog
 
-@Suite(.timeLimit(.minutes(3))) struct SalvagedOrigins {
+@Suite(.timeLimit(.minutes(15))) struct SalvagedOrigins {
     let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }

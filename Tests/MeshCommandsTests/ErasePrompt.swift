@@ -3,7 +3,7 @@ import TestKit
 import Testing
 
 /// `erase` asks on a terminal: here on one that Python's `pty` makes.
-@Suite(.enabled(if: Tool.isBuilt, "needs the built command"), .timeLimit(.minutes(3)))
+@Suite(.enabled(if: Tool.isBuilt, "needs the built command"), .timeLimit(.minutes(15)))
 struct ErasePrompt {
     private static let script = PackageRoot.url.appendingPathComponent("Tests/Oracle/on_terminal.py").path
 

@@ -10,7 +10,7 @@ struct ReadmeCommands {
         "read-ledger": ["--checkpoint", "Tests/Fixtures/format-2/mesh.ledger"],
     ]
 
-    @Test(.timeLimit(.minutes(10)))
+    @Test(.timeLimit(.minutes(15)))
     func `every tool that the README says proves the log runs`() throws {
         let readme = try String(contentsOf: PackageRoot.url.appendingPathComponent("README.md"), encoding: .utf8)
         let section = readme.components(separatedBy: "## How it is proved\n").last?.components(separatedBy: "\n## ").first ?? ""

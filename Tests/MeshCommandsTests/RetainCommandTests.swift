@@ -129,7 +129,7 @@ struct RetainCommandTests {
         }
     }
 
-    @Test(.enabled(if: OraclePython.path != nil, "needs a Python with the official decoder"), .timeLimit(.minutes(2)))
+    @Test(.enabled(if: OraclePython.path != nil, "needs a Python with the official decoder"), .timeLimit(.minutes(15)))
     func `after a cut and a rebuild the rows are those of an independent fold of all events`() throws {
         let tool = try ledger(4_000)
         func export(_ arguments: [String], to name: String) throws -> String {
@@ -152,7 +152,7 @@ struct RetainCommandTests {
     }
 
     /// `MESHLEDGER_KILLS` says how often.
-    @Test(.timeLimit(.minutes(3)))
+    @Test(.timeLimit(.minutes(15)))
     func `killed in the middle of a cut, a ledger has all events or those that are kept, and the same rows`() throws {
         let kills = Int(ProcessInfo.processInfo.environment["MESHLEDGER_KILLS"] ?? "") ?? 8
         let seed = UInt64(ProcessInfo.processInfo.environment["MESHLEDGER_SEED"] ?? "") ?? 3

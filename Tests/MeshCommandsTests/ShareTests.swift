@@ -2,7 +2,7 @@ import Foundation
 import TestKit
 import Testing
 
-@Suite(.enabled(if: Tool.isBuilt), .timeLimit(.minutes(1)))
+@Suite(.enabled(if: Tool.isBuilt), .timeLimit(.minutes(15)))
 struct ShareTests {
     @discardableResult
     func run(_ tool: Tool, in ledger: String, _ arguments: String...) throws -> Tool.Outcome {

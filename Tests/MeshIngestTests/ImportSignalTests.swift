@@ -20,7 +20,7 @@ struct ImportSignalTests {
         return (process, errors)
     }
 
-    @Test(.timeLimit(.minutes(2)), arguments: [(SIGINT, 130), (SIGTERM, 143)] as [(Int32, Int32)])
+    @Test(.timeLimit(.minutes(15)), arguments: [(SIGINT, 130), (SIGTERM, 143)] as [(Int32, Int32)])
     func `a signal ends an import with its status, and the next one adds just the rest`(_ signal: Int32, _ status: Int32)
         async throws
     {

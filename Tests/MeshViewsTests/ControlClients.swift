@@ -8,7 +8,7 @@ import Testing
 @testable import MeshViews
 
 /// Clients of the control socket that are broken, slow or many: the process that writes goes on, and serves the others.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct ControlClients {
     /// A ledger that is open for writing, with limits that a test can reach.
     private final class Bench: Sendable {

@@ -3,7 +3,7 @@ import TestKit
 import Testing
 
 struct KilledProcesses {
-    @Test(.timeLimit(.minutes(10)))
+    @Test(.timeLimit(.minutes(15)))
     func `whichever process is killed, what was acknowledged is there and the views equal a full fold`() throws {
         let seed = UInt64.random(in: 0..<1 << 40)
         let process = Process()

@@ -49,7 +49,7 @@ struct RetainedViews {
         }
     }
 
-    @Test(.timeLimit(.minutes(4)), arguments: 1...6 as ClosedRange<UInt64>)
+    @Test(.timeLimit(.minutes(15)), arguments: 1...6 as ClosedRange<UInt64>)
     func `cut at any time, views that follow and views that are built again are those of the whole log`(seed: UInt64) async throws
     {
         var random = SeededGenerator(seed: seed &* 31)
@@ -194,7 +194,7 @@ struct RetainedViews {
         try await ledger.close()
     }
 
-    @Test(.timeLimit(.minutes(3))) func `a policy is applied by whatever writes to the ledger`() async throws {
+    @Test(.timeLimit(.minutes(15))) func `a policy is applied by whatever writes to the ledger`() async throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/mesh.ledger"
         var options = LedgerOptions()
