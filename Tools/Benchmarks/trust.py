@@ -74,7 +74,21 @@ def measure(run, clear, c, swift, folder, options):
     figures.say("p99 of an append while sealing", ratio(sealing, plain, "p99_us"), P99_WHILE_SEALING, False,
                 f"{statistics.median(line['p99_us'] for line in sealing):,.0f} and "
                 f"{statistics.median(line['p99_us'] for line in plain):,.0f} µs for 1,000 events")
+    measure_compaction(run, clean, swift, packets, made, options)
     return figures.missed
+
+
+def measure_compaction(run, clean, swift, packets, made, options):
+    """What a compaction under way costs those who append a hundred events every 5 ms. Told, not judged: no target was set."""
+    paced, compacting = alternate(
+        options.rounds, clean, lambda: run(swift, "append-paced", packets, made, 100),
+        lambda: run(swift, "append-compacting", packets, made, 100))
+    of = lambda lines, name: statistics.median(line[name] for line in lines)
+    for name, said in (("p50_us", "p50"), ("p99_us", "p99"), ("max_us", "longest")):
+        print(f"{said + ' of an append while compacting':<40}{ratio(compacting, paced, name):>9.2f}  (of that without)  "
+              f"{of(compacting, name):,.0f} and {of(paced, name):,.0f} µs for 100 events", flush=True)
+    print(f"{'a compaction meanwhile, seconds':<40}{of(compacting, 'compaction_seconds'):>9.2f}  of {options.records:,} events, "
+          f"{of(compacting, 'compactions'):.0f} of them; the longest append is the writer's stop", flush=True)
 
 
 def forget(folder):

@@ -64,3 +64,47 @@ func appendWhileSealing(_ file: String, _ folder: String, batch: Int, limit: Int
             ("p999_us", microseconds(0.999)),
         ])
 }
+
+/// Durable appends of `batch` events each, one after the other, to a log that has some, while it is compacted again and again, or is not.
+func appendWhileCompacting(_ file: String, _ folder: String, batch: Int, limit: Int, compacts: Bool) async throws {
+    let input = try PacketFile(file, limit: limit)
+    let log = try EventLog.create(at: folder, options: optionsWithoutSealing())
+    let source = try await log.source(named: "bench")
+    let events = input.envelopes.map { NewEvent($0, encoding: .serviceEnvelope, source: source) }
+    for start in stride(from: 0, to: events.count, by: 10_000) {
+        _ = try await log.append(Array(events[start..<min(start + 10_000, events.count)]))
+    }
+    let batches = stride(from: 0, to: events.count - batch + 1, by: batch).map { Array(events[$0..<$0 + batch]) }
+    var latencies: [Double] = []
+    var compactions: [Double] = []
+    let started = secondsNow()
+    let compacting = Task {
+        var durations: [Double] = []
+        while compacts && !Task.isCancelled {
+            let begun = secondsNow()
+            _ = try await log.compact()
+            durations.append(secondsNow() - begun)
+        }
+        return durations
+    }
+    // As fast as a busy mesh has never been, but not as fast as can be: then the copy would never catch up.
+    for batch in batches.prefix(1_000) {
+        let begun = secondsNow()
+        _ = try await log.append(batch)
+        latencies.append(secondsNow() - begun)
+        try await Task.sleep(for: .milliseconds(5))
+    }
+    let seconds = secondsNow() - started
+    compacting.cancel()
+    compactions = try await compacting.value
+    await log.close()
+    latencies.sort()
+    let microseconds = { (share: Double) in latencies[min(latencies.count - 1, Int(Double(latencies.count) * share))] * 1e6 }
+    report(
+        compacts ? "append-compacting" : "append-paced", latencies.count * batch, seconds,
+        [
+            ("batch", batch), ("p50_us", microseconds(0.5)), ("p99_us", microseconds(0.99)), ("max_us", microseconds(1)),
+            ("compactions", compactions.count),
+            ("compaction_seconds", compactions.sorted().dropFirst(compactions.count / 2).first ?? 0),
+        ])
+}

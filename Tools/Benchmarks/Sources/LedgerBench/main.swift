@@ -4,6 +4,7 @@ let usage = """
     ledger-bench append FILE LEDGER BATCH [COUNT] | append-arrays FILE LEDGER BATCH [COUNT]
     ledger-bench append-tasks FILE LEDGER TASKS [COUNT] | suspend-tasks TASKS COUNT
     ledger-bench append-plain FILE LEDGER BATCH [COUNT] | append-sealing FILE LEDGER BATCH [COUNT] | seal LEDGER
+    ledger-bench append-paced FILE LEDGER BATCH [COUNT] | append-compacting FILE LEDGER BATCH [COUNT]
     ledger-bench append-growth FILE LEDGER BATCH COUNT | append-endlessly FILE LEDGER BATCH | open LEDGER
     ledger-bench scan LEDGER [checksums] | verify LEDGER
     ledger-bench replay LEDGER | memory LEDGER | last100 LEDGER COUNT
@@ -23,6 +24,10 @@ do {
     case ("append-plain", 4...5), ("append-sealing", 4...5):
         try await appendWhileSealing(
             arguments[1], arguments[2], batch: number(3, 1_000), limit: number(4, .max), seals: arguments[0] == "append-sealing")
+    case ("append-paced", 4...5), ("append-compacting", 4...5):
+        try await appendWhileCompacting(
+            arguments[1], arguments[2], batch: number(3, 100), limit: number(4, .max),
+            compacts: arguments[0] == "append-compacting")
     case ("seal", 2): try await seal(arguments[1])
     case ("append-growth", 5): try await appendGrowing(arguments[1], arguments[2], batch: number(3, 1_000), count: number(4, 0))
     case ("append-endlessly", 4): try await appendEndlessly(arguments[1], arguments[2], batch: number(3, 1_000))
