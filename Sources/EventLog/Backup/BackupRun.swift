@@ -67,7 +67,8 @@ struct BackupRun {
         var manifest = BackupManifest(
             ledger: log.identifier, created: snapshot.created, time: log.options.clock(), size: snapshot.head,
             root: BackupManifest.hexadecimal(report.root), erasedThrough: min(snapshot.head, (pending?.rawValue ?? .max) - 1))
-        let kept = try kept(old, erasures, cut: snapshot.cut, &report)
+        let event = try log.beginRead().cutNumber(CutRow.event) ?? 0
+        let kept = try kept(old, erasures, cut: snapshot.cut, toldBy: event, &report)
         let first = kept.keys.min().map { $0 <= snapshot.cut + 1 ? $0 : snapshot.cut + 1 } ?? snapshot.cut + 1
         try takeState(snapshot.cut, first: first, old, &manifest, &report)
         var next = first
@@ -142,7 +143,7 @@ struct BackupRun {
 
     /// Parts that need not or cannot be written again, by their first event.
     private func kept(
-        _ old: BackupManifest?, _ erasures: [Erasure], cut: UInt64, _ report: inout BackupReport
+        _ old: BackupManifest?, _ erasures: [Erasure], cut: UInt64, toldBy event: UInt64, _ report: inout BackupReport
     ) throws(EventLogError) -> [UInt64: BackupManifest.Part] {
         guard let old else { return [:] }
         let erased = SequenceSet(
@@ -159,6 +160,11 @@ struct BackupRun {
             guard (try? SmallFile.size(folder.path(of: part))) == part.bytes else { continue }  // nil where it is gone
             kept[part.first] = part
         }
+        // Rows of a node that was erased since are in older baselines, and its events may be among those that the log has dropped.
+        let isForgetting =
+            erasures.contains { $0.sequence.rawValue > old.erasedThrough && $0.request.hasPrefix("node ") }
+            || old.cuts.contains { $0.last == cut && $0.event != event }
+        if isForgetting, cut > 0 { return kept.filter { $0.key > cut } }
         // What the log has dropped cannot be written again: it is of use only without gaps up to what the log has.
         var next = old.parts.first?.first ?? 1
         while next <= cut, let part = kept[next] { next = part.last + 1 }

@@ -109,6 +109,21 @@ extension EventLog {
         retention.signature = note.signatures.first?.bytes ?? []
     }
 
+    /// Names other baselines of the events that were dropped last, in the place of those before: an event says so.
+    ///
+    /// - Throws: `.notCuttable` where nothing was dropped.
+    public func replaceBaselines(_ baselines: [Retention.Baseline]) async throws(EventLogError) {
+        guard let maintenance else { throw EventLogError(.readOnly, path: path) }
+        try await maintenance.perform { () throws(EventLogError) in
+            guard var words = try self.retention()?.retention, let checksum = try self.beginRead().cutNumber(CutRow.checksum)
+            else {
+                throw EventLogError(.notCuttable, path: self.path, detail: "no event was dropped")
+            }
+            (words.count, words.baselines) = (0, baselines)
+            try self.tell(words, checksum: checksum)
+        }
+    }
+
     /// Appends what a log says that began after dropped events.
     func tell(_ words: Retention, checksum: UInt64) throws(EventLogError) {
         var retention = words

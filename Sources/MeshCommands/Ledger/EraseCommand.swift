@@ -13,7 +13,7 @@ struct EraseCommand: AsyncParsableCommand {
 
             --node erases the packets that the node sent, also unreadable ones, and its entries in the node lists that radios tell. With --mentions also
             packets to it and those that it passed on as a gateway. Not covered: what other nodes say of it within their own packets (neighbours, routes,
-            quoted texts), lines that could not be read, names of sources, and copies elsewhere: exports, backups, other ledgers.
+            quoted texts; of events that retention has dropped also counts by channel, and with --mentions that it passed on what others sent), lines that could not be read, names of sources, and copies elsewhere: exports, backups, other ledgers.
 
             Asks first on a terminal; a script says --yes. What would be erased, --dry-run lists.
 
@@ -56,18 +56,25 @@ struct EraseCommand: AsyncParsableCommand {
             let ranges = try await ledger.reading { try $0.erasable(chosen) }
             let count = Self.count(ranges)
             let output = StandardOutput()
-            guard count > 0, let first = ranges.first, let last = ranges.last else { return output.line("nothing to erase") }
-            let what = "\(count) \(count == 1 ? "event" : "events") from \(first.lowerBound) to \(last.upperBound)"
+            let dropped = try await ledger.reading { try $0.retention() }?.retention.first.advanced(by: -1)
+            let forgotten = dropped == nil ? nil : chosen.forgottenNode
+            guard count > 0 || forgotten != nil else { return output.line("nothing to erase") }
+            var what = "\(count) \(count == 1 ? "event" : "events")"
+            if let first = ranges.first, let last = ranges.last { what += " from \(first.lowerBound) to \(last.upperBound)" }
+            if let dropped, forgotten != nil { what += " and the node's rows of dropped events up to \(dropped)" }
             if !yes, !Self.asksConsent("erase \(what) for good?") { throw CommandError(.interrupted, "nothing was erased") }
-            let report = try await ledger.erase(ranges, reason: reason, request: chosen.description)
+            let report = try await ledger.erase(
+                ranges, reason: reason, request: chosen.description, forgetting: forgotten)
             try await ledger.catchUp(title: "making the views anew")
             let events = report.events.map { "\($0)" }.joined(separator: ", ")
-            if let last = try await ledger.reading({ try $0.retention() })?.retention.first.advanced(by: -1) {
+            if let dropped, forgotten == nil {
                 StandardOutput.error(
-                    "meshledger: of events up to \(last), which retention has dropped, rows are left in baselines: these are not erased"
+                    "meshledger: of events up to \(dropped), which retention has dropped, rows are left in baselines: these are not erased"
                 )
             }
-            output.line("\(report.erased) \(report.erased == 1 ? "event" : "events") erased, as event \(events) says")
+            let source = events.isEmpty ? "" : ", as event \(events) says"
+            output.line("\(report.erased) \(report.erased == 1 ? "event" : "events") erased\(source)")
+            if let dropped, forgotten != nil { output.line("the node's rows of dropped events up to \(dropped) are gone, too") }
         }
     }
 

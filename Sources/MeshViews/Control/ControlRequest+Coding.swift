@@ -37,7 +37,7 @@ extension ControlRequest {
         case .seal: writer.message(Kind.seal) { _ in }
         case .compact: writer.message(Kind.compact) { _ in }
         case .status: writer.message(Kind.status) { _ in }
-        case .erase(let ranges, let reason, let request):
+        case .erase(let ranges, let reason, let request, let forgotten):
             writer.message(Kind.erase) { message in
                 for range in ranges {
                     message.message(1) { pair in
@@ -47,6 +47,10 @@ extension ControlRequest {
                 }
                 message.string(2, reason)
                 message.string(3, request)
+                if let forgotten {
+                    message.varint(4, UInt64(forgotten.number))
+                    message.varint(5, forgotten.includesMentions ? 1 : 0)
+                }
             }
         case .retain(let last, let sizes):
             writer.message(Kind.retain) { message in
@@ -100,6 +104,7 @@ extension ControlRequest {
     private static func erase(_ body: RawSpan, path: String) throws -> ControlRequest {
         var ranges: [ClosedRange<EventSequence>] = []
         var (reason, request) = ("", "")
+        var forgotten: ForgottenNode?
         var reader = WireReader(body)
         while let field = try reader.next() {
             switch field.number {
@@ -111,10 +116,12 @@ extension ControlRequest {
                 ranges.append(EventSequence(numbers[0])...EventSequence(numbers[1]))
             case 2: reason = reader.string(field)
             case 3: request = reader.string(field)
+            case 4: forgotten = ForgottenNode(UInt32(truncatingIfNeeded: field.scalar))
+            case 5: forgotten?.includesMentions = field.scalar != 0
             default: break
             }
         }
-        return .erase(ranges, reason: reason, request: request)
+        return .erase(ranges, reason: reason, request: request, forgetting: forgotten)
     }
 
     private static func append(_ body: RawSpan) throws(WireError) -> ControlRequest {

@@ -25,8 +25,8 @@ extension Ledger {
         case .compact:
             let done = try await log.compact()
             return ControlAnswer(numbers: [done.sizeBefore, done.sizeAfter, Int(done.generation)].map { UInt64(clamping: $0) })
-        case .erase(let ranges, let reason, let request):
-            let report = try await erase(.sequences(ranges), reason: reason, request: request)
+        case .erase(let ranges, let reason, let request, let forgotten):
+            let report = try await erase(.sequences(ranges), reason: reason, request: request, forgetting: forgotten)
             return ControlAnswer(numbers: [report.erased] + report.events.map(\.rawValue))
         case .retain(let last, let sizes):
             let done = try await retain(through: last, keeping: sizes) { progress(ControlProgress($0)) }

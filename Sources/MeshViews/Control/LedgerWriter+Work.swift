@@ -78,14 +78,16 @@ extension LedgerWriter {
     /// - Parameters:
     ///   - reason: why, as it will stand in the log.
     ///   - request: what was asked for, as it will stand in the log.
+    ///   - forgotten: whose rows leave the baselines of events that retention has dropped.
     public func erase(
-        _ ranges: [ClosedRange<EventSequence>], reason: String, request: String
+        _ ranges: [ClosedRange<EventSequence>], reason: String, request: String, forgetting forgotten: ForgottenNode? = nil
     ) async throws(LedgerError) -> ErasureReport {
         try await asking {
             try await either {
-                try await $0.erase(.sequences(ranges), reason: reason, request: request)
+                try await $0.erase(.sequences(ranges), reason: reason, request: request, forgetting: forgotten)
             } _: { client in
-                let numbers = try await client.call(.erase(ranges, reason: reason, request: request)).numbers
+                let numbers = try await client.call(.erase(ranges, reason: reason, request: request, forgetting: forgotten))
+                    .numbers
                 return ErasureReport(events: numbers.dropFirst().map { EventSequence($0) }, erased: numbers.first ?? 0)
             }
         }

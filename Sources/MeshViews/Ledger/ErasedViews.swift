@@ -16,6 +16,13 @@ struct ErasedViews: Sendable {
         return known < last.rawValue && FileManager.default.fileExists(atPath: folder)
     }
 
+    /// Removes all views.
+    func removeAll() throws {
+        guard FileManager.default.fileExists(atPath: folder) else { return }
+        try FileManager.default.removeItem(atPath: folder)
+        try Self.sync(ledger)
+    }
+
     /// Removes views from before the log's last erasure, also half-built ones and those of old recipes.
     func removeStale(_ log: EventLog) throws {
         guard let last = try log.lastErasure(), known < last.rawValue else { return }

@@ -19,6 +19,12 @@ public enum ErasureSelection: Sendable, Hashable {
         }
     }
 
+    /// Whose rows leave the baselines of dropped events.
+    public var forgottenNode: ForgottenNode? {
+        guard case .node(let node, let mentions) = self else { return nil }
+        return ForgottenNode(node, includesMentions: mentions)
+    }
+
     /// Sealed blocks that cannot hold such events are skipped.
     var filter: BlockFilter? {
         switch self {

@@ -62,11 +62,12 @@ extension Ledger {
     /// - Parameters:
     ///   - reason: why, as it will stand in the log.
     ///   - request: what was asked for, as it will stand in the log; by default the selection.
+    ///   - forgotten: whose rows leave the baselines of events that retention has dropped; by default the node of the selection.
     /// - Throws: `.notErasable` for events of the log itself, `.full` where the log cannot be written anew.
     @discardableResult
-    public func erase(_ selection: ErasureSelection, reason: String, request: String? = nil) async throws(LedgerError)
-        -> ErasureReport
-    {
+    public func erase(
+        _ selection: ErasureSelection, reason: String, request: String? = nil, forgetting forgotten: ForgottenNode? = nil
+    ) async throws(LedgerError) -> ErasureReport {
         guard !isReadOnly else { throw readOnlyError }
         let ranges: [ClosedRange<EventSequence>]
         if case .sequences(let named) = selection {
@@ -75,23 +76,25 @@ extension Ledger {
         } else {
             ranges = try erasable(selection)
         }
-        return try await erasing { try await $0.erase(ranges, reason: reason, request: request ?? selection.description) }
+        return try await erasing(forgotten ?? selection.forgottenNode) {
+            try await $0.erase(ranges, reason: reason, request: request ?? selection.description)
+        }
     }
 
     /// Erases what was erased in another copy of this ledger, say after an older backup was restored.
     @discardableResult
     public func apply(_ erasures: [Erasure]) async throws(LedgerError) -> ErasureReport {
         guard !isReadOnly else { throw readOnlyError }
-        return try await erasing { try await $0.apply(erasures) }
+        return try await erasing(nil) { try await $0.apply(erasures) }
     }
 
     private func erasing(
-        _ work: @escaping @Sendable (EventLog) async throws -> ErasureReport
+        _ forgotten: ForgottenNode?, _ work: @escaping @Sendable (EventLog) async throws -> ErasureReport
     ) async throws(LedgerError) -> ErasureReport {
         let log = log
         do {
             return try await gate.run {
-                try await engine.erase(definitions, keyring: keyring) { try await work(log) }
+                try await engine.erase(definitions, keyring: keyring, forgetting: forgotten) { try await work(log) }
             }
         } catch {
             throw LedgerError(error, path: path)

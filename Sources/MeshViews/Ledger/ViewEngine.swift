@@ -52,6 +52,7 @@ actor ViewEngine {
     /// Takes up every view where it is: current ones go on from their checkpoints, the others are built beside.
     func start(_ definitions: [ViewDefinition], keyring: Keyring) async throws {
         try erased.removeStale(log)
+        try baselines.finishForgetting()
         let stage = MeshStage(log: log, keyring: keyring)
         self.stage = stage
         var current: [Member] = []
@@ -268,20 +269,23 @@ actor ViewEngine {
     // MARK: Erasing
 
     /// Runs `work`, which erases events, while no view is kept; then all views are begun anew.
+    /// - Parameter forgotten: whose rows leave the baselines of dropped events.
     func erase(
-        _ definitions: [ViewDefinition], keyring: Keyring, _ work: @escaping @Sendable () async throws -> ErasureReport
+        _ definitions: [ViewDefinition], keyring: Keyring, forgetting forgotten: ForgottenNode?,
+        _ work: @escaping @Sendable () async throws -> ErasureReport
     ) async throws -> ErasureReport {
         while let erasure { _ = try? await erasure.value }  // it was told to whoever asked for it
         let task = Task {
             defer { erasure = nil }
-            return try await runErasure(definitions, keyring: keyring, work)
+            return try await runErasure(definitions, keyring: keyring, forgotten, work)
         }
         erasure = task
         return try await task.value
     }
 
     private func runErasure(
-        _ definitions: [ViewDefinition], keyring: Keyring, _ work: @Sendable () async throws -> ErasureReport
+        _ definitions: [ViewDefinition], keyring: Keyring, _ forgotten: ForgottenNode?,
+        _ work: @Sendable () async throws -> ErasureReport
     ) async throws -> ErasureReport {
         try await cancelBuild()
         let (pipeline, members) = (live, liveMembers)
@@ -290,6 +294,7 @@ actor ViewEngine {
         for member in members { member.store.close() }
         served.close()
         do {
+            if let forgotten, try await baselines.forget(forgotten) { try erased.removeAll() }
             let report = try await work()
             try await start(definitions, keyring: keyring)
             return report

@@ -33,6 +33,43 @@ struct ViewBaselines: Sendable {
         return store
     }
 
+    /// Writes the baselines anew without the rows of a node, and has an event name them in the place of those before. A view whose rows this library
+    /// does not know has no baseline any more.
+    ///
+    /// - Returns: whether there are any.
+    func forget(_ node: ForgottenNode) async throws -> Bool {
+        let cut = log.first.rawValue - 1
+        guard cut > 0, let retention = try log.retention()?.retention else { return false }
+        try folder.prepareBuilding()
+        var kept: [Retention.Baseline] = []
+        for baseline in retention.baselines {
+            let name = baseline.view
+            guard try folder.digest(name, through: cut) == baseline.digest else { continue }  // of no use before, either
+            guard ForgottenNode.views.contains(name) else {
+                logger.warning(
+                    "the view \(name) begins after event \(cut): nobody can tell which of its earlier rows are of the node")
+                continue
+            }
+            let copy = try BaselineCopy(of: folder.file(name, through: cut), at: folder.building + "/" + name)
+            try node.leave(copy, of: name)
+            kept.append(baseline)
+        }
+        let digests = try folder.finishReplacement(of: cut)
+        for index in kept.indices { kept[index].digest = digests[kept[index].view] ?? [] }
+        try await log.replaceBaselines(kept)
+        try folder.replace(cut)
+        return true
+    }
+
+    /// Finishes what an interruption of `forget` left.
+    func finishForgetting() throws {
+        let cut = log.first.rawValue - 1
+        guard cut > 0, let found = try folder.replacement(of: cut) else { return }
+        let named = try log.retention()?.retention.baselines ?? []
+        let isNamed = Dictionary(named.map { ($0.view, $0.digest) }) { $1 } == found
+        if isNamed { try folder.replace(cut) } else { try folder.removeReplacement(of: cut) }
+    }
+
     /// The recipe of the view's baseline; nil where it cannot be used.
     private func usableRecipe(_ definition: ViewDefinition, through cut: UInt64) throws -> String? {
         let name = definition.name

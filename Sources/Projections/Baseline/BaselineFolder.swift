@@ -23,7 +23,9 @@ public struct BaselineFolder: Sendable {
     }
 
     /// Puts what was built, and is on the disk, in its place.
-    public func finishBuilding(through last: UInt64) throws {
+    public func finishBuilding(through last: UInt64) throws { try finishBuilding(as: String(last)) }
+
+    private func finishBuilding(as name: String) throws {
         for view in try FileManager.default.contentsOfDirectory(atPath: building) {
             let lock = "\(building)/\(view)/lock.mdb"
             if FileManager.default.fileExists(atPath: lock) { try FileManager.default.removeItem(atPath: lock) }
@@ -31,11 +33,44 @@ public struct BaselineFolder: Sendable {
             try Self.sync("\(building)/\(view)")
         }
         try Self.sync(building)
-        let place = "\(path)/\(last)"
+        let place = path + "/" + name
         if FileManager.default.fileExists(atPath: place) { try FileManager.default.removeItem(atPath: place) }
         try FileManager.default.moveItem(atPath: building, toPath: place)
         try Self.sync(path)
         try Self.sync((path as NSString).deletingLastPathComponent)
+    }
+
+    // MARK: Replacing
+
+    /// Puts what was built beside those in force, until an event names it.
+    /// - Returns: the hash of each view's file.
+    public func finishReplacement(of last: UInt64) throws -> [String: [UInt8]] {
+        try finishBuilding(as: "\(last)-next")
+        return try replacement(of: last) ?? [:]
+    }
+
+    /// The hashes of what waits to take the place of the baselines in force; nil where nothing does.
+    public func replacement(of last: UInt64) throws -> [String: [UInt8]]? {
+        let place = "\(path)/\(last)-next"
+        guard FileManager.default.fileExists(atPath: place) else { return nil }
+        var digests: [String: [UInt8]] = [:]
+        for view in try FileManager.default.contentsOfDirectory(atPath: place) {
+            digests[view] = try Self.digest(ofFile: "\(place)/\(view)/data.mdb")
+        }
+        return digests
+    }
+
+    /// Puts the replacement in the place of the baselines in force, which go. Can be repeated after an interruption.
+    public func replace(_ last: UInt64) throws {
+        let (place, next) = ("\(path)/\(last)", "\(path)/\(last)-next")
+        if FileManager.default.fileExists(atPath: place) { try FileManager.default.removeItem(atPath: place) }
+        try FileManager.default.moveItem(atPath: next, toPath: place)
+        try Self.sync(path)
+    }
+
+    public func removeReplacement(of last: UInt64) throws {
+        try FileManager.default.removeItem(atPath: "\(path)/\(last)-next")
+        try Self.sync(path)
     }
 
     /// Removes all but those that are in force.
@@ -48,7 +83,10 @@ public struct BaselineFolder: Sendable {
 
     /// The hash of a baseline's file, by which it is named; nil where it is missing. Nothing of the file is interpreted before it was checked.
     public func digest(_ view: String, through last: UInt64) throws -> [UInt8]? {
-        let path = file(view, through: last)
+        try Self.digest(ofFile: file(view, through: last))
+    }
+
+    private static func digest(ofFile path: String) throws -> [UInt8]? {
         guard FileManager.default.fileExists(atPath: path) else { return nil }
         let handle = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
         defer { try? handle.close() }  // only read

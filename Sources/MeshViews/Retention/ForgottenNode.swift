@@ -1,0 +1,59 @@
+import LMDB
+import Projections
+import ProtobufWire
+
+/// A node whose rows leave the baselines of dropped events when its events are erased.
+public struct ForgottenNode: Sendable, Hashable {
+    public var number: UInt32
+    /// Whether messages to it go, too.
+    public var includesMentions: Bool
+
+    public init(_ number: UInt32, includesMentions: Bool = false) {
+        self.number = number
+        self.includesMentions = includesMentions
+    }
+
+    /// Views whose rows are known to be of which node.
+    static let views: Set<String> = ["nodes", "positions", "telemetry", "messages"]
+
+    /// Copies a view's baseline without what is of the node.
+    func leave(_ copy: BaselineCopy, of view: String) throws(StorageError) {
+        var gone: [[UInt8]: UInt64] = [:]
+        if view == "messages" {
+            try copy.forEach("messages") { (key, value) throws(StorageError) in
+                if isOfNode(message: key, value) { gone[Array(key.asArray.prefix(9)), default: 0] += 1 }
+            }
+        }
+        let prefix = bigEndian(number)
+        for name in try copy.tableNames() {
+            try copy.copy(name) { (key, value) throws(StorageError) in
+                switch (view, name) {
+                case (_, "carry.entries"): isEntry(key, prefix) ? nil : value.asArray
+                case ("messages", "messages"): isOfNode(message: key, value) ? nil : value.asArray
+                case ("messages", "counts"): less(value, by: gone[key.asArray] ?? 0)
+                case ("messages", "packets"), ("messages", "waiting"), ("nodes", "nodes"), ("positions", "positions"),
+                    ("positions", "counts"), ("telemetry", "telemetry"), ("telemetry", "counts"):
+                    key.starts(with: prefix) ? nil : value.asArray
+                default: value.asArray
+                }
+            }
+        }
+        try copy.finish()
+    }
+
+    /// What the fold carries of a node has its number behind a byte that says what it is; of sources, that byte is another.
+    private func isEntry(_ key: RawSpan, _ prefix: [UInt8]) -> Bool {
+        key.byteCount == 5 && key.bigEndianUInt32(at: 1) == number
+    }
+
+    /// One that cannot be read goes as well.
+    private func isOfNode(message key: RawSpan, _ value: RawSpan) -> Bool {
+        guard let row = MessageRow.decode(key: key, value: value) else { return true }
+        return row.from == number || includesMentions && row.to == number
+    }
+
+    private func less(_ value: RawSpan, by count: UInt64) -> [UInt8]? {
+        let stored = value.bigEndianUInt64(at: 0)
+        return stored > count ? bigEndian(stored - count) : nil
+    }
+}

@@ -1,0 +1,65 @@
+import Foundation
+public import LMDB
+import ProtobufWire
+
+/// Writes a baseline anew without some of its rows: no page of the new file has their bytes.
+public struct BaselineCopy {
+    /// In rows: what one transaction copies.
+    private static let step = 4_096
+
+    private let from: Environment
+    private let to: Environment
+
+    /// - Parameters:
+    ///   - file: the baseline's data file, which was checked; it is only read.
+    ///   - path: a folder that does not exist yet.
+    public init(of file: String, at path: String) throws {
+        try FileManager.default.createDirectory(
+            atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        var options = EnvironmentOptions(access: .readOnly, sizeLimit: ViewStore.reservation, maximumTables: 64)
+        options.excludesWriters = true
+        options.createsFolder = false
+        from = try Environment.open((file as NSString).deletingLastPathComponent, options)
+        to = try Environment.open(
+            path, EnvironmentOptions(sizeLimit: ViewStore.reservation, maximumTables: 64))
+    }
+
+    public func tableNames() throws(StorageError) -> [String] { try from.tableNames() }
+
+    /// Copies a table.
+    /// - Parameter row: gives the value that a row is to have, nil where it goes.
+    public func copy(_ name: String, _ row: (RawSpan, RawSpan) throws(StorageError) -> [UInt8]?) throws(StorageError) {
+        let (source, target) = (try from.table(name), try to.table(name))
+        var last: [UInt8]?
+        var isThere = true
+        while isThere {
+            let read = try from.beginRead()
+            var write = try to.beginWrite()
+            var cursor = try read.cursor(source)
+            if let last { isThere = try cursor.seek(atOrAfter: (last + [0]).rawSpan) } else { isThere = try cursor.first() }
+            for _ in 0..<Self.step where isThere {
+                if let value = try row(cursor.key, cursor.value) {
+                    try write.put(target, key: cursor.key, value: value.rawSpan, .append)
+                }
+                last = cursor.key.asArray
+                isThere = try cursor.next()
+            }
+            try write.commit()
+        }
+    }
+
+    /// Visits the rows of a table.
+    public func forEach(_ name: String, _ body: (RawSpan, RawSpan) throws(StorageError) -> Void) throws(StorageError) {
+        let table = try from.table(name)
+        let read = try from.beginRead()
+        var cursor = try read.cursor(table)
+        while try cursor.next() { try body(cursor.key, cursor.value) }
+    }
+
+    /// Closes both files; the new one is on the disk.
+    public func finish() throws(StorageError) {
+        try to.sync()
+        to.close()
+        from.close()
+    }
+}
