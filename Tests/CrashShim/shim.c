@@ -3,6 +3,9 @@
  * SHIM_TRACE=FILE   records each call, in the order in which they were made, one behind the other:
  *                   kind (1), file (1), 6 bytes 0, offset (8), length (8), then the bytes of a write. A write to a descriptor with
  *                   O_DSYNC has a kind of its own: it is durable when it returns.
+ * SHIM_WHOLE=1      records all files and folders with it, not the log's data file alone: byte 2 to 5 are the number of the path, which a record
+ *                   of kind NAME tells; files that are made or emptied, folders that are made or removed, files that are renamed (the offset is
+ *                   the number of the new path) or removed. Files that only mean something to processes that run are left out.
  * SHIM_FAIL=N SHIM_ERROR=E SHIM_KIND=K
  *                   makes call number N (from 1) of kind K (`write`, `sync` or `any`) fail with the errno E, and all after it too when
  *                   SHIM_STICKY is set; E of 0 makes a write short.
@@ -23,13 +26,14 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-enum kind { WRITE = 1, SYNC = 2, TRUNCATE = 3, ALLOCATE = 4, ACK = 5, WRITE_SYNCED = 6 };
+enum kind { WRITE = 1, SYNC = 2, TRUNCATE = 3, ALLOCATE = 4, ACK = 5, WRITE_SYNCED = 6,
+            NAME = 7, RENAME = 8, UNLINK = 9, MAKE = 10, MAKE_FOLDER = 11, REMOVE_FOLDER = 12 };
 enum file { OTHER = 0, DATA = 1, ACKS = 2, REST = 3 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static const char *root, *count_path, *switch_path;
 static size_t root_length;
-static int trace = -1, wants_write, wants_sync, is_sticky, error_number;
+static int trace = -1, is_whole, wants_write, wants_sync, is_sticky, error_number;
 static long fail_at, seen;
 
 #define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
@@ -48,6 +52,7 @@ __attribute__((constructor)) static void begin(void) {
     root_length = root ? strlen(root) : 0;
     const char *path = getenv("SHIM_TRACE"), *kind = getenv("SHIM_KIND"), *number = getenv("SHIM_ERROR"), *at = getenv("SHIM_FAIL");
     if (path) trace = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    is_whole = trace >= 0 && getenv("SHIM_WHOLE") != NULL;
     wants_write = !kind || strcmp(kind, "sync") != 0;
     wants_sync = !kind || strcmp(kind, "write") != 0;
     is_sticky = getenv("SHIM_STICKY") != NULL;
@@ -86,11 +91,47 @@ static void put(const void *bytes, size_t length) {
     }
 }
 
-static void note(enum kind kind, enum file file, uint64_t offset, uint64_t length) {
+static void note_path(enum kind kind, enum file file, uint32_t path, uint64_t offset, uint64_t length) {
     unsigned char head[24] = {(unsigned char)kind, (unsigned char)file};
+    memcpy(head + 2, &path, 4);
     memcpy(head + 8, &offset, 8);
     memcpy(head + 16, &length, 8);
     put(head, sizeof head);
+}
+
+/* The number of a path below the root, from 1; 0 for others and for files that mean nothing to whoever comes later. Under the lock. */
+static uint32_t number_of(const char *path) {
+    static char *names[8192];
+    static uint32_t count;
+    size_t length = strlen(path);
+    if (length < root_length || memcmp(path, root, root_length) != 0 || strcmp(path + root_length, "/acks") == 0) return 0;
+    const char *name = strrchr(path, '/');
+    if (strcmp(name, "/lock.mdb") == 0 || strcmp(name, "/LOCK") == 0 || strcmp(name, "/control.sock") == 0) return 0;
+    for (uint32_t i = 0; i < count; i++)
+        if (strcmp(names[i], path) == 0) return i + 1;
+    if (count == sizeof names / sizeof *names) abort();
+    names[count++] = strdup(path);
+    note_path(NAME, REST, count, 0, length - root_length);
+    put(path + root_length, length - root_length);
+    return count;
+}
+
+static uint32_t number_of_fd(int fd) {
+    char link[64], path[4096];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    ssize_t length = readlink(link, path, sizeof path - 1);
+    if (!is_whole || length < 0) return 0;
+    path[length] = 0;
+    return number_of(path);
+}
+
+static void note_call(enum kind kind, const char *path, const char *to) {
+    int error = errno;
+    pthread_mutex_lock(&lock);
+    uint32_t number = number_of(path), target = to ? number_of(to) : 0;
+    if (number) note_path(kind, REST, number, target, 0);
+    pthread_mutex_unlock(&lock);
+    errno = error;
 }
 
 /* Whether this call is the one that fails. */
@@ -120,9 +161,10 @@ static ssize_t write_at(int fd, const struct iovec *parts, int count, off_t offs
         result = is_placed ? real_pwritev(fd, parts, count, offset) : real_writev(fd, parts, count);
     }
     int error = errno;
-    if (result > 0 && (file == DATA || file == ACKS)) {
+    uint32_t number = number_of_fd(fd);
+    if (result > 0 && (file == DATA || file == ACKS || number)) {
         int is_synced = (fcntl(fd, F_GETFL) & O_DSYNC) != 0;
-        note(file == ACKS ? ACK : is_synced ? WRITE_SYNCED : WRITE, file, (uint64_t)place, (uint64_t)result);
+        note_path(file == ACKS ? ACK : is_synced ? WRITE_SYNCED : WRITE, file, number, (uint64_t)place, (uint64_t)result);
         size_t left = (size_t)result;
         for (int part = 0; part < count && left > 0; part++) {
             size_t length = parts[part].iov_len < left ? parts[part].iov_len : left;
@@ -171,7 +213,8 @@ static int synced(int fd, int (*call)(int)) {
         result = call(fd);
     }
     int error = errno;
-    if (result == 0 && file == DATA) note(SYNC, file, 0, 0);
+    uint32_t number = number_of_fd(fd);
+    if (result == 0 && (file == DATA || number)) note_path(SYNC, file, number, 0, 0);
     pthread_mutex_unlock(&lock);
     errno = error;
     return result;
@@ -188,7 +231,8 @@ int ftruncate(int fd, off_t length) {
     if (fails(TRUNCATE, file)) errno = error_number ? error_number : EIO;
     else result = real_ftruncate(fd, length);
     int error = errno;
-    if (result == 0 && file == DATA) note(TRUNCATE, file, 0, (uint64_t)length);
+    uint32_t number = number_of_fd(fd);
+    if (result == 0 && (file == DATA || number)) note_path(TRUNCATE, file, number, 0, (uint64_t)length);
     pthread_mutex_unlock(&lock);
     errno = error;
     return result;
@@ -200,8 +244,62 @@ int posix_fallocate(int fd, off_t offset, off_t length) {
     if (file == OTHER) return real_fallocate(fd, offset, length);
     pthread_mutex_lock(&lock);
     int result = fails(ALLOCATE, file) ? (error_number ? error_number : EIO) : real_fallocate(fd, offset, length);
-    if (result == 0 && file == DATA) note(ALLOCATE, file, (uint64_t)offset, (uint64_t)length);
+    uint32_t number = number_of_fd(fd);
+    if (result == 0 && (file == DATA || number)) note_path(ALLOCATE, file, number, (uint64_t)offset, (uint64_t)length);
     pthread_mutex_unlock(&lock);
     return result;
 }
 int posix_fallocate64(int fd, off64_t offset, off64_t length) { return posix_fallocate(fd, offset, length); }
+
+/* Names. */
+
+int open(const char *path, int flags, ...) {
+    mode_t mode = 0;
+    if (flags & O_CREAT) {
+        va_list rest;
+        va_start(rest, flags);
+        mode = va_arg(rest, mode_t);
+        va_end(rest);
+    }
+    static int (*real_open)(const char *, int, ...);
+    if (!real_open) real_open = REAL(open);
+    int is_new = is_whole && (flags & O_CREAT) && access(path, F_OK) != 0;
+    int fd = real_open(path, flags, mode);
+    if (is_whole && fd >= 0 && is_new) note_call(MAKE, path, NULL);
+    if (is_whole && fd >= 0 && !is_new && (flags & O_TRUNC)) note_call(TRUNCATE, path, NULL);
+    return fd;
+}
+int open64(const char *path, int flags, ...) {
+    mode_t mode = 0;
+    if (flags & O_CREAT) {
+        va_list rest;
+        va_start(rest, flags);
+        mode = va_arg(rest, mode_t);
+        va_end(rest);
+    }
+    return open(path, flags, mode);
+}
+
+int rename(const char *from, const char *to) {
+    int result = REAL(rename)(from, to);
+    if (is_whole && result == 0) note_call(RENAME, from, to);
+    return result;
+}
+
+int unlink(const char *path) {
+    int result = REAL(unlink)(path);
+    if (is_whole && result == 0) note_call(UNLINK, path, NULL);
+    return result;
+}
+
+int mkdir(const char *path, mode_t mode) {
+    int result = REAL(mkdir)(path, mode);
+    if (is_whole && result == 0) note_call(MAKE_FOLDER, path, NULL);
+    return result;
+}
+
+int rmdir(const char *path) {
+    int result = REAL(rmdir)(path);
+    if (is_whole && result == 0) note_call(REMOVE_FOLDER, path, NULL);
+    return result;
+}

@@ -36,98 +36,90 @@ struct BitRot {
         let wanted = bits == 0 ? total : min(bits, total)
         let tally = Mutex(Tally())
         let failure = Mutex<(any Error)?>(nil)
-        let (jobs, bits, seed) = (jobs, bits, seed)
-        let (program, reports) = (program, reports)
+        let (jobs, program, reports) = (jobs, program, reports)
+        let choice = BitChoice(total: total, seed: bits == 0 ? nil : seed)
         let truth = try Truth(pristine)
+        let begun = ContinuousClock.now
         DispatchQueue.concurrentPerform(iterations: jobs) { job in
             do {
-                let work = scratch.path + "/work\(job)"
-                try FileManager.default.copyItem(atPath: pristine, toPath: work)
-                let share = Share(
-                    first: wanted * job / jobs, end: wanted * (job + 1) / jobs, total: total, seed: bits == 0 ? nil : seed)
-                try Self.run(share, truth, pristine, work, program, reports: reports / jobs, tally)
+                let place = Place(
+                    pristine: pristine, work: scratch.path + "/work\(job)", progress: scratch.path + "/progress\(job)")
+                try FileManager.default.copyItem(atPath: pristine, toPath: place.work)
+                let range = wanted * job / jobs..<wanted * (job + 1) / jobs
+                try Self.run(range, choice, truth, place, program, reports: reports / jobs, tally)
             } catch {
                 failure.withLock { $0 = error }
             }
         }
         let sums = tally.withLock { $0 }
+        let seconds = Double((ContinuousClock.now - begun).components.seconds) + 1
         say(
-            "\(sums.images) images of \(size) bytes: \(sums.whole) read as they were, \(sums.refused) refused at open, "
-                + "\(sums.damaged) named as damaged, \(sums.crashes) crashed the store in the reader, \(sums.reported) of these "
-                + "reported by verify; \(sums.salvages) salvages")
+            "\(sums.counts.images) images of \(size) bytes: \(sums.counts.whole) read as they were, \(sums.counts.refused) refused at open, "
+                + "\(sums.counts.damaged) named as damaged, \(sums.crashes) crashed the store in the reader, \(sums.reported) of these "
+                + "reported by verify; \(sums.counts.salvages) salvages; \(Int(Double(sums.counts.images) / seconds)) images a second"
+        )
         if let error = failure.withLock({ $0 }) { throw error }
-        guard sums.images == wanted else { throw Failure("only \(sums.images) of \(wanted) images were looked at") }
+        guard sums.counts.images == wanted else { throw Failure("only \(sums.counts.images) of \(wanted) images were looked at") }
     }
 
-    fileprivate struct Tally {
-        var images = 0
-        var whole = 0
-        var refused = 0
-        var damaged = 0
+    private struct Tally {
+        var counts = BitCounts()
         var crashes = 0
         var reported = 0
-        var salvages = 0
     }
 
-    /// Which images one job looks at.
-    private struct Share: Sendable {
-        var first: Int
-        let end: Int
-        let total: Int
-        /// Nil for every bit in turn.
-        let seed: UInt64?
+    /// Where one job works.
+    private struct Place: Sendable {
+        let pristine: String
+        let work: String
+        let progress: String
     }
 
     private static func run(
-        _ share: Share, _ truth: Truth, _ pristine: String, _ work: String, _ program: URL, reports: Int,
+        _ range: Range<Int>, _ choice: BitChoice, _ truth: Truth, _ place: Place, _ program: URL, reports: Int,
         _ tally: borrowing Mutex<Tally>
     ) throws {
-        var next = share.first
+        var next = range.lowerBound
         var reported = 0
-        while next < share.end {
-            let state = Mutex<(begun: Int?, verdicts: [String], wrong: [String])>((nil, [], []))
+        while next < range.upperBound {
+            let wrong = Mutex<[String]>([])
+            try? FileManager.default.removeItem(atPath: place.progress)  // so where there is none
             var arguments = [
-                "bitrot-child", "pristine=\(pristine)", "work=\(work)", "first=\(next)", "end=\(share.end)",
-                "total=\(share.total)",
+                "bitrot-child", "pristine=\(place.pristine)", "work=\(place.work)", "progress=\(place.progress)", "first=\(next)",
+                "end=\(range.upperBound)", "total=\(choice.total)",
             ]
-            if let seed = share.seed { arguments.append("seed=\(seed)") }
+            if let seed = choice.seed { arguments.append("seed=\(seed)") }
             let (end, errors) = try Child.run(Child.program, arguments, patience: 60) { line in
-                let words = line.split(separator: " ", maxSplits: 1).map(String.init)
-                state.withLock { state in
-                    switch words.first {
-                    case "begin": state.begun = words.last.flatMap { Int($0) }
-                    case "wrong": state.wrong.append(words.last ?? "")
-                    default: state.verdicts.append(words.first ?? "")
-                    }
-                }
+                if line.hasPrefix("wrong ") { wrong.withLock { $0.append(line) } }
             }
-            let result = state.withLock { $0 }
-            tally.withLock { $0.add(result.verdicts) }
-            guard result.wrong.isEmpty else { throw Failure(result.wrong.joined(separator: "\n")) }
+            let counts = BitProgress.read(place.progress)
+            tally.withLock { if let counts { $0.counts.add(counts) } }
+            let told = wrong.withLock { $0 }
+            guard told.isEmpty else { throw Failure(told.joined(separator: "\n")) }
+            let bit = counts.map { choice.bit(Int($0.next)) }
             switch end {
-            case .exited(0): return
-            case .hung: throw Failure("bit \(result.begun.map { String($0) } ?? "?") hangs the reader")
+            case .exited(0):
+                tally.withLock { $0.reported += reported }
+                return
+            case .hung: throw Failure("bit \(bit.map { String($0) } ?? "?") hangs the reader")
             case .exited(let status): throw Failure("the reader ended with \(status): \(errors)")
             case .signalled:
-                guard let begun = result.begun else { throw Failure("the reader crashed before it began: \(errors)") }
-                let bit = BitRotChild.bit(begun, total: share.total, seed: share.seed)
-                tally.withLock { $0.crashes += 1 }
-                try salvage(truth, work, bit, tally)
+                guard let counts, let bit else { throw Failure("the reader crashed before it began: \(errors)") }
+                if let wrong = try truth.salvage(of: place.work, bit: bit) { throw Failure(wrong) }
                 if reported < reports {
-                    try report(work, pristine, bit, program)
+                    try report(place.work, place.pristine, bit, program)
                     reported += 1
-                    tally.withLock { $0.reported += 1 }
                 }
-                try BitRotChild.restore(pristine, work)
-                tally.withLock { $0.images += 1 }
-                next = begun + 1
+                try BitRotChild.restore(place.pristine, place.work)
+                tally.withLock {
+                    $0.crashes += 1
+                    $0.counts.images += 1
+                    $0.counts.salvages += 1
+                }
+                next = Int(counts.next) + 1
             }
         }
-    }
-
-    private static func salvage(_ truth: Truth, _ work: String, _ bit: Int, _ tally: borrowing Mutex<Tally>) throws {
-        if let wrong = try truth.salvage(of: work, bit: bit) { throw Failure(wrong) }
-        tally.withLock { $0.salvages += 1 }
+        tally.withLock { $0.reported += reported }
     }
 
     /// The image is still as the reader that it crashed had it.
@@ -169,20 +161,5 @@ struct BitRot {
             try await log.append(events, cursor: SourceCursor(key: "file", value: generator.bytes(30)))
         }
         await log.close()
-    }
-}
-
-extension BitRot.Tally {
-    fileprivate mutating func add(_ verdicts: [String]) {
-        for verdict in verdicts {
-            switch verdict {
-            case "whole": whole += 1
-            case "refused": refused += 1
-            case "damaged": damaged += 1
-            default: continue
-            }
-            images += 1
-            salvages += 1
-        }
     }
 }

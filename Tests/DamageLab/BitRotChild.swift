@@ -3,42 +3,136 @@ import Foundation
 import Glibc
 import TestKit
 
-/// Reads one image after the other, until one crashes it.
+/// Reads one image after the other, until one crashes it. The images follow each other in one file, of which a bit is flipped and flipped back.
 ///
-/// Prints `begin N` before each image, and after it `whole`, `refused`, `damaged`, or `wrong …`.
+/// What can notice the changed bit is read again: all, through a log that is opened anew, where the bit is in what leads to rows or in the last events,
+/// which opening reads; else the events of the page that it is in, through a log that stays open. Prints `wrong …` where an image is read wrongly,
+/// and something now and then, so that a hang is noticed; what it found so far, and where it is, stands in a file.
 struct BitRotChild {
-    private let options: Options
+    /// Bits that nobody can notice, and salvages of images that only some events can notice, are looked at one in so many.
+    static let stride = 61
 
-    init(_ options: Options) throws { self.options = options }
+    private let path: String
+    private let bits: BitChoice
+    private let range: Range<Int>
+    private let truth: Truth
+    private let progress: BitProgress
+    private let file: Int32
+
+    init(_ options: Options) throws {
+        path = try options.text("work")
+        bits = try BitChoice(options)
+        range = try options.number("first", 0)..<options.number("end", 0)
+        truth = try Truth(options.text("pristine"))
+        progress = try BitProgress(options.text("progress"))
+        file = unsafe Glibc.open(path + "/log/1/data.mdb", O_RDWR | O_CLOEXEC)
+        guard file >= 0 else { throw Failure("\(path) cannot be opened") }
+    }
 
     func run() async throws {
-        let pristine = try options.text("pristine")
-        let work = try options.text("work")
-        let total = try options.number("total", 0)
-        let truth = try Truth(pristine)
-        let seed = try UInt64(options.number("seed", -1) < 0 ? 0 : options.number("seed", 0))
-        let isSample = try options.number("seed", -1) >= 0
-        let path = work + "/log/1/data.mdb"
-        let file = unsafe open(path, O_RDWR | O_CLOEXEC)
-        guard file >= 0 else { throw Failure("\(path) cannot be opened") }
-        for index in try options.number("first", 0)..<options.number("end", 0) {
-            let bit = Self.bit(index, total: total, seed: isSample ? seed : nil)
-            say("begin \(index)")
-            Self.flip(bit, file)
-            say(try await verdict(work, bit, truth))
-            Self.flip(bit, file)
+        var log = try? open()  // before the first bit is flipped
+        var counts = BitCounts()
+        for index in range {
+            if index % 256 == 0 { say("tick") }
+            let bit = bits.bit(index)
+            counts.next = UInt64(index)
+            progress.write(counts)
+            flip(bit)
+            if let wrong = try await look(bit, index, &log, &counts) { say("wrong bit \(bit): \(wrong)") }
+            flip(bit)
+            counts.images += 1
         }
-        close(file)
+        counts.next = UInt64(range.upperBound)
+        progress.write(counts)
+        await log?.close()
     }
 
-    /// The bit of an image: each in turn, or as the seed says.
-    static func bit(_ index: Int, total: Int, seed: UInt64?) -> Int {
-        guard let seed else { return index }
-        var generator = SeededGenerator(seed: seed &+ UInt64(index) &* 0x1000_0001)
-        return Int(generator.next() % UInt64(total))
+    private func open() throws(EventLogError) -> EventLog {
+        // Without a cache, so that every look is at the file.
+        try EventLog.open(at: path, options: EventLogOptions(access: .readOnly, blockCacheLimit: 0))
     }
 
-    private static func flip(_ bit: Int, _ file: Int32) {
+    private func look(_ bit: Int, _ index: Int, _ log: inout EventLog?, _ counts: inout BitCounts) async throws -> String? {
+        let reach = truth.reach(bit)
+        if isSalvaged(reach, index) {
+            counts.salvages += 1
+            if let wrong = try truth.salvage(of: path, bit: bit) { return wrong }
+        }
+        let events: ClosedRange<UInt64>
+        switch reach {
+        case .nothing where index % Self.stride != 0:
+            counts.whole += 1
+            return nil
+        case .nothing, .everything: events = 1...UInt64(truth.events.count)
+        case .events(let range): events = range
+        }
+        let isOpenedAnew = truth.isRead(atOpen: events)
+        if isOpenedAnew {
+            await log?.close()
+            log = nil
+        }
+        do throws(EventLogError) {
+            if log == nil { log = try open() }
+        } catch {
+            counts.refused += 1
+            return nil
+        }
+        guard let current = log else { return nil }
+        let (wrong, isWhole) = read(current, events, bit)
+        if isOpenedAnew {
+            await current.close()
+            log = nil
+        }
+        if isWhole { counts.whole += 1 } else { counts.damaged += 1 }
+        if isWhole && truth.isVital[bit / 8] { return "it is of events \(truth.touched(bit)), and is not found by a check" }
+        return wrong
+    }
+
+    private func isSalvaged(_ reach: Truth.Reach, _ index: Int) -> Bool {
+        if case .everything = reach { return true }
+        return index % Self.stride == 0
+    }
+
+    /// Reads the events, those before and after them, and checks them; all of the log, where they are all.
+    private func read(_ log: EventLog, _ events: ClosedRange<UInt64>, _ bit: Int) -> (wrong: String?, isWhole: Bool) {
+        let all = UInt64(truth.events.count)
+        let (first, last) = (max(events.lowerBound, 2) - 1, min(events.upperBound + 1, all))
+        var wrong: String?
+        var isWhole = true
+        var seen: UInt64 = 0
+        do {
+            try log.withEvents(from: EventSequence(first)) { header, payload in
+                seen += 1
+                let sequence = header.sequence.rawValue
+                guard sequence >= first, sequence <= all else {
+                    wrong = "event \(sequence) is invented"
+                    return true
+                }
+                let event = truth.events[Int(sequence) - 1]
+                let isSame = unsafe payload.withUnsafeBytes { unsafe event.payload.elementsEqual($0) }
+                if header != event.header || !isSame { wrong = "event \(sequence) is read with other bytes" }
+                return sequence != last && seen <= last - first + 2
+            }
+            if seen != last - first + 1 { isWhole = false }
+            for sequence in [truth.touched(bit).lowerBound, events.lowerBound, events.upperBound] where sequence > 0 {
+                if let event = try log.event(EventSequence(sequence)), event != truth.events[Int(sequence) - 1] {
+                    wrong = "event \(sequence) is found with other bytes"
+                }
+            }
+        } catch {
+            isWhole = false
+        }
+        do throws(EventLogError) {
+            let isAll = events.lowerBound == 1 && events.upperBound == all
+            let result = isAll ? try log.verify() : try log.verify(around: EventSequence(first)...EventSequence(last))
+            if !result.isIntact { isWhole = false }
+        } catch {
+            isWhole = false
+        }
+        return (wrong, isWhole)
+    }
+
+    private func flip(_ bit: Int) {
         var byte: UInt8 = 0
         _ = unsafe pread(file, &byte, 1, off_t(bit / 8))
         byte ^= 1 << UInt8(bit % 8)
@@ -48,55 +142,5 @@ struct BitRotChild {
     static func restore(_ pristine: String, _ work: String) throws {
         try Data(contentsOf: URL(fileURLWithPath: pristine + "/log/1/data.mdb"))
             .write(to: URL(fileURLWithPath: work + "/log/1/data.mdb"))
-    }
-
-    private func verdict(_ work: String, _ bit: Int, _ truth: Truth) async throws -> String {
-        if let wrong = try truth.salvage(of: work, bit: bit) { return "wrong \(wrong)" }
-        let log: EventLog
-        do throws(EventLogError) {
-            log = try EventLog.open(at: work, options: EventLogOptions(access: .readOnly))
-        } catch {
-            return "refused"
-        }
-        let (wrong, isWhole) = read(log, bit, truth)
-        await log.close()
-        if let wrong { return "wrong bit \(bit): \(wrong)" }
-        if isWhole && truth.isVital[bit / 8] {
-            return "wrong bit \(bit) of events \(truth.touched(bit)) is not found by a check"
-        }
-        return isWhole ? "whole" : "damaged"
-    }
-
-    private func read(_ log: EventLog, _ bit: Int, _ truth: Truth) -> (wrong: String?, isWhole: Bool) {
-        var wrong: String?
-        var isWhole = true
-        var seen = 0
-        do {
-            try log.withEvents(from: EventSequence(1)) { header, payload in
-                seen += 1
-                let sequence = header.sequence.rawValue
-                guard sequence >= 1, sequence <= UInt64(truth.events.count) else {
-                    wrong = "event \(sequence) is invented"
-                    return true
-                }
-                let event = truth.events[Int(sequence) - 1]
-                let isSame = unsafe payload.withUnsafeBytes { unsafe event.payload.elementsEqual($0) }
-                if header != event.header || !isSame { wrong = "event \(sequence) is read with other bytes" }
-                return seen <= truth.events.count + 1
-            }
-            if seen != truth.events.count { isWhole = false }
-            let touched = EventSequence(truth.touched(bit).lowerBound)
-            if let event = try log.event(touched), event != truth.events[Int(touched.rawValue) - 1] {
-                wrong = "event \(touched) is found with other bytes"
-            }
-        } catch {
-            isWhole = false
-        }
-        do throws(EventLogError) {
-            if try !log.verify().isIntact { isWhole = false }
-        } catch {
-            isWhole = false
-        }
-        return (wrong, isWhole)
     }
 }

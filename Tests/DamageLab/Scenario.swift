@@ -13,6 +13,8 @@ struct Scenario {
     private let start: UInt64
     /// Whether the log is compacted now and then, which writes files of other names.
     private let compacts: Bool
+    /// Whether it is compacted at least once.
+    private let alwaysCompacts: Bool
 
     init(_ options: Options) throws {
         path = try options.text("path")
@@ -20,6 +22,7 @@ struct Scenario {
         appends = try options.number("appends", 12)
         start = UInt64(try options.number("start", 1_000_000))
         compacts = try options.number("compacts", 0) > 0
+        alwaysCompacts = try options.number("compacts", 0) > 1
     }
 
     /// Prints `failed CODE` for each append that was refused, and goes on with the next.
@@ -29,12 +32,13 @@ struct Scenario {
         var generator = SeededGenerator(seed: seed)
         var log = try? Self.open(path)  // told below
         var next = start
-        for _ in 0..<appends {
+        for place in 0..<appends {
             guard let current = log else {
                 say("failed open")
                 log = try? Self.open(path)  // the next append tries again
                 continue
             }
+            if alwaysCompacts && place == appends / 2 { await compact(current) }
             let outcome = await step(current, &generator, &next, acks)
             if outcome || current.areWritesClosed {
                 await current.close()
@@ -42,6 +46,10 @@ struct Scenario {
             }
         }
         await log?.close()
+    }
+
+    private func compact(_ log: EventLog) async {
+        do throws(EventLogError) { _ = try await log.compact() } catch { say("failed compact: \(error.code)") }
     }
 
     private static func open(_ path: String) throws -> EventLog {
@@ -61,7 +69,7 @@ struct Scenario {
         case 0,
             1 where compacts:
             if compacts && Bool.random(using: &generator) {
-                do throws(EventLogError) { _ = try await log.compact() } catch { say("failed compact: \(error.code)") }
+                await compact(log)
             } else {
                 do throws(EventLogError) { try await log.seal() } catch { say("failed seal: \(error.code)") }
             }

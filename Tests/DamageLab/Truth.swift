@@ -12,6 +12,18 @@ struct Truth {
     private var owners: [UInt32] = []
     /// For each byte: whether a changed bit there must be found by a check of the log.
     private(set) var isVital: [Bool] = []
+    /// For each page: who may notice a changed bit in it.
+    private var reaches: [Reach] = []
+
+    /// What a changed bit can change for those who read the log.
+    enum Reach {
+        /// Anything: it is in what leads to other rows, or in rows that tell of the whole log.
+        case everything
+        /// These events: it is in a page that holds nothing but them.
+        case events(ClosedRange<UInt64>)
+        /// Nothing: the last commit does not use the page, or nobody reads the byte.
+        case nothing
+    }
 
     init(_ path: String) throws {
         let file = path + "/log/1/data.mdb"
@@ -35,20 +47,8 @@ struct Truth {
         owners = [UInt32](repeating: 0, count: file.size)
         isVital = [Bool](repeating: false, count: file.size)
         var buffer: [UInt8] = []
-        var live = PageSet()
-        let meta = MetaPage.both(file)
-        if let last = meta.last {
-            var tables = PageTree(file, lastPage: last.lastPage)
-            tables.walk(last.tables) { _, page in
-                for index in 0..<(page.nodeCount ?? 0) {
-                    guard let node = page.leafNode(at: page.nodeOffset(index)), node.isTable,
-                        let root = TableRoot(row: page.bytes.extracting(node.data))
-                    else { continue }
-                    var tree = PageTree(file, lastPage: last.lastPage)
-                    tree.walk(root) { number, _ in live.insert(number) }
-                }
-            }
-        }
+        let (live, reaches) = findReaches(file)
+        self.reaches = reaches
         for number in 2..<file.pageCount {
             guard file.readPage(number, into: &buffer) else { continue }
             let page = PageBytes(unsafe buffer.span.bytes)
@@ -75,6 +75,85 @@ struct Truth {
         }
         let bytes = unsafe start.span.bytes
         return bytes.littleEndian32(at: 8) == 0x014c_424d ? UInt64(bytes.littleEndian32(at: 12) ?? 0) : 0
+    }
+
+    /// - Returns: the leaf pages that the last commit uses.
+    private func findReaches(_ file: DataFile) -> (live: PageSet, reaches: [Reach]) {
+        var live = PageSet()
+        var reaches = [Reach](repeating: .nothing, count: Int(file.pageCount))
+        reaches[0] = .everything
+        reaches[1] = .everything
+        guard let last = MetaPage.both(file).last else { return (live, reaches) }
+        var tables = PageTree(file, lastPage: last.lastPage)
+        for page in Self.branches(file, last.tables) { reaches[page] = .everything }
+        tables.walk(last.tables) { number, page in
+            reaches[Int(number)] = .everything
+            for index in 0..<(page.nodeCount ?? 0) {
+                guard let node = page.leafNode(at: page.nodeOffset(index)), node.isTable,
+                    let root = TableRoot(row: page.bytes.extracting(node.data))
+                else { continue }
+                let name = unsafe page.bytes.extracting(node.key).withUnsafeBytes { unsafe [UInt8]($0) }
+                for page in Self.branches(file, root) { reaches[page] = .everything }
+                var tree = PageTree(file, lastPage: last.lastPage)
+                tree.walk(root) { number, page in
+                    live.insert(number)
+                    reaches[Int(number)] = name == Array("events".utf8) ? Self.reach(ofEvents: page) : .everything
+                    for index in 0..<(page.nodeCount ?? 0) {
+                        guard let node = page.leafNode(at: page.nodeOffset(index)), let first = node.largePage else { continue }
+                        let count = (node.dataLength + PageBytes.headerSize + DataFile.pageSize - 1) / DataFile.pageSize
+                        let reach = reach(ofValue: node, page, file, isBlock: name == Array("sealed".utf8))
+                        for place in Int(first)..<Int(first) + count { reaches[place] = reach ?? reaches[Int(number)] }
+                    }
+                }
+            }
+        }
+        return (live, reaches)
+    }
+
+    /// The pages above a table's leaf pages.
+    private static func branches(_ file: DataFile, _ root: TableRoot) -> [Int] {
+        var (branches, buffer): ([Int], [UInt8]) = ([], [])
+        var stack = root.page.map { [$0] } ?? []
+        while let number = stack.popLast(), file.readPage(number, into: &buffer) {
+            let page = PageBytes(unsafe buffer.span.bytes)
+            guard page.isBranch else { continue }
+            branches.append(Int(number))
+            for index in 0..<(page.nodeCount ?? 0) { if let child = page.child(index) { stack.append(child) } }
+        }
+        return branches
+    }
+
+    private static func reach(ofEvents page: borrowing PageBytes) -> Reach {
+        guard let count = page.nodeCount, count > 0,
+            let first = page.leafNode(at: page.nodeOffset(0)).flatMap({ page.bytes.littleEndian64(at: $0.key.lowerBound) }),
+            let last = page.leafNode(at: page.nodeOffset(count - 1)).flatMap({ page.bytes.littleEndian64(at: $0.key.lowerBound) }
+            ),
+            first.byteSwapped <= last.byteSwapped
+        else { return .everything }
+        return .events(first.byteSwapped...last.byteSwapped)
+    }
+
+    private func reach(ofValue node: LeafNode, _ page: borrowing PageBytes, _ file: DataFile, isBlock: Bool) -> Reach? {
+        guard isBlock, let key = page.bytes.littleEndian64(at: node.key.lowerBound) else { return nil }
+        let count = blockCount(node, page, file)
+        return count > 0 ? .events(key.byteSwapped...key.byteSwapped + count - 1) : nil
+    }
+
+    /// Who may notice that the bit has changed.
+    func reach(_ bit: Int) -> Reach {
+        let (page, place) = (bit / 8 / DataFile.pageSize, bit / 8 % DataFile.pageSize)
+        // Of the two pages that tell of the last commits, the rest is never read.
+        if page < 2 && place >= 152 { return .nothing }
+        return reaches[page]
+    }
+
+    /// Whether opening the log reads some of the events, as it does the last and the first ones.
+    func isRead(atOpen events: ClosedRange<UInt64>) -> Bool {
+        let first = reaches.reduce(1 as UInt64) { first, reach in
+            if case .events(let events) = reach, events.lowerBound == 1 { return max(first, events.upperBound) }
+            return first
+        }
+        return events.lowerBound <= first || events.upperBound + 512 > UInt64(self.events.count)
     }
 
     /// The events whose row the bit is in, 0 for none.

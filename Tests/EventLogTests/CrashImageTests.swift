@@ -6,9 +6,18 @@ import Testing
 struct CrashImageTests {
     @Test func `whatever a crash leaves of the file opens with all that was acknowledged`() throws {
         let seed = UInt64.random(in: 0..<1 << 40)
-        let outcome = try DamageLab.run("crash-images", "scenarios=2", "samples=3", "seed=\(seed)")
+        let outcome = try DamageLab.run("crash-images", "scenarios=2", "samples=3", "folders=0", "seed=\(seed)")
         #expect(outcome.status == 0, "seed \(seed): \(outcome.text)")
         #expect(outcome.text.contains("of 2 scenarios"))
+    }
+
+    @Test(.timeLimit(.minutes(10)))
+    func `whatever a crash leaves of the folder while files are made and replaced opens with all that was acknowledged`() throws {
+        let seed = UInt64.random(in: 0..<1 << 40)
+        let outcome = try DamageLab.run(
+            "crash-images", "scenarios=1", "images=200", "samples=1", "appends=5", "folders=1", "seed=\(seed)")
+        #expect(outcome.status == 0, "seed \(seed): \(outcome.text)")
+        #expect(outcome.text.contains("appends and compactions") && outcome.text.contains("rebuilds of views"))
     }
 
     @Test func `whichever call fails, what was acknowledged is there once and the rest was refused`() throws {

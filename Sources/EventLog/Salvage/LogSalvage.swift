@@ -146,11 +146,13 @@ package struct LogSalvage {
 
 /// Reads pieces, of which many lie close to each other.
 struct PieceReader {
-    private static let windowSize = 256 << 10
+    /// Pages that were used again lie anywhere; what lies in a row is read in larger and larger parts.
+    private static let windowSizes = 8 << 10...256 << 10
 
     private let file: DataFile
     private var window: [UInt8] = []
     private var windowStart = 0
+    private var windowSize = windowSizes.lowerBound
     private var large: [UInt8] = []
     private var decoder: BlockDecoder?
     private var run = RecordRun()
@@ -218,10 +220,16 @@ struct PieceReader {
     private mutating func load(_ piece: SalvagePiece) -> Bool {
         if piece.isBlock && runPlace == piece.place { return true }
         if isInWindow(piece) { return true }
-        if Int(piece.length) > Self.windowSize { return file.read(Int(piece.length), at: Int(piece.place), into: &large) }
-        windowStart = Int(piece.place)
-        let count = min(Self.windowSize, file.size - windowStart)
-        guard count >= Int(piece.length), file.read(count, at: windowStart, into: &window) else {
+        if Int(piece.length) > Self.windowSizes.upperBound {
+            return file.read(Int(piece.length), at: Int(piece.place), into: &large)
+        }
+        let end = windowStart + window.count
+        let isNext = (windowStart...end + DataFile.pageSize).contains(Int(piece.place))
+        windowSize = isNext ? min(2 * windowSize, Self.windowSizes.upperBound) : Self.windowSizes.lowerBound
+        windowStart = Int(piece.place) / DataFile.pageSize * DataFile.pageSize
+        let needed = Int(piece.place) - windowStart + Int(piece.length)
+        let count = min(max(windowSize, needed), file.size - windowStart)
+        guard count >= needed, file.read(count, at: windowStart, into: &window) else {
             window = []
             return file.read(Int(piece.length), at: Int(piece.place), into: &large)
         }

@@ -59,6 +59,7 @@ struct LogFolder: Sendable {
 
     /// Makes `generation` the log, in one step that survives a power cut.
     func writeCurrent(generation: UInt32) throws(EventLogError) {
+        try SmallFile.syncFolder(environmentPath(generation: generation))
         try SmallFile.replace(currentPath, with: "format \(Self.format)\ngeneration \(generation)\n")
         try SmallFile.syncFolder(logPath)
         try SmallFile.syncFolder(path)

@@ -56,6 +56,24 @@ extension EventLog {
         return result
     }
 
+    /// What `verify` finds in the tiles of some events, and in the tree's hashes of these. Uses one thread.
+    package func verify(around sequences: ClosedRange<EventSequence>) throws(EventLogError) -> LogVerification {
+        let (head, cut) = try extent()
+        var result = LogVerification()
+        var tree = TreeVerifier()
+        tree.lose()
+        let first = max(sequences.lowerBound.rawValue, cut + 1, 1)
+        let last = min(sequences.upperBound.rawValue, head)
+        guard first <= last else { return result }
+        let tiles = (first - 1) / LogStore.tileSize..<(last - 1) / LogStore.tileSize + 1
+        for finding in try TileVerifier(beginRead(), head: head, options.summariser).check(tiles) {
+            result.add(finding)
+            try tree.add(finding, of: currentStore(), to: &result)
+            tree.lose()
+        }
+        return result
+    }
+
     private func extent() throws(EventLogError) -> (head: UInt64, cut: UInt64) {
         let reader = try beginRead()
         return (reader.head.rawValue, reader.cut)

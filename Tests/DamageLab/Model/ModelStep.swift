@@ -6,7 +6,7 @@ struct ModelStep: Sendable, CustomStringConvertible {
     enum Kind: String, CaseIterable, Sendable {
         case appendOne, appendMany, appendBatch, appendWithCursor, appendGap, appendDoubtfully, nameSource
         case readRange, readOne, readByTime, readFiltered, walk, readCursors
-        case erase, seal, compact, reopen, readOnly, verify, prove, takeRoot
+        case erase, seal, compact, reopen, readOnly, verify, prove, takeRoot, backUp, restore, merge
         case openConsumer, consume, removeConsumer, setClock
 
         /// How often it comes, among others.
@@ -32,6 +32,9 @@ struct ModelStep: Sendable, CustomStringConvertible {
             case .verify: 6
             case .prove: 30
             case .takeRoot: 30
+            case .backUp: 4
+            case .restore: 2
+            case .merge: 1
             case .openConsumer: 20
             case .consume: 60
             case .removeConsumer: 5

@@ -15,6 +15,8 @@ struct CrashImages {
     private let seed: UInt64
     private let jobs: Int
     private let limit: Int
+    /// What is replaced as a whole: scenarios of each kind.
+    private let folders: Int
 
     init(_ options: Options) throws {
         scenarios = try options.number("scenarios", 2)
@@ -23,6 +25,7 @@ struct CrashImages {
         seed = UInt64(try options.number("seed", 1))
         jobs = try options.number("jobs", 2)
         limit = try options.number("images", .max)
+        folders = try options.number("folders", max(1, scenarios / 4))
     }
 
     func run() async throws {
@@ -48,11 +51,36 @@ struct CrashImages {
             }
             try await group.waitForAll()
         }
+        for kind in FolderImages.Kind.allCases where folders > 0 { try await run(kind, shim) }
         let sums = tally.withLock { $0 }
         say(
             "\(sums.images) images of \(sums.scenarios) scenarios with \(sums.calls) calls: every one opened with all that was "
                 + "acknowledged and no gap; \(sums.verified) verified in full, \(sums.continued) appended to")
         guard sums.images > 0 else { throw Failure("no image was made") }
+    }
+
+    private func run(_ kind: FolderImages.Kind, _ shim: FaultShim) async throws {
+        let tally = Shared(ImageTally())
+        let (folders, appends, samples, seed, limit, jobs) = (folders, appends, samples, seed, limit, jobs)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for job in 0..<jobs {
+                group.addTask {
+                    for number in stride(from: job, to: folders, by: jobs) {
+                        let images = FolderImages(
+                            kind: kind, seed: seed &* 1_000_003 &+ UInt64(number), appends: appends, samples: samples,
+                            limit: limit)
+                        let result = try await images.run(shim)
+                        tally.withLock { $0.add(result) }
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        let sums = tally.withLock { $0 }
+        let what = kind == .compaction ? "appends and compactions" : "appends, flushes and rebuilds of views"
+        say(
+            "\(sums.images) images of whole folders, of \(sums.scenarios) scenarios with \(sums.calls) calls of \(what): every one opened "
+                + "with all that was acknowledged and no gap; \(sums.verified) verified in full, \(sums.continued) gone on with")
     }
 
     private static func scenario(_ seed: UInt64, _ appends: Int, _ samples: Int, _ shim: FaultShim) async throws -> ImageTally {
