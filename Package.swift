@@ -47,10 +47,11 @@ let package = Package(
         room("EventLog", ["LMDB", "ProtobufWire", "MeshCrypto", "CZstd", logging], documents: ["FORMAT.md", "RECORDING.md"]),
         room("Meshtastic", ["ProtobufWire", "MeshCrypto"]),
         room("Projections", ["EventLog", "LMDB", "ProtobufWire", "MeshCrypto", logging]),
+        room("ViewQuery", ["Projections", "LMDB", "ProtobufWire"]),
         room(
-            "MeshViews", ["Meshtastic", "Projections", "EventLog", "LMDB", "ProtobufWire", "MeshCrypto", logging],
+            "MeshViews", ["Meshtastic", "Projections", "ViewQuery", "EventLog", "LMDB", "ProtobufWire", "MeshCrypto", logging],
             documents: ["views.proto", "FOLD.md", "Control/CONTROL.md"]),
-        room("MeshLedger", ["MeshViews", "Meshtastic", "EventLog"]),
+        room("MeshLedger", ["MeshViews", "ViewQuery", "Meshtastic", "EventLog"]),
         room("MeshSimulator", ["Meshtastic", "ProtobufWire", "MeshCrypto"]),
         room("MeshIngest", ["MeshViews", "Meshtastic", "EventLog", "ProtobufWire", "MeshCrypto", "CMosquitto", logging]),
         room(
@@ -79,10 +80,12 @@ let package = Package(
         tests("EventLogTests", ["EventLog", "LMDB", "MeshCrypto"]),
         tests("MeshtasticTests", ["FuzzKit", "Meshtastic", "MeshCrypto", "ProtobufWire"]),
         tests("ProjectionsTests", ["Projections", "EventLog", "LMDB", "ProtobufWire"]),
+        tests("ViewQueryTests", ["ViewQuery", "Projections", "LMDB", "ProtobufWire"]),
         tests(
             "MeshViewsTests",
             [
-                "MeshLedger", "MeshViews", "Projections", "Meshtastic", "EventLog", "LMDB", "ProtobufWire", "MeshSimulator",
+                "MeshLedger", "MeshViews", "ViewQuery", "Projections", "Meshtastic", "EventLog", "LMDB", "ProtobufWire",
+                "MeshSimulator",
                 "MeshCrypto", "FuzzKit",
             ]),
         tests("MeshSimulatorTests", ["MeshSimulator", "Meshtastic", "MeshCrypto", "ProtobufWire"]),

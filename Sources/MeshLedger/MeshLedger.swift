@@ -1,3 +1,4 @@
 @_exported public import EventLog
 @_exported public import MeshViews
 @_exported public import Meshtastic
+@_exported public import ViewQuery

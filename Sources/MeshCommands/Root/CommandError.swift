@@ -35,7 +35,7 @@ struct CommandError: Error {
         case .otherFormat, .corrupt, .keys: .badData
         case .full, .storage: .inputOutput
         case .notBuilt, .changesLost: .noInput
-        case .notErasable: .usage
+        case .notErasable, .query: .usage
         case .closed: .software
         }
     }

@@ -22,6 +22,8 @@ public struct LedgerError: Error, Sendable, CustomStringConvertible {
         /// `keys.json` is not what it should be.
         case keys
         case closed
+        /// The query cannot be answered as it is asked.
+        case query
         /// The events cannot be erased.
         case notErasable
         /// Changes of a view that were asked for are not kept any more, or the view began anew: begin with a snapshot of its rows.

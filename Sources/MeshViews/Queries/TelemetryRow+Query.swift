@@ -1,0 +1,28 @@
+import Meshtastic
+import Projections
+import ProtobufWire
+public import ViewQuery
+
+extension TelemetryRow: QueryRow {
+    public static let view = "telemetry"
+    public static let table = "telemetry"
+
+    public static let columns: [RowColumn<TelemetryRow>] = [
+        RowColumn(key: "node", \.node) { $0.node },
+        RowColumn(key: "kind", \.kind, widths: [1], numbers: { [UInt64($0.rawValue)] }, get: { $0.kind }),
+        RowColumn(key: "time", \.time) { $0.time },
+        RowColumn(key: "sequence", \.sequence) { $0.sequence },
+        RowColumn("timeSource", \.timeSource) { $0.timeSource },
+        RowColumn("packetID", \.packetID) { $0.packetID },
+        RowColumn("sentTime", \.sentTime) { $0.sentTime },
+        RowColumn("gateway", \.gateway) { $0.gateway },
+        RowColumn("metrics", \.metrics) { $0.metrics },
+    ]
+
+    public init?(key: RawSpan, value: RawSpan) {
+        guard key.byteCount == 17, let kind = TelemetryKind(rawValue: key.byte(at: 4)) else { return nil }
+        try? self.init(  // bytes that are no row are told by nil
+            node: key.bigEndianUInt32(at: 0), kind: kind, time: key.bigEndianUInt32(at: 5), sequence: key.bigEndianUInt64(at: 9),
+            decoding: value)
+    }
+}

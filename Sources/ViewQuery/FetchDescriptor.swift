@@ -1,0 +1,27 @@
+public import Foundation
+
+/// Which rows of a view are asked for, in which order, and how many.
+///
+/// ```swift
+/// let since: UInt32 = 1_790_000_000
+/// var newest = FetchDescriptor<PositionRow>(predicate: #Predicate { $0.node == 0x7efe_ee00 && $0.time >= since })
+/// newest.sortBy = [SortDescriptor(\.time, order: .reverse)]
+/// newest.fetchLimit = 100
+/// let rows = try ledger.fetch(newest)
+/// ```
+public struct FetchDescriptor<Row: QueryRow>: Sendable {
+    /// Nil for all rows. Parts that compare properties of the row's key with values that do not depend on the row become ranges of keys.
+    public var predicate: Predicate<Row>?
+    /// Empty for the order of the rows' keys. Rows that are equal in it come in the order of their keys.
+    public var sortBy: [SortDescriptor<Row>]
+    public var fetchLimit: Int?
+    public var fetchOffset = 0
+    /// Whether a query that has to look at every row of the view is refused.
+    public var requiresIndex = false
+
+    public init(predicate: Predicate<Row>? = nil, sortBy: [SortDescriptor<Row>] = [], fetchLimit: Int? = nil) {
+        self.predicate = predicate
+        self.sortBy = sortBy
+        self.fetchLimit = fetchLimit
+    }
+}

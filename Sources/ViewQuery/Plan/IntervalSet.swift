@@ -1,0 +1,60 @@
+/// Numbers, as intervals in ascending order that neither meet nor touch.
+struct IntervalSet: Equatable {
+    private(set) var intervals: [ClosedRange<UInt64>]
+
+    static let none = IntervalSet([])
+
+    init(_ intervals: [ClosedRange<UInt64>]) {
+        var merged: [ClosedRange<UInt64>] = []
+        for interval in intervals.sorted(by: { $0.lowerBound < $1.lowerBound }) {
+            guard let last = merged.last, last.upperBound == .max || interval.lowerBound <= last.upperBound + 1 else {
+                merged.append(interval)
+                continue
+            }
+            merged[merged.count - 1] = last.lowerBound...max(last.upperBound, interval.upperBound)
+        }
+        self.intervals = merged
+    }
+
+    var isEmpty: Bool { intervals.isEmpty }
+    var first: UInt64? { intervals.first?.lowerBound }
+    var last: UInt64? { intervals.last?.upperBound }
+    /// The only number in it.
+    var point: UInt64? { intervals.count == 1 && first == last ? first : nil }
+
+    func contains(_ number: UInt64) -> Bool { ceiling(number) == number }
+
+    /// The least number in it that is not below `number`.
+    func ceiling(_ number: UInt64) -> UInt64? {
+        let place = firstPlace { $0.upperBound >= number }
+        return place < intervals.count ? max(number, intervals[place].lowerBound) : nil
+    }
+
+    /// The greatest number in it that is not above `number`.
+    func floor(_ number: UInt64) -> UInt64? {
+        let place = firstPlace { $0.lowerBound > number }
+        return place > 0 ? min(number, intervals[place - 1].upperBound) : nil
+    }
+
+    /// The first interval for which `isBehind` holds: it holds for all that follow.
+    private func firstPlace(_ isBehind: (ClosedRange<UInt64>) -> Bool) -> Int {
+        var (low, high) = (0, intervals.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if isBehind(intervals[middle]) { high = middle } else { low = middle + 1 }
+        }
+        return low
+    }
+
+    func intersection(_ other: IntervalSet) -> IntervalSet {
+        var common: [ClosedRange<UInt64>] = []
+        var (left, right) = (0, 0)
+        while left < intervals.count && right < other.intervals.count {
+            let (mine, theirs) = (intervals[left], other.intervals[right])
+            let (low, high) = (max(mine.lowerBound, theirs.lowerBound), min(mine.upperBound, theirs.upperBound))
+            if low <= high { common.append(low...high) }
+            if mine.upperBound < theirs.upperBound { left += 1 } else { right += 1 }
+        }
+        return IntervalSet(common)
+    }
+}

@@ -1,0 +1,69 @@
+internal import Foundation
+
+extension PredicateExpressions.SequenceContains: CompiledExpression where LHS: CompiledExpression, RHS: CompiledExpression {
+    func compiled<Row>(_ compilation: Compilation<Row>) throws(QueryError) -> (borrowing Row) throws(QueryError) -> Output {
+        let (sequence, element) = (try sequence.compiled(compilation), try element.compiled(compilation))
+        return { row throws(QueryError) in
+            let wanted = try element(row)
+            return try sequence(row).contains(wanted)
+        }
+    }
+}
+
+extension PredicateExpressions.CollectionContainsCollection: CompiledExpression
+where Base: CompiledExpression, Other: CompiledExpression {
+    func compiled<Row>(_ compilation: Compilation<Row>) throws(QueryError) -> (borrowing Row) throws(QueryError) -> Output {
+        let (base, other) = (try base.compiled(compilation), try other.compiled(compilation))
+        return { row throws(QueryError) in
+            let wanted = try other(row)
+            return try base(row).contains(wanted)
+        }
+    }
+}
+
+extension PredicateExpressions.SequenceStartsWith: CompiledExpression where Base: CompiledExpression, Prefix: CompiledExpression {
+    func compiled<Row>(_ compilation: Compilation<Row>) throws(QueryError) -> (borrowing Row) throws(QueryError) -> Output {
+        let (base, prefix) = (try base.compiled(compilation), try prefix.compiled(compilation))
+        return { row throws(QueryError) in
+            let wanted = try prefix(row)
+            return try base(row).starts(with: wanted)
+        }
+    }
+}
+
+extension PredicateExpressions.RangeExpressionContains: CompiledExpression
+where RangeExpression: CompiledExpression, Element: CompiledExpression {
+    func compiled<Row>(_ compilation: Compilation<Row>) throws(QueryError) -> (borrowing Row) throws(QueryError) -> Output {
+        let (range, element) = (try range.compiled(compilation), try element.compiled(compilation))
+        return { row throws(QueryError) in
+            let wanted = try element(row)
+            return try range(row).contains(wanted)
+        }
+    }
+}
+
+extension PredicateExpressions.ClosedRange: CompiledExpression where LHS: CompiledExpression, RHS: CompiledExpression {
+    func compiled<Row>(_ compilation: Compilation<Row>) throws(QueryError) -> (borrowing Row) throws(QueryError) -> Output {
+        let (lower, upper) = (try lower.compiled(compilation), try upper.compiled(compilation))
+        return { row throws(QueryError) in
+            let (low, high) = (try lower(row), try upper(row))
+            guard low <= high else { throw endsEarly(low, high) }
+            return low...high
+        }
+    }
+}
+
+extension PredicateExpressions.Range: CompiledExpression where LHS: CompiledExpression, RHS: CompiledExpression {
+    func compiled<Row>(_ compilation: Compilation<Row>) throws(QueryError) -> (borrowing Row) throws(QueryError) -> Output {
+        let (lower, upper) = (try lower.compiled(compilation), try upper.compiled(compilation))
+        return { row throws(QueryError) in
+            let (low, high) = (try lower(row), try upper(row))
+            guard low <= high else { throw endsEarly(low, high) }
+            return low..<high
+        }
+    }
+}
+
+private func endsEarly<Bound>(_ low: Bound, _ high: Bound) -> QueryError {
+    QueryError(.noValue, "a range of the predicate ends at \(high), before it begins at \(low)")
+}
