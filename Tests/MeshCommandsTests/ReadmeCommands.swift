@@ -7,7 +7,7 @@ struct ReadmeCommands {
     private static let proofs = [
         "model": ["steps=100", "length=100"], "tamper": ["count=2"], "crash-images": ["scenarios=1", "images=20", "appends=3"],
         "failing-calls": ["runs=2"], "kill9": ["kills=2"], "bitrot": ["bits=4", "bytes=65536", "reports=0"],
-        "read-ledger": ["--checkpoint", "Tests/Fixtures/format-2/mesh.ledger"],
+        "read-ledger": ["--checkpoint", "Tests/Fixtures/format-2/mesh.ledger"], "memory": ["--events", "20000"],
     ]
 
     @Test(.timeLimit(.minutes(15)))
@@ -21,6 +21,7 @@ struct ReadmeCommands {
             let process = Process()
             process.executableURL = PackageRoot.url.appendingPathComponent("Tools/\(tool)")
             process.arguments = Self.proofs[tool] ?? []
+            if tool == "memory" { process.arguments? += ["--program", try BuiltProgram.url().path] }
             process.currentDirectoryURL = PackageRoot.url
             process.environment = ProcessInfo.processInfo.environment
                 .merging(["MESHLEDGER_DAMAGELAB": try BuiltProgram.url("damagelab").path]) { $1 }
