@@ -44,7 +44,7 @@ struct RecordedEnvelopes {
     @Test func `a rebuild gives the same rows`() async throws {
         let ledger = try await ledgerOfRecordedEnvelopes()
         try await ledger.catchUp()
-        let names = ["nodes", "positions", "telemetry", "messages"]
+        let names = Ledger.viewNames
         let before = try names.map { try ledger.digest(of: $0) }
         try await ledger.rebuild()
         #expect(try names.map { try ledger.digest(of: $0) } == before)

@@ -17,6 +17,15 @@ extension Ledger {
             "the view \(view) of \(path) is not built yet; run `meshledger rebuild` where it may be written")
     }
 
+    /// Whether the view answers. One that an earlier program did not know waits for the next opening for writing.
+    func isBuilt(_ definition: ViewDefinition) throws(LedgerError) -> Bool {
+        do throws(StorageError) {
+            return try served.store(definition) != nil
+        } catch {
+            throw LedgerError(error, path: path)
+        }
+    }
+
     func reading<Result>(
         _ view: String, _ body: (ViewStore) throws(StorageError) -> Result
     ) throws(LedgerError) -> Result {

@@ -86,6 +86,7 @@ extension Ledger {
     public func quarantine(view: String? = nil, limit: Int = .max, offset: Int = 0) throws(LedgerError) -> [QuarantineRow] {
         var rows: [QuarantineRow] = []
         for definition in definitions where view == nil || view == definition.name {
+            if view == nil, try !isBuilt(definition) { continue }
             rows += try reading(definition.name) { (store) throws(StorageError) in
                 try store.quarantined().map {
                     QuarantineRow(view: definition.name, sequence: $0.sequence.rawValue, reason: $0.reason)
@@ -100,6 +101,7 @@ extension Ledger {
         var strangers: [String] = []
         if try viewsHoldErased() { return [] }
         for definition in definitions {
+            guard try isBuilt(definition) else { continue }
             let checkpoint = try reading(definition.name) { (store) throws(StorageError) in try store.checkpoint() }
             // One that stands before the first kept event begins with its baseline.
             guard checkpoint != .start, checkpoint.sequence + 1 >= log.first.rawValue else { continue }

@@ -315,13 +315,9 @@ public final class Ledger: Sendable {
 
     private static func definitions(_ keyring: Keyring, _ options: LedgerOptions) -> [ViewDefinition] {
         let fingerprint = keyring.fingerprint.map { String($0, radix: 16) }.joined(separator: ".")
-        func view<P: Projection>(_ projection: P) -> ViewDefinition where P.Batch == MeshBatch {
-            ViewDefinition(projection, keyring: fingerprint, clock: options.flushClock, policy: options.flushPolicy)
+        return ViewRegistry.projections(options.caps).map {
+            ViewDefinition($0, keyring: fingerprint, clock: options.flushClock, policy: options.flushPolicy)
         }
-        return [
-            view(NodesView(cap: options.caps.nodes)), view(PositionsView(cap: options.caps.positions)),
-            view(TelemetryView(cap: options.caps.telemetry)), view(MessagesView(cap: options.caps.messages)),
-        ]
     }
 
     var readOnlyError: LedgerError {

@@ -161,7 +161,7 @@ struct KillHistory {
 
     /// A writer opens what is left, and its views are those that a fold of all events makes.
     private mutating func checkViews() async throws {
-        let views = ["nodes", "positions", "telemetry", "messages"]
+        let views = Ledger.viewNames
         let ledger = try await Ledger.open(at: path)
         try await ledger.catchUp()
         let digests = try views.map { try ledger.digest(of: $0) }

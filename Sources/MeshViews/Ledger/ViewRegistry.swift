@@ -1,0 +1,18 @@
+import Projections
+
+/// The views of a ledger, in the order in which they are listed. A new view is one line here, and a cap in `ViewCaps`.
+enum ViewRegistry {
+    static func projections(_ caps: ViewCaps) -> [any Projection<MeshBatch>] {
+        [
+            NodesView(cap: caps.nodes),
+            PositionsView(cap: caps.positions),
+            TelemetryView(cap: caps.telemetry),
+            MessagesView(cap: caps.messages),
+        ]
+    }
+}
+
+extension Ledger {
+    /// The names of all views, in the order in which they are listed.
+    public static let viewNames = ViewRegistry.projections(ViewCaps()).map(\.name)
+}
