@@ -1,4 +1,5 @@
 import Foundation
+import MeshViews
 import TestKit
 import Testing
 
@@ -62,7 +63,7 @@ struct ExportTests {
         #expect(try tool.run("export", "messages", "--channel", "LongFast").lines == channel.reversed())
     }
 
-    @Test(arguments: ["events", "nodes", "positions", "telemetry", "messages"], ["csv", "json", "jsonl"])
+    @Test(arguments: ["events"] + Ledger.viewNames, ["csv", "json", "jsonl"])
     func `everything can be exported in every format`(subject: String, format: String) throws {
         let tool = try Tool(holding: Self.lines)
         let outcome = try tool.run("export", subject, "--format", format)

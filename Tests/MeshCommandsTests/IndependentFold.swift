@@ -1,8 +1,9 @@
 import Foundation
+import MeshViews
 import TestKit
 import Testing
 
-/// The rows of all four views against a fold written in Python, with the official decoder, over the exported raw events.
+/// The rows of all views against a fold written in Python, with the official decoder, over the exported raw events.
 @Suite(.enabled(if: OraclePython.path != nil, "needs a Python with the official decoder; Tools/test makes one beside ../shared"))
 struct IndependentFold {
     /// `MESHLEDGER_SEED` reruns another one.
@@ -33,7 +34,7 @@ struct IndependentFold {
     private func compare(_ folder: TemporaryFolder, psk: [String] = []) throws -> String {
         let program = try BuiltProgram.url().path
         let ledger = folder.path + "/mesh.ledger"
-        for subject in ["events", "nodes", "positions", "telemetry", "messages"] {
+        for subject in ["events"] + Ledger.viewNames {
             let file = folder.file("\(subject).jsonl")
             _ = try run(program, ["export", subject, "--ledger", ledger, "--format", "jsonl"], output: file)
         }

@@ -16,6 +16,11 @@ struct MeshPacketBuilder {
     var emoji: UInt32 = 0
     var channel = "LongFast"
     var gateway = "!aabbccdd"
+    var hopLimit: UInt32 = 0
+    var hopStart: UInt32 = 0
+    var snr: Float = 0
+    var isViaMQTT = false
+    var relayNode: UInt32 = 0
 
     func envelope() -> [UInt8] {
         var writer = WireWriter()
@@ -31,6 +36,11 @@ struct MeshPacketBuilder {
             }
             packet.fixed32(6, id)
             if rxTime != 0 { packet.fixed32(7, rxTime) }
+            if snr != 0 { packet.float(8, snr) }
+            if hopLimit != 0 { packet.varint(9, UInt64(hopLimit)) }
+            if isViaMQTT { packet.bool(14, true) }
+            if hopStart != 0 { packet.varint(15, UInt64(hopStart)) }
+            if relayNode != 0 { packet.varint(19, UInt64(relayNode)) }
         }
         writer.string(2, channel)
         writer.string(3, gateway)
@@ -58,6 +68,37 @@ struct MeshPacketBuilder {
         writer.string(2, name)
         writer.string(3, String(name.prefix(4)))
         if !key.isEmpty { writer.bytes(8, key) }
+        return writer.bytes
+    }
+
+    /// A waypoint of four fields; others in `more`.
+    static func waypoint(
+        _ id: UInt32, _ name: String = "", expire: UInt32 = 0, lockedTo: UInt32 = 0, _ more: (inout Waypoint) -> Void = { _ in }
+    ) -> [UInt8] {
+        var waypoint = Waypoint()
+        (waypoint.id, waypoint.name, waypoint.expire, waypoint.lockedTo) = (id, name, expire, lockedTo)
+        more(&waypoint)
+        var writer = WireWriter()
+        waypoint.encode(to: &writer)
+        return writer.bytes
+    }
+
+    static func route(
+        _ route: [UInt32] = [], _ towards: [Int32] = [], back: [UInt32] = [], _ snrBack: [Int32] = []
+    ) -> [UInt8] {
+        var discovery = RouteDiscovery()
+        (discovery.route, discovery.snrTowards, discovery.routeBack, discovery.snrBack) = (route, towards, back, snrBack)
+        var writer = WireWriter()
+        discovery.encode(to: &writer)
+        return writer.bytes
+    }
+
+    static func neighbors(of node: UInt32, _ neighbors: [(node: UInt32, snr: Float)]) -> [UInt8] {
+        var info = NeighborInfo()
+        info.node = node
+        info.neighbors = neighbors.map { NeighborInfo.Neighbor(node: $0.node, snr: $0.snr) }
+        var writer = WireWriter()
+        info.encode(to: &writer)
         return writer.bytes
     }
 

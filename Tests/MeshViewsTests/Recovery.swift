@@ -7,7 +7,7 @@ import TestKit
 import Testing
 
 struct Recovery {
-    private static let views = ["nodes", "positions", "telemetry", "messages"]
+    private static let views = Ledger.viewNames
 
     private func digests(_ ledger: Ledger) throws -> [String] { try Self.views.map { try ledger.digest(of: $0) } }
 
@@ -20,7 +20,10 @@ struct Recovery {
             let time = 1_780_000_000 + UInt32(index) * 20 + UInt32.random(in: 0..<500, using: &random)
             var packet = MeshPacketBuilder(from: from, id: id, rxTime: time)
             packet.gateway = ["!00000011", "!00000012"][Int.random(in: 0..<2, using: &random)]
-            switch Int.random(in: 0..<5, using: &random) {
+            packet.hopStart = 3
+            packet.hopLimit = UInt32.random(in: 2...3, using: &random)
+            packet.snr = Float(Int.random(in: -80...40, using: &random)) / 4
+            switch Int.random(in: 0..<8, using: &random) {
             case 0:
                 packet.port = Port.position
                 packet.payload = MeshPacketBuilder.position(Int32.random(in: 1...9_000, using: &random), 7)
@@ -35,6 +38,22 @@ struct Recovery {
             case 3:
                 packet.payload = Array("text \(index)".utf8)
                 packet.to = UInt32.random(in: 5_000..<5_020, using: &random)
+            case 5:
+                packet.port = Port.waypoint
+                packet.payload = MeshPacketBuilder.waypoint(
+                    UInt32.random(in: 1...20, using: &random), "place \(index)",
+                    expire: [0, 1, time + 1_000][Int.random(in: 0..<3, using: &random)],
+                    lockedTo: UInt32.random(in: 0..<3, using: &random) == 0 ? from : 0)
+            case 6:
+                packet.port = Port.traceroute
+                packet.to = UInt32.random(in: 5_000..<5_020, using: &random)
+                packet.requestID = Bool.random(using: &random) ? UInt32.random(in: 1..<200, using: &random) : 0
+                let hops = (0..<Int.random(in: 0...3, using: &random)).map { UInt32(5_000 + $0) }
+                packet.payload = MeshPacketBuilder.route(hops, hops.map { _ in 12 }, back: hops, hops.map { _ in -128 })
+            case 7:
+                packet.port = Port.neighborInfo
+                packet.payload = MeshPacketBuilder.neighbors(
+                    of: from, (0..<3).map { _ in (UInt32.random(in: 5_000..<5_020, using: &random), 2.5) })
             default: packet.payload = Array("text \(index)".utf8)
             }
             return packet
@@ -46,7 +65,7 @@ struct Recovery {
     {
         let folder = try TemporaryFolder()
         let path = folder.path + "/mesh.ledger"
-        let options = LedgerOptions(caps: ViewCaps(nodes: 12, positions: 10, telemetry: 10, messages: 15))
+        let options = LedgerOptions(caps: ViewCaps(nodes: 12, positions: 10, telemetry: 10, messages: 15, waypoints: 8))
         var random = SeededGenerator(seed: seed &* 77)
         let all = packets(600, seed: seed)
         var ledger = try await Ledger.create(at: path, options: options)

@@ -9,8 +9,8 @@ import Testing
 
 /// Views of a ledger whose oldest events are dropped now and then, against those of one that keeps all.
 struct RetainedViews {
-    private static let views = ["nodes", "positions", "telemetry", "messages"]
-    private static let caps = ViewCaps(nodes: 14, positions: 25, telemetry: 10, messages: 40)
+    private static let views = Ledger.viewNames
+    private static let caps = ViewCaps(nodes: 14, positions: 25, telemetry: 10, messages: 40, waypoints: 25)
 
     private func digests(_ ledger: Ledger) throws -> [String] { try Self.views.map { try ledger.digest(of: $0) } }
 
@@ -28,7 +28,10 @@ struct RetainedViews {
                 from: UInt32.random(in: 5_000..<5_020, using: &random), id: UInt32.random(in: 1..<900, using: &random),
                 rxTime: time)
             packet.gateway = ["!00000011", "!00000012"][Int.random(in: 0..<2, using: &random)]
-            switch Int.random(in: 0..<5, using: &random) {
+            packet.hopStart = 3
+            packet.hopLimit = UInt32.random(in: 2...3, using: &random)
+            packet.snr = Float(Int.random(in: -80...40, using: &random)) / 4
+            switch Int.random(in: 0..<8, using: &random) {
             case 0:
                 packet.port = Port.position
                 packet.payload = MeshPacketBuilder.position(Int32.random(in: 1...9_000, using: &random), 7)
@@ -43,6 +46,21 @@ struct RetainedViews {
             case 3:
                 packet.payload = Array("text \(index)".utf8)
                 packet.to = UInt32.random(in: 5_000..<5_020, using: &random)
+            case 5:
+                packet.port = Port.waypoint
+                packet.payload = MeshPacketBuilder.waypoint(
+                    UInt32.random(in: 1...40, using: &random), "place \(index)",
+                    expire: [0, 1, time + 1_000][Int.random(in: 0..<3, using: &random)],
+                    lockedTo: UInt32.random(in: 0..<3, using: &random) == 0 ? packet.from : 0)
+            case 6:
+                packet.port = Port.traceroute
+                packet.to = UInt32.random(in: 5_000..<5_020, using: &random)
+                packet.requestID = Bool.random(using: &random) ? UInt32.random(in: 1..<900, using: &random) : 0
+                packet.payload = MeshPacketBuilder.route([5_001, 5_002], [12, -128], back: [5_003], [4, 8])
+            case 7:
+                packet.port = Port.neighborInfo
+                packet.payload = MeshPacketBuilder.neighbors(
+                    of: packet.from, (0..<3).map { _ in (UInt32.random(in: 5_000..<5_020, using: &random), 2.5) })
             default: packet.payload = Array("text \(index)".utf8)
             }
             return packet

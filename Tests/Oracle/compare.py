@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compares the rows of fold.py with those that meshledger exports, field by field.
 
-usage: compare.py ROWS FOLDER     FOLDER holds nodes.jsonl, positions.jsonl, telemetry.jsonl, messages.jsonl and quarantine.jsonl
+usage: compare.py ROWS FOLDER     FOLDER holds quarantine.jsonl and for each view its rows, as nodes.jsonl
 Prints each difference (the first twenty) and the number of rows compared; exit status 1 when there is a difference.
 """
 import datetime, json, pathlib, sys
@@ -45,6 +45,15 @@ READERS = {
         "state": lambda row: state(row["state"]), "text": lambda row: row["text"], "reply_id": lambda row: row["reply_id"] or 0,
         "reaction": lambda row: row["is_reaction"], "receptions": lambda row: row["receptions"],
         "gateways": lambda row: [node(entry) for entry in row["gateways"]], "first_sequence": lambda row: row["first_sequence"]}),
+    "waypoints": (lambda row: [row["id"]], {
+        "time": lambda row: seconds(row["time"]), "time_source": lambda row: row["time_source"], "deleted": lambda row: row["state"] == "deleted",
+        "locked_to": lambda row: node(row["locked_to"]), "changes": lambda row: row["changes"], "refused": lambda row: row["refused_changes"],
+        "first_sequence": lambda row: row["first_sequence"], "sequence": lambda row: row["sequence"], "packet_id": lambda row: row["packet_id"],
+        "from": lambda row: node(row["from"]), "to": lambda row: node(row["to"]), "creator": lambda row: node(row["creator"]),
+        "gateway": lambda row: node(row["gateway"]), "channel": lambda row: row["channel"], "expire": lambda row: seconds(row["expire"]),
+        "name": lambda row: row["name"] or "", "details": lambda row: row["details"] or "", "icon": lambda row: row["icon"] or 0,
+        "latitude_e7": lambda row: None if row["latitude"] is None else round(row["latitude"] * 1e7),
+        "longitude_e7": lambda row: None if row["longitude"] is None else round(row["longitude"] * 1e7)}),
     "quarantine": (lambda row: [row["sequence"]], {}),
 }
 

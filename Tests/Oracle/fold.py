@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""An independent fold of raw events into the rows of the four views and their quarantine, by the rules of Sources/MeshViews/FOLD.md.
+"""An independent fold of raw events into the rows of the views and their quarantine, by the rules of Sources/MeshViews/FOLD.md.
 
 usage: fold.py EVENTS.jsonl [--psk NAME=BASE64 ...] > rows.jsonl
 EVENTS.jsonl is what `meshledger export events --format jsonl` writes. Packets are decoded by the official Python package. One JSON line a
@@ -84,6 +84,10 @@ def read(message, data):
     return message.FromString(repaired(message.DESCRIPTOR, data))
 
 
+def cut(text, most):
+    return text if len(text.encode()) <= most else text[:most]
+
+
 class Event:
     def __init__(self, line):
         record = json.loads(line)
@@ -110,6 +114,7 @@ class Fold:
         self.keys, self.seen = keys, {}
         self.nodes, self.positions, self.telemetry, self.messages, self.waiting = {}, {}, {}, {}, {}
         self.by_packet, self.radio_channels, self.quarantine = {}, {}, set()
+        self.waypoints = {}
 
     # Times
 
@@ -274,7 +279,7 @@ class Fold:
         except Exception:
             self.quarantine.add(event.sequence)
             return
-        if port not in (3, 4, 5, 67, 73):
+        if port not in (3, 4, 5, 8, 67, 73):
             return
         if port == 4:
             self.introduce(self.nodes[sender], content)
@@ -287,6 +292,8 @@ class Fold:
             row["firmware"] = content.firmware_version or row["firmware"]
         elif port == 3:
             self.position(event, packet, content, gateway)
+        elif port == 8:
+            self.waypoint(event, packet, content, channel, gateway)
         elif port == 67:
             self.metrics(event, packet, content)
         elif data.request_id and content.WhichOneof("variant") == "error_reason":
@@ -307,6 +314,39 @@ class Fold:
         self.positions[getattr(packet, "from"), time, event.sequence] = {
             "time_source": source, "latitude_e7": latitude, "longitude_e7": longitude, "gateway": gateway, "packet_id": packet.id,
             "altitude": position.altitude if position.HasField("altitude") else None, "precision_bits": bits}
+
+    def waypoint(self, event, packet, waypoint, channel, gateway):
+        placed = waypoint.HasField("latitude_i") and waypoint.HasField("longitude_i")
+        latitude, longitude = (waypoint.latitude_i, waypoint.longitude_i) if placed else (None, None)
+        if waypoint.id == 0:
+            return
+        if placed and (abs(latitude) > 900000000 or abs(longitude) > 1800000000):
+            self.quarantine.add(event.sequence)
+            return
+        sender, (time, source) = getattr(packet, "from"), self.time(event, packet)
+        deletes, row = waypoint.expire != 0 and waypoint.expire <= time, self.waypoints.get(waypoint.id)
+        if row is None:
+            if deletes:
+                return
+            row = {"time": 0, "deleted": False, "locked_to": 0, "changes": 0, "refused": 0, "first_sequence": event.sequence}
+            self.waypoints[waypoint.id] = row
+        begins = row["changes"] == 0 or row["deleted"]
+        if row["time"] - time > 3600:
+            return
+        if not begins and row["locked_to"] not in (0, sender):
+            row["refused"] += 1
+            return
+        if deletes and row["deleted"]:
+            return
+        if time >= row["time"]:
+            row.update(time=time, time_source=source)
+        row.update(sequence=event.sequence, packet_id=packet.id, to=packet.to, gateway=gateway, channel=channel, changes=row["changes"] + 1,
+                   expire=waypoint.expire, deleted=deletes)
+        row["from"] = sender
+        if deletes:
+            return
+        row.update(latitude_e7=latitude, longitude_e7=longitude, locked_to=waypoint.locked_to, name=cut(waypoint.name, 64), icon=waypoint.icon,
+                   details=cut(waypoint.description, 256), creator=sender if begins else row["creator"])
 
     def metrics(self, event, packet, telemetry):
         kind = telemetry.WhichOneof("variant")
@@ -367,6 +407,7 @@ def main():
     for view, rows in (("positions", fold.positions), ("telemetry", fold.telemetry)):
         out += [{"view": view, "key": list(key), **row} for key, row in rows.items()]
     out += [{"view": "messages", "key": [sequence], **row} for sequence, row in fold.messages.items()]
+    out += [{"view": "waypoints", "key": [number], **row} for number, row in fold.waypoints.items()]
     out += [{"view": "quarantine", "key": [sequence]} for sequence in fold.quarantine]
     for row in sorted(out, key=lambda row: (row["view"], row["key"])):
         print(json.dumps(row, ensure_ascii=False))

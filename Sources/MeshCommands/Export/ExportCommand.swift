@@ -7,7 +7,9 @@ import ProtobufWire
 
 /// What can be exported.
 enum ExportSubject: String, ExpressibleByArgument, CaseIterable {
-    case events, nodes, positions, telemetry, messages
+    case events, nodes, positions, telemetry, messages, waypoints
+
+    static let list = allCases.map(\.rawValue).joined(separator: ", ")
 }
 
 /// Formats for other programs.
@@ -36,9 +38,9 @@ struct ExportCommand: AsyncParsableCommand {
     @Option(name: .shortAndLong, help: "csv, jsonl, json; geojson and gpx for positions; ledger for a recording.") var format =
         ExportFormat.jsonl
     @Option(help: "Only this node: !hex, a number, or its name.") var node: NodeArgument?
-    @Option(help: "Only this channel, for nodes and messages.") var channel: String?
+    @Option(help: "Only this channel, for nodes, messages and waypoints.") var channel: String?
     @Option(help: "Only this kind of metrics, for telemetry.") var kind: TelemetryKind?
-    @Argument(help: "What: events, nodes, positions, telemetry or messages; with --format ledger the file to write, or -.")
+    @Argument(help: "What: one of \(ExportSubject.list); with --format ledger the file to write, or -.")
     var subject: ExportTarget
 
     func validate() throws {
@@ -52,7 +54,7 @@ struct ExportCommand: AsyncParsableCommand {
             return
         }
         guard case .subject(let subject) = subject else {
-            throw ValidationError("what is exported is one of \(ExportSubject.allCases.map(\.rawValue).joined(separator: ", "))")
+            throw ValidationError("what is exported is one of \(ExportSubject.list)")
         }
         if format == .geojson || format == .gpx, subject != .positions {
             throw ValidationError("\(format.rawValue) is a format for positions")
@@ -80,6 +82,9 @@ struct ExportCommand: AsyncParsableCommand {
                 try write(ledger.messageColumns()) { writer in
                     try ledger.forEachMessage(of: number, query) { writer.write($0) }
                 }
+            case .waypoints:
+                let rows = try ledger.waypoints(of: number, query)
+                try write(ledger.waypointColumns()) { writer in for row in rows { writer.write(row) } }
             }
         }
     }

@@ -1,3 +1,4 @@
+import EventLog
 import MeshViews
 import Meshtastic
 import Projections
@@ -22,5 +23,9 @@ extension Ledger {
 
     func messageColumns() throws -> [Column<MessageRow>] {
         try MessageRow.columns(names: NodeNames(self)) + olderRecipeColumn(of: "messages") { $0.sequence }
+    }
+
+    func waypointColumns() throws -> [Column<WaypointRow>] {
+        try WaypointRow.columns(now: UInt32(clamping: Timestamp.now.seconds)) + olderRecipeColumn(of: "waypoints") { $0.sequence }
     }
 }

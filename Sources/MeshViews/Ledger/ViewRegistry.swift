@@ -8,6 +8,7 @@ enum ViewRegistry {
             PositionsView(cap: caps.positions),
             TelemetryView(cap: caps.telemetry),
             MessagesView(cap: caps.messages),
+            WaypointsView(cap: caps.waypoints),
         ]
     }
 }

@@ -1,0 +1,29 @@
+import Projections
+import ProtobufWire
+
+/// A row that its view keeps in memory as a whole, under a number.
+protocol KeyedRow: Sendable {
+    /// How many bytes of the number are the key in the file, big-endian: 4 or 8.
+    static var keyLength: Int { get }
+
+    var key: UInt64 { get }
+    /// Seconds since 1970. It never falls while the row lives: of too many rows the one with the earliest time goes, of equals the one with the
+    /// lowest key.
+    var time: UInt32 { get }
+
+    func encode(to writer: inout WireWriter)
+    init(key: UInt64, decoding value: RawSpan) throws(WireError)
+}
+
+extension KeyedRow {
+    /// A stored row, or nil where the bytes are damaged.
+    static func decode(key: RawSpan, value: RawSpan) -> Self? {
+        guard key.byteCount == keyLength else { return nil }
+        do {
+            return try Self(
+                key: keyLength == 4 ? UInt64(key.bigEndianUInt32(at: 0)) : key.bigEndianUInt64(at: 0), decoding: value)
+        } catch {
+            return nil
+        }
+    }
+}

@@ -1,0 +1,38 @@
+import EventLog
+import LMDB
+import Projections
+import ProtobufWire
+
+extension Ledger {
+    /// One row of a table of keyed rows.
+    func row<Row: KeyedRow>(_ key: UInt64, in table: String, of view: String) throws(LedgerError) -> Row? {
+        try reading(view) { (store) throws(StorageError) in
+            let transaction = try store.environment.beginRead()
+            let key = Row.keyLength == 4 ? bigEndian(UInt32(truncatingIfNeeded: key)) : bigEndian(key)
+            guard let value = try transaction.get(store.table(table), key.rawSpan) else { return nil }
+            return Row.decode(key: key.rawSpan, value: value)
+        }
+    }
+
+    /// The rows of a table whose time and content a query asks for, in the order of their times.
+    func rows<Row: KeyedRow>(
+        in table: String, of view: String, _ query: RowQuery, where isWanted: (Row) -> Bool
+    ) throws(LedgerError) -> [Row] {
+        guard let seconds = query.seconds else { return [] }
+        let all = try reading(view) { (store) throws(StorageError) in
+            let transaction = try store.environment.beginRead()
+            var cursor = try transaction.cursor(store.table(table))
+            var rows: [Row] = []
+            while try cursor.next() {
+                guard let row = Row.decode(key: cursor.key, value: cursor.value) else { continue }
+                if seconds.contains(row.time), isWanted(row) { rows.append(row) }
+            }
+            return rows
+        }
+        let sorted = all.sorted { left, right in
+            guard left.time == right.time else { return (left.time < right.time) != query.newestFirst }
+            return left.key < right.key
+        }
+        return Array(sorted.dropFirst(max(0, query.offset)).prefix(max(0, query.limit)))
+    }
+}

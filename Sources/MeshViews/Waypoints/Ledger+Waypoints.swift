@@ -1,0 +1,27 @@
+public import EventLog
+
+extension Ledger {
+    /// The waypoints, the one changed last first; `since` and `until` are about the last change.
+    ///
+    /// ```swift
+    /// for waypoint in try ledger.waypoints(activeAt: .now) { print(waypoint.name) }
+    /// ```
+    /// - Parameters:
+    ///   - node: only those that it made or changed last, or that are locked to it.
+    ///   - time: only those that are neither deleted nor expired then; nil for all.
+    public func waypoints(
+        of node: UInt32? = nil, activeAt time: Timestamp? = nil, _ query: RowQuery = RowQuery()
+    ) throws(LedgerError) -> [WaypointRow] {
+        let second = time.map { UInt32(clamping: $0.seconds) }
+        return try rows(in: "waypoints", of: "waypoints", query) { (row: WaypointRow) in
+            guard node == nil || [row.creator, row.from, row.lockedTo].contains(node) else { return false }
+            guard query.channel == nil || query.channel == row.channel else { return false }
+            return second.map { row.state(at: $0) == .active } ?? true
+        }
+    }
+
+    /// One waypoint, deleted or not; nil when it was never heard of.
+    public func waypoint(_ id: UInt32) throws(LedgerError) -> WaypointRow? {
+        try row(UInt64(id), in: "waypoints", of: "waypoints")
+    }
+}

@@ -1,0 +1,151 @@
+public import EventLog
+public import LMDB
+import Meshtastic
+public import Projections
+import ProtobufWire
+
+/// The places that nodes share, by their ids: replaced by a later packet with the same id, changed by the locker only, deleted by an expiry in the past.
+public struct WaypointsView: Projection {
+    public typealias Batch = MeshBatch
+
+    public let name = "waypoints"
+    public let version: UInt32 = 1
+    public var policy: String { "cap=\(cap);\(TimePolicy.text)" }
+    public let rowTables = ["waypoints"]
+    public let stateTables: [String] = []
+    public let cap: Int
+
+    /// A packet that is older than the last change by more than this is of earlier traffic that was imported later.
+    static let secondsBack: UInt32 = 3_600
+    /// Whoever writes long texts must not fill memory: senders may write 30 and 100 bytes. In Unicode scalars.
+    static let mostNameScalars = 64
+    static let mostDetailScalars = 256
+
+    private var rows: KeyedRows<WaypointRow>
+
+    public init(cap: Int = 5_000) {
+        self.cap = cap
+        rows = KeyedRows(cap: cap)
+    }
+
+    public var pendingBytes: Int { rows.pendingCount * 300 }
+
+    public mutating func load(_ store: ViewStore) throws(StorageError) {
+        let transaction = try store.environment.beginRead()
+        try rows.load(transaction, store.table("waypoints"))
+    }
+
+    public mutating func fold(_ batch: MeshBatch, after checkpoint: EventSequence, in context: inout FoldContext) {
+        let stamps = batch.stamps.span
+        let packets = batch.packets.packets.span
+        for index in packets.indices {
+            guard packets[index].port == Port.waypoint, stamps[index].isFirstReadable, packets[index].failure == nil,
+                stamps[index].sequence > checkpoint.rawValue
+            else { continue }
+            add(packets[index], stamps[index], batch, &context)
+        }
+    }
+
+    private mutating func add(
+        _ packet: DecodedPacket, _ stamp: MeshBatch.Stamp, _ batch: MeshBatch, _ context: inout FoldContext
+    ) {
+        do {
+            let waypoint = try Waypoint(decoding: batch.packets.payload(of: packet))
+            guard waypoint.id != 0 else { return }
+            if let latitude = waypoint.latitudeE7, let longitude = waypoint.longitudeE7,
+                !PositionsView.isOnTheGlobe(latitude, longitude)
+            {
+                let place = "\(latitude), \(longitude) (degrees times 10,000,000)"
+                return context.quarantine(
+                    EventSequence(rawValue: stamp.sequence), reason: "the waypoint at \(place) is not on the globe")
+            }
+            let change = WaypointChange(
+                waypoint, packet, stamp, channel: stamp.channel >= 0 ? batch.channels[Int(stamp.channel)].name : "")
+            if let place = rows.place(of: UInt64(waypoint.id)) {
+                rows.update(place) { $0.apply(change) }
+            } else if !change.isDeletion {
+                var row = WaypointRow(id: waypoint.id)
+                row.firstSequence = stamp.sequence
+                row.apply(change)
+                rows.insert(row)
+            }
+            context.want(.immediate)
+        } catch {
+            // Not to be seen: the packet's failure would have told of bytes that are no message.
+            context.quarantine(EventSequence(rawValue: stamp.sequence), reason: "waypoint: \(error)")
+        }
+    }
+
+    public func write(to transaction: inout WriteTransaction, store: ViewStore) throws(StorageError) {
+        try rows.write(to: &transaction, store.table("waypoints"))
+    }
+
+    public mutating func committed() { rows.committed() }
+}
+
+/// What a packet wants to change about a waypoint.
+private struct WaypointChange {
+    var waypoint: Waypoint
+    var packet: DecodedPacket
+    var sequence: UInt64
+    var channel: String
+    var time: UInt32
+    var timeSource: TimeSource
+
+    init(_ waypoint: Waypoint, _ packet: DecodedPacket, _ stamp: MeshBatch.Stamp, channel: String) {
+        self.waypoint = waypoint
+        self.packet = packet
+        self.channel = channel
+        sequence = stamp.sequence
+        (time, timeSource) = stamp.policy(for: packet).time(received: packet.rxTime)
+    }
+
+    /// An expiry that has passed when it comes.
+    var isDeletion: Bool { waypoint.expire != 0 && waypoint.expire <= time }
+}
+
+extension WaypointRow {
+    fileprivate mutating func apply(_ change: WaypointChange) {
+        let isNew = changes == 0 || isDeleted
+        if time > change.time, time - change.time > WaypointsView.secondsBack { return }
+        // A deletion ends the lock.
+        guard isNew || lockedTo == 0 || lockedTo == change.packet.from else {
+            refusedChanges &+= 1
+            return
+        }
+        guard !(change.isDeletion && isDeleted) else { return }
+        // A clock that goes behind does not take the row back.
+        if change.time >= time { (time, timeSource) = (change.time, change.timeSource) }
+        sequence = change.sequence
+        packetID = change.packet.id
+        from = change.packet.from
+        to = change.packet.to
+        gateway = change.packet.gateway
+        channel = change.channel
+        changes &+= 1
+        expire = change.waypoint.expire
+        isDeleted = change.isDeletion
+        guard !isDeleted else { return }
+        if isNew { creator = change.packet.from }
+        fill(from: change.waypoint)
+    }
+
+    private mutating func fill(from waypoint: Waypoint) {
+        let isPlaced = waypoint.latitudeE7 != nil && waypoint.longitudeE7 != nil
+        latitudeE7 = isPlaced ? waypoint.latitudeE7 : nil
+        longitudeE7 = isPlaced ? waypoint.longitudeE7 : nil
+        lockedTo = waypoint.lockedTo
+        name = Self.cut(waypoint.name, WaypointsView.mostNameScalars)
+        details = Self.cut(waypoint.description, WaypointsView.mostDetailScalars)
+        icon = waypoint.icon
+        geofenceRadius = waypoint.geofenceRadius
+        boundingBox = waypoint.boundingBox
+        notifiesOnEnter = waypoint.notifyOnEnter
+        notifiesOnExit = waypoint.notifyOnExit
+        notifiesFavoritesOnly = waypoint.notifyFavoritesOnly
+    }
+
+    private static func cut(_ text: String, _ most: Int) -> String {
+        text.utf8.count <= most ? text : String(String.UnicodeScalarView(text.unicodeScalars.prefix(most)))
+    }
+}
