@@ -8,7 +8,7 @@ import Testing
 
 /// Following the changes of views.
 @Suite(.timeLimit(.minutes(5))) struct ChangesOfViews {
-    private static let views = ["nodes", "positions", "telemetry", "messages"]
+    private static let views = Ledger.viewNames
 
     private func tables(_ view: String) -> [String] {
         switch view {

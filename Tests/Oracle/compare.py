@@ -17,6 +17,10 @@ def seconds(text):
     return int(datetime.datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp()) if text else 0
 
 
+def hop(entry):
+    return [None if entry["node"] is None else node(entry["node"]), entry["snr"]]
+
+
 def state(text):
     kinds = {"sent": 1, "implicitlyAcknowledged": 3, "delivered": 4}
     return kinds.get(text, 2)
@@ -54,6 +58,12 @@ READERS = {
         "name": lambda row: row["name"] or "", "details": lambda row: row["details"] or "", "icon": lambda row: row["icon"] or 0,
         "latitude_e7": lambda row: None if row["latitude"] is None else round(row["latitude"] * 1e7),
         "longitude_e7": lambda row: None if row["longitude"] is None else round(row["longitude"] * 1e7)}),
+    "traceroutes": (lambda row: [node(row["from"]), row["id"]], {
+        "time": lambda row: seconds(row["time"]), "time_source": lambda row: row["time_source"], "to": lambda row: node(row["to"]),
+        "first_sequence": lambda row: row["first_sequence"], "sequence": lambda row: row["sequence"], "reply_id": lambda row: row["reply_id"],
+        "request_sequence": lambda row: row["request_sequence"] or 0, "reply_sequence": lambda row: row["reply_sequence"] or 0,
+        "reply_time": lambda row: seconds(row["reply_time"]), "channel": lambda row: row["channel"],
+        "towards": lambda row: [hop(entry) for entry in row["towards"]], "back": lambda row: [hop(entry) for entry in row["back"]]}),
     "quarantine": (lambda row: [row["sequence"]], {}),
 }
 

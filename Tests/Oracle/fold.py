@@ -88,6 +88,19 @@ def cut(text, most):
     return text if len(text.encode()) <= most else text[:most]
 
 
+def length(way):
+    return len(way[0]) + len(way[1])
+
+
+def hops(first, way, last):
+    """The nodes of a way with the strengths at which each heard the one before, as the command writes them."""
+    between, strengths = way
+    nodes = [first] + between + ([last] if last is not None else [])
+    whole = len(strengths) in (len(between), len(between) + 1)
+    heard = [-128] + (strengths if whole else []) + [-128] * len(nodes)
+    return [[None if node == BROADCAST else node, None if snr == -128 else snr / 4] for node, snr in zip(nodes, heard)]
+
+
 class Event:
     def __init__(self, line):
         record = json.loads(line)
@@ -114,7 +127,7 @@ class Fold:
         self.keys, self.seen = keys, {}
         self.nodes, self.positions, self.telemetry, self.messages, self.waiting = {}, {}, {}, {}, {}
         self.by_packet, self.radio_channels, self.quarantine = {}, {}, set()
-        self.waypoints = {}
+        self.waypoints, self.traces = {}, {}
 
     # Times
 
@@ -206,6 +219,8 @@ class Fold:
         self.hear(event, packet, data, channel, first, first_readable)
         if data is None:
             return
+        if data.portnum == 70 and packet.id and event.sound:
+            self.trace(event, packet, data, channel, first_sequence)
         if first_readable:
             self.content(event, packet, data, channel, gateway, first_sequence)
         elif data.portnum in (1, 11):
@@ -348,6 +363,48 @@ class Fold:
         row.update(latitude_e7=latitude, longitude_e7=longitude, locked_to=waypoint.locked_to, name=cut(waypoint.name, 64), icon=waypoint.icon,
                    details=cut(waypoint.description, 256), creator=sender if begins else row["creator"])
 
+    def trace(self, event, packet, data, channel, packet_sequence):
+        try:
+            found = read(mesh_pb2.RouteDiscovery, data.payload)
+        except Exception:
+            return
+        sender, (time, source), answers = getattr(packet, "from"), self.time(event, packet), data.request_id != 0
+        if answers and packet.to in (0, BROADCAST):
+            return
+        way = list(found.route)[:16], list(found.snr_towards)[:17]
+        back = list(found.route_back)[:16], list(found.snr_back)[:17]
+        key = (packet.to, data.request_id) if answers else (sender, packet.id)
+        row = self.traces.get(key)
+        if row and row["reply_sequence" if answers else "request_sequence"] != packet_sequence and abs(row["time"] - time) > 3600:
+            if time < row["time"]:
+                return
+            row = None
+        if row is None:
+            row = {"time": time, "time_source": source, "to": 0, "first_sequence": event.sequence, "sequence": event.sequence, "request_sequence": 0,
+                   "reply_sequence": 0, "reply_id": None, "reply_time": 0, "channel": None, "towards": ([], []), "back": ([], [])}
+            self.traces[key] = row
+        row["channel"] = row["channel"] or channel
+        if answers:
+            self.trace_answer(event, packet, packet_sequence, row, sender, time, way, back)
+            return
+        if not row["request_sequence"]:
+            row.update(request_sequence=packet_sequence, sequence=event.sequence)
+            row["to"] = row["to"] if row["reply_sequence"] else packet.to
+        if not row["reply_sequence"] and length(way) > length(row["towards"]):
+            row.update(towards=way, sequence=event.sequence)
+
+    def trace_answer(self, event, packet, packet_sequence, row, sender, time, way, back):
+        if not row["reply_sequence"]:
+            if row["request_sequence"] and row["to"] not in (sender, BROADCAST):
+                return
+            row.update(reply_sequence=packet_sequence, reply_id=packet.id, reply_time=time, to=sender, towards=way, sequence=event.sequence)
+        if (row["reply_id"], row["to"]) != (packet.id, sender):
+            return
+        if length(way) > length(row["towards"]):
+            row.update(towards=way, sequence=event.sequence)
+        if length(back) > length(row["back"]):
+            row.update(back=back, sequence=event.sequence)
+
     def metrics(self, event, packet, telemetry):
         kind = telemetry.WhichOneof("variant")
         if kind not in KINDS:
@@ -408,6 +465,12 @@ def main():
         out += [{"view": view, "key": list(key), **row} for key, row in rows.items()]
     out += [{"view": "messages", "key": [sequence], **row} for sequence, row in fold.messages.items()]
     out += [{"view": "waypoints", "key": [number], **row} for number, row in fold.waypoints.items()]
+    for (asker, number), row in fold.traces.items():
+        way, back, answered = row.pop("towards"), row.pop("back"), row["reply_sequence"] != 0
+        arrived = asker if len(back[1]) > len(back[0]) else None
+        row["towards"] = hops(asker, way, row["to"] if answered else None)
+        row["back"] = hops(row["to"], back, arrived) if answered else []
+        out.append({"view": "traceroutes", "key": [asker, number], **row})
     out += [{"view": "quarantine", "key": [sequence]} for sequence in fold.quarantine]
     for row in sorted(out, key=lambda row: (row["view"], row["key"])):
         print(json.dumps(row, ensure_ascii=False))

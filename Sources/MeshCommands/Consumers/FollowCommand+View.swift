@@ -33,6 +33,8 @@ private final class ViewFeed {
     private let positions: [Column<PositionRow>]
     private let telemetry: [Column<TelemetryRow>]
     private let messages: [Column<MessageRow>]
+    private let waypoints: [Column<WaypointRow>]
+    private let traceRoutes: [Column<TraceRouteRow>]
 
     init(_ ledger: Ledger, _ view: String) throws {
         self.view = view
@@ -40,6 +42,8 @@ private final class ViewFeed {
         positions = try ledger.positionColumns()
         telemetry = try ledger.telemetryColumns(of: nil)
         messages = try ledger.messageColumns()
+        waypoints = try ledger.waypointColumns()
+        traceRoutes = try ledger.traceRouteColumns()
     }
 
     func writeReset() throws {
@@ -74,6 +78,8 @@ private final class ViewFeed {
         case .position(let row): Self.object(row, positions)
         case .telemetry(let row): Self.object(row, telemetry)
         case .message(let row): Self.object(row, messages)
+        case .waypoint(let row): Self.object(row, waypoints)
+        case .traceRoute(let row): Self.object(row, traceRoutes)
         case nil: nil
         }
     }

@@ -7,7 +7,7 @@ import ProtobufWire
 
 /// What can be exported.
 enum ExportSubject: String, ExpressibleByArgument, CaseIterable {
-    case events, nodes, positions, telemetry, messages, waypoints
+    case events, nodes, positions, telemetry, messages, waypoints, traceroutes
 
     static let list = allCases.map(\.rawValue).joined(separator: ", ")
 }
@@ -38,7 +38,7 @@ struct ExportCommand: AsyncParsableCommand {
     @Option(name: .shortAndLong, help: "csv, jsonl, json; geojson and gpx for positions; ledger for a recording.") var format =
         ExportFormat.jsonl
     @Option(help: "Only this node: !hex, a number, or its name.") var node: NodeArgument?
-    @Option(help: "Only this channel, for nodes, messages and waypoints.") var channel: String?
+    @Option(help: "Only this channel, for nodes, messages, waypoints and trace routes.") var channel: String?
     @Option(help: "Only this kind of metrics, for telemetry.") var kind: TelemetryKind?
     @Argument(help: "What: one of \(ExportSubject.list); with --format ledger the file to write, or -.")
     var subject: ExportTarget
@@ -85,6 +85,9 @@ struct ExportCommand: AsyncParsableCommand {
             case .waypoints:
                 let rows = try ledger.waypoints(of: number, query)
                 try write(ledger.waypointColumns()) { writer in for row in rows { writer.write(row) } }
+            case .traceroutes:
+                let rows = try ledger.traceRoutes(of: number, query)
+                try write(ledger.traceRouteColumns()) { writer in for row in rows { writer.write(row) } }
             }
         }
     }

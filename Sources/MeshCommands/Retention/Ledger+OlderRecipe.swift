@@ -28,4 +28,8 @@ extension Ledger {
     func waypointColumns() throws -> [Column<WaypointRow>] {
         try WaypointRow.columns(now: UInt32(clamping: Timestamp.now.seconds)) + olderRecipeColumn(of: "waypoints") { $0.sequence }
     }
+
+    func traceRouteColumns() throws -> [Column<TraceRouteRow>] {
+        try TraceRouteRow.columns + olderRecipeColumn(of: "traceroutes") { $0.sequence }
+    }
 }

@@ -8,6 +8,8 @@ public enum ViewRow: Sendable {
     case position(PositionRow)
     case telemetry(TelemetryRow)
     case message(MessageRow)
+    case waypoint(WaypointRow)
+    case traceRoute(TraceRouteRow)
 }
 
 extension ViewChange {
@@ -35,6 +37,8 @@ extension ViewChange {
                     try MessageRow(
                         thread: thread, time: key.bigEndianUInt32(at: 9), sequence: key.bigEndianUInt64(at: 13),
                         decoding: value.rawSpan))
+            case ("waypoints", _): return WaypointRow.decode(key: key, value: value.rawSpan).map { .waypoint($0) }
+            case ("traceroutes", _): return TraceRouteRow.decode(key: key, value: value.rawSpan).map { .traceRoute($0) }
             default: return nil
             }
         } catch {

@@ -50,14 +50,17 @@ public struct ViewCaps: Sendable, Equatable {
     /// Per thread: a channel, or two nodes.
     public var messages: Int
     public var waypoints: Int
+    public var traceRoutes: Int
 
     public init(
-        nodes: Int = 10_000, positions: Int = 5_000, telemetry: Int = 5_000, messages: Int = 50_000, waypoints: Int = 5_000
+        nodes: Int = 10_000, positions: Int = 5_000, telemetry: Int = 5_000, messages: Int = 50_000, waypoints: Int = 5_000,
+        traceRoutes: Int = 20_000
     ) {
         self.nodes = nodes
         self.positions = positions
         self.telemetry = telemetry
         self.messages = messages
         self.waypoints = waypoints
+        self.traceRoutes = traceRoutes
     }
 }

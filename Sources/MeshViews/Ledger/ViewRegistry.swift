@@ -9,6 +9,7 @@ enum ViewRegistry {
             TelemetryView(cap: caps.telemetry),
             MessagesView(cap: caps.messages),
             WaypointsView(cap: caps.waypoints),
+            TraceRoutesView(cap: caps.traceRoutes),
         ]
     }
 }

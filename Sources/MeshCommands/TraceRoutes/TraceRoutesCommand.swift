@@ -1,0 +1,77 @@
+import ArgumentParser
+import MeshViews
+import Meshtastic
+
+struct TraceRoutesCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "traceroutes",
+        abstract: "Ways through the mesh that nodes asked for, and how well each hop heard the one before.",
+        discussion: """
+            A `?` is a hop that could not read the packet, or a strength that nobody told.
+
+              meshledger traceroutes
+              meshledger traceroutes --node '!7efeee00' --since '1d ago' --format json
+              meshledger traceroutes --through '!7efeee00'
+            """)
+
+    @OptionGroup var ledger: LedgerOption
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var times: TimeOptions
+    @OptionGroup var page: PageOptions
+    @Option(help: "Only those between this node and others: !hex, a number, or its name.") var node: NodeArgument?
+    @Option(help: "Only those on whose way this node is.") var through: NodeArgument?
+    @Option(help: "Only those on this channel.") var channel: String?
+
+    func run() async throws {
+        try await ledger.reading { ledger in
+            let writer = output.writer(try ledger.traceRouteColumns())
+            let query = page.query(times, channel: channel)
+            let (node, hop) = (try node?.number(in: ledger), try through?.number(in: ledger))
+            for row in try ledger.traceRoutes(of: node, through: hop, query) { writer.write(row) }
+            writer.finish(emptyNote: "no trace routes")
+        }
+    }
+}
+
+extension TraceRouteRow {
+    static var columns: [Column<TraceRouteRow>] {
+        [
+            Column("time") { .time($0.time) },
+            Column("from") { .text(NodeID.text($0.from)) },
+            Column("to") { .text(NodeID.text($0.to)) },
+            Column("is_answered", heading: "answered") { .bool($0.isAnswered) },
+            Column("hops") { $0.isAnswered ? .unsigned(UInt64($0.route.count)) : .null },
+            Column("towards", heading: "way there (SNR dB)", canCut: true, shown: { Self.text($0.towards) }) {
+                Self.cell($0.towards)
+            },
+            Column("back", heading: "way back (SNR dB)", canCut: true, shown: { Self.text($0.back) }) { Self.cell($0.back) },
+            Column("id", isDetail: true) { .number($0.id) },
+            Column("time_source", isDetail: true) { .text("\($0.timeSource)") },
+            Column("reply_id", isDetail: true) { $0.isAnswered ? .number($0.replyID) : .null },
+            Column("reply_time", isDetail: true) { .time($0.replyTime) },
+            Column("channel", isDetail: true) { .optional($0.channel) },
+            Column("request_sequence", isDetail: true) { $0.requestSequence == 0 ? .null : .unsigned($0.requestSequence) },
+            Column("reply_sequence", isDetail: true) { $0.replySequence == 0 ? .null : .unsigned($0.replySequence) },
+            Column("first_sequence", isDetail: true) { .unsigned($0.firstSequence) },
+            Column("sequence", isDetail: true) { .unsigned($0.sequence) },
+        ]
+    }
+
+    /// Like `!00000001 > (5.25) !00000002 > (?) ?`.
+    private static func text(_ hops: [Hop]) -> String {
+        hops.enumerated().map { index, hop in
+            let node = hop.node.map { NodeID.text($0) } ?? "?"
+            return index == 0 ? node : "(\(hop.snr.map { "\($0)" } ?? "?")) \(node)"
+        }.joined(separator: " > ")
+    }
+
+    private static func cell(_ hops: [Hop]) -> CellValue {
+        .list(
+            hops.map { hop in
+                .object([
+                    CellMember(name: "node", value: hop.node.map { .text(NodeID.text($0)) } ?? .null),
+                    CellMember(name: "snr", value: hop.snr.map { .float($0) } ?? .null),
+                ])
+            })
+    }
+}
