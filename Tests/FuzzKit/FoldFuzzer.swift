@@ -22,7 +22,8 @@ public struct FoldFuzzer {
 
     /// Folds these inputs in one ledger.
     public func run(_ inputs: Range<UInt64>) async throws -> FuzzReport {
-        let caps = ViewCaps(nodes: 500, positions: 100, telemetry: 100, messages: 1_000, waypoints: 100, traceRoutes: 200)
+        let caps = ViewCaps(
+            nodes: 500, positions: 100, telemetry: 100, messages: 1_000, waypoints: 100, traceRoutes: 200, links: 200)
         let ledger = try await Ledger.temporary(options: LedgerOptions(caps: caps))
         var run = FoldRun(ledger: ledger, maker: maker, generator: SeededGenerator(seed: seed ^ inputs.lowerBound))
         do {

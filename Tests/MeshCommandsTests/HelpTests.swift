@@ -7,7 +7,7 @@ import Testing
 struct HelpTests {
     @Test(arguments: [
         "init", "import", "ingest mqtt", "events", "packet show", "nodes", "positions", "telemetry", "messages", "channels",
-        "waypoints", "traceroutes",
+        "waypoints", "traceroutes", "links",
         "keys",
         "keys add", "stats", "quarantine", "rebuild", "verify", "salvage", "export", "retain",
     ])

@@ -66,7 +66,7 @@ struct Recovery {
         let folder = try TemporaryFolder()
         let path = folder.path + "/mesh.ledger"
         let options = LedgerOptions(
-            caps: ViewCaps(nodes: 12, positions: 10, telemetry: 10, messages: 15, waypoints: 8, traceRoutes: 20))
+            caps: ViewCaps(nodes: 12, positions: 10, telemetry: 10, messages: 15, waypoints: 8, traceRoutes: 20, links: 15))
         var random = SeededGenerator(seed: seed &* 77)
         let all = packets(600, seed: seed)
         var ledger = try await Ledger.create(at: path, options: options)

@@ -10,7 +10,8 @@ import Testing
 /// Views of a ledger whose oldest events are dropped now and then, against those of one that keeps all.
 struct RetainedViews {
     private static let views = Ledger.viewNames
-    private static let caps = ViewCaps(nodes: 14, positions: 25, telemetry: 10, messages: 40, waypoints: 25, traceRoutes: 60)
+    private static let caps = ViewCaps(
+        nodes: 14, positions: 25, telemetry: 10, messages: 40, waypoints: 25, traceRoutes: 60, links: 90)
 
     private func digests(_ ledger: Ledger) throws -> [String] { try Self.views.map { try ledger.digest(of: $0) } }
 

@@ -4,7 +4,7 @@
 usage: compare.py ROWS FOLDER     FOLDER holds quarantine.jsonl and for each view its rows, as nodes.jsonl
 Prints each difference (the first twenty) and the number of rows compared; exit status 1 when there is a difference.
 """
-import datetime, json, pathlib, sys
+import datetime, json, pathlib, struct, sys
 
 MISSING = object()
 
@@ -21,11 +21,17 @@ def hop(entry):
     return [None if entry["node"] is None else node(entry["node"]), entry["snr"]]
 
 
+def single(number):
+    """A number as four bytes hold it."""
+    return struct.unpack("<f", struct.pack("<f", number))[0]
+
+
 def state(text):
     kinds = {"sent": 1, "implicitlyAcknowledged": 3, "delivered": 4}
     return kinds.get(text, 2)
 
 
+EVIDENCE = ["direct", "reported", "traced"]
 KINDS = ["device", "environment", "airQuality", "power", "localStats", "health", "host", "trafficManagement"]
 READERS = {
     "nodes": (lambda row: [row["number"]], {
@@ -64,6 +70,11 @@ READERS = {
         "request_sequence": lambda row: row["request_sequence"] or 0, "reply_sequence": lambda row: row["reply_sequence"] or 0,
         "reply_time": lambda row: seconds(row["reply_time"]), "channel": lambda row: row["channel"],
         "towards": lambda row: [hop(entry) for entry in row["towards"]], "back": lambda row: [hop(entry) for entry in row["back"]]}),
+    "links": (lambda row: [node(row["hearer"]), node(row["heard"])], {
+        "time": lambda row: seconds(row["time"]), "first_time": lambda row: seconds(row["first_time"]), "rssi": lambda row: row["rssi"],
+        "first_sequence": lambda row: row["first_sequence"], "sequence": lambda row: row["sequence"], "snr": lambda row: single(row["snr"]),
+        "evidence": lambda row: EVIDENCE.index(row["evidence"]), "counts": lambda row: [row[name] for name in EVIDENCE],
+        "samples": lambda row: [[seconds(entry["time"]), single(entry["snr"]), EVIDENCE.index(entry["evidence"])] for entry in row["samples"]]}),
     "quarantine": (lambda row: [row["sequence"]], {}),
 }
 

@@ -5,7 +5,7 @@ usage: fold.py EVENTS.jsonl [--psk NAME=BASE64 ...] > rows.jsonl
 EVENTS.jsonl is what `meshledger export events --format jsonl` writes. Packets are decoded by the official Python package. One JSON line a
 row: {"view", "key", ...}, sorted by view and key. Caps are not reached by the recordings that this is for, and not implemented.
 """
-import argparse, base64, datetime, json, re, struct
+import argparse, base64, datetime, json, math, re, struct
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from meshtastic.protobuf import mesh_pb2, mqtt_pb2, paxcount_pb2, remote_hardware_pb2, storeforward_pb2, telemetry_pb2
 import json_form
@@ -127,7 +127,7 @@ class Fold:
         self.keys, self.seen = keys, {}
         self.nodes, self.positions, self.telemetry, self.messages, self.waiting = {}, {}, {}, {}, {}
         self.by_packet, self.radio_channels, self.quarantine = {}, {}, set()
-        self.waypoints, self.traces = {}, {}
+        self.waypoints, self.traces, self.links = {}, {}, {}
 
     # Times
 
@@ -217,6 +217,7 @@ class Fold:
         if sender in (0, BROADCAST):
             return
         self.hear(event, packet, data, channel, first, first_readable)
+        self.hear_directly(event, packet, data, gateway)
         if data is None:
             return
         if data.portnum == 70 and packet.id and event.sound:
@@ -294,6 +295,8 @@ class Fold:
         except Exception:
             self.quarantine.add(event.sequence)
             return
+        if port in (70, 71):
+            self.hear_of(event, packet, data, content)
         if port not in (3, 4, 5, 8, 67, 73):
             return
         if port == 4:
@@ -405,6 +408,45 @@ class Fold:
         if length(back) > length(row["back"]):
             row.update(back=back, sequence=event.sequence)
 
+    def hear_directly(self, event, packet, data, gateway):
+        sender = getattr(packet, "from")
+        known = packet.hop_start > 0 or (data is not None and data.HasField("bitfield"))
+        if not gateway or packet.hop_start != packet.hop_limit or packet.hop_start > 7 or not known or packet.via_mqtt:
+            return
+        if packet.relay_node & 255 not in (0, sender & 255 or 255) or not (packet.rx_snr or packet.rx_rssi):
+            return
+        if self.link(event, gateway, sender, 0, self.time(event, packet)[0], packet.rx_snr) and packet.rx_rssi:
+            self.links[gateway, sender]["rssi"] = packet.rx_rssi
+
+    def hear_of(self, event, packet, data, content):
+        sender, time = getattr(packet, "from"), self.time(event, packet)[0]
+        if data.portnum == 71:
+            for neighbor in content.neighbors[:64]:
+                self.link(event, sender, neighbor.node_id, 1, self.time(event, packet, sent=neighbor.last_rx_time)[0], neighbor.snr)
+            return
+        first, last = (packet.to, sender) if data.request_id else (sender, packet.to)
+        ways = [(first, list(content.route), last, list(content.snr_towards))]
+        if data.request_id:
+            ways.append((last, list(content.route_back), first, list(content.snr_back)))
+        for begin, between, end, strengths in ways:
+            if len(between) > 16 or len(strengths) not in (len(between), len(between) + 1):
+                continue
+            nodes = [begin] + between + [end]
+            for index, strength in enumerate(strengths):
+                if strength != -128:
+                    self.link(event, nodes[index + 1], nodes[index], 2, time, strength / 4)
+
+    def link(self, event, hearer, heard, kind, time, snr):
+        if hearer == heard or {hearer, heard} & {0, BROADCAST} or not math.isfinite(snr):
+            return False
+        row = self.links.setdefault((hearer, heard), {"time": time, "first_time": time, "first_sequence": event.sequence, "counts": [0, 0, 0],
+                                                      "rssi": None, "samples": []})
+        row["counts"][kind] += 1
+        row.update(time=max(row["time"], time), first_time=min(row["first_time"], time), sequence=event.sequence, snr=snr, evidence=kind)
+        if not row["samples"] or abs(row["samples"][-1][0] - time) >= 900:
+            row["samples"] = (row["samples"] + [[time, snr, kind]])[-128:]
+        return True
+
     def metrics(self, event, packet, telemetry):
         kind = telemetry.WhichOneof("variant")
         if kind not in KINDS:
@@ -471,6 +513,7 @@ def main():
         row["towards"] = hops(asker, way, row["to"] if answered else None)
         row["back"] = hops(row["to"], back, arrived) if answered else []
         out.append({"view": "traceroutes", "key": [asker, number], **row})
+    out += [{"view": "links", "key": list(key), **row} for key, row in fold.links.items()]
     out += [{"view": "quarantine", "key": [sequence]} for sequence in fold.quarantine]
     for row in sorted(out, key=lambda row: (row["view"], row["key"])):
         print(json.dumps(row, ensure_ascii=False))

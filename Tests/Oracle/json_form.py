@@ -1,5 +1,5 @@
 """The JSON form of MQTT as the packet that it was made from, by the rules of Sources/MeshViews/FOLD.md. Messages are built by the official package."""
-import json, re
+import json, math, re
 from google.protobuf.descriptor import FieldDescriptor as F
 from meshtastic.protobuf import mesh_pb2, paxcount_pb2, remote_hardware_pb2, telemetry_pb2
 
@@ -30,6 +30,9 @@ def packet(payload, source):
     start, away = small(message.get("hop_start")), small(message.get("hops_away"))
     out.hop_start = start if start is not None else away or 0
     out.hop_limit = out.hop_start - away if away is not None and away <= out.hop_start else 0
+    snr, rssi = number(message.get("snr")), whole(message.get("rssi"))
+    out.rx_snr = snr if snr is not None and abs(snr) < 1e38 else 0
+    out.rx_rssi = rssi if rssi is not None and -(1 << 31) <= rssi < 1 << 31 else 0
     gateway = re.fullmatch("![0-9a-fA-F]{1,8}", str(message.get("sender")))
     kind, content = message.get("type") or "", message.get("payload")
     if "payload" in message and (content is not None or kind == "text"):
@@ -123,14 +126,38 @@ def body_of(kind, content):
         return telemetry.SerializeToString()
     messages = {"nodeinfo": mesh_pb2.User(), "position": mesh_pb2.Position(), "waypoint": mesh_pb2.Waypoint(), "paxcounter": paxcount_pb2.Paxcount(),
                 "neighborinfo": mesh_pb2.NeighborInfo(), "traceroute": mesh_pb2.RouteDiscovery()}
+    if kind == "traceroute":
+        return route_of(content)
     message = messages.get(kind) or remote_hardware_pb2.HardwareMessage()
     fill(message, content, {"nodeinfo": USER, "paxcounter": PAX}.get(kind, {}))
     return message.SerializeToString()
 
 
+def listed(value):
+    return value if isinstance(value, list) else []
+
+
+def route_of(content):
+    """Hops come as names, both ends included: numbers where they are, else unknown ones. Strengths are decibels."""
+    out = mesh_pb2.RouteDiscovery()
+    for route, strengths in (("route", "snr_towards"), ("route_back", "snr_back")):
+        hops = [node(hop) for hop in listed(content.get(route))[1:-1][:64]]
+        getattr(out, route).extend(BROADCAST if hop is None else hop for hop in hops)
+        for level in listed(content.get(strengths))[:64]:
+            level = number(level)
+            known = level is not None and abs(level) < 1000
+            getattr(out, strengths).append(int(math.copysign(math.floor(abs(level) * 4 + 0.5), level)) if known else -128)
+    return out.SerializeToString()
+
+
 def fill(message, content, names):
     for name, value in content.items():
         field = message.DESCRIPTOR.fields_by_name.get(names.get(name, name))
+        if field is not None and field.name == "neighbors":
+            for entry in value[:64] if isinstance(value, list) else [value]:
+                if isinstance(entry, dict):
+                    fill(message.neighbors.add(), entry, {})
+            continue
         if field is None or isinstance(value, (list, dict)):
             continue
         if field.type == F.TYPE_STRING:

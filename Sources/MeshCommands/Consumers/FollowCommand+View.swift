@@ -35,6 +35,7 @@ private final class ViewFeed {
     private let messages: [Column<MessageRow>]
     private let waypoints: [Column<WaypointRow>]
     private let traceRoutes: [Column<TraceRouteRow>]
+    private let links: [Column<LinkRow>]
 
     init(_ ledger: Ledger, _ view: String) throws {
         self.view = view
@@ -44,6 +45,7 @@ private final class ViewFeed {
         messages = try ledger.messageColumns()
         waypoints = try ledger.waypointColumns()
         traceRoutes = try ledger.traceRouteColumns()
+        links = try ledger.linkColumns()
     }
 
     func writeReset() throws {
@@ -80,6 +82,7 @@ private final class ViewFeed {
         case .message(let row): Self.object(row, messages)
         case .waypoint(let row): Self.object(row, waypoints)
         case .traceRoute(let row): Self.object(row, traceRoutes)
+        case .link(let row): Self.object(row, links)
         case nil: nil
         }
     }

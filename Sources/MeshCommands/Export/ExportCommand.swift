@@ -7,7 +7,7 @@ import ProtobufWire
 
 /// What can be exported.
 enum ExportSubject: String, ExpressibleByArgument, CaseIterable {
-    case events, nodes, positions, telemetry, messages, waypoints, traceroutes
+    case events, nodes, positions, telemetry, messages, waypoints, traceroutes, links
 
     static let list = allCases.map(\.rawValue).joined(separator: ", ")
 }
@@ -88,6 +88,9 @@ struct ExportCommand: AsyncParsableCommand {
             case .traceroutes:
                 let rows = try ledger.traceRoutes(of: number, query)
                 try write(ledger.traceRouteColumns()) { writer in for row in rows { writer.write(row) } }
+            case .links:
+                let rows = try ledger.links(of: number, query)
+                try write(ledger.linkColumns()) { writer in for row in rows { writer.write(row) } }
             }
         }
     }

@@ -32,4 +32,8 @@ extension Ledger {
     func traceRouteColumns() throws -> [Column<TraceRouteRow>] {
         try TraceRouteRow.columns + olderRecipeColumn(of: "traceroutes") { $0.sequence }
     }
+
+    func linkColumns() throws -> [Column<LinkRow>] {
+        try LinkRow.columns + olderRecipeColumn(of: "links") { $0.sequence }
+    }
 }

@@ -28,7 +28,7 @@ public struct MeshLedgerCommand: AsyncParsableCommand {
         subcommands: [
             InitCommand.self, ImportCommand.self, IngestCommand.self, SimulateCommand.self, EventsCommand.self,
             PacketCommand.self, NodesCommand.self, PositionsCommand.self, TelemetryCommand.self, MessagesCommand.self,
-            WaypointsCommand.self, TraceRoutesCommand.self,
+            WaypointsCommand.self, TraceRoutesCommand.self, LinksCommand.self,
             ChannelsCommand.self, KeysCommand.self, StatsCommand.self, ViewCommand.self, QuarantineCommand.self,
             RebuildCommand.self, SealCommand.self, CompactCommand.self, RetainCommand.self, LimitCommand.self, EraseCommand.self,
             VerifyCommand.self,

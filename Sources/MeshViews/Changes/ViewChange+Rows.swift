@@ -10,6 +10,7 @@ public enum ViewRow: Sendable {
     case message(MessageRow)
     case waypoint(WaypointRow)
     case traceRoute(TraceRouteRow)
+    case link(LinkRow)
 }
 
 extension ViewChange {
@@ -39,6 +40,7 @@ extension ViewChange {
                         decoding: value.rawSpan))
             case ("waypoints", _): return WaypointRow.decode(key: key, value: value.rawSpan).map { .waypoint($0) }
             case ("traceroutes", _): return TraceRouteRow.decode(key: key, value: value.rawSpan).map { .traceRoute($0) }
+            case ("links", _): return LinkRow.decode(key: key, value: value.rawSpan).map { .link($0) }
             default: return nil
             }
         } catch {

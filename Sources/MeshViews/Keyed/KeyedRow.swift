@@ -11,6 +11,9 @@ protocol KeyedRow: Sendable {
     /// lowest key.
     var time: UInt32 { get }
 
+    /// Whether the row goes with a node that is erased: it is of the node, or, where mentions go as well, names it.
+    func isOf(_ node: ForgottenNode) -> Bool
+
     func encode(to writer: inout WireWriter)
     init(key: UInt64, decoding value: RawSpan) throws(WireError)
 }

@@ -51,10 +51,11 @@ public struct ViewCaps: Sendable, Equatable {
     public var messages: Int
     public var waypoints: Int
     public var traceRoutes: Int
+    public var links: Int
 
     public init(
         nodes: Int = 10_000, positions: Int = 5_000, telemetry: Int = 5_000, messages: Int = 50_000, waypoints: Int = 5_000,
-        traceRoutes: Int = 20_000
+        traceRoutes: Int = 20_000, links: Int = 20_000
     ) {
         self.nodes = nodes
         self.positions = positions
@@ -62,5 +63,6 @@ public struct ViewCaps: Sendable, Equatable {
         self.messages = messages
         self.waypoints = waypoints
         self.traceRoutes = traceRoutes
+        self.links = links
     }
 }

@@ -10,6 +10,7 @@ enum ViewRegistry {
             MessagesView(cap: caps.messages),
             WaypointsView(cap: caps.waypoints),
             TraceRoutesView(cap: caps.traceRoutes),
+            LinksView(cap: caps.links),
         ]
     }
 }

@@ -14,7 +14,7 @@ public struct ForgottenNode: Sendable, Hashable {
     }
 
     /// Views whose rows are known to be of which node.
-    static let views: Set<String> = ["nodes", "positions", "telemetry", "messages"]
+    static let views: Set<String> = ["nodes", "positions", "telemetry", "messages", "waypoints", "traceroutes", "links"]
 
     /// Copies a view's baseline without what is of the node.
     func leave(_ copy: BaselineCopy, of view: String) throws(StorageError) {
@@ -34,6 +34,9 @@ public struct ForgottenNode: Sendable, Hashable {
                 case ("messages", "packets"), ("messages", "waiting"), ("nodes", "nodes"), ("positions", "positions"),
                     ("positions", "counts"), ("telemetry", "telemetry"), ("telemetry", "counts"):
                     key.starts(with: prefix) ? nil : value.asArray
+                case ("waypoints", "waypoints"): isOfNode(WaypointRow.self, key, value) ? nil : value.asArray
+                case ("traceroutes", "traceroutes"): isOfNode(TraceRouteRow.self, key, value) ? nil : value.asArray
+                case ("links", "links"): isOfNode(LinkRow.self, key, value) ? nil : value.asArray
                 default: value.asArray
                 }
             }
@@ -50,6 +53,10 @@ public struct ForgottenNode: Sendable, Hashable {
     private func isOfNode(message key: RawSpan, _ value: RawSpan) -> Bool {
         guard let row = MessageRow.decode(key: key, value: value) else { return true }
         return row.from == number || includesMentions && row.to == number
+    }
+
+    private func isOfNode<Row: KeyedRow>(_ rows: Row.Type, _ key: RawSpan, _ value: RawSpan) -> Bool {
+        Row.decode(key: key, value: value).map { $0.isOf(self) } ?? true
     }
 
     private func less(_ value: RawSpan, by count: UInt64) -> [UInt8]? {

@@ -73,6 +73,11 @@ public struct TraceRouteRow: Sendable, Equatable, KeyedRow {
     var key: UInt64 { Self.key(from, id) }
     static func key(_ from: UInt32, _ id: UInt32) -> UInt64 { UInt64(from) << 32 | UInt64(id) }
 
+    func isOf(_ node: ForgottenNode) -> Bool {
+        if from == node.number || to == node.number { return true }
+        return node.includesMentions && (route.contains(node.number) || routeBack.contains(node.number))
+    }
+
     func encode(to writer: inout WireWriter) {
         writer.fixed32(1, time)
         writer.varint(2, UInt64(timeSource.rawValue))

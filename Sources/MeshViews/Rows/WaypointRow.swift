@@ -65,6 +65,11 @@ public struct WaypointRow: Sendable, Equatable, KeyedRow {
     static let keyLength = 4
     var key: UInt64 { UInt64(id) }
 
+    func isOf(_ node: ForgottenNode) -> Bool {
+        if creator == node.number || from == node.number { return true }
+        return node.includesMentions && (lockedTo == node.number || to == node.number)
+    }
+
     func encode(to writer: inout WireWriter) {
         writer.fixed32(1, time)
         writer.varint(2, UInt64(timeSource.rawValue))

@@ -1,0 +1,21 @@
+extension Ledger {
+    /// Who hears whom, the links heard last first; `since` and `until` are about when they were heard last.
+    ///
+    /// - Parameters:
+    ///   - node: only links of this node, in either direction.
+    ///   - hearer: only what this node hears: its neighbours.
+    ///   - heard: only who hears this node.
+    public func links(
+        of node: UInt32? = nil, hearer: UInt32? = nil, heard: UInt32? = nil, _ query: RowQuery = RowQuery()
+    ) throws(LedgerError) -> [LinkRow] {
+        try rows(in: "links", of: "links", query) { (row: LinkRow) in
+            guard node == nil || row.hearer == node || row.heard == node else { return false }
+            return (hearer == nil || row.hearer == hearer) && (heard == nil || row.heard == heard)
+        }
+    }
+
+    /// How well one node hears another; nil when nothing says that it does.
+    public func link(hearer: UInt32, heard: UInt32) throws(LedgerError) -> LinkRow? {
+        try row(LinkRow.key(hearer, heard), in: "links", of: "links")
+    }
+}

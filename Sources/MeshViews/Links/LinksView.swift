@@ -1,0 +1,153 @@
+public import EventLog
+public import LMDB
+import Meshtastic
+public import Projections
+import ProtobufWire
+
+/// Who hears whom directly, and how well: from receptions without a hop, from nodes' lists of their neighbours, and from trace routes.
+public struct LinksView: Projection {
+    public typealias Batch = MeshBatch
+
+    public let name = "links"
+    public let version: UInt32 = 1
+    public var policy: String {
+        "cap=\(cap);samples=\(LinkRow.mostSamples)/\(LinkRow.secondsBetweenSamples);\(TimePolicy.text)"
+    }
+    public let rowTables = ["links"]
+    public let stateTables: [String] = []
+    public let cap: Int
+
+    /// Firmware sends 10.
+    static let mostNeighbors = 64
+
+    private var rows: KeyedRows<LinkRow>
+
+    public init(cap: Int = 20_000) {
+        self.cap = cap
+        rows = KeyedRows(cap: cap)
+    }
+
+    public var pendingBytes: Int { rows.pendingCount * 1_600 }
+
+    public mutating func load(_ store: ViewStore) throws(StorageError) {
+        let transaction = try store.environment.beginRead()
+        try rows.load(transaction, store.table("links"))
+    }
+
+    public mutating func fold(_ batch: MeshBatch, after checkpoint: EventSequence, in context: inout FoldContext) {
+        let stamps = batch.stamps.span
+        let packets = batch.packets.packets.span
+        for index in packets.indices where stamps[index].sequence > checkpoint.rawValue {
+            if packets[index].gateway != 0, packets[index].hopLimit == packets[index].hopStart {
+                hearDirectly(packets[index], stamps[index], &context)
+            }
+            switch packets[index].port {
+            case Port.neighborInfo where stamps[index].isFirstReadable && packets[index].failure == nil:
+                hearReport(packets[index], stamps[index], batch, &context)
+            case Port.traceroute where stamps[index].isFirstReadable && packets[index].failure == nil:
+                hearTrace(packets[index], stamps[index], batch, &context)
+            default: continue
+            }
+        }
+    }
+
+    @inline(__always)
+    private mutating func hearDirectly(_ packet: DecodedPacket, _ stamp: MeshBatch.Stamp, _ context: inout FoldContext) {
+        guard packet.opening != .invalid, stamp.isMeshtastic, packet.hopsAway == 0, !packet.flags.contains(.viaMQTT) else {
+            return
+        }
+        // A relay that takes no hop off still names itself.
+        guard packet.relayNode == 0 || packet.relayNode == Self.relay(of: packet.from) else { return }
+        let strength = packet.hasRSSI && packet.rxRSSI != 0 ? packet.rxRSSI : nil
+        guard packet.rxSNR != 0 || strength != nil else { return }
+        let time = stamp.policy(for: packet).time(received: packet.rxTime).time
+        guard let place = hear(packet.gateway, packet.from, .direct, at: time, snr: packet.rxSNR, stamp, &context) else { return }
+        if let strength { rows.update(place) { $0.rssi = strength } }
+    }
+
+    private mutating func hearReport(
+        _ packet: DecodedPacket, _ stamp: MeshBatch.Stamp, _ batch: MeshBatch, _ context: inout FoldContext
+    ) {
+        let info: NeighborInfo
+        do {
+            info = try NeighborInfo(decoding: batch.packets.payload(of: packet))
+        } catch {
+            return  // the nodes view has put it into quarantine
+        }
+        let policy = stamp.policy(for: packet)
+        for neighbor in info.neighbors.prefix(Self.mostNeighbors) {
+            let time = policy.time(sent: neighbor.lastRxTime, received: packet.rxTime).time
+            hear(packet.from, neighbor.node, .reported, at: time, snr: neighbor.snr, stamp, &context)
+        }
+    }
+
+    /// A question has passed its hops on the way there, an answer those on the way back, too.
+    private mutating func hearTrace(
+        _ packet: DecodedPacket, _ stamp: MeshBatch.Stamp, _ batch: MeshBatch, _ context: inout FoldContext
+    ) {
+        let discovery: RouteDiscovery
+        do {
+            discovery = try RouteDiscovery(decoding: batch.packets.payload(of: packet))
+        } catch {
+            return  // the nodes view has put it into quarantine
+        }
+        let time = stamp.policy(for: packet).time(received: packet.rxTime).time
+        let isReply = packet.requestID != 0
+        let (asker, asked) = isReply ? (packet.to, packet.from) : (packet.from, packet.to)
+        hear(along: asker, discovery.route, asked, discovery.snrTowards, at: time, stamp, &context)
+        if isReply { hear(along: asked, discovery.routeBack, asker, discovery.snrBack, at: time, stamp, &context) }
+    }
+
+    private mutating func hear(
+        along first: UInt32, _ between: [UInt32], _ last: UInt32, _ strengths: [Int32], at time: UInt32,
+        _ stamp: MeshBatch.Stamp, _ context: inout FoldContext
+    ) {
+        // Lists of other lengths do not say which strength is whose.
+        guard between.count <= TraceRouteRow.mostHops, strengths.count == between.count || strengths.count == between.count + 1
+        else { return }
+        var before = first
+        for (index, strength) in strengths.enumerated() {
+            let node = index < between.count ? between[index] : last
+            if strength != TraceRouteRow.unknownSNR {
+                hear(node, before, .traced, at: time, snr: Float(strength) / 4, stamp, &context)
+            }
+            before = node
+        }
+    }
+
+    @discardableResult
+    @inline(__always)
+    private mutating func hear(
+        _ hearer: UInt32, _ heard: UInt32, _ evidence: LinkRow.Evidence, at time: UInt32, snr: Float, _ stamp: MeshBatch.Stamp,
+        _ context: inout FoldContext
+    ) -> Int? {
+        guard hearer != heard, snr.isFinite, Self.isNode(hearer), Self.isNode(heard) else { return nil }
+        context.want(.debounced)
+        let key = LinkRow.key(hearer, heard)
+        if let place = rows.place(of: key) {
+            rows.update(place) { $0.hear(evidence, at: time, snr: snr, sequence: stamp.sequence) }
+            return place
+        }
+        var row = LinkRow(hearer: hearer, heard: heard)
+        row.hear(evidence, at: time, snr: snr, sequence: stamp.sequence)
+        rows.insert(row)
+        return rows.place(of: key)
+    }
+
+    /// Nobody is node 0 or 4,294,967,295.
+    @inline(__always)
+    private static func isNode(_ number: UInt32) -> Bool { number != 0 && number != NodeID.broadcast }
+
+    /// What a node calls itself as a relay: the last byte of its number, and 255 for 0.
+    @inline(__always)
+    private static func relay(of node: UInt32) -> UInt8 {
+        let byte = UInt8(truncatingIfNeeded: node)
+        return byte == 0 ? 255 : byte
+    }
+
+    public func write(to transaction: inout WriteTransaction, store: ViewStore) throws(StorageError) {
+        try rows.write(to: &transaction, store.table("links"))
+    }
+
+    public mutating func committed() { rows.committed() }
+}
