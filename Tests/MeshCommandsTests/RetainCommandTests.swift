@@ -1,10 +1,11 @@
 import Foundation
+import MeshViews
 import TestKit
 import Testing
 
 @Suite(.enabled(if: Tool.isBuilt, "needs the built command"))
 struct RetainCommandTests {
-    private static let views = ["nodes", "positions", "telemetry", "messages"]
+    private static let views = Ledger.viewNames
 
     private func ledger(_ packets: Int) throws -> Tool {
         let tool = try Tool()
@@ -25,7 +26,7 @@ struct RetainCommandTests {
     }
 
     private func rows(_ tool: Tool) throws -> [String] {
-        try ["nodes", "positions", "telemetry", "messages"].map { try tool.run("export", $0, "--format", "jsonl").output }
+        try Self.views.map { try tool.run("export", $0, "--format", "jsonl").output }
     }
 
     @Test func `a dry run tells what would go and changes nothing`() throws {

@@ -71,7 +71,7 @@ struct FolderChecker {
     private let numbers: [UInt64: UInt64]
     /// The digests of the views over so many events.
     private var digests: [UInt64: [String]] = [:]
-    private static let views = ["nodes", "positions", "telemetry", "messages"]
+    private static let views = Ledger.viewNames
 
     init(_ finished: String, _ kind: FolderImages.Kind) async throws {
         scratch = try ScratchFolder()
