@@ -16,7 +16,7 @@ extension EventLog {
     ///   - filter: sealed blocks that cannot hold what it wants are skipped; other events are shown whether they fit it or not.
     ///   - checksums: whether each event's checksum is verified before it is shown.
     ///   - body: gets the payload for the time of the call; returning false ends the reading. It must not wait.
-    /// - Throws: `EventLogError` with `.corrupt` at an event whose checksum does not match, else what `body` throws.
+    /// - Throws: `EventLogError` with `.corrupt` at an event whose checksum does not match and where one is missing, else what `body` throws.
     public func withEvents<Failure: Error>(
         from first: EventSequence, count: Int = .max, where filter: BlockFilter? = nil, checksums: Bool = true,
         _ body: (EventHeader, RawSpan) throws(Failure) -> Bool
@@ -24,15 +24,18 @@ extension EventLog {
         guard count > 0 else { return }
         let reader = try beginRead()
         var cursor = try reader.cursor()
-        var isThere = try cursor.seek(max(first, reader.first), .forward, where: filter)
+        var order = ReadingOrder(from: max(first, reader.first), .forward, skips: filter != nil)
+        var isThere = try cursor.seek(order.next, .forward, where: filter)
         var left = count
         while isThere {
+            guard order.admits(cursor.sequence) else { throw missing(order.next) }
             guard let header = cursor.header, !checksums || cursor.isIntact else { throw damage(cursor.sequence) }
             guard try body(header, cursor.payload) else { return }
             left -= 1
             guard left > 0 else { return }
             isThere = try cursor.next()
         }
+        if order.lacks(through: reader.head) { throw missing(order.next) }
     }
 
     /// The event of that sequence, nil when there is none.
@@ -57,12 +60,17 @@ extension EventLog {
         let highest = min(range.upperBound, reader.head)
         guard lowest <= highest, limit > 0 else { return [] }
         var events: [Event] = []
+        let direction: ReadingDirection = reversed ? .backward : .forward
+        var order = ReadingOrder(from: reversed ? highest : lowest, direction, skips: filter != nil)
         var cursor = try reader.cursor()
-        var isThere = try cursor.seek(reversed ? highest : lowest, reversed ? .backward : .forward, where: filter)
-        while isThere, events.count < limit, cursor.sequence >= lowest, cursor.sequence <= highest {
+        var isThere = try cursor.seek(order.next, direction, where: filter)
+        while isThere, events.count < limit, lowest <= order.next, order.next <= highest {
+            guard order.admits(cursor.sequence) else { throw missing(order.next) }
+            guard cursor.sequence >= lowest, cursor.sequence <= highest else { return events }
             events.append(try copy(cursor))
             isThere = reversed ? try cursor.previous() : try cursor.next()
         }
+        if !isThere, events.count < limit, order.lacks(through: reversed ? lowest : highest) { throw missing(order.next) }
         return events
     }
 
@@ -83,6 +91,12 @@ extension EventLog {
     func dropped(_ sequence: EventSequence, _ cut: UInt64) -> EventLogError {
         EventLogError(
             .beyondRetention, path: path, detail: "event \(sequence), the first that is kept is \(cut + 1)")
+    }
+
+    private func missing(_ sequence: EventSequence) -> EventLogError {
+        EventLogError(
+            .corrupt, path: store.environment.path,
+            detail: "event \(sequence) is not where it should be; `meshledger verify` tells what else is damaged")
     }
 
     func damage(_ sequence: EventSequence) -> EventLogError {

@@ -1,0 +1,30 @@
+/// The order in which a reader must meet events. They have no gaps: where the next one does not come, a page of the store is damaged, which can
+/// also lead to whole events of another place.
+struct ReadingOrder {
+    /// The event that comes next, or the first that may.
+    private(set) var next: EventSequence
+    private let direction: ReadingDirection
+    /// Whether events may be left out.
+    private let skips: Bool
+
+    init(from first: EventSequence, _ direction: ReadingDirection, skips: Bool) {
+        next = first
+        self.direction = direction
+        self.skips = skips
+    }
+
+    /// Whether the event may be met now.
+    mutating func admits(_ sequence: EventSequence) -> Bool {
+        let isBehind = direction == .forward ? sequence > next : sequence < next
+        guard sequence == next || skips && isBehind else { return false }
+        let number = sequence.rawValue
+        next = EventSequence(direction == .forward ? number &+ 1 : number &- 1)
+        return true
+    }
+
+    /// Whether an event up to `last` should still have come.
+    func lacks(through last: EventSequence) -> Bool {
+        guard !skips, next != .zero else { return false }
+        return direction == .forward ? next <= last : next >= last
+    }
+}
