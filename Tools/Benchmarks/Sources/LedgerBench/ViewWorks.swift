@@ -10,7 +10,7 @@ private func giveKeys(_ folder: String) async throws {
     try await ledger.close()
 }
 
-/// The whole log folded into the four views, on both cores, from nothing to the last commit.
+/// The whole log folded into all views, on both cores, from nothing to the last commit.
 func replay(_ folder: String) async throws {
     try await giveKeys(folder)
     try? FileManager.default.removeItem(atPath: folder + "/views")
