@@ -4,7 +4,7 @@ import Glibc
 
 /// Does with a log what the lines of its standard input say, and answers each with one line: `append`, `large` (an append of a megabyte), `read`
 /// (how many events), `compact`, `reopen`, `files` (no more files may be opened) and `files again`,
-/// `condition`.
+/// `condition`, `end`.
 struct Steered {
     let ledger: String
 
@@ -12,7 +12,7 @@ struct Steered {
         var log: EventLog?
         var token: AppendToken?
         log = try? EventLog.open(at: ledger)  // the first answer tells
-        while let line = readLine() {
+        while let line = readLine(), line != "end" {
             do {
                 guard let current = log else { throw EventLogError(.missing, path: ledger) }
                 switch line {

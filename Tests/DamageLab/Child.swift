@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import Synchronization
+import TestKit
 
 /// A process whose lines are read as they come, and which is killed when none comes for long.
 final class Child: Sendable {
@@ -26,7 +27,7 @@ final class Child: Sendable {
         process.arguments = arguments
         process.environment = ProcessInfo.processInfo.environment.merging(["SWIFT_BACKTRACE": "enable=no"]) { $1 }
             .merging(environment) { $1 }
-        let (output, errors) = (Pipe(), Pipe())
+        let (output, errors) = (Pipe.ofOneChild(), Pipe.ofOneChild())
         process.standardOutput = output
         process.standardError = errors
         process.standardInput = FileHandle.nullDevice

@@ -21,7 +21,7 @@ enum DamageLab {
         process.arguments = arguments
         process.environment = ProcessInfo.processInfo.environment
             .merging(["MESHLEDGER_DAMAGELAB": try BuiltProgram.url("damagelab").path]) { $1 }
-        let output = Pipe()
+        let output = Pipe.ofOneChild()
         process.standardOutput = output
         process.standardError = output
         process.standardInput = FileHandle.nullDevice

@@ -25,7 +25,7 @@ struct IndependentReaderTests {
         let process = Process()
         process.executableURL = PackageRoot.url.appendingPathComponent("Tools/read-ledger")
         process.arguments = arguments
-        let (output, errors) = (Pipe(), Pipe())
+        let (output, errors) = (Pipe.ofOneChild(), Pipe.ofOneChild())
         process.standardOutput = output
         process.standardError = errors
         try process.run()

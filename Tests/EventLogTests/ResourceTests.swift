@@ -159,7 +159,7 @@ private final class SteeredChild: Sendable {
         child.executableURL = try BuiltProgram.url("crashchild")
         child.arguments = ["steer", ledger]
         child.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
-        let (questions, answers) = (Pipe(), Pipe())
+        let (questions, answers) = (Pipe.ofOneChild(), Pipe.ofOneChild())
         child.standardInput = questions
         child.standardOutput = answers
         try child.run()
@@ -180,7 +180,7 @@ private final class SteeredChild: Sendable {
     }
 
     func end() {
-        try? input.close()  // it is closed at the end anyway
+        input.write(Data("end\n".utf8))
         process.withLock { $0.waitUntilExit() }
     }
 }

@@ -60,7 +60,7 @@ private struct Baseline {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: path)
         process.arguments = arguments
-        let pipe = Pipe()
+        let pipe = Pipe.ofOneChild()
         process.standardOutput = pipe
         process.standardInput = FileHandle.nullDevice
         try process.run()

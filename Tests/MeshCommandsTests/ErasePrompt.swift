@@ -12,7 +12,7 @@ struct ErasePrompt {
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         process.arguments = ["python3", Self.script, answer, Tool.program.path] + arguments
         process.environment = ["MESHLEDGER": tool.ledger, "HOME": tool.folder.path, "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"]
-        let output = Pipe()
+        let output = Pipe.ofOneChild()
         process.standardOutput = output
         try process.run()
         let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)

@@ -45,7 +45,7 @@ struct FixtureTests {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/sha256sum")
         process.arguments = [path]
-        let output = Pipe()
+        let output = Pipe.ofOneChild()
         process.standardOutput = output
         try process.run()
         let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)

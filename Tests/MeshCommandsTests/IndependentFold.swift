@@ -17,7 +17,7 @@ struct IndependentFold {
         process.arguments = arguments
         process.standardInput = FileHandle.nullDevice
         process.standardError = FileHandle.nullDevice
-        let pipe = Pipe()
+        let pipe = Pipe.ofOneChild()
         if let output {
             _ = FileManager.default.createFile(atPath: output.path, contents: nil)
             process.standardOutput = try FileHandle(forWritingTo: output)

@@ -1,4 +1,5 @@
 import Foundation
+import TestKit
 import Testing
 
 @Suite(.enabled(if: Tool.isBuilt, "needs the built command"))
@@ -20,7 +21,7 @@ struct KeyTests {
     @Test func `a key comes from standard input, out of the shell's history`() throws {
         let tool = try Tool()
         try tool.run("init")
-        let input = Pipe()
+        let input = Pipe.ofOneChild()
         let running = try tool.start(["keys", "add", "Harbour", "--psk", "-"], input: input)
         try input.fileHandleForWriting.write(contentsOf: Data((Self.psk + "\n").utf8))
         try input.fileHandleForWriting.close()

@@ -31,7 +31,7 @@ struct PermissionTests {
         let prefix = isRoot ? ["--reuid", "\(Self.nobody)", "--regid", "\(Self.nobody)", "--clear-groups", program] : []
         process.arguments = prefix + arguments
         process.environment = ["MESHLEDGER": tool.ledger, "HOME": tool.folder.path, "PATH": "/usr/bin:/bin"]
-        let errors = Pipe()
+        let errors = Pipe.ofOneChild()
         process.standardError = errors
         let output = tool.folder.file(UUID().uuidString)
         try Data().write(to: output)

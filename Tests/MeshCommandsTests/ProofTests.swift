@@ -68,7 +68,7 @@ struct ProofTests {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: program)
         process.arguments = arguments
-        let output = Pipe()
+        let output = Pipe.ofOneChild()
         process.standardOutput = output
         process.standardError = output
         try process.run()

@@ -1,4 +1,5 @@
 import Foundation
+import TestKit
 import Testing
 
 @Suite(.enabled(if: Tool.isBuilt, "needs the built command"))
@@ -85,7 +86,7 @@ struct QueryTests {
         let shell = Process()
         shell.executableURL = URL(fileURLWithPath: "/bin/sh")
         shell.arguments = ["-c", "'\(Tool.program.path)' export events --ledger '\(tool.ledger)' | head -n 1 | wc -l"]
-        let (output, errors) = (Pipe(), Pipe())
+        let (output, errors) = (Pipe.ofOneChild(), Pipe.ofOneChild())
         (shell.standardOutput, shell.standardError) = (output, errors)
         try shell.run()
         shell.waitUntilExit()

@@ -13,7 +13,7 @@ struct ReadLedgerTests {
         let process = Process()
         process.executableURL = PackageRoot.url.appendingPathComponent("Tools/read-ledger")
         process.arguments = [tool.ledger]
-        let output = Pipe()
+        let output = Pipe.ofOneChild()
         process.standardOutput = output
         try process.run()
         let read = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)

@@ -25,7 +25,7 @@ struct ReadmeCommands {
             process.currentDirectoryURL = PackageRoot.url
             process.environment = ProcessInfo.processInfo.environment
                 .merging(["MESHLEDGER_DAMAGELAB": try BuiltProgram.url("damagelab").path]) { $1 }
-            let output = Pipe()
+            let output = Pipe.ofOneChild()
             process.standardInput = FileHandle.nullDevice
             process.standardOutput = output
             process.standardError = output
@@ -58,7 +58,7 @@ struct ReadmeCommands {
         process.arguments = ["-c", script]
         process.currentDirectoryURL = folder.url
         process.standardInput = FileHandle.nullDevice
-        let output = Pipe()
+        let output = Pipe.ofOneChild()
         process.standardOutput = output
         process.standardError = output
         try process.run()

@@ -57,7 +57,7 @@ struct RecordingsBesideWriters {
             Tool.program.path,
         ]
         process.environment = ["MESHLEDGER": tool.ledger, "HOME": tool.folder.path, "PATH": "/usr/bin:/bin"]
-        let (output, errors) = (Pipe(), Pipe())
+        let (output, errors) = (Pipe.ofOneChild(), Pipe.ofOneChild())
         (process.standardOutput, process.standardError) = (output, errors)
         try process.run()
         let status = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)

@@ -1,4 +1,5 @@
 import Foundation
+import TestKit
 import Testing
 
 @Suite(.enabled(if: Tool.isBuilt, "needs the built command"))
@@ -84,7 +85,7 @@ struct RefusalTests {
         process.executableURL = Tool.program
         process.arguments = ["events", "--ledger", tool.ledger]
         process.standardOutput = try FileHandle(forWritingTo: URL(fileURLWithPath: "/dev/full"))
-        let errors = Pipe()
+        let errors = Pipe.ofOneChild()
         process.standardError = errors
         try process.run()
         process.waitUntilExit()

@@ -54,7 +54,7 @@ struct SimulateTests {
         let reader = Process()
         reader.executableURL = URL(fileURLWithPath: "/bin/cat")
         reader.arguments = [path]
-        let output = Pipe()
+        let output = Pipe.ofOneChild()
         reader.standardOutput = output
         try reader.run()
         #expect(try tool.run("simulate", "--packets", "10", "--to", path).status == 0)

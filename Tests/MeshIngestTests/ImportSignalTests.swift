@@ -12,7 +12,7 @@ struct ImportSignalTests {
         let process = Process()
         process.executableURL = try BuiltProgram.url()
         process.arguments = ["import", "--ledger", ledger, file.path]
-        let errors = Pipe()
+        let errors = Pipe.ofOneChild()
         process.standardError = errors
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = FileHandle.nullDevice

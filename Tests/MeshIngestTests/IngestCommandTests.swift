@@ -28,7 +28,7 @@ struct IngestCommandTests {
         process.arguments = ["-c", "exec " + (try readmeCommand(broker))]
         let programs = try BuiltProgram.url().deletingLastPathComponent().path
         process.environment = ["PATH": programs + ":/usr/bin:/bin", "MESHLEDGER": path, "HOME": folder.path]
-        let errors = Pipe()
+        let errors = Pipe.ofOneChild()
         process.standardError = errors
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = FileHandle.nullDevice

@@ -11,7 +11,7 @@ struct KilledProcesses {
         process.arguments = ["kills=40", "seed=\(seed)"]
         process.environment = ProcessInfo.processInfo.environment
             .merging(["MESHLEDGER_DAMAGELAB": try BuiltProgram.url("damagelab").path]) { $1 }
-        let output = Pipe()
+        let output = Pipe.ofOneChild()
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = output
         process.standardError = output

@@ -76,7 +76,7 @@ enum Oracle {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: try #require(python))
         process.arguments = [SharedFolder.file("oracles/decode.py").path, url.path]
-        let pipe = Pipe()
+        let pipe = Pipe.ofOneChild()
         process.standardOutput = pipe
         try process.run()
         let output = try pipe.fileHandleForReading.readToEnd() ?? Data()

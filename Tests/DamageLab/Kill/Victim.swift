@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import Synchronization
+import TestKit
 
 /// A process that is killed at a random moment.
 final class Victim: Sendable {
@@ -18,7 +19,7 @@ final class Victim: Sendable {
         process.executableURL = program
         process.arguments = arguments
         process.environment = ProcessInfo.processInfo.environment.merging(["SWIFT_BACKTRACE": "enable=no"]) { $1 }
-        let (output, errors) = (Pipe(), Pipe())
+        let (output, errors) = (Pipe.ofOneChild(), Pipe.ofOneChild())
         process.standardOutput = output
         process.standardError = errors
         process.standardInput = FileHandle.nullDevice
