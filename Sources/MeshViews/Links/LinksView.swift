@@ -1,40 +1,30 @@
-public import EventLog
-public import LMDB
+import EventLog
+import LMDB
 import Meshtastic
-public import Projections
+import Projections
 import ProtobufWire
 
 /// Who hears whom directly, and how well: from receptions without a hop, from nodes' lists of their neighbours, and from trace routes.
-public struct LinksView: Projection {
-    public typealias Batch = MeshBatch
-
-    public let name = "links"
-    public let version: UInt32 = 1
-    public var policy: String {
+struct LinksView: KeyedView {
+    let name = "links"
+    let version: UInt32 = 1
+    var policy: String {
         "cap=\(cap);samples=\(LinkRow.mostSamples)/\(LinkRow.secondsBetweenSamples);\(TimePolicy.text)"
     }
-    public let rowTables = ["links"]
-    public let stateTables: [String] = []
-    public let cap: Int
+    let cap: Int
 
     /// Firmware sends 10.
     static let mostNeighbors = 64
 
-    private var rows: KeyedRows<LinkRow>
+    static let bytesPerRow = 1_600
+    var rows: KeyedRows<LinkRow>
 
-    public init(cap: Int = 20_000) {
+    init(cap: Int = 20_000) {
         self.cap = cap
         rows = KeyedRows(cap: cap)
     }
 
-    public var pendingBytes: Int { rows.pendingCount * 1_600 }
-
-    public mutating func load(_ store: ViewStore) throws(StorageError) {
-        let transaction = try store.environment.beginRead()
-        try rows.load(transaction, store.table("links"))
-    }
-
-    public mutating func fold(_ batch: MeshBatch, after checkpoint: EventSequence, in context: inout FoldContext) {
+    mutating func fold(_ batch: MeshBatch, after checkpoint: EventSequence, in context: inout FoldContext) {
         let stamps = batch.stamps.span
         let packets = batch.packets.packets.span
         for index in packets.indices where stamps[index].sequence > checkpoint.rawValue {
@@ -144,10 +134,4 @@ public struct LinksView: Projection {
         let byte = UInt8(truncatingIfNeeded: node)
         return byte == 0 ? 255 : byte
     }
-
-    public func write(to transaction: inout WriteTransaction, store: ViewStore) throws(StorageError) {
-        try rows.write(to: &transaction, store.table("links"))
-    }
-
-    public mutating func committed() { rows.committed() }
 }

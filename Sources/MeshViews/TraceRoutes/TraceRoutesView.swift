@@ -1,41 +1,31 @@
-public import EventLog
-public import LMDB
+import EventLog
+import LMDB
 import Meshtastic
-public import Projections
+import Projections
 import ProtobufWire
 
 /// Questions for the way to a node, joined with their answers.
 ///
 /// Every hop adds itself to the packet that it passes on, so each gateway hears another part of the way: of all receptions of a packet the longest
 /// way counts.
-public struct TraceRoutesView: Projection {
-    public typealias Batch = MeshBatch
-
-    public let name = "traceroutes"
-    public let version: UInt32 = 1
-    public var policy: String { "cap=\(cap);\(TimePolicy.text)" }
-    public let rowTables = ["traceroutes"]
-    public let stateTables: [String] = []
-    public let cap: Int
+struct TraceRoutesView: KeyedView {
+    let name = "traceroutes"
+    let version: UInt32 = 1
+    var policy: String { "cap=\(cap);\(TimePolicy.text)" }
+    let cap: Int
 
     /// An answer, or another question, further away than this belongs to another question with the same id.
     static let windowSeconds: UInt32 = 3_600
 
-    private var rows: KeyedRows<TraceRouteRow>
+    static let bytesPerRow = 400
+    var rows: KeyedRows<TraceRouteRow>
 
-    public init(cap: Int = 20_000) {
+    init(cap: Int = 20_000) {
         self.cap = cap
         rows = KeyedRows(cap: cap)
     }
 
-    public var pendingBytes: Int { rows.pendingCount * 400 }
-
-    public mutating func load(_ store: ViewStore) throws(StorageError) {
-        let transaction = try store.environment.beginRead()
-        try rows.load(transaction, store.table("traceroutes"))
-    }
-
-    public mutating func fold(_ batch: MeshBatch, after checkpoint: EventSequence, in context: inout FoldContext) {
+    mutating func fold(_ batch: MeshBatch, after checkpoint: EventSequence, in context: inout FoldContext) {
         let stamps = batch.stamps.span
         let packets = batch.packets.packets.span
         for index in packets.indices {
@@ -79,12 +69,6 @@ public struct TraceRoutesView: Projection {
         rows.insert(row)
         context.want(.immediate)
     }
-
-    public func write(to transaction: inout WriteTransaction, store: ViewStore) throws(StorageError) {
-        try rows.write(to: &transaction, store.table("traceroutes"))
-    }
-
-    public mutating func committed() { rows.committed() }
 }
 
 /// What one reception of a question or an answer tells.

@@ -1,19 +1,15 @@
-public import EventLog
-public import LMDB
+import EventLog
+import LMDB
 import Meshtastic
-public import Projections
+import Projections
 import ProtobufWire
 
 /// The places that nodes share, by their ids: replaced by a later packet with the same id, changed by the locker only, deleted by an expiry in the past.
-public struct WaypointsView: Projection {
-    public typealias Batch = MeshBatch
-
-    public let name = "waypoints"
-    public let version: UInt32 = 1
-    public var policy: String { "cap=\(cap);\(TimePolicy.text)" }
-    public let rowTables = ["waypoints"]
-    public let stateTables: [String] = []
-    public let cap: Int
+struct WaypointsView: KeyedView {
+    let name = "waypoints"
+    let version: UInt32 = 1
+    var policy: String { "cap=\(cap);\(TimePolicy.text)" }
+    let cap: Int
 
     /// A packet that is older than the last change by more than this is of earlier traffic that was imported later.
     static let secondsBack: UInt32 = 3_600
@@ -21,21 +17,15 @@ public struct WaypointsView: Projection {
     static let mostNameScalars = 64
     static let mostDetailScalars = 256
 
-    private var rows: KeyedRows<WaypointRow>
+    static let bytesPerRow = 300
+    var rows: KeyedRows<WaypointRow>
 
-    public init(cap: Int = 5_000) {
+    init(cap: Int = 5_000) {
         self.cap = cap
         rows = KeyedRows(cap: cap)
     }
 
-    public var pendingBytes: Int { rows.pendingCount * 300 }
-
-    public mutating func load(_ store: ViewStore) throws(StorageError) {
-        let transaction = try store.environment.beginRead()
-        try rows.load(transaction, store.table("waypoints"))
-    }
-
-    public mutating func fold(_ batch: MeshBatch, after checkpoint: EventSequence, in context: inout FoldContext) {
+    mutating func fold(_ batch: MeshBatch, after checkpoint: EventSequence, in context: inout FoldContext) {
         let stamps = batch.stamps.span
         let packets = batch.packets.packets.span
         for index in packets.indices {
@@ -75,12 +65,6 @@ public struct WaypointsView: Projection {
             context.quarantine(EventSequence(rawValue: stamp.sequence), reason: "waypoint: \(error)")
         }
     }
-
-    public func write(to transaction: inout WriteTransaction, store: ViewStore) throws(StorageError) {
-        try rows.write(to: &transaction, store.table("waypoints"))
-    }
-
-    public mutating func committed() { rows.committed() }
 }
 
 /// What a packet wants to change about a waypoint.

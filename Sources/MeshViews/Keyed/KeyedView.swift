@@ -1,0 +1,29 @@
+import EventLog
+import LMDB
+import Projections
+
+/// A view that keeps all of its rows in memory, in one table of its own name.
+protocol KeyedView: Projection where Batch == MeshBatch {
+    associatedtype Row: KeyedRow
+
+    var rows: KeyedRows<Row> { get set }
+    /// What a changed row takes in memory until the next write, roughly.
+    static var bytesPerRow: Int { get }
+}
+
+extension KeyedView {
+    var rowTables: [String] { [name] }
+    var stateTables: [String] { [] }
+    var pendingBytes: Int { rows.pendingCount * Self.bytesPerRow }
+
+    mutating func load(_ store: ViewStore) throws(StorageError) {
+        let transaction = try store.environment.beginRead()
+        try rows.load(transaction, store.table(name))
+    }
+
+    func write(to transaction: inout WriteTransaction, store: ViewStore) throws(StorageError) {
+        try rows.write(to: &transaction, store.table(name))
+    }
+
+    mutating func committed() { rows.committed() }
+}
