@@ -30,7 +30,13 @@ struct LimitCommand: AsyncParsableCommand {
         if off { try SizeLimit().save(in: ledger.path) }
         if let size { try SizeLimit(bytes: size.bytes).save(in: ledger.path) }
         let limit = try SizeLimit.load(from: ledger.path).bytes
-        StandardOutput().line(
-            limit.map { "log and views may take \($0) bytes" } ?? "no size limit: only the disk limits the ledger")
+        guard let limit else { return StandardOutput().line("no size limit: only the disk limits the ledger") }
+        StandardOutput().line("log and views may take \(limit) bytes")
+        let sizes = LedgerFiles.sizes(ledger.path)
+        if sizes.log + sizes.views >= UInt64(limit) {
+            StandardOutput().line(
+                "they take \(sizes.log + sizes.views) already: only room that is free inside them takes new events; `retain` and `compact` make some"
+            )
+        }
     }
 }

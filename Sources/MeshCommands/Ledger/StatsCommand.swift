@@ -96,9 +96,7 @@ struct StatsCommand: AsyncParsableCommand {
     }
 
     private static func sizes(_ ledger: Ledger) throws -> [Fact] {
-        let sizes = (
-            log: size(of: ledger.path + "/log"), views: size(of: ledger.path + "/views") + size(of: ledger.path + "/baselines")
-        )
+        let sizes = LedgerFiles.sizes(ledger.path)
         let limit = try ledger.sizeLimit().bytes.map { UInt64($0) }
         let forecast = try DiskForecast(ledger.log, logBytes: sizes.log, viewBytes: sizes.views, limit: limit)
         func number(_ name: String, _ value: UInt64?) -> Fact { Fact(name: name, value: value.map { .unsigned($0) } ?? .null) }
@@ -156,14 +154,5 @@ struct StatsCommand: AsyncParsableCommand {
             facts.append(Fact(name: "retention_larger_than_bytes", value: .unsigned(UInt64(bytes))))
         }
         return facts
-    }
-
-    /// Bytes of all files below a folder.
-    private static func size(of folder: String) -> UInt64 {
-        let files = FileManager.default.enumerator(atPath: folder)?.compactMap { $0 as? String } ?? []
-        return files.reduce(0) { sum, file in
-            let attributes = try? FileManager.default.attributesOfItem(atPath: folder + "/" + file)  // gone meanwhile: 0
-            return sum + (attributes?[.type] as? FileAttributeType == .typeRegular ? attributes?[.size] as? UInt64 ?? 0 : 0)
-        }
     }
 }

@@ -1,0 +1,18 @@
+import Foundation
+
+/// What a ledger takes on the disk.
+enum LedgerFiles {
+    /// In bytes; baselines count with the views.
+    static func sizes(_ ledger: String) -> (log: UInt64, views: UInt64) {
+        (size(of: ledger + "/log"), size(of: ledger + "/views") + size(of: ledger + "/baselines"))
+    }
+
+    /// Bytes of all files below a folder.
+    private static func size(of folder: String) -> UInt64 {
+        let files = FileManager.default.enumerator(atPath: folder)?.compactMap { $0 as? String } ?? []
+        return files.reduce(0) { sum, file in
+            let attributes = try? FileManager.default.attributesOfItem(atPath: folder + "/" + file)  // gone meanwhile: 0
+            return sum + (attributes?[.type] as? FileAttributeType == .typeRegular ? attributes?[.size] as? UInt64 ?? 0 : 0)
+        }
+    }
+}
