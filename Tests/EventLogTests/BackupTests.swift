@@ -19,7 +19,7 @@ import Testing
         return try EventLog.open(at: place)
     }
 
-    @Test func `a restored log is the one that was backed up, and checkpoints of that hold for it`() async throws {
+    @Test func `G26: a restored log is the one that was backed up, and checkpoints of that hold for it`() async throws {
         let log = try EventLog.create(at: path)
         try await fill(log, 40_000, seed: 1)
         try await log.append([], cursor: SourceCursor(key: "file", value: [7]))

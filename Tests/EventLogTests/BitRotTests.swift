@@ -5,7 +5,7 @@ import Testing
 /// A small share of what `Tools/bitrot` does in full.
 struct BitRotTests {
     @Test(arguments: [(65_536, 250), (1 << 20, 30)])
-    func `no flipped bit gives a wrong record, hangs a reader or costs another record`(bytes: Int, bits: Int) throws {
+    func `D10: no flipped bit gives a wrong record, hangs a reader or costs another record`(bytes: Int, bits: Int) throws {
         let seed = UInt64.random(in: 0..<1 << 40)
         let outcome = try DamageLab.run("bitrot", "bytes=\(bytes)", "bits=\(bits)", "seed=\(seed)", "reports=4")
         #expect(outcome.status == 0, "seed \(seed): \(outcome.text)")

@@ -48,7 +48,7 @@ private func sequences(_ numbers: Int...) -> [ClosedRange<EventSequence>] {
     }
 
     @Test(arguments: [0, 1000, 1700])
-    func `what is erased is in no file any more, and everything else is as it was`(sealed: Int) async throws {
+    func `D15: what is erased is in no file any more, and everything else is as it was`(sealed: Int) async throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/ledger"
         let log = try await logOfSecrets(path, 1700, sealed: sealed)

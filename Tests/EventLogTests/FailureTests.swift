@@ -6,7 +6,7 @@ import TestKit
 import Testing
 
 struct FailureTests {
-    @Test func `an append that meets the size limit stores nothing, and all that was stored stays`() async throws {
+    @Test func `M8: an append that meets the size limit stores nothing, and all that was stored stays`() async throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/ledger"
         let log = try EventLog.create(at: path, options: EventLogOptions(sizeLimit: 1 << 20))
@@ -62,7 +62,7 @@ struct FailureTests {
     }
 
     @Test(.enabled(if: geteuid() == 0, "mounting a small disk needs root"))
-    func `a full disk stores nothing of the append that met it and goes on when there is room`() async throws {
+    func `D9: a full disk stores nothing of the append that met it and goes on when there is room`() async throws {
         let folder = try TemporaryFolder()
         guard unsafe mount("tmpfs", folder.path, "tmpfs", 0, "size=1m") == 0 else { return }  // a container may forbid it
         defer { unsafe umount(folder.path) }
@@ -86,7 +86,7 @@ struct FailureTests {
     }
 
     @Test(arguments: [false, true])
-    func `after a failed sync the same events with their tokens are in the log once`(hadReachedDisk: Bool) async throws {
+    func `M8: after a failed sync the same events with their tokens are in the log once`(hadReachedDisk: Bool) async throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/ledger"
         let fails = Mutex(false)

@@ -42,7 +42,7 @@ import Testing
     }
 
     @Test(arguments: [1, 2, 3] as [UInt64])
-    func `any order of merging gives the same ledger, and merging again adds nothing`(_ seed: UInt64) async throws {
+    func `D19: any order of merging gives the same ledger, and merging again adds nothing`(_ seed: UInt64) async throws {
         var random = SeededGenerator(seed: seed)
         var logs: [EventLog] = []
         for number in 1...3 {

@@ -6,7 +6,7 @@ import Testing
 
 /// The log between processes: each exit test runs its body in a process of its own.
 struct ProcessTests {
-    @Test func `a second writer is refused with the process that writes, a reader is not`() async throws {
+    @Test func `M1: a second writer is refused with the process that writes, a reader is not`() async throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/ledger"
         let log = try EventLog.create(at: path)
@@ -59,7 +59,7 @@ struct ProcessTests {
         await log.close()
     }
 
-    @Test func `what was appended before a kill is there afterwards and the lock is free`() async throws {
+    @Test func `M3: what was appended before a kill is there afterwards and the lock is free`() async throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/ledger"
         await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
@@ -89,7 +89,7 @@ struct ProcessTests {
     }
 
     @Test(.enabled(if: geteuid() == 0, "changing the user needs root"))
-    func `someone who may only read opens a folder that may only be read`() async throws {
+    func `W4: someone who may only read opens a folder that may only be read`() async throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/ledger"
         let log = try EventLog.create(at: path)

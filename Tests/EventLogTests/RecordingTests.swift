@@ -17,7 +17,7 @@ import Testing
     }
 
     @Test(arguments: [0, 1, 255, 256, 257, 5000])
-    func `a recording of the whole log makes an exact copy in an empty one`(_ count: Int) async throws {
+    func `D24: a recording of the whole log makes an exact copy in an empty one`(_ count: Int) async throws {
         let log = try await filledLog(count)
         try await log.append([], cursor: SourceCursor(key: "file", value: [1, 2, 3]))
         let written = try log.record(to: file)

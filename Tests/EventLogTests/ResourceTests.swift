@@ -95,7 +95,7 @@ import Testing
     }
 
     @Test(.enabled(if: geteuid() == 0, "mounting a small disk needs root"))
-    func `a file system that is full, and one that is mounted for reading only, are told, and all goes on afterwards`()
+    func `D9: a file system that is full, and one that is mounted for reading only, are told, and all goes on afterwards`()
         async throws
     {
         let bench = try await Bench(size: "4m")

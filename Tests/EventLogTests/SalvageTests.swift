@@ -32,7 +32,7 @@ struct SalvageTests {
     }
 
     @Test(arguments: 1...30 as ClosedRange<UInt64>)
-    func `of a damaged log every event comes back as it was or is named as lost`(seed: UInt64) async throws {
+    func `D10: of a damaged log every event comes back as it was or is named as lost`(seed: UInt64) async throws {
         var generator = SeededGenerator(seed: seed)
         let folder = try TemporaryFolder()
         let path = folder.path + "/ledger"

@@ -5,7 +5,7 @@ import Testing
 
 /// Sealed blocks whose bytes changed on the disk.
 struct SealingDamage {
-    @Test func `verify names the events of a damaged block, and all others can be read`() async throws {
+    @Test func `D10: verify names the events of a damaged block, and all others can be read`() async throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/ledger"
         let log = try EventLog.create(at: path, options: manual)

@@ -72,7 +72,7 @@ import Testing
         await log.close()
     }
 
-    @Test func `where nobody reads, appends are not slowed down, and a higher limit lets them go on`() async throws {
+    @Test func `M8: where nobody reads, appends are not slowed down, and a higher limit lets them go on`() async throws {
         let folder = try TemporaryFolder()
         let log = try EventLog.create(at: folder.path + "/ledger", options: options)
         let events = (0..<100).map { _ in NewEvent([UInt8](repeating: 7, count: 1000), encoding: .note, source: .log) }

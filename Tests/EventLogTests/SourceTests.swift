@@ -18,7 +18,7 @@ struct SourceTests {
         await log.close()
     }
 
-    @Test func `a cursor is stored with its events or not at all`() async throws {
+    @Test func `K15: a cursor is stored with its events or not at all`() async throws {
         let log = try EventLog.temporary(options: EventLogOptions(sizeLimit: 1 << 20))
         let event = NewEvent([UInt8](repeating: 1, count: 1000), encoding: .note, source: .log)
         try await log.append([event], cursor: SourceCursor(key: "file", value: [1]))

@@ -4,7 +4,7 @@ import Testing
 
 /// A small share of what `Tools/tamper` does in full.
 struct TamperTests {
-    @Test func `no tampering passes a check against a checkpoint kept elsewhere, and an untouched ledger does`() throws {
+    @Test func `D23: no tampering passes a check against a checkpoint kept elsewhere, and an untouched ledger does`() throws {
         let seed = UInt64.random(in: 0..<1 << 40)
         let outcome = try DamageLab.run("tamper", "count=120", "seed=\(seed)")
         #expect(outcome.status == 0, "seed \(seed): \(outcome.text)")

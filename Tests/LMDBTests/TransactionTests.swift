@@ -16,7 +16,7 @@ struct TransactionTests {
         #expect(new == "after")
     }
 
-    @Test func `a transaction that is neither committed nor aborted leaves no trace`() throws {
+    @Test func `K15 W6: a transaction that is neither committed nor aborted leaves no trace`() throws {
         let folder = try TemporaryFolder()
         let environment = try Environment.open(folder.path)
         let table = try environment.table("rows", UInt64.self, String.self)

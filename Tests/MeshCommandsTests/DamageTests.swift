@@ -27,7 +27,7 @@ struct DamageTests {
         return nil
     }
 
-    @Test func `verify outlives a file that crashes the store, names what is lost and says what to do`() throws {
+    @Test func `D10: verify outlives a file that crashes the store, names what is lost and says what to do`() throws {
         let (tool, file) = try simulated()
         let outcome = try #require(try crashing(file, tool))
         #expect(outcome.status == 1)

@@ -23,7 +23,7 @@ struct EraseTests {
             })
     }
 
-    @Test func `an erased node is in no file any more, and everything else can still be proven`() throws {
+    @Test func `D15: an erased node is in no file any more, and everything else can still be proven`() throws {
         let tool = try Tool()
         try tool.run("init")
         try tool.run("simulate", "--seed", "5", "--nodes", "40", "--packets", "3000")

@@ -8,7 +8,7 @@ struct FixtureTests {
     static let folder = PackageRoot.url.appendingPathComponent("Tests/Fixtures")
     static let formats = ((try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []).sorted()
 
-    @Test func `there is a fixture of this version's format`() throws {
+    @Test func `D11: there is a fixture of this version's format`() throws {
         let tool = try Tool()
         try tool.run("init")
         let current = try String(contentsOfFile: tool.ledger + "/log/current", encoding: .utf8)
@@ -16,7 +16,9 @@ struct FixtureTests {
         #expect(Self.formats.contains(format))
     }
 
-    @Test(arguments: formats) func `a ledger of each format is read, proved, folded, appended to and salvaged`(format: String)
+    @Test(arguments: formats) func `D11: a ledger of each format is read, proved, folded, appended to and salvaged`(
+        format: String
+    )
         throws
     {
         let fixture = Self.folder.appendingPathComponent(format)

@@ -54,7 +54,7 @@ struct FollowTests {
         #expect(try tool.run("follow", "--consumer", "a", "--no-follow").output.isEmpty)
     }
 
-    @Test func `killed at any moment, a consumer skips nothing and keeps the order`() throws {
+    @Test func `K27: killed at any moment, a consumer skips nothing and keeps the order`() throws {
         let tool = try Tool()
         try tool.run("init")
         try tool.run("import", tool.write((1...3_000).map { Line.text("hello \($0)", from: UInt32($0)) }))

@@ -22,7 +22,8 @@ struct FollowViews {
         return state
     }
 
-    @Test func `killed at any moment, a consumer of a view misses nothing, also over a rebuild, and stats tells its lag`() throws
+    @Test func `K27: killed at any moment, a consumer of a view misses nothing, also over a rebuild, and stats tells its lag`()
+        throws
     {
         let tool = try Tool()
         try tool.run("init")

@@ -18,7 +18,7 @@ struct ForgottenNodes {
         try tool.run("export", subject, "--format", "jsonl").lines.map(String.init)
     }
 
-    @Test(arguments: [false, true]) func `its rows leave the baselines, all others stay, and nothing is left in any file`(
+    @Test(arguments: [false, true]) func `D15: its rows leave the baselines, all others stay, and nothing is left in any file`(
         beside: Bool
     ) throws {
         let tool = try Tool()

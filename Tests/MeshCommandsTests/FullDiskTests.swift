@@ -15,7 +15,7 @@ struct FullDiskTests {
         guard process.terminationStatus == 0 else { throw CocoaError(.executableLoad) }
     }
 
-    @Test func `a full disk gives one line, and after there is room again nothing is missing`() throws {
+    @Test func `D9: a full disk gives one line, and after there is room again nothing is missing`() throws {
         let tool = try Tool()
         let disk = tool.folder.file("disk").path
         try FileManager.default.createDirectory(atPath: disk, withIntermediateDirectories: true)

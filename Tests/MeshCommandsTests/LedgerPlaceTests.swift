@@ -3,7 +3,7 @@ import Testing
 @testable import MeshCommands
 
 struct LedgerPlaceTests {
-    @Test func `the option wins over the environment, and that over the XDG folder`() {
+    @Test func `W3: the option wins over the environment, and that over the XDG folder`() {
         let environment = ["MESHLEDGER": "/env", "XDG_DATA_HOME": "/data", "HOME": "/home/me"]
         #expect(LedgerOption.path("/option", environment) == "/option")
         #expect(LedgerOption.path(nil, environment) == "/env")

@@ -80,7 +80,7 @@ struct PermissionTests {
         }
     }
 
-    @Test func `a ledger of mode 0555 answers, refuses to be written with 77, and is written again when it may be`() throws {
+    @Test func `W4: a ledger of mode 0555 answers, refuses to be written with 77, and is written again when it may be`() throws {
         let tool = try openTool()
         if getuid() == 0 { try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: tool.folder.path) }
         let file = try tool.write([Line.node(0x1234, long: "Rover", short: "RV"), Line.text("hello", from: 7)])
@@ -124,7 +124,7 @@ struct PermissionTests {
     }
 
     @Test(.enabled(if: getuid() == 0, "only root may mount a file system read-only"))
-    func `a ledger on a read-only mount answers and refuses to be written with 77`() throws {
+    func `W4: a ledger on a read-only mount answers and refuses to be written with 77`() throws {
         let tool = try Tool()
         let disk = tool.folder.file("disk").path
         try FileManager.default.createDirectory(atPath: disk, withIntermediateDirectories: true)

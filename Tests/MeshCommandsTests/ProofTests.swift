@@ -19,7 +19,7 @@ struct ProofTests {
         return file.path
     }
 
-    @Test func `a proof holds without the ledger, and for an implementation of someone else`() throws {
+    @Test func `D23: a proof holds without the ledger, and for an implementation of someone else`() throws {
         let tool = try ledger(700)
         let key = try save(tool, "ledger.key", "checkpoint", "--public-key")
         for sequence in ["1", "256", "300", "700"] {
@@ -49,7 +49,7 @@ struct ProofTests {
         #expect(try tool.run("prove", "5000").status == 66)
     }
 
-    @Test func `verify shows that a grown ledger extends an older checkpoint, and another one does not`() throws {
+    @Test func `D23: verify shows that a grown ledger extends an older checkpoint, and another one does not`() throws {
         let tool = try ledger(400)
         let key = try save(tool, "ledger.key", "checkpoint", "--public-key")
         let note = try save(tool, "monday.note", "checkpoint")

@@ -29,7 +29,7 @@ struct RetainCommandTests {
         try Self.views.map { try tool.run("export", $0, "--format", "jsonl").output }
     }
 
-    @Test func `a dry run tells what would go and changes nothing`() throws {
+    @Test func `D3: a dry run tells what would go and changes nothing`() throws {
         let tool = try ledger(4_000)
         let before = try files(tool)
         let outcome = try tool.run("retain", "--larger-than", "200kB", "--dry-run")

@@ -11,7 +11,7 @@ struct ShareTests {
 
     func digest(_ tool: Tool, _ ledger: String) throws -> String { try run(tool, in: ledger, "view", "digest").output }
 
-    @Test func `a recording makes a ledger with the same root and the same views`() throws {
+    @Test func `D24: a recording makes a ledger with the same root and the same views`() throws {
         let tool = try Tool()
         let file = tool.folder.path + "/mesh.recording"
         try tool.run("init")
@@ -57,7 +57,7 @@ struct ShareTests {
         #expect(try run(tool, in: "copy", "events", "--format", "jsonl").output.isEmpty)
     }
 
-    @Test func `any order of merging gives the same views, and a backup gives them again`() throws {
+    @Test func `D19 G26: any order of merging gives the same views, and a backup gives them again`() throws {
         let tool = try Tool()
         let (a, b) = (tool.folder.path + "/a", tool.folder.path + "/b")
         for (ledger, seed) in [("a", "1"), ("b", "2")] {

@@ -40,7 +40,8 @@ struct SizeLimitCommands {
         #expect(try tool.run("limit", "0").status == 64)
     }
 
-    @Test func `a writer that meets the limit is degraded, says so in stats, and takes a new limit up while it runs`() throws {
+    @Test func `M8: a writer that meets the limit is degraded, says so in stats, and takes a new limit up while it runs`() throws
+    {
         let tool = try Tool()
         let file = try capture(tool, 20_000)
         #expect(try tool.run("init").status == 0)

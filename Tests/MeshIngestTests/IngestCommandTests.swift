@@ -18,7 +18,7 @@ struct IngestCommandTests {
     }
 
     @Test(.timeLimit(.minutes(15)), arguments: [SIGINT, SIGTERM])
-    func `a signal ends it with everything stored, the views flushed and status 0`(_ signal: Int32) async throws {
+    func `M7 W9: a signal ends it with everything stored, the views flushed and status 0`(_ signal: Int32) async throws {
         let folder = try TemporaryFolder()
         let broker = try TestBroker(in: folder)
         let path = folder.path + "/mesh.ledger"

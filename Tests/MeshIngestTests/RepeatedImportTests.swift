@@ -6,7 +6,7 @@ import Testing
 @testable import MeshIngest
 
 struct RepeatedImportTests {
-    @Test(arguments: [3, 5_000]) func `importing a file twice adds nothing`(_ count: Int) async throws {
+    @Test(arguments: [3, 5_000]) func `K29: importing a file twice adds nothing`(_ count: Int) async throws {
         let bench = try ImportBench()
         let path = try bench.write(MadeEnvelope.lines(0..<count), to: "capture")
         let first = try await bench.run(path)

@@ -62,7 +62,9 @@ import Testing
         try await ledger.catchUp()
     }
 
-    @Test func `rows and then changes since give the view at any time, with caps, a rebuild and after a restart`() async throws {
+    @Test func `K27: rows and then changes since give the view at any time, with caps, a rebuild and after a restart`()
+        async throws
+    {
         let folder = try TemporaryFolder()
         var options = LedgerOptions()
         options.caps.positions = 20
@@ -149,7 +151,7 @@ import Testing
         try await ledger.close()
     }
 
-    @Test func `a consumer gets all rows and then every change, at least once, from what it acknowledged`() async throws {
+    @Test func `K27: a consumer gets all rows and then every change, at least once, from what it acknowledged`() async throws {
         let folder = try TemporaryFolder()
         let ledger = try await Ledger.create(at: folder.path + "/ledger")
         try await append(1_000, seed: 1, to: ledger)

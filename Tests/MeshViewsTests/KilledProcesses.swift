@@ -4,7 +4,7 @@ import Testing
 
 struct KilledProcesses {
     @Test(.timeLimit(.minutes(15)))
-    func `whichever process is killed, what was acknowledged is there and the views equal a full fold`() throws {
+    func `M3: whichever process is killed, what was acknowledged is there and the views equal a full fold`() throws {
         let seed = UInt64.random(in: 0..<1 << 40)
         let process = Process()
         process.executableURL = PackageRoot.url.appendingPathComponent("Tools/kill9")

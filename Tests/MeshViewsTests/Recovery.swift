@@ -60,7 +60,7 @@ struct Recovery {
         }
     }
 
-    @Test(arguments: 1...12) func `any pattern of flushes and reopenings gives the rows of one full fold`(seed: UInt64)
+    @Test(arguments: 1...12) func `K13: any pattern of flushes and reopenings gives the rows of one full fold`(seed: UInt64)
         async throws
     {
         let folder = try TemporaryFolder()
@@ -135,7 +135,7 @@ struct Recovery {
         try await ledger.close()
     }
 
-    @Test func `while a changed recipe is built, the old view answers`() async throws {
+    @Test func `M25: while a changed recipe is built, the old view answers`() async throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/mesh.ledger"
         var ledger = try await Ledger.create(at: path)
@@ -159,7 +159,7 @@ struct Recovery {
         try await ledger.close()
     }
 
-    @Test func `readers in between always get a whole old or a whole new view`() async throws {
+    @Test func `M25: readers in between always get a whole old or a whole new view`() async throws {
         let ledger = try await ledger(of: packets(300, seed: 4))
         let expected = try ledger.nodes().count
         let rebuilding = Task { for _ in 0..<10 { try await ledger.rebuild() } }
@@ -174,7 +174,7 @@ struct Recovery {
         try await ledger.close()
     }
 
-    @Test func `a ledger that is closed in the middle of a build can be opened again at once`() async throws {
+    @Test func `M25: a ledger that is closed in the middle of a build can be opened again at once`() async throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/mesh.ledger"
         let ledger = try await Ledger.create(at: path)

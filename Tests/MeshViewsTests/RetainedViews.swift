@@ -203,7 +203,7 @@ struct RetainedViews {
         try await ledger.close()
     }
 
-    @Test func `beyond a cap the view is capped and the log is whole`() async throws {
+    @Test func `D3: beyond a cap the view is capped and the log is whole`() async throws {
         let ledger = try await ledger(of: packets(3_000, seed: 6), options: options())
         #expect(try await ledger.views().first { $0.name == "positions" }?.rows["positions"] ?? 0 <= 14 * 25 + 6 * 25)
         #expect(ledger.log.first == EventSequence(1) && ledger.log.head == EventSequence(3_000))
@@ -234,7 +234,7 @@ struct RetainedViews {
         #expect(!FileManager.default.fileExists(atPath: path + "/retention"))
     }
 
-    @Test func `what arrived before a time goes, whatever the size`() async throws {
+    @Test func `D9: what arrived before a time goes, whatever the size`() async throws {
         let clock = TestClock(Timestamp(seconds: 1_780_000_000))
         var options = LedgerOptions()
         options.log.clock = { clock.now }

@@ -19,7 +19,7 @@ struct Debounce {
         await projector.statistics().commits.values.reduce(0, +)
     }
 
-    @Test func `packets at 0, 0.2 and 0.4 s give exactly one commit at 2.4 s`() async throws {
+    @Test func `M4: packets at 0, 0.2 and 0.4 s give exactly one commit at 2.4 s`() async throws {
         let folder = try TemporaryFolder()
         let clock = VirtualClock()
         let store = try openStore(folder.path + "/view")
@@ -41,7 +41,7 @@ struct Debounce {
         #expect(await commits(projector) == 1)
     }
 
-    @Test func `packets every 1.9 s never leave one unflushed for more than 5 s`() {
+    @Test func `M5: packets every 1.9 s never leave one unflushed for more than 5 s`() {
         var schedule = FlushSchedule(policy: FlushPolicy())
         var unflushed: [Duration] = []
         for step in 0...60_000 {
@@ -59,7 +59,7 @@ struct Debounce {
         #expect(unflushed.count <= 3)
     }
 
-    @Test func `a hundred packets a second for ten seconds give at most three commits`() {
+    @Test func `M6 D18: a hundred packets a second for ten seconds give at most three commits`() {
         var schedule = FlushSchedule(policy: FlushPolicy())
         var commits = 0
         for step in 0...12_500 {
@@ -74,7 +74,7 @@ struct Debounce {
         #expect(schedule.due == nil)
     }
 
-    @Test func `immediate changes are committed with their batch, at most once in 20 ms`() async throws {
+    @Test func `M3: immediate changes are committed with their batch, at most once in 20 ms`() async throws {
         let folder = try TemporaryFolder()
         let clock = VirtualClock()
         let store = try openStore(folder.path + "/view")
@@ -90,7 +90,7 @@ struct Debounce {
         #expect(try LastValues.rows(store) == [1: 2])
     }
 
-    @Test func `events without a row of the view do not make it commit`() async throws {
+    @Test func `M2: events without a row of the view do not make it commit`() async throws {
         let folder = try TemporaryFolder()
         let clock = VirtualClock()
         let store = try openStore(folder.path + "/view")

@@ -66,7 +66,7 @@ struct Projectors {
         }
     }
 
-    @Test func `a commit that fails is told, and nothing of it is forgotten`() async throws {
+    @Test func `M8 S20: a commit that fails is told, and nothing of it is forgotten`() async throws {
         let folder = try TemporaryFolder()
         let store = try ViewStore.open(
             at: folder.path + "/view", recipe: Recipe(view: "last", version: 1, policy: "", keyring: ""), tables: ["last"],

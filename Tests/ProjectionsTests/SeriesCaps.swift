@@ -56,7 +56,7 @@ struct SeriesCaps {
         }
     }
 
-    @Test func `a reader that polls through a burst never sees more rows than the cap`() async throws {
+    @Test func `M33: a reader that polls through a burst never sees more rows than the cap`() async throws {
         let folder = try TemporaryFolder()
         let store = try openStore(folder.path + "/view", tables: ["rows", "counts"])
         let writer = Task.detached {
