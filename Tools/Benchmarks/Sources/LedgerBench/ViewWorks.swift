@@ -10,10 +10,21 @@ private func giveKeys(_ folder: String) async throws {
     try await ledger.close()
 }
 
-/// The whole log folded into all views, on both cores, from nothing to the last commit.
-func replay(_ folder: String) async throws {
+/// The views that the C program makes as well.
+private let baselineViews = ["nodes", "positions", "telemetry", "messages"]
+
+/// The whole log folded into all views, or only into those that C makes as well, on both cores, from nothing to the last commit.
+func replay(_ folder: String, onlyBaselineViews: Bool = false) async throws {
     try await giveKeys(folder)
-    try? FileManager.default.removeItem(atPath: folder + "/views")
+    if onlyBaselineViews {
+        // The other views must be there and complete, so that nothing is left to do for them.
+        let ledger = try await Ledger.open(at: folder, options: LedgerOptions(log: optionsWithoutSealing()))
+        try await ledger.catchUp()
+        try await ledger.close()
+    }
+    for name in onlyBaselineViews ? baselineViews : [""] {
+        try? FileManager.default.removeItem(atPath: "\(folder)/views/\(name)")
+    }
     let started = secondsNow()
     let ledger = try await Ledger.open(at: folder, options: LedgerOptions(log: optionsWithoutSealing()))
     try await ledger.catchUp()

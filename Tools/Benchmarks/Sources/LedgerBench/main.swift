@@ -7,7 +7,7 @@ let usage = """
     ledger-bench append-paced FILE LEDGER BATCH [COUNT] | append-compacting FILE LEDGER BATCH [COUNT]
     ledger-bench append-growth FILE LEDGER BATCH COUNT | append-endlessly FILE LEDGER BATCH | open LEDGER
     ledger-bench scan LEDGER [checksums] | verify LEDGER
-    ledger-bench replay LEDGER | memory LEDGER | last100 LEDGER COUNT
+    ledger-bench replay LEDGER | replay-four LEDGER | memory LEDGER | last100 LEDGER COUNT
     """
 
 let arguments = Array(CommandLine.arguments.dropFirst())
@@ -35,6 +35,7 @@ do {
     case ("verify", 2): try verify(arguments[1])
     case ("scan", 2...3): try scan(arguments[1], checksums: arguments.count > 2)
     case ("replay", 2): try await replay(arguments[1])
+    case ("replay-four", 2): try await replay(arguments[1], onlyBaselineViews: true)
     case ("memory", 2): try await replayMemory(arguments[1])
     case ("last100", 3): try await newestPositions(arguments[1], count: number(2, 100_000))
     default:
