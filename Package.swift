@@ -80,7 +80,7 @@ let package = Package(
         tests("EventLogTests", ["EventLog", "LMDB", "MeshCrypto"]),
         tests("MeshtasticTests", ["FuzzKit", "Meshtastic", "MeshCrypto", "ProtobufWire"]),
         tests("ProjectionsTests", ["Projections", "EventLog", "LMDB", "ProtobufWire"]),
-        tests("ViewQueryTests", ["ViewQuery", "Projections", "LMDB", "ProtobufWire"]),
+        tests("ViewQueryTests", ["ViewQuery", "Projections", "EventLog", "LMDB", "ProtobufWire"]),
         tests(
             "MeshViewsTests",
             [

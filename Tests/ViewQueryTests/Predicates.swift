@@ -99,8 +99,8 @@ import ViewQuery
         #expect(late.access == .skippingScan && late.bounded == ["time"] && late.isFiltered && late.isSorted)
         let named = try explain(#Predicate { $0.name == "x" })
         #expect(named.access == .scan && named.isFiltered && !named.isSorted)
-        #expect("\(named)" == "every row of sights; each is asked whether it fits")
-        #expect("\(late)" == "rows of sights by seeks over the keys: time; each is asked whether it fits; then they are sorted")
+        #expect("\(named)" == "every row of sights; filter: each row; sort: none")
+        #expect("\(late)" == "rows of sights by seeks over the keys: time; filter: each row; sort: after reading")
 
         var descriptor = FetchDescriptor<Sight>(predicate: #Predicate { $0.name == "x" })
         descriptor.requiresIndex = true

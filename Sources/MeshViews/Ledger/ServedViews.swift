@@ -32,7 +32,8 @@ final class ServedViews: Sendable {
         let file = Self.file(path)
         if let known, known.name == current, known.file == file { return known.store }
         let store = try ViewStore.open(
-            at: path, recipe: definition.recipe, tables: definition.tables, access: .readOnly, excludesWriters: excludesWriters)
+            at: path, recipe: definition.recipe, tables: definition.tables, indexes: definition.indexes, access: .readOnly,
+            excludesWriters: excludesWriters)
         stores.withLock { $0[definition.name] = (current, file, store) }
         return store
     }

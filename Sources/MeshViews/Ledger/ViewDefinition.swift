@@ -6,6 +6,7 @@ struct ViewDefinition: Sendable {
     var recipe: Recipe
     var rowTables: [String]
     var tables: [String]
+    var indexes: [IndexedTable]
     var oldestReadableVersion: UInt32
     var start: @Sendable (ViewStore) throws -> any BatchFolder<MeshBatch>
 
@@ -18,6 +19,7 @@ struct ViewDefinition: Sendable {
         rowTables = projection.rowTables
         oldestReadableVersion = projection.oldestReadableVersion
         tables = projection.rowTables + projection.stateTables
+        indexes = projection.indexes
         start = { store in try Projector(projection, store: store, clock: clock, policy: policy) }
     }
 }

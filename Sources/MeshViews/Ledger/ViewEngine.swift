@@ -74,6 +74,7 @@ actor ViewEngine {
             let pipeline = try await pipeline(current, stage)
             for member in current { try member.store.beginFeed() }
             await record(pipeline)
+            try await pipeline.flush(.request)  // builds indexes that the views do not have yet
             live = pipeline
             liveMembers = current
         }
@@ -88,7 +89,8 @@ actor ViewEngine {
         let store: ViewStore
         do throws(StorageError) {
             store = try ViewStore.open(
-                at: folder.store(folderName), recipe: definition.recipe, tables: definition.tables, access: .readWrite)
+                at: folder.store(folderName), recipe: definition.recipe, tables: definition.tables, indexes: definition.indexes,
+                access: .readWrite)
         } catch {
             guard [.corrupt, .otherVersion, .missing, .malformedValue].contains(error.code) else { throw error }
             logger.warning("the view \(definition.name) cannot be used and is built again: \(error)")
@@ -132,7 +134,7 @@ actor ViewEngine {
         guard FileManager.default.fileExists(atPath: path) else { return }
         do {
             let store = try ViewStore.open(
-                at: path, recipe: definition.recipe, tables: definition.tables, access: .readOnly)
+                at: path, recipe: definition.recipe, tables: definition.tables, indexes: definition.indexes, access: .readOnly)
             served.serve(store, as: folderName, for: definition.name)
         } catch {
             logger.warning("the old view \(definition.name) cannot be read: \(error)")

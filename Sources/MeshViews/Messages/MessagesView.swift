@@ -3,6 +3,7 @@ public import LMDB
 import Meshtastic
 public import Projections
 import ProtobufWire
+import ViewQuery
 
 /// Texts, alerts and tapbacks by thread, with who heard them and how far they got.
 ///
@@ -16,6 +17,7 @@ public struct MessagesView: Projection {
     public var policy: String { "cap=\(cap);waiting=\(WaitingReceipts.most);\(TimePolicy.text)" }
     public let rowTables = ["messages", "channels"]
     public let stateTables = ["packets", "counts", "waiting"]
+    public var indexes: [IndexedTable] { MessageRow.indexedTables }
     public let cap: Int
 
     var rows: PendingMessages

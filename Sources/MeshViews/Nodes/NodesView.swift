@@ -3,6 +3,7 @@ public import LMDB
 import Meshtastic
 public import Projections
 import ProtobufWire
+import ViewQuery
 
 /// Every node that was heard, with what it said about itself and how it was heard last; and the traffic of each channel.
 ///
@@ -15,6 +16,7 @@ public struct NodesView: Projection {
     public var policy: String { "cap=\(cap);newcomer=\(Self.newcomerEvents);\(TimePolicy.text)" }
     public let rowTables = ["nodes", "channels"]
     public let stateTables: [String] = []
+    public var indexes: [IndexedTable] { NodeRow.indexedTables }
     public let cap: Int
 
     /// A node that was first heard within this many events is not evicted, so that a flood cannot displace newcomers

@@ -2,6 +2,7 @@ public import EventLog
 public import LMDB
 import Meshtastic
 public import Projections
+import ViewQuery
 
 /// Where each node was: the newest positions per node, up to a cap.
 ///
@@ -15,6 +16,7 @@ public struct PositionsView: Projection {
     public var policy: String { "cap=\(cap);\(TimePolicy.text)" }
     public let rowTables = ["positions"]
     public let stateTables = ["counts"]
+    public var indexes: [IndexedTable] { PositionRow.indexedTables }
     public let cap: Int
     private var series: SeriesBuffer
 

@@ -30,6 +30,8 @@ extension MessageRow: QueryRow {
         RowColumn("signature", \.signature) { $0.signature },
     ]
 
+    public static let indexes: [RowIndex<MessageRow>] = [.index(\.time), .index(\.from, \.time)]
+
     public init?(key: RawSpan, value: RawSpan) {
         guard key.byteCount == 21 else { return nil }
         try? self.init(  // bytes that are no row are told by nil

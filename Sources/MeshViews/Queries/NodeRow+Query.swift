@@ -29,6 +29,10 @@ extension NodeRow: QueryRow {
         RowColumn("unreadable", \.unreadable) { $0.unreadable },
     ]
 
+    public static let indexes: [RowIndex<NodeRow>] = [
+        .index(\.lastHeard), .index(\.hardwareModel), .index(\.longName), .index(\.shortName),
+    ]
+
     public init?(key: RawSpan, value: RawSpan) {
         guard let row = Self.decode(key: key, value: value) else { return nil }
         self = row

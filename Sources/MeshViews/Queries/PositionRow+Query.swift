@@ -31,6 +31,8 @@ extension PositionRow: QueryRow {
         RowColumn("rssi", \.rssi) { $0.rssi },
     ]
 
+    public static let indexes: [RowIndex<PositionRow>] = [.index(\.time)]
+
     public init?(key: RawSpan, value: RawSpan) {
         guard key.byteCount == 16 else { return nil }
         try? self.init(  // bytes that are no row are told by nil

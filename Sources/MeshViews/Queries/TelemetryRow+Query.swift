@@ -19,6 +19,8 @@ extension TelemetryRow: QueryRow {
         RowColumn("metrics", \.metrics) { $0.metrics },
     ]
 
+    public static let indexes: [RowIndex<TelemetryRow>] = [.index(\.kind, \.time)]
+
     public init?(key: RawSpan, value: RawSpan) {
         guard key.byteCount == 17, let kind = TelemetryKind(rawValue: key.byte(at: 4)) else { return nil }
         try? self.init(  // bytes that are no row are told by nil

@@ -22,10 +22,10 @@ struct ViewBaselines: Sendable {
         if cut > 0, let recipe = try usableRecipe(definition, through: cut) {
             return try ViewStore.begin(
                 with: folder.file(definition.name, through: cut), at: path, through: cut, made: recipe, recipe: definition.recipe,
-                tables: definition.tables)
+                tables: definition.tables, indexes: definition.indexes)
         }
         let store = try ViewStore.open(
-            at: path, recipe: definition.recipe, tables: definition.tables, access: .readWrite)
+            at: path, recipe: definition.recipe, tables: definition.tables, indexes: definition.indexes, access: .readWrite)
         if cut > 0 {
             let checksum = try log.checksum(of: EventSequence(cut)) ?? 0
             try store.begin(after: Checkpoint(sequence: cut, checksum: checksum))
@@ -107,7 +107,11 @@ struct ViewBaselines: Sendable {
         try folder.prepareBuilding()
         var stores: [ViewStore] = []
         defer { for store in stores { store.close() } }
-        for definition in definitions { stores.append(try store(definition, at: folder.building + "/" + definition.name)) }
+        for definition in definitions {
+            var bare = definition
+            bare.indexes = []  // they follow from the rows: whoever begins with the baseline builds them
+            stores.append(try store(bare, at: folder.building + "/" + definition.name))
+        }
         let members = zip(definitions, stores).map { (definition: $0, store: $1) }.sorted {
             $0.store.lostOrZero < $1.store.lostOrZero
         }

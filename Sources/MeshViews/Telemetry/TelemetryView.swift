@@ -3,6 +3,7 @@ public import LMDB
 import Meshtastic
 public import Projections
 import ProtobufWire
+import ViewQuery
 
 /// What each node measured: the newest rows per node and kind of metrics, up to a cap.
 ///
@@ -16,6 +17,7 @@ public struct TelemetryView: Projection {
     public var policy: String { "cap=\(cap);\(TimePolicy.text)" }
     public let rowTables = ["telemetry"]
     public let stateTables = ["counts"]
+    public var indexes: [IndexedTable] { TelemetryRow.indexedTables }
     public let cap: Int
     private var series: SeriesBuffer
 

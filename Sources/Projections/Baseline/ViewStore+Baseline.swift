@@ -28,7 +28,8 @@ extension ViewStore {
     ///   - through: the last event in the baseline.
     ///   - made: the recipe that made it.
     public static func begin(
-        with file: String, at path: String, through: UInt64, made: String, recipe: Recipe, tables: [String]
+        with file: String, at path: String, through: UInt64, made: String, recipe: Recipe, tables: [String],
+        indexes: [IndexedTable] = []
     ) throws -> ViewStore {
         let unfinished = (path as NSString).deletingLastPathComponent + "/new-" + (path as NSString).lastPathComponent
         try? FileManager.default.removeItem(atPath: unfinished)  // what an interruption left, if anything
@@ -51,7 +52,7 @@ extension ViewStore {
             }
         }
         try FileManager.default.moveItem(atPath: unfinished, toPath: path)
-        return try open(at: path, recipe: recipe, tables: tables, access: .readWrite)
+        return try open(at: path, recipe: recipe, tables: tables, indexes: indexes, access: .readWrite)
     }
 
     /// Lets an empty store begin after events that nobody can fold any more.

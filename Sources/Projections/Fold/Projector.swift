@@ -84,25 +84,21 @@ public actor Projector<P: Projection>: BatchFolder {
         counters.folded += batch.events.upperBound.rawValue - reached.sequence
         reached = Checkpoint(sequence: batch.events.upperBound.rawValue, checksum: batch.lastChecksum)
         if projection.pendingBytes + carry.count * 24 >= policy.pendingBytesLimit {
-            return try flush(.size)
+            // Of a view that is made anew all indexes are built at its end, which takes a fraction of the time.
+            return try flush(.size, buildsIndexes: !isCatchingUp)
         }
         if !isCatchingUp && reached.sequence - committed.sequence >= policy.idleEventLimit { return try flush(.size) }
         schedule.changed(context.urgency, at: clock.now)
         if !isCatchingUp { try flushIfDue() }
     }
 
-    /// Commits everything pending. Does nothing when there is nothing.
-    public func flush(_ reason: FlushReason) throws {
-        guard reached != committed else { return }
+    /// Commits everything pending, and builds indexes that are missing. Does nothing when there is nothing.
+    public func flush(_ reason: FlushReason) throws { try flush(reason, buildsIndexes: true) }
+
+    private func flush(_ reason: FlushReason, buildsIndexes: Bool) throws {
         do {
-            let watch = try changesKept.map { (_) throws(StorageError) in try RowWatch(watchedTables()) }
-            var transaction = try store.environment.beginWrite(watching: watch)
-            try projection.write(to: &transaction, store: store)
-            if let watch, let changesKept { try store.add(watch.changes, keeping: changesKept, to: &transaction) }
-            try store.add(carry.whole, to: &transaction)
-            try store.add(quarantined, to: &transaction)
-            try store.setCheckpoint(reached, in: &transaction)
-            try transaction.commit()
+            guard reached != committed else { return buildsIndexes ? try store.buildMissingIndexes() : () }
+            try commit(buildsIndexes: buildsIndexes)
         } catch {
             counters.lastError = "\(error)"
             throw error
@@ -116,9 +112,26 @@ public actor Projector<P: Projection>: BatchFolder {
         schedule.flushed(at: clock.now)
     }
 
-    private func watchedTables() throws(StorageError) -> [RawTable] {
+    private func commit(buildsIndexes: Bool) throws(StorageError) {
+        var upkeep = try store.indexUpkeep()
+        if !buildsIndexes { upkeep.built = [] }
+        let watchesAll = changesKept != nil
+        let watched = watchesAll ? projection.rowTables : upkeep.updated.map(\.table)
+        let watch = watched.isEmpty ? nil : RowWatch(try tables(watched))
+        var transaction = try store.environment.beginWrite(watching: watch)
+        try projection.write(to: &transaction, store: store)
+        let changes = watch?.changes ?? []
+        if let changesKept { try store.add(changes, keeping: changesKept, to: &transaction) }
+        try store.keep(upkeep, changes, at: reached, in: &transaction)
+        try store.add(carry.whole, to: &transaction)
+        try store.add(quarantined, to: &transaction)
+        try store.setCheckpoint(reached, in: &transaction)
+        try transaction.commit()
+    }
+
+    private func tables(_ names: [String]) throws(StorageError) -> [RawTable] {
         var tables: [RawTable] = []
-        for name in projection.rowTables { tables.append(try store.table(name)) }
+        for name in names { tables.append(try store.table(name)) }
         return tables
     }
 

@@ -150,15 +150,3 @@ extension ViewStore {
         }
     }
 }
-
-extension RawSpan {
-    fileprivate func compared(to other: RawSpan) -> Int {
-        for index in 0..<min(byteCount, other.byteCount) {
-            let (left, right) = (byte(at: index), other.byte(at: index))
-            if left != right { return left < right ? -1 : 1 }
-        }
-        return byteCount == other.byteCount ? 0 : byteCount < other.byteCount ? -1 : 1
-    }
-
-    fileprivate func isSame(as other: RawSpan) -> Bool { byteCount == other.byteCount && compared(to: other) == 0 }
-}

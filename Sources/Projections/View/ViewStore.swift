@@ -12,6 +12,9 @@ public final class ViewStore: Sendable {
     /// The most quarantined events that a view lists; older ones are only counted.
     public static let quarantineCap = 10_000
 
+    /// Tables that a file may have for indexes: declared ones, and those of earlier versions.
+    static let mostIndexes = 64
+
     /// Address space for a view, in bytes: capped views stay far below, and a process may have many open.
     static let reservation = 1 << 36
 
@@ -24,28 +27,65 @@ public final class ViewStore: Sendable {
         static let changes = "changes"
     }
 
-    private init(environment: Environment, recipe: Recipe, path: String) {
+    /// The declared indexes, of which the file may have others or none: see `isIndexed`.
+    public let indexes: [IndexedTable]
+    private let indexTables: Set<String>
+
+    private init(environment: Environment, recipe: Recipe, path: String, indexes: [IndexedTable]) throws(StorageError) {
         self.environment = environment
         self.recipe = recipe
         self.path = path
+        self.indexes = indexes
+        let declared = Set(indexes.flatMap { $0.indexes.map(\.table) })
+        var there: Set<String> = []
+        for name in declared.sorted() {
+            do throws(StorageError) {
+                _ = try environment.table(name)
+                there.insert(name)
+            } catch {
+                // Who only reads cannot make it.
+                guard error.code == .noSuchTable else { throw error }
+            }
+        }
+        indexTables = there
+        guard environment.options.access == .readWrite else { return }
+        let meta = try environment.table(Name.meta)
+        for name in try environment.tableNames() where name.hasPrefix(IndexedTable.prefix) && !declared.contains(name) {
+            try Self.empty(environment.table(name), noted: meta, environment)
+        }
     }
+
+    /// Empties an index that nobody declares, and forgets that there were any: whoever declares it again builds it anew.
+    private static func empty(_ index: RawTable, noted meta: RawTable, _ environment: Environment) throws(StorageError) {
+        guard try environment.beginRead().count(index) > 0 else { return }
+        try environment.write { (transaction) throws(StorageError) in
+            try transaction.removeAll(index)
+            let prefix = Array(IndexedTable.prefix.utf8)
+            while let note = try transaction.firstKey(of: meta, atOrAfter: prefix), note.starts(with: prefix) {
+                try transaction.delete(meta, key: note.rawSpan)
+            }
+        }
+    }
+
+    func hasTable(ofIndex index: IndexedTable.Index) -> Bool { indexTables.contains(index.table) }
 
     /// Opens the store, and makes it where it may be written and is not there yet.
     ///
     /// - Parameters:
     ///   - tables: the projection's own tables.
+    ///   - indexes: of its rows. Those that the file has and nobody declares any more are emptied.
     ///   - excludesWriters: the promise that nobody writes meanwhile, see `EnvironmentOptions`.
     /// - Throws: `StorageError`; `.otherVersion` where the file is of another recipe than its folder says.
     public static func open(
-        at path: String, recipe: Recipe, tables: [String], access: EnvironmentOptions.Access, sizeLimit: Int? = nil,
-        excludesWriters: Bool = false
+        at path: String, recipe: Recipe, tables: [String], indexes: [IndexedTable] = [], access: EnvironmentOptions.Access,
+        sizeLimit: Int? = nil, excludesWriters: Bool = false
     ) throws(StorageError) -> ViewStore {
         var options = EnvironmentOptions(
             access: access, durability: .withoutMetaSync, sizeLimit: sizeLimit ?? Self.reservation,
-            maximumTables: Name.all.count + 1 + tables.count)
+            maximumTables: Name.all.count + 1 + tables.count + mostIndexes)
         options.excludesWriters = excludesWriters
         let environment = try Environment.open(path, options)
-        let store = ViewStore(environment: environment, recipe: recipe, path: path)
+        let store = try ViewStore(environment: environment, recipe: recipe, path: path, indexes: indexes)
         for table in Name.all + tables { _ = try environment.table(table) }
         do throws(StorageError) {
             _ = try environment.table(Name.changes)
@@ -88,7 +128,9 @@ public final class ViewStore: Sendable {
         try checkpoint(in: environment.beginRead())
     }
 
-    public func checkpoint(in transaction: borrowing ReadTransaction) throws(StorageError) -> Checkpoint {
+    public func checkpoint<Transaction: TransactionReading & ~Copyable>(
+        in transaction: borrowing Transaction
+    ) throws(StorageError) -> Checkpoint {
         guard let value = try transaction.get(table(Name.meta), Self.checkpointKey.rawSpan), value.byteCount == 16 else {
             return .start
         }

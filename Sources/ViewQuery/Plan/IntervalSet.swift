@@ -36,6 +36,17 @@ struct IntervalSet: Equatable {
         return place > 0 ? min(number, intervals[place - 1].upperBound) : nil
     }
 
+    /// Whether it is all numbers up to `largest`.
+    func isAll(upTo largest: UInt64) -> Bool { intervals.count == 1 && first == 0 && last == largest }
+
+    /// Whether it is single numbers only, and no more than `most`.
+    func isPoints(_ most: Int) -> Bool { intervals.count <= most && intervals.allSatisfy { $0.lowerBound == $0.upperBound } }
+
+    /// The numbers that are as far from `largest` as these are from 0.
+    func mirrored(_ largest: UInt64) -> IntervalSet {
+        IntervalSet(intervals.map { largest - $0.upperBound...largest - $0.lowerBound })
+    }
+
     /// The first interval for which `isBehind` holds: it holds for all that follow.
     private func firstPlace(_ isBehind: (ClosedRange<UInt64>) -> Bool) -> Int {
         var (low, high) = (0, intervals.count)

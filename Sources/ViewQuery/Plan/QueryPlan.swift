@@ -2,33 +2,39 @@ internal import Foundation
 
 /// How a query is answered.
 struct QueryPlan<Row: QueryRow> {
-    let layout = KeyLayout<Row>()
-    /// The keys to look at; nil for all.
-    let cover: KeyCover?
-    /// What is asked of each of their rows; nil where the keys say it all.
+    /// Where rows are looked for: by their keys, by one index, or by several, in which case a row may be found more than once.
+    let sources: [KeySource<Row>]
+    /// What is asked of each row; nil where the keys say it all.
     let filter: ((borrowing Row) throws(QueryError) -> Bool)?
-    /// What the rows are sorted by after they were read; nil where the keys' order is the one that is wanted.
+    /// What the rows are sorted by after they were read; nil where they come in the order that is wanted.
     let order: [SortDescriptor<Row>]?
-    /// Whether the keys are gone through from the last to the first.
+    /// Whether keys are gone through from the last to the first.
     let isReversed: Bool
+    /// Whether the keys of rows are gathered from indexes and sorted before rows are read, since the indexes' order is not the wanted one.
+    let isGathered: Bool
+    /// Whether an index that is not built yet may be made up for by a scan.
+    let allowsScan: Bool
 
-    init(_ descriptor: FetchDescriptor<Row>) throws(QueryError) {
-        var (cover, filter): (KeyCover?, ((borrowing Row) throws(QueryError) -> Bool)?) = (nil, nil)
-        if let predicate = descriptor.predicate {
-            cover = (predicate.expression as? any LoweredExpression)?.cover(layout)
-            if cover?.isExact != true { filter = try Self.filter(predicate) }
-        }
-        if descriptor.requiresIndex, cover == nil {
-            throw QueryError(
-                .needsScan,
-                "no part of the predicate is about the key of \(Row.view) (\(layout.places.map(\.column.name).joined(separator: ", "))), so every row would be read"
-            )
-        }
-        self.cover = cover
+    /// - Parameter countsOnly: whether the order does not matter.
+    init(_ descriptor: FetchDescriptor<Row>, countsOnly: Bool = false) throws(QueryError) {
+        let choice = PlanChoice(descriptor, sortBy: countsOnly ? [] : descriptor.sortBy)
+        var filter: ((borrowing Row) throws(QueryError) -> Bool)?
+        if let predicate = descriptor.predicate, !choice.isExact { filter = try Self.filter(predicate) }
+        let readsFew = choice.direction != nil && descriptor.fetchLimit != nil && filter == nil
+        if descriptor.requiresIndex, choice.isScan, !readsFew { throw Self.needsScan(descriptor.predicate == nil) }
+        sources = choice.sources
         self.filter = filter
-        let isForward = Self.isKeyOrder(descriptor.sortBy, layout, cover, .forward)
-        isReversed = !isForward && Self.isKeyOrder(descriptor.sortBy, layout, cover, .reverse)
-        order = isForward || isReversed ? nil : descriptor.sortBy
+        allowsScan = !descriptor.requiresIndex
+        let sortBy = countsOnly ? [] : descriptor.sortBy
+        if let direction = choice.direction {
+            (order, isReversed, isGathered) = (nil, direction == .reverse, false)
+            return
+        }
+        // Read in the order of the rows' keys, or its reverse, so that rows which the descriptors call equal stay in it.
+        isGathered = choice.sources.count > 1 || !countsOnly && choice.sources[0].layout.index != nil
+        let keyDirection = countsOnly ? .forward : choice.keyDirection
+        order = keyDirection == nil ? sortBy : nil
+        isReversed = (keyDirection ?? sortBy.last?.order ?? .forward) == .reverse
     }
 
     private static func filter(_ predicate: Predicate<Row>) throws(QueryError) -> (borrowing Row) throws(QueryError) -> Bool {
@@ -43,72 +49,106 @@ struct QueryPlan<Row: QueryRow> {
         String(describing: type(of: expression)).replacing("PredicateExpressions.", with: "")
     }
 
-    /// Whether the keys' order, or its reverse, is that of the descriptors. Properties that have only one value do not matter.
-    private static func isKeyOrder(
-        _ descriptors: [SortDescriptor<Row>], _ layout: KeyLayout<Row>, _ cover: KeyCover?, _ order: SortOrder
-    ) -> Bool {
-        var places = layout.places[...]
-        let fixed = cover?.boxes.count == 1 ? cover?.boxes[0].numbers.map { $0.point != nil } : nil
-        func isFixed(_ place: KeyLayout<Row>.Place) -> Bool { place.numbers.allSatisfy { fixed?[$0] == true } }
-        for descriptor in descriptors {
-            guard let keyPath = descriptor.keyPath else { return false }
-            if let place = layout.place(of: keyPath), isFixed(place) { continue }
-            while let first = places.first, isFixed(first) { places.removeFirst() }
-            guard let next = places.popFirst(), next.column.keyPath as AnyKeyPath == keyPath, next.column.isOrdered,
-                descriptor.order == order
-            else { return false }
-        }
-        return true
+    private static func needsScan(_ isForAll: Bool) -> QueryError {
+        let layouts = RowLayouts<Row>.shared
+        let key = layouts.primary.places.map(\.column.name).joined(separator: ", ")
+        let indexes = layouts.indexes.compactMap(\.index).map { "(\($0.replacing(",", with: ", ")))" }
+        let known = indexes.isEmpty ? "" : " or its indexes \(indexes.joined(separator: ", "))"
+        let reason =
+            isForAll ? "the query is for all rows" : "no part of the predicate is about the key of \(Row.view) (\(key))\(known)"
+        return QueryError(.needsScan, "\(reason), so every row would be read")
     }
 }
 
-/// What a query costs, in words and in the numbers behind them.
-public struct QueryExplanation: Sendable, CustomStringConvertible {
-    public enum Access: String, Sendable {
-        /// Every row of the view.
-        case scan
-        /// The rows between two keys, or at some.
-        case ranges
-        /// Rows at many places, each found by a seek: the properties in front of the key are not bounded.
-        case skippingScan
+/// The choice of what is read for a query. It follows rules, not statistics, so that the same query is always answered in the same way:
+/// the whole key of a row; else what bounds best, by leading properties with few values and a range behind them; of equals what has the wanted
+/// order, then what needs no filter, then the key.
+struct PlanChoice<Row: QueryRow> {
+    private struct Candidate {
+        let layout: KeyLayout<Row>
+        let cover: KeyCover?
+        let strength: Int
+        let direction: SortOrder?
+        let isExact: Bool
+
+        init(_ layout: KeyLayout<Row>, _ predicate: Predicate<Row>?, _ sortBy: [SortDescriptor<Row>]) {
+            self.layout = layout
+            cover = (predicate?.expression as? any LoweredExpression)?.cover(layout)
+            strength = KeySource.strength(cover, layout)
+            direction = KeySource.direction(sortBy, layout, cover)
+            isExact = predicate == nil || cover?.isExact == true
+        }
+
+        private var isWholeKey: Bool { layout.index == nil && strength >= 2 * layout.places.count }
+
+        func isBetter(than other: Candidate) -> Bool {
+            if isWholeKey != other.isWholeKey { return isWholeKey }
+            if strength != other.strength { return strength > other.strength }
+            if (direction == nil) != (other.direction == nil) { return direction != nil }
+            // An index tells of all rows one by one: dearer than a scan.
+            if strength == 0 && direction == nil { return false }
+            if isExact != other.isExact { return isExact }
+            return false
+        }
     }
 
-    public let view: String
-    public let access: Access
-    /// The properties of the key that bound what is read.
-    public let bounded: [String]
-    /// Whether rows are decoded and asked one by one.
-    public let isFiltered: Bool
-    /// Whether rows are gathered and sorted, instead of being read in order.
-    public let isSorted: Bool
+    let sources: [KeySource<Row>]
+    let isExact: Bool
+    /// Which way the only source is read for the wanted order; nil where it is not its order.
+    let direction: SortOrder?
+    /// The same for the order of the rows' keys.
+    let keyDirection: SortOrder?
 
-    public var description: String {
-        let reading =
-            switch access {
-            case .scan: "every row of \(view)"
-            case .ranges: "rows of \(view) by key: \(bounded.joined(separator: ", "))"
-            case .skippingScan: "rows of \(view) by seeks over the keys: \(bounded.joined(separator: ", "))"
-            }
-        return reading + (isFiltered ? "; each is asked whether it fits" : "") + (isSorted ? "; then they are sorted" : "")
-    }
+    var isScan: Bool { sources.count == 1 && sources[0].cover == nil }
 
-    init<Row>(_ plan: QueryPlan<Row>) {
-        view = Row.view
-        isFiltered = plan.filter != nil
-        isSorted = plan.order != nil
-        guard let cover = plan.cover else {
-            (access, bounded) = (.scan, [])
+    init(_ descriptor: FetchDescriptor<Row>, sortBy: [SortDescriptor<Row>]) {
+        let layouts = RowLayouts<Row>.shared
+        let primary = Candidate(layouts.primary, descriptor.predicate, sortBy)
+        var best = primary
+        for layout in layouts.indexes {
+            let candidate = Candidate(layout, descriptor.predicate, sortBy)
+            if candidate.isBetter(than: best) { best = candidate }
+        }
+        keyDirection = primary.direction
+        if best.strength == 0, best.direction == nil || best.cover == nil && descriptor.fetchLimit == nil,
+            let expression = descriptor.predicate?.expression, let union = Self.union(expression, layouts)
+        {
+            (sources, isExact, direction) = (union, false, nil)
             return
         }
-        let layout = plan.layout
-        func isBounded(_ place: KeyLayout<Row>.Place) -> Bool {
-            cover.boxes.allSatisfy { box in
-                place.numbers.contains { box.numbers[$0] != IntervalSet([0...layout.largest($0)]) }
-            }
+        (isExact, direction) = (best.isExact, best.direction)
+        sources = [KeySource(best.layout, best.cover)]
+    }
+
+    /// One source for each part of an `||`, where each part is bounded by the key or an index.
+    private static func union(_ expression: Any, _ layouts: RowLayouts<Row>) -> [KeySource<Row>]? {
+        if let both = expression as? any ConjunctiveExpression {
+            return union(both.parts.0, layouts) ?? union(both.parts.1, layouts)
         }
-        let places = layout.places.filter(isBounded)
-        bounded = places.map(\.column.name)
-        let isFirst = places.first?.numbers.lowerBound == 0 || cover.boxes.isEmpty
-        access = isFirst ? .ranges : .skippingScan
+        guard let either = expression as? any DisjunctiveExpression else { return nil }
+        var sources: [KeySource<Row>] = []
+        for part in [either.parts.0, either.parts.1] {
+            guard let found = union(part, layouts) ?? bounded(part, layouts) else { return nil }
+            sources += found
+        }
+        return sources
+    }
+
+    private static func bounded(_ expression: Any, _ layouts: RowLayouts<Row>) -> [KeySource<Row>]? {
+        var best: (layout: KeyLayout<Row>, cover: KeyCover, strength: Int)?
+        for layout in [layouts.primary] + layouts.indexes {
+            guard let cover = (expression as? any LoweredExpression)?.cover(layout) else { continue }
+            let strength = KeySource.strength(cover, layout)
+            if strength > best?.strength ?? 0 { best = (layout, cover, strength) }
+        }
+        return best.map { [KeySource($0.layout, $0.cover)] }
     }
 }
+
+/// An `&&`.
+private protocol ConjunctiveExpression { var parts: (Any, Any) { get } }
+extension PredicateExpressions.Conjunction: ConjunctiveExpression { fileprivate var parts: (Any, Any) { (lhs, rhs) } }
+
+/// An `||`.
+private protocol DisjunctiveExpression { var parts: (Any, Any) { get } }
+extension PredicateExpressions.Disjunction: DisjunctiveExpression { fileprivate var parts: (Any, Any) { (lhs, rhs) } }

@@ -27,6 +27,10 @@ extension PredicateExpressions.Value: ConstantExpression {
     var constant: Any? { value }
 }
 
+extension PredicateExpressions.NilLiteral: ConstantExpression {
+    var constant: Any? { Output.none as Any }
+}
+
 extension PredicateExpressions.ClosedRange: ConstantExpression {
     var constant: Any? {
         guard let low = value(of: lower) as? LHS.Output, let high = value(of: upper) as? LHS.Output, low <= high else {
@@ -74,51 +78,53 @@ private func keys<Row>(of expression: Any, _ layout: KeyLayout<Row>) -> KeyCover
 
 extension PredicateExpressions.Equal: LoweredExpression {
     func cover<Row>(_ layout: KeyLayout<Row>) -> KeyCover? {
-        guard let (place, numbers, _) = layout.sides(lhs, rhs) else { return nil }
-        return layout.cover(place, numbers.map { IntervalSet([$0...$0]) })
+        guard let side = layout.sides(lhs, rhs) else { return nil }
+        return layout.cover(side.place, side.numbers.map { IntervalSet([$0...$0]) }, isExact: !side.isCut)
     }
 }
 
 extension PredicateExpressions.NotEqual: LoweredExpression {
     func cover<Row>(_ layout: KeyLayout<Row>) -> KeyCover? {
-        guard let (place, numbers, _) = layout.sides(lhs, rhs), numbers.count == 1 else { return nil }
-        let most = layout.largest(place.numbers.lowerBound)
+        guard let side = layout.sides(lhs, rhs), side.numbers.count == 1, !side.isCut else { return nil }
+        let (number, most) = (side.numbers[0], layout.largest(side.place.numbers.lowerBound))
         var others: [ClosedRange<UInt64>] = []
-        if numbers[0] > 0 { others.append(0...numbers[0] - 1) }
-        if numbers[0] < most { others.append(numbers[0] + 1...most) }
-        return layout.cover(place, [IntervalSet(others)])
+        if number > 0 { others.append(0...number - 1) }
+        if number < most { others.append(number + 1...most) }
+        return layout.cover(side.place, [IntervalSet(others)])
     }
 }
 
 extension PredicateExpressions.Comparison: LoweredExpression {
     func cover<Row>(_ layout: KeyLayout<Row>) -> KeyCover? {
-        guard let (place, numbers, isSwapped) = layout.sides(lhs, rhs), place.column.isOrdered else { return nil }
-        let (number, most) = (numbers[0], layout.largest(place.numbers.lowerBound))
-        let isBelow = (op == .lessThan || op == .lessThanOrEqual) != isSwapped
+        guard let side = layout.sides(lhs, rhs), side.place.isComparable, !side.isCut else { return nil }
+        let (number, span) = (side.numbers[0], side.place.code.span)
+        let isBelow = (op == .lessThan || op == .lessThanOrEqual) != side.isSwapped
         let isStrict = op == .lessThan || op == .greaterThan
         let interval: ClosedRange<UInt64>? =
             switch (isBelow, isStrict) {
-            case (true, true): number > 0 ? 0...number - 1 : nil
-            case (true, false): 0...number
-            case (false, true): number < most ? number + 1...most : nil
-            case (false, false): number...most
+            case (true, true): number > span.lowerBound ? span.lowerBound...number - 1 : nil
+            case (true, false): span.lowerBound...number
+            case (false, true): number < span.upperBound ? number + 1...span.upperBound : nil
+            case (false, false): number...span.upperBound
             }
-        return layout.cover(place, [interval.map { IntervalSet([$0]) } ?? .none])
+        return layout.cover(side.place, [interval.map { IntervalSet([$0]) } ?? .none])
     }
 }
 
 extension PredicateExpressions.SequenceContains: LoweredExpression {
     func cover<Row>(_ layout: KeyLayout<Row>) -> KeyCover? {
-        guard let place = layout.place(element), place.column.widths.count == 1,
-            let values = value(of: sequence) as? LHS.Output
-        else { return nil }
+        guard let place = layout.place(element), let values = value(of: sequence) as? LHS.Output else { return nil }
         if let interval = layout.interval(values, place) { return layout.cover(place, [interval]) }
-        var points: [ClosedRange<UInt64>] = []
+        var (points, isExact): ([[UInt64]], Bool) = ([], true)
         for value in values {
-            guard points.count < KeyCover.mostBoxes * 256, let numbers = place.column.numbers(value) else { return nil }
-            points.append(numbers[0]...numbers[0])
+            guard points.count < KeyCover.mostBoxes * 256, let numbers = place.code.numbers(value) else { return nil }
+            points.append(numbers)
+            if place.code.isCut(value) { isExact = false }
         }
-        return layout.cover(place, [IntervalSet(points)])
+        if place.numbers.count == 1 { return layout.cover(place, [IntervalSet(points.map { $0[0]...$0[0] })], isExact: isExact) }
+        guard points.count <= KeyCover.mostBoxes else { return nil }
+        let boxes = Set(points).flatMap { numbers in layout.cover(place, numbers.map { IntervalSet([$0...$0]) }).boxes }
+        return KeyCover(boxes: boxes, isExact: isExact)
     }
 }
 
@@ -133,15 +139,23 @@ extension PredicateExpressions.RangeExpressionContains: LoweredExpression {
 // MARK: The key
 
 extension KeyLayout {
-    /// A property of the key and the numbers of a constant, whichever stands on the left.
-    fileprivate func sides(_ left: Any, _ right: Any) -> (place: Place, numbers: [UInt64], isSwapped: Bool)? {
-        if let place = place(left), let value = value(of: right), let numbers = place.column.numbers(value) {
-            return (place, numbers, false)
-        }
-        if let place = place(right), let value = value(of: left), let numbers = place.column.numbers(value) {
-            return (place, numbers, true)
-        }
-        return nil
+    /// A property that the keys have, and what stands for a constant that it is compared with.
+    fileprivate struct Side {
+        let place: Place
+        /// As if the property ascended.
+        let numbers: [UInt64]
+        let isCut: Bool
+        /// Whether the property stands on the right.
+        let isSwapped: Bool
+    }
+
+    fileprivate func sides(_ left: Any, _ right: Any) -> Side? {
+        side(left, value(of: right), isSwapped: false) ?? side(right, value(of: left), isSwapped: true)
+    }
+
+    private func side(_ property: Any, _ constant: Any?, isSwapped: Bool) -> Side? {
+        guard let place = place(property), let constant, let numbers = place.code.numbers(constant) else { return nil }
+        return Side(place: place, numbers: numbers, isCut: place.code.isCut(constant), isSwapped: isSwapped)
     }
 
     fileprivate func place(_ expression: Any) -> Place? {
@@ -149,15 +163,17 @@ extension KeyLayout {
     }
 
     /// All keys in which the place's numbers are in the sets.
-    fileprivate func cover(_ place: Place, _ sets: [IntervalSet]) -> KeyCover {
+    fileprivate func cover(_ place: Place, _ sets: [IntervalSet], isExact: Bool = true) -> KeyCover {
         var box = KeyBox(numbers: widths.indices.map { IntervalSet([0...largest($0)]) })
-        for (number, set) in zip(place.numbers, sets) { box.numbers[number] = set }
-        return KeyCover(boxes: box.isEmpty ? [] : [box], isExact: true)
+        for (number, set) in zip(place.numbers, sets) {
+            box.numbers[number] = place.isDescending ? set.mirrored(largest(number)) : set
+        }
+        return KeyCover(boxes: box.isEmpty ? [] : [box], isExact: isExact)
     }
 
     /// The numbers of a range of values.
     fileprivate func interval(_ range: Any, _ place: Place) -> IntervalSet? {
-        guard place.column.isOrdered, let bounds = range as? any BoundedRange, let numbers = bounds.bounds(place.column.numbers)
+        guard place.isComparable, let bounds = range as? any BoundedRange, let numbers = bounds.bounds(place.code.numbers)
         else { return nil }
         return numbers.map { IntervalSet([$0]) } ?? IntervalSet.none
     }

@@ -1,32 +1,96 @@
 internal import ProtobufWire
 
-/// The numbers that a row's key consists of.
-struct KeyLayout<Row: QueryRow> {
-    struct Place {
+/// The numbers that a row's key, or an entry of one of its indexes, consists of.
+struct KeyLayout<Row: QueryRow>: Sendable {
+    struct Place: Sendable {
         let column: RowColumn<Row>
+        let code: ColumnCode<Row>
         /// The key's numbers that the column makes up.
         let numbers: Range<Int>
+        /// The key's bytes that it makes up.
+        let bytes: Range<Int>
+        let isDescending: Bool
+        /// Where it begins in the row's key, if it is a part of that.
+        let keyStart: Int?
+
+        /// Whether values that are compared are intervals of the one number.
+        var isComparable: Bool { code.isOrdered && numbers.count == 1 }
     }
 
+    /// The index's name: the properties that it is about. Nil for the row's key.
+    let index: String?
     let places: [Place]
     let widths: [Int]
     let byteCount: Int
+    /// In bytes, of the row's key.
+    let primaryLength: Int
 
+    /// That of the row's key.
     init() {
-        var places: [Place] = []
-        var widths: [Int] = []
-        for column in Row.columns where !column.widths.isEmpty {
-            places.append(Place(column: column, numbers: widths.count..<widths.count + column.widths.count))
-            widths += column.widths
+        var (places, numberCount, length): ([Place], Int, Int) = ([], 0, 0)
+        for column in Row.columns where column.isKey {
+            guard let code = column.code else { continue }
+            let size = code.widths.reduce(0, +)
+            places.append(
+                Place(
+                    column: column, code: code, numbers: numberCount..<numberCount + code.widths.count,
+                    bytes: length..<length + size, isDescending: false, keyStart: length))
+            numberCount += code.widths.count
+            length += size
+        }
+        index = nil
+        self.places = places
+        widths = places.flatMap(\.code.widths)
+        byteCount = length
+        primaryLength = length
+    }
+
+    /// That of an index: its properties, then those of the row's key that are not among them, in the direction of the last.
+    init(index: RowIndex<Row>, _ primary: KeyLayout) {
+        var parts: [(column: RowColumn<Row>, isDescending: Bool)] = []
+        for part in index.parts {
+            guard let column = Row.columns.first(where: { $0.keyPath as AnyKeyPath == part.keyPath as AnyKeyPath }) else {
+                preconditionFailure("an index of \(Row.self) names a property that is none of its columns: \(part.keyPath)")
+            }
+            precondition(column.code != nil, "an index of \(Row.self) names \(column.name), whose type is no IndexValue")
+            parts.append((column, part.isDescending))
+        }
+        self.index = parts.map { $0.column.name + ($0.isDescending ? "-" : "") }.joined(separator: ",")
+        let isLastDescending = parts.last?.isDescending ?? false
+        for place in primary.places where !parts.contains(where: { $0.column.name == place.column.name }) {
+            parts.append((place.column, isLastDescending))
+        }
+        var (places, numberCount, length): ([Place], Int, Int) = ([], 0, 0)
+        for (column, isDescending) in parts {
+            guard let code = column.code else { continue }
+            let size = code.widths.reduce(0, +)
+            let keyStart = primary.places.first { $0.column.name == column.name }?.bytes.lowerBound
+            places.append(
+                Place(
+                    column: column, code: code, numbers: numberCount..<numberCount + code.widths.count,
+                    bytes: length..<length + size, isDescending: isDescending, keyStart: keyStart))
+            numberCount += code.widths.count
+            length += size
         }
         self.places = places
-        self.widths = widths
-        byteCount = widths.reduce(0, +)
+        widths = places.flatMap(\.code.widths)
+        byteCount = length
+        primaryLength = primary.byteCount
+    }
+
+    /// Changes whenever entries of the same rows would be others.
+    var fingerprint: String {
+        places.map { place in
+            let sign = place.isDescending ? "-" : "+"
+            return "\(sign)\(place.column.name):\(place.code.widths.map(String.init).joined(separator: "."))"
+        }.joined(separator: ",")
     }
 
     func place(of keyPath: AnyKeyPath) -> Place? { places.first { $0.column.keyPath as AnyKeyPath == keyPath } }
 
-    func largest(_ number: Int) -> UInt64 { widths[number] >= 8 ? .max : (1 << UInt64(8 * widths[number])) - 1 }
+    func largest(_ number: Int) -> UInt64 { ColumnCode<Row>.largest(widths[number]) }
+
+    // MARK: Numbers
 
     /// The key's numbers, nil where it is of another length.
     func numbers(of key: RawSpan) -> [UInt64]? {
@@ -41,7 +105,7 @@ struct KeyLayout<Row: QueryRow> {
         return numbers
     }
 
-    func key(of numbers: [UInt64]) -> [UInt8] {
+    func key(of numbers: some Sequence<UInt64>) -> [UInt8] {
         var key: [UInt8] = []
         key.reserveCapacity(byteCount)
         for (number, width) in zip(numbers, widths) {
@@ -50,9 +114,50 @@ struct KeyLayout<Row: QueryRow> {
         return key
     }
 
-    static func number(_ key: RawSpan, _ start: Int, _ width: Int) -> UInt64 {
+    private static func number(_ key: RawSpan, _ start: Int, _ width: Int) -> UInt64 {
         var number: UInt64 = 0
         for offset in start..<start + width { number = number << 8 | UInt64(key.byte(at: offset)) }
         return number
+    }
+
+    // MARK: Entries of an index
+
+    /// Whether entries need more than the row's key.
+    var needsRow: Bool { places.contains { $0.keyStart == nil } }
+
+    /// Appends the entry of a row whose key says it all.
+    func append(_ key: RawSpan, to entry: inout [UInt8]) {
+        for place in places { append(place, key, to: &entry) }
+    }
+
+    /// Appends the entry of a row.
+    func append(_ key: RawSpan, _ row: borrowing Row, to entry: inout [UInt8]) {
+        for place in places {
+            guard place.keyStart == nil, let appendValue = place.code.append else {
+                append(place, key, to: &entry)
+                continue
+            }
+            let start = entry.count
+            appendValue(row, &entry)
+            if place.isDescending { for index in start..<entry.count { entry[index] = ~entry[index] } }
+        }
+    }
+
+    private func append(_ place: Place, _ key: RawSpan, to entry: inout [UInt8]) {
+        guard let start = place.keyStart else { return }
+        for offset in start..<start + place.bytes.count {
+            entry.append(place.isDescending ? ~key.byte(at: offset) : key.byte(at: offset))
+        }
+    }
+
+    /// Writes the row's key that an entry has.
+    func readKey(of entry: RawSpan, into key: inout [UInt8]) {
+        for place in places {
+            guard let start = place.keyStart else { continue }
+            for offset in 0..<place.bytes.count {
+                let byte = entry.byte(at: place.bytes.lowerBound + offset)
+                key[start + offset] = place.isDescending ? ~byte : byte
+            }
+        }
     }
 }

@@ -1,11 +1,69 @@
+public import Projections
+internal import Synchronization
+
 /// A row of a view that can be asked for by a `FetchDescriptor`.
 public protocol QueryRow: Sendable {
     /// The view that keeps the rows, and the table in it.
     static var view: String { get }
     static var table: String { get }
-    /// What predicates and sort descriptors may name: first the properties that make up the key, in its order, then the others.
+    /// What predicates, sort descriptors and indexes may name: first the properties that make up the key, in its order, then the others.
     static var columns: [RowColumn<Self>] { get }
+    /// What is found without reading every row, besides by the key; by default nothing. Each costs time with every change of a row. The view's
+    /// projection names them in its `indexes`, as `indexedTables`.
+    static var indexes: [RowIndex<Self>] { get }
 
     /// - Returns: nil where the bytes are no row.
     init?(key: RawSpan, value: RawSpan)
 }
+
+extension QueryRow {
+    public static var indexes: [RowIndex<Self>] { [] }
+
+    /// The declared indexes as a projection keeps them: one table of rows, or none without indexes.
+    public static var indexedTables: [IndexedTable] { RowLayouts<Self>.shared.indexed.map { [$0] } ?? [] }
+}
+
+/// The key of a row and those of its indexes.
+struct RowLayouts<Row: QueryRow>: Sendable {
+    let primary: KeyLayout<Row>
+    let indexes: [KeyLayout<Row>]
+    let indexed: IndexedTable?
+
+    private init() {
+        let primary = KeyLayout<Row>()
+        let indexes = Row.indexes.map { KeyLayout(index: $0, primary) }
+        self.primary = primary
+        self.indexes = indexes
+        indexed = indexes.isEmpty ? nil : Self.indexedTable(indexes)
+    }
+
+    /// Made once for each type of rows.
+    static var shared: RowLayouts {
+        madeLayouts.withLock { known in
+            if let layouts = known[ObjectIdentifier(Row.self)] as? RowLayouts { return layouts }
+            let layouts = RowLayouts()
+            known[ObjectIdentifier(Row.self)] = layouts
+            return layouts
+        }
+    }
+
+    private static func indexedTable(_ layouts: [KeyLayout<Row>]) -> IndexedTable {
+        let needsRow = layouts.contains(where: \.needsRow)
+        return IndexedTable(
+            table: Row.table,
+            indexes: layouts.map { IndexedTable.Index(name: $0.index ?? "", entryLength: $0.byteCount) },
+            fingerprint: "1;" + layouts.map(\.fingerprint).joined(separator: ";")
+        ) { key, value, entries in
+            guard key.byteCount == layouts[0].primaryLength else { return false }
+            if needsRow {
+                guard let row = Row(key: key, value: value) else { return false }
+                for layout in layouts { layout.append(key, row, to: &entries) }
+            } else {
+                for layout in layouts { layout.append(key, to: &entries) }
+            }
+            return true
+        }
+    }
+}
+
+private let madeLayouts = Mutex<[ObjectIdentifier: any Sendable]>([:])

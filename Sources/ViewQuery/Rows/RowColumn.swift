@@ -1,26 +1,24 @@
-/// A property of a row that predicates and sort descriptors may name.
+/// A property of a row that predicates, sort descriptors and indexes may name.
 public struct RowColumn<Row>: Sendable {
     /// As the row's property is called, for `explain`.
     public let name: String
     let keyPath: any PartialKeyPath<Row> & Sendable
     /// A `Getter`: what is asked for every row is not read through a key path, which costs some fifty nanoseconds.
     let getter: any Sendable
-    /// The widths, in bytes, of the numbers that the property puts into the key; none where it is no part of it.
-    let widths: [Int]
-    /// Whether the order of the property's values is that of its numbers in the key.
-    let isOrdered: Bool
-    let numbers: @Sendable (Any) -> [UInt64]?
+    /// Whether the property is a part of the row's key.
+    public let isKey: Bool
+    /// How the property stands in keys and indexes; nil where it cannot.
+    let code: ColumnCode<Row>?
 
-    /// A property that is no part of the key.
+    /// A property that is no part of the key. It can be indexed where it is an `IndexValue`.
     public init<Value: Sendable>(
         _ name: String, _ keyPath: any KeyPath<Row, Value> & Sendable, get: @escaping @Sendable (borrowing Row) -> Value
     ) {
         self.name = name
         self.keyPath = keyPath
         getter = Getter(get)
-        widths = []
-        isOrdered = false
-        numbers = { _ in nil }
+        isKey = false
+        code = ColumnCode(Getter(get), Value.self)
     }
 
     /// A number of the key, big-endian, of as many bytes as it has.
@@ -30,9 +28,8 @@ public struct RowColumn<Row>: Sendable {
         self.name = name
         self.keyPath = keyPath
         getter = Getter(get)
-        widths = [Value.bitWidth / 8]
-        isOrdered = true
-        numbers = { ($0 as? Value).map { [UInt64($0)] } }
+        isKey = true
+        code = ColumnCode(widths: [Value.bitWidth / 8], isOrdered: true) { ($0 as? Value).map { [UInt64($0)] } }
     }
 
     /// A property that stands in the key as one or more big-endian numbers, whose order says nothing of it.
@@ -43,9 +40,8 @@ public struct RowColumn<Row>: Sendable {
         self.name = name
         self.keyPath = keyPath
         getter = Getter(get)
-        self.widths = widths
-        isOrdered = false
-        self.numbers = { ($0 as? Value).map(numbers) }
+        isKey = true
+        code = ColumnCode(widths: widths, isOrdered: false) { ($0 as? Value).map(numbers) }
     }
 }
 

@@ -47,70 +47,37 @@ public struct QueryRun<Row: QueryRow> {
         return Array(rows.sorted(using: order).dropFirst(skips).prefix(limit))
     }
 
-    /// How many rows there are, offset and limit heeded; where the keys say it all, no row is decoded.
+    /// How many rows there are, offset and limit heeded; where keys or an index say it all, no row is decoded.
     public func count(in store: ViewStore) throws -> Int {
         let (reach, isCut) = limit.addingReportingOverflow(skips)
         let most = isCut ? Int.max : reach
         guard most > 0 else { return 0 }
+        let plan = plan.order == nil && !plan.isGathered ? plan : try QueryPlan(descriptor, countsOnly: true)
+        let transaction = try store.environment.beginRead()
+        if plan.filter == nil, plan.sources[0].cover == nil {
+            return max(0, min(most, try transaction.count(store.table(Row.table))) - skips)
+        }
         var count = 0
-        if plan.filter == nil {
-            try visitKeys(store) { _, _ in
-                count += 1
-                return count < most
-            }
-        } else {
-            try visit(store) { _ in
-                count += 1
-                return count < most
-            }
+        try plan.visitKeys(store, transaction, needsValues: plan.filter != nil) { key, value, _ in
+            if let filter = plan.filter, try !filter(decode(key, value, store)) { return true }
+            count += 1
+            return count < most
         }
         return max(0, count - skips)
     }
 
-    /// Visits the rows for which the predicate holds, in the order of their keys or its reverse, in one consistent read.
+    /// Visits the rows for which the predicate holds, in the plan's order, in one consistent read.
     private func visit(_ store: ViewStore, _ body: (consuming Row) throws -> Bool) throws {
-        try visitKeys(store) { key, value in
-            guard let row = Row(key: key, value: value) else {
-                throw QueryError(.malformedRow, "a row of \(Row.view) in \(store.path) cannot be read; run `meshledger rebuild`")
-            }
+        let transaction = try store.environment.beginRead()
+        try plan.visitKeys(store, transaction, needsValues: true) { key, value, _ in
+            let row = try decode(key, value, store)
             if let filter = plan.filter, try !filter(row) { return true }
             return try body(row)
         }
     }
 
-    /// Visits the keys of the plan; a key outside of them is left by a seek to the next one that may be inside.
-    private func visitKeys(_ store: ViewStore, _ body: (RawSpan, RawSpan) throws -> Bool) throws {
-        let transaction = try store.environment.beginRead()
-        var cursor = try transaction.cursor(store.table(Row.table))
-        let layout = plan.layout
-        guard let cover = plan.cover else {
-            var isThere = plan.isReversed ? try cursor.last() : try cursor.first()
-            while isThere {
-                guard try body(cursor.key, cursor.value) else { return }
-                isThere = plan.isReversed ? try cursor.previous() : try cursor.next()
-            }
-            return
-        }
-        var place = layout.widths.indices.map { plan.isReversed ? layout.largest($0) : 0 }
-        while let start = plan.isReversed ? cover.floor(place) : cover.ceiling(place) {
-            let key = layout.key(of: start)
-            var isThere =
-                plan.isReversed ? try cursor.seek(atOrBefore: key.rawSpan) : try cursor.seek(atOrAfter: key.rawSpan)
-            var left: [UInt64]?
-            while isThere, left == nil {
-                guard let numbers = layout.numbers(of: cursor.key) else {
-                    throw QueryError(
-                        .malformedRow, "a key of \(Row.view) in \(store.path) cannot be read; run `meshledger rebuild`")
-                }
-                guard cover.contains(numbers) else {
-                    left = numbers
-                    break
-                }
-                guard try body(cursor.key, cursor.value) else { return }
-                isThere = plan.isReversed ? try cursor.previous() : try cursor.next()
-            }
-            guard let left else { return }
-            place = left
-        }
+    private func decode(_ key: RawSpan, _ value: RawSpan, _ store: ViewStore) throws(QueryError) -> Row {
+        guard let row = Row(key: key, value: value) else { throw QueryPlan<Row>.malformed(store) }
+        return row
     }
 }

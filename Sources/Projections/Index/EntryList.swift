@@ -1,0 +1,67 @@
+import Foundation
+
+/// Keys of one length, to be sorted: in one array of bytes, since a list of arrays takes several times as long.
+package struct EntryList {
+    private let length: Int
+    package private(set) var bytes: [UInt8] = []
+    private var order: [Int32] = []
+
+    package init(length: Int) { self.length = length }
+
+    package var count: Int { bytes.count / length }
+
+    package mutating func append(_ entry: RawSpan) {
+        unsafe entry.withUnsafeBytes { unsafe bytes.append(contentsOf: $0) }
+    }
+
+    mutating func append(_ entry: ArraySlice<UInt8>) { bytes.append(contentsOf: entry) }
+
+    package mutating func reserveCapacity(_ count: Int) { bytes.reserveCapacity(count * length) }
+
+    /// How many there are after `sort`, equal ones counted once.
+    package var sortedCount: Int { order.count }
+
+    /// Where an entry lies among the bytes, after `sort`.
+    package func range(_ place: Int) -> Range<Int> {
+        let start = Int(order[place]) * length
+        return start..<start + length
+    }
+
+    /// Puts them in order. By their first eight bytes, as a number, then by the rest.
+    package mutating func sort() {
+        let (count, length) = (count, length)
+        let sorted = unsafe bytes.withUnsafeBytes { bytes in
+            func compare(_ left: Int32, _ right: Int32) -> Int32 {
+                let (one, other) = (Int(left) * length, Int(right) * length)
+                guard let start = bytes.baseAddress else { return 0 }
+                return unsafe memcmp(start + one, start + other, length)
+            }
+            var keys: [(front: UInt64, place: Int32)] = []
+            keys.reserveCapacity(count)
+            var isSorted = true
+            for place in 0..<count {
+                var front: UInt64 = 0
+                if length >= 8 {
+                    front = unsafe UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: place * length, as: UInt64.self))
+                } else {
+                    for offset in 0..<length { front = unsafe front << 8 | UInt64(bytes[place * length + offset]) }
+                }
+                if isSorted, place > 0, keys[place - 1].front >= front { isSorted = false }
+                keys.append((front, Int32(place)))
+            }
+            if !isSorted {
+                keys.sort { left, right in
+                    left.front != right.front ? left.front < right.front : compare(left.place, right.place) < 0
+                }
+            }
+            var order: [Int32] = []
+            order.reserveCapacity(count)
+            for key in keys {
+                if let last = order.last, !isSorted, compare(last, key.place) == 0 { continue }
+                order.append(key.place)
+            }
+            return order
+        }
+        order = sorted
+    }
+}

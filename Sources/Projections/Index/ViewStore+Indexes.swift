@@ -1,0 +1,207 @@
+public import LMDB
+import ProtobufWire
+
+/// The indexes of a view's rows. Under `index.TABLE` the view's meta table says for which checkpoint and for which declared indexes the entries
+/// hold: those of another checkpoint (a program that knew of no indexes wrote rows meanwhile) or of other declarations are not used.
+extension ViewStore {
+    /// What is to be done about the indexes of each table with the next commit.
+    struct IndexUpkeep {
+        /// Their entries follow the changed rows.
+        var updated: [IndexedTable] = []
+        /// Their entries are made of all rows.
+        var built: [IndexedTable] = []
+    }
+
+    /// Whether the entries of a table's indexes are those of its rows.
+    public func isIndexed<Transaction: TransactionReading & ~Copyable>(
+        _ indexed: IndexedTable, in transaction: borrowing Transaction
+    ) throws(StorageError) -> Bool {
+        guard indexed.indexes.allSatisfy({ hasTable(ofIndex: $0) }) else { return false }
+        guard let note = try transaction.get(table(Name.meta), Self.noteKey(indexed).rawSpan) else { return false }
+        return note.asArray == Self.note(indexed, try checkpoint(in: transaction))
+    }
+
+    private static func noteKey(_ indexed: IndexedTable) -> [UInt8] { Array("index.\(indexed.table)".utf8) }
+
+    private static func note(_ indexed: IndexedTable, _ checkpoint: Checkpoint) -> [UInt8] {
+        bigEndian(checkpoint.sequence) + bigEndian(checkpoint.checksum) + Array(indexed.fingerprint.utf8)
+    }
+
+    // MARK: Upkeep
+
+    func indexUpkeep() throws(StorageError) -> IndexUpkeep {
+        var upkeep = IndexUpkeep()
+        guard !indexes.isEmpty else { return upkeep }
+        let transaction = try environment.beginRead()
+        for indexed in indexes {
+            if try isIndexed(indexed, in: transaction) { upkeep.updated.append(indexed) } else { upkeep.built.append(indexed) }
+        }
+        return upkeep
+    }
+
+    /// Makes the indexes that are missing, or are others than the declared ones, of the rows as they are.
+    public func buildMissingIndexes() throws(StorageError) {
+        let upkeep = try indexUpkeep()
+        guard !upkeep.built.isEmpty else { return }
+        let checkpoint = try checkpoint()
+        try environment.write { (transaction) throws(StorageError) in
+            for indexed in upkeep.built { try build(indexed, checkpoint, in: &transaction) }
+        }
+    }
+
+    /// Lets the indexes follow the rows that the transaction has changed.
+    ///
+    /// - Parameters:
+    ///   - changes: the changed rows of all watched tables.
+    ///   - checkpoint: the one that is committed with them.
+    func keep(
+        _ upkeep: IndexUpkeep, _ changes: [RowWatch.Change], at checkpoint: Checkpoint, in transaction: inout WriteTransaction
+    ) throws(StorageError) {
+        if !upkeep.updated.isEmpty {
+            // Rows as of the last commit tell which entries go.
+            let before = try environment.beginRead()
+            for indexed in upkeep.updated {
+                try update(indexed, changes, before, in: &transaction)
+                try note(indexed, checkpoint, in: &transaction)
+            }
+        }
+        for indexed in upkeep.built { try build(indexed, checkpoint, in: &transaction) }
+    }
+
+    private func note(
+        _ indexed: IndexedTable, _ checkpoint: Checkpoint, in transaction: inout WriteTransaction
+    ) throws(StorageError) {
+        let note = Self.note(indexed, checkpoint)
+        try transaction.put(table(Name.meta), key: Self.noteKey(indexed).rawSpan, value: note.rawSpan)
+    }
+
+    private func build(
+        _ indexed: IndexedTable, _ checkpoint: Checkpoint, in transaction: inout WriteTransaction
+    ) throws(StorageError) {
+        let rows = try table(indexed.table)
+        var lists = indexed.indexes.map { EntryList(length: $0.entryLength) }
+        let count = try transaction.count(rows)
+        for place in lists.indices { lists[place].reserveCapacity(count) }
+        try Self.gather(indexed, rows, transaction, &lists)
+        for (index, list) in zip(indexed.indexes, lists) {
+            var list = list
+            list.sort()
+            let table = try table(index.table)
+            try transaction.removeAll(table)
+            try Self.put(list, .append, into: table, of: &transaction)
+        }
+        try note(indexed, checkpoint, in: &transaction)
+    }
+
+    private static func put(
+        _ list: EntryList, _ mode: PutMode, into table: RawTable, of transaction: inout WriteTransaction
+    ) throws(StorageError) {
+        let nothing: [UInt8] = []
+        var cursor = try transaction.writeCursor(table)
+        for place in 0..<list.sortedCount {
+            try cursor.put(key: list.bytes.rawSpan.extracting(list.range(place)), value: nothing.rawSpan, mode)
+        }
+    }
+
+    private static func gather(
+        _ indexed: IndexedTable, _ rows: RawTable, _ transaction: borrowing WriteTransaction, _ lists: inout [EntryList]
+    ) throws(StorageError) {
+        var entries: [UInt8] = []
+        var cursor = try transaction.cursor(rows)
+        while try cursor.next() {
+            entries.removeAll(keepingCapacity: true)
+            guard indexed.appendEntries(cursor.key, cursor.value, &entries) else { continue }
+            var start = 0
+            for (place, index) in indexed.indexes.enumerated() {
+                lists[place].append(entries[start..<start + index.entryLength])
+                start += index.entryLength
+            }
+        }
+    }
+
+    private func update(
+        _ indexed: IndexedTable, _ changes: [RowWatch.Change], _ before: borrowing ReadTransaction,
+        in transaction: inout WriteTransaction
+    ) throws(StorageError) {
+        let rows = try table(indexed.table)
+        var keys = EntryKeys(changes.lazy.filter { $0.table == rows }.map(\.key))
+        var (removed, added) = (indexed.indexes.map { EntryList(length: $0.entryLength) }, [EntryList]())
+        added = removed
+        var (old, new): ([UInt8], [UInt8]) = ([], [])
+        while let key = keys.next() {
+            old.removeAll(keepingCapacity: true)
+            new.removeAll(keepingCapacity: true)
+            if let value = try before.get(rows, key.rawSpan), !indexed.appendEntries(key.rawSpan, value, &old) { old = [] }
+            if let value = try transaction.get(rows, key.rawSpan), !indexed.appendEntries(key.rawSpan, value, &new) { new = [] }
+            var start = 0
+            for (place, index) in indexed.indexes.enumerated() {
+                let end = start + index.entryLength
+                let (was, now) = (old.isEmpty ? [] : old[start..<end], new.isEmpty ? [] : new[start..<end])
+                start = end
+                guard was != now else { continue }
+                if !was.isEmpty { removed[place].append(was) }
+                if !now.isEmpty { added[place].append(now) }
+            }
+        }
+        for (place, index) in indexed.indexes.enumerated() {
+            let table = try table(index.table)
+            removed[place].sort()
+            added[place].sort()
+            let gone = removed[place]
+            for place in 0..<gone.sortedCount {
+                try transaction.delete(table, key: gone.bytes.rawSpan.extracting(gone.range(place)))
+            }
+            try Self.put(added[place], .replace, into: table, of: &transaction)
+        }
+    }
+
+    // MARK: Checking
+
+    /// What is wrong with a table's indexes, compared with entries made anew of its rows; nil where nothing is, or where they are not built.
+    public func fault(of indexed: IndexedTable) throws(StorageError) -> String? {
+        let transaction = try environment.beginRead()
+        guard try isIndexed(indexed, in: transaction) else { return nil }
+        var rows = try transaction.cursor(table(indexed.table))
+        var wanted = indexed.indexes.map { _ in Set<[UInt8]>() }
+        var entries: [UInt8] = []
+        while try rows.next() {
+            entries.removeAll(keepingCapacity: true)
+            guard indexed.appendEntries(rows.key, rows.value, &entries) else { continue }
+            var start = 0
+            for (place, index) in indexed.indexes.enumerated() {
+                wanted[place].insert(Array(entries[start..<start + index.entryLength]))
+                start += index.entryLength
+            }
+        }
+        for (place, index) in indexed.indexes.enumerated() {
+            var cursor = try transaction.cursor(table(index.table))
+            var count = 0
+            while try cursor.next() {
+                guard wanted[place].contains(cursor.key.asArray) else {
+                    return "the index \(index.name) has an entry that no row of \(indexed.table) has"
+                }
+                count += 1
+            }
+            guard count == wanted[place].count else {
+                return "the index \(index.name) has \(count) entries, the rows of \(indexed.table) \(wanted[place].count)"
+            }
+        }
+        return nil
+    }
+}
+
+/// The keys of changed rows in order, each once.
+private struct EntryKeys {
+    private let keys: [[UInt8]]
+    private var place = 0
+
+    init(_ keys: some Sequence<[UInt8]>) { self.keys = keys.sorted { $0.lexicographicallyPrecedes($1) } }
+
+    mutating func next() -> [UInt8]? {
+        while place < keys.count {
+            defer { place += 1 }
+            if place == 0 || keys[place] != keys[place - 1] { return keys[place] }
+        }
+        return nil
+    }
+}

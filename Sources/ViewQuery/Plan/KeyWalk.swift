@@ -1,0 +1,121 @@
+internal import LMDB
+internal import Projections
+internal import ProtobufWire
+
+/// Goes through the keys of a source in order or in reverse: along its ranges, or from seek to seek over its cover.
+struct KeyWalk<Row: QueryRow>: ~Copyable, ~Escapable {
+    private var cursor: Cursor
+    private let layout: KeyLayout<Row>
+    private let cover: KeyCover?
+    private let ranges: [KeyRange]?
+    private let isReversed: Bool
+    private let last: [UInt8]?
+    /// The range that the cursor is in.
+    private var range = -1
+    private var isStarted = false
+
+    /// - Parameters:
+    ///   - cursor: of the table of rows, or of the index.
+    ///   - last: the key behind which it begins.
+    @_lifetime(copy cursor)
+    init(_ source: KeySource<Row>, _ cursor: consuming Cursor, isReversed: Bool, after last: [UInt8]?) {
+        self.cursor = cursor
+        layout = source.layout
+        cover = source.cover
+        ranges = source.ranges.map { isReversed ? $0.reversed() : $0 }
+        self.isReversed = isReversed
+        self.last = last
+    }
+
+    var key: RawSpan {
+        @_lifetime(borrow self) get { cursor.key }
+    }
+
+    var value: RawSpan {
+        @_lifetime(borrow self) get { cursor.value }
+    }
+
+    /// Goes to the next key; false after the last.
+    @_lifetime(self: copy self)
+    mutating func next() throws -> Bool {
+        if let ranges { return try next(in: ranges) }
+        if let cover { return try next(in: cover) }
+        return try step()
+    }
+
+    /// The next key of the table.
+    @_lifetime(self: copy self)
+    private mutating func step() throws(StorageError) -> Bool {
+        guard !isStarted else { return isReversed ? try cursor.previous() : try cursor.next() }
+        isStarted = true
+        guard let last else { return isReversed ? try cursor.last() : try cursor.first() }
+        guard try seek(last) else { return false }
+        return cursor.key.isSame(as: last.rawSpan) ? try step() : true
+    }
+
+    @_lifetime(self: copy self)
+    private mutating func seek(_ key: [UInt8]) throws(StorageError) -> Bool {
+        isReversed ? try cursor.seek(atOrBefore: key.rawSpan) : try cursor.seek(atOrAfter: key.rawSpan)
+    }
+
+    /// Whether `key` lies behind `other` on the way.
+    private func isBehind(_ key: RawSpan, _ other: [UInt8]) -> Bool {
+        let order = key.compared(to: other.rawSpan)
+        return isReversed ? order < 0 : order > 0
+    }
+
+    @_lifetime(self: copy self)
+    private mutating func next(in ranges: [KeyRange]) throws -> Bool {
+        var isThere = range >= 0 && range < ranges.count ? isReversed ? try cursor.previous() : try cursor.next() : false
+        if isThere, !isBehind(cursor.key, isReversed ? ranges[range].low : ranges[range].high) { return true }
+        while range < ranges.count {
+            range += 1
+            guard range < ranges.count else { return false }
+            let (start, end) = isReversed ? (ranges[range].high, ranges[range].low) : (ranges[range].low, ranges[range].high)
+            if let last, !isBehind(end.rawSpan, last) { continue }
+            let isCut = last.map { isBehind($0.rawSpan, start) || $0 == start } ?? false
+            isThere = try seek(isCut ? last ?? start : start)
+            if isThere, isCut, let last, cursor.key.isSame(as: last.rawSpan) {
+                isThere = isReversed ? try cursor.previous() : try cursor.next()
+            }
+            guard isThere else { return false }
+            if !isBehind(cursor.key, end) { return true }
+        }
+        return false
+    }
+
+    /// A key outside of the cover is left by a seek to the next one that may be inside.
+    @_lifetime(self: copy self)
+    private mutating func next(in cover: KeyCover) throws -> Bool {
+        var isThere: Bool
+        if isStarted {
+            isThere = try step()
+        } else {
+            isStarted = true
+            let first = layout.widths.indices.map { isReversed ? layout.largest($0) : 0 }
+            let place = try last.map { try numbers(of: $0.rawSpan) } ?? first
+            isThere = try seek(cover, place)
+            if let last, isThere, cursor.key.isSame(as: last.rawSpan) { isThere = try step() }
+        }
+        while isThere {
+            let numbers = try numbers(of: cursor.key)
+            if cover.contains(numbers) { return true }
+            isThere = try seek(cover, numbers)
+        }
+        return false
+    }
+
+    /// Goes to the key of the cover that is nearest to a place, or behind it to the next one that there is.
+    @_lifetime(self: copy self)
+    private mutating func seek(_ cover: KeyCover, _ place: [UInt64]) throws -> Bool {
+        guard let start = isReversed ? cover.floor(place) : cover.ceiling(place) else { return false }
+        return try seek(layout.key(of: start))
+    }
+
+    private func numbers(of key: RawSpan) throws(QueryError) -> [UInt64] {
+        guard let numbers = layout.numbers(of: key) else {
+            throw QueryError(.malformedRow, "a key of \(Row.view) cannot be read; run `meshledger rebuild`")
+        }
+        return numbers
+    }
+}

@@ -1,0 +1,61 @@
+/// What a query costs, in words and in the numbers behind them.
+public struct QueryExplanation: Sendable, CustomStringConvertible {
+    public enum Access: String, Sendable {
+        /// Every row of the view.
+        case scan
+        /// The rows between two keys, or at some, by the rows' keys or an index.
+        case ranges
+        /// Rows at many places, each found by a seek: the properties in front of the key are not bounded.
+        case skippingScan
+        /// Ranges of several indexes, each for a part of the predicate.
+        case union
+    }
+
+    public let view: String
+    public let access: Access
+    /// The indexes that are read, by the properties that they are about; none where rows are found by their keys.
+    public let indexes: [String]
+    /// The properties that bound what is read.
+    public let bounded: [String]
+    /// Whether rows are decoded and asked one by one.
+    public let isFiltered: Bool
+    /// Whether rows are gathered and sorted, instead of being read in order.
+    public let isSorted: Bool
+
+    public var description: String {
+        let place = indexes.isEmpty ? "key" : "index " + indexes.map { "(\($0))" }.joined(separator: ", ")
+        let limits = bounded.joined(separator: ", ")
+        let reading =
+            switch access {
+            case .scan: indexes.isEmpty ? "every row of \(view)" : "every row of \(view) by \(place)"
+            case .ranges, .union: "rows of \(view) by \(place): \(limits)"
+            case .skippingScan: "rows of \(view) by seeks over the \(place)s: \(limits)"
+            }
+        return "\(reading); filter: \(isFiltered ? "each row" : "none"); sort: \(isSorted ? "after reading" : "none")"
+    }
+
+    init<Row>(_ plan: QueryPlan<Row>) {
+        view = Row.view
+        isFiltered = plan.filter != nil
+        isSorted = plan.order != nil
+        indexes = plan.sources.compactMap(\.layout.index).map { $0.replacing(",", with: ", ") }
+        var bounded: [String] = []
+        for source in plan.sources {
+            for place in source.layout.places where source.bounds(place) && !bounded.contains(place.column.name) {
+                bounded.append(place.column.name)
+            }
+        }
+        self.bounded = bounded
+        access =
+            if plan.sources.count > 1 { .union } else if plan.sources[0].cover == nil { .scan } else {
+                KeySource.strength(plan.sources[0].cover, plan.sources[0].layout) > 0 ? .ranges : .skippingScan
+            }
+    }
+}
+
+extension KeySource {
+    fileprivate func bounds(_ place: KeyLayout<Row>.Place) -> Bool {
+        guard let cover else { return false }
+        return cover.boxes.allSatisfy { box in place.numbers.contains { !box.numbers[$0].isAll(upTo: layout.largest($0)) } }
+    }
+}

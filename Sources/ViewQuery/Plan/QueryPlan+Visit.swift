@@ -1,0 +1,141 @@
+internal import LMDB
+internal import Projections
+internal import ProtobufWire
+
+extension QueryPlan {
+    /// Visits the rows that the sources name, before any filter, in the plan's order.
+    ///
+    /// - Parameters:
+    ///   - last: the place behind which it begins.
+    ///   - needsValues: whether the rows' values are wanted; an index needs to look them up.
+    ///   - body: given the row's key, its value, and the place, from which another visit can go on; returns whether to go on.
+    func visitKeys(
+        _ store: ViewStore, _ transaction: borrowing ReadTransaction, after last: [UInt8]? = nil, needsValues: Bool,
+        _ body: (_ key: RawSpan, _ value: RawSpan, _ place: RawSpan) throws -> Bool
+    ) throws {
+        let rows = try store.table(Row.table)
+        if isGathered { return try visitGathered(store, transaction, rows, after: last, needsValues: needsValues, body) }
+        let source = sources[0]
+        guard let index = source.layout.index else {
+            var walk = KeyWalk(source, try transaction.cursor(rows), isReversed: isReversed, after: last)
+            while try walk.next() {
+                guard walk.key.byteCount == source.layout.byteCount else { throw Self.malformed(store) }
+                guard try body(walk.key, walk.value, walk.key) else { return }
+            }
+            return
+        }
+        guard let table = try indexTable(index, store, transaction) else {
+            return try visitWithoutIndex(source, store, transaction, rows, after: last, body)
+        }
+        var walk = KeyWalk(source, try transaction.cursor(table), isReversed: isReversed, after: last)
+        var cursor = try transaction.cursor(rows)
+        var key = [UInt8](repeating: 0, count: source.layout.primaryLength)
+        while try walk.next() {
+            guard walk.key.byteCount == source.layout.byteCount else { throw Self.malformed(store) }
+            source.layout.readKey(of: walk.key, into: &key)
+            if needsValues { guard try cursor.seek(exactly: key.rawSpan) else { throw Self.malformed(store) } }
+            guard try body(key.rawSpan, cursor.value, walk.key) else { return }
+        }
+    }
+
+    static func malformed(_ store: ViewStore) -> QueryError {
+        QueryError(.malformedRow, "a row of \(Row.view) in \(store.path) cannot be read; run `meshledger rebuild`")
+    }
+
+    /// Nil where the index is not built, or not as declared.
+    private func indexTable(
+        _ index: String, _ store: ViewStore, _ transaction: borrowing ReadTransaction
+    ) throws -> RawTable? {
+        if let indexed = RowLayouts<Row>.shared.indexed, try store.isIndexed(indexed, in: transaction) {
+            return try store.table(IndexedTable.Index(name: index, entryLength: 1).table)
+        }
+        guard allowsScan else {
+            throw QueryError(.needsScan, "the index (\(index)) of \(Row.view) is not built yet, so every row would be read")
+        }
+        return nil
+    }
+
+    // MARK: Gathered
+
+    /// Gathers the rows' keys, and visits each once in their order.
+    private func visitGathered(
+        _ store: ViewStore, _ transaction: borrowing ReadTransaction, _ rows: RawTable, after last: [UInt8]?, needsValues: Bool,
+        _ body: (RawSpan, RawSpan, RawSpan) throws -> Bool
+    ) throws {
+        var list = EntryList(length: sources[0].layout.primaryLength)
+        for source in sources {
+            var key = [UInt8](repeating: 0, count: source.layout.primaryLength)
+            if let index = source.layout.index, let table = try indexTable(index, store, transaction) {
+                var walk = KeyWalk(source, try transaction.cursor(table), isReversed: false, after: nil)
+                while try walk.next() {
+                    guard walk.key.byteCount == source.layout.byteCount else { throw Self.malformed(store) }
+                    source.layout.readKey(of: walk.key, into: &key)
+                    list.append(key.rawSpan)
+                }
+            } else if source.layout.index == nil {
+                var walk = KeyWalk(source, try transaction.cursor(rows), isReversed: false, after: nil)
+                while try walk.next() {
+                    guard walk.key.byteCount == source.layout.byteCount else { throw Self.malformed(store) }
+                    list.append(walk.key)
+                }
+            } else {
+                try forEachEntry(source, store, transaction, rows) { key, _ in list.append(key) }
+            }
+        }
+        list.sort()
+        var cursor = try transaction.cursor(rows)
+        for place in 0..<list.sortedCount {
+            let range = list.range(isReversed ? list.sortedCount - 1 - place : place)
+            let key = list.bytes.rawSpan.extracting(range)
+            if let last {
+                let order = key.compared(to: last.rawSpan)
+                guard isReversed ? order < 0 : order > 0 else { continue }
+            }
+            if needsValues { guard try cursor.seek(exactly: key) else { throw Self.malformed(store) } }
+            guard try body(key, cursor.value, key) else { return }
+        }
+    }
+
+    // MARK: Without an index
+
+    /// Makes the entries of an index that is not built from a scan, and goes through those in the same order.
+    private func visitWithoutIndex(
+        _ source: KeySource<Row>, _ store: ViewStore, _ transaction: borrowing ReadTransaction, _ rows: RawTable,
+        after last: [UInt8]?, _ body: (RawSpan, RawSpan, RawSpan) throws -> Bool
+    ) throws {
+        var list = EntryList(length: source.layout.byteCount)
+        try forEachEntry(source, store, transaction, rows) { _, entry in list.append(entry) }
+        list.sort()
+        var cursor = try transaction.cursor(rows)
+        var key = [UInt8](repeating: 0, count: source.layout.primaryLength)
+        for place in 0..<list.sortedCount {
+            let range = list.range(isReversed ? list.sortedCount - 1 - place : place)
+            let entry = list.bytes.rawSpan.extracting(range)
+            if let last {
+                let order = entry.compared(to: last.rawSpan)
+                guard isReversed ? order < 0 : order > 0 else { continue }
+            }
+            source.layout.readKey(of: entry, into: &key)
+            guard try cursor.seek(exactly: key.rawSpan) else { throw Self.malformed(store) }
+            guard try body(key.rawSpan, cursor.value, entry) else { return }
+        }
+    }
+
+    /// Visits the entries of all rows that the source covers, in the order of the rows.
+    private func forEachEntry(
+        _ source: KeySource<Row>, _ store: ViewStore, _ transaction: borrowing ReadTransaction, _ rows: RawTable,
+        _ body: (_ key: RawSpan, _ entry: RawSpan) -> Void
+    ) throws {
+        var entry: [UInt8] = []
+        var cursor = try transaction.cursor(rows)
+        while try cursor.next() {
+            guard cursor.key.byteCount == source.layout.primaryLength, let row = Row(key: cursor.key, value: cursor.value) else {
+                throw Self.malformed(store)
+            }
+            entry.removeAll(keepingCapacity: true)
+            source.layout.append(cursor.key, row, to: &entry)
+            guard let numbers = source.layout.numbers(of: entry.rawSpan) else { throw Self.malformed(store) }
+            if source.cover?.contains(numbers) ?? true { body(cursor.key, entry.rawSpan) }
+        }
+    }
+}

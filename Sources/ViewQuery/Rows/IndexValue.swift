@@ -1,0 +1,131 @@
+internal import Foundation
+
+/// A value that can stand in an index: as big-endian numbers of fixed widths, so that equal values have equal bytes.
+///
+/// Numbers, Booleans, texts, enumerations of them and optionals of all of these are such values.
+public protocol IndexValue: Sendable {
+    /// In bytes: how wide each of the value's numbers is, 1 to 8.
+    static var indexWidths: [Int] { get }
+    /// Whether the order of the bytes is the one that `<` and sort descriptors know. Of texts it is not: sort descriptors order them as people do.
+    static var isIndexOrdered: Bool { get }
+    /// Of a value that is one ordered number: the numbers of the values that can be compared, which those of NaN cannot.
+    static var indexSpan: ClosedRange<UInt64>? { get }
+    /// Whether other values have the same bytes (of a long text only the beginning stands in an index), or the value is not equal to itself, as NaN.
+    var isIndexCut: Bool { get }
+
+    func appendIndexBytes(to bytes: inout [UInt8])
+}
+
+extension IndexValue {
+    public static var isIndexOrdered: Bool { false }
+    public static var indexSpan: ClosedRange<UInt64>? { nil }
+    public var isIndexCut: Bool { false }
+}
+
+extension IndexValue where Self: FixedWidthInteger {
+    public static var indexWidths: [Int] { [bitWidth / 8] }
+    public static var isIndexOrdered: Bool { true }
+
+    public func appendIndexBytes(to bytes: inout [UInt8]) {
+        // The sign's bit is turned round, so that negative numbers come first.
+        let flipped = Self.isSigned ? self ^ (1 << Self(Self.bitWidth - 1)) : self
+        for shift in stride(from: Self.bitWidth - 8, through: 0, by: -8) {
+            bytes.append(UInt8(truncatingIfNeeded: flipped >> Self(shift)))
+        }
+    }
+}
+
+extension UInt8: IndexValue {}
+extension UInt16: IndexValue {}
+extension UInt32: IndexValue {}
+extension UInt64: IndexValue {}
+extension UInt: IndexValue {}
+extension Int8: IndexValue {
+    public func appendIndexBytes(to bytes: inout [UInt8]) { bytes.append(UInt8(bitPattern: self) ^ 0x80) }
+}
+extension Int16: IndexValue {}
+extension Int32: IndexValue {}
+extension Int64: IndexValue {}
+extension Int: IndexValue {}
+
+extension Bool: IndexValue {
+    public static var indexWidths: [Int] { [1] }
+    public func appendIndexBytes(to bytes: inout [UInt8]) { bytes.append(self ? 1 : 0) }
+}
+
+/// The bits of IEEE 754 sort as numbers do once negative ones are turned round. Both zeros are one, and every NaN comes first.
+extension Float: IndexValue {
+    public static var indexWidths: [Int] { [4] }
+    public static var isIndexOrdered: Bool { true }
+    public static var indexSpan: ClosedRange<UInt64>? { UInt64((-infinity).ordered)...UInt64(infinity.ordered) }
+    public var isIndexCut: Bool { isNaN }
+    public func appendIndexBytes(to bytes: inout [UInt8]) { ordered.appendIndexBytes(to: &bytes) }
+
+    private var ordered: UInt32 {
+        guard !isNaN else { return 0 }
+        let bits = self == 0 ? 0 : bitPattern
+        return bits >> 31 == 1 ? ~bits : bits | 1 << 31
+    }
+}
+
+extension Double: IndexValue {
+    public static var indexWidths: [Int] { [8] }
+    public static var isIndexOrdered: Bool { true }
+    public static var indexSpan: ClosedRange<UInt64>? { (-infinity).ordered...infinity.ordered }
+    public var isIndexCut: Bool { isNaN }
+    public func appendIndexBytes(to bytes: inout [UInt8]) { ordered.appendIndexBytes(to: &bytes) }
+
+    private var ordered: UInt64 {
+        guard !isNaN else { return 0 }
+        let bits = self == 0 ? 0 : bitPattern
+        return bits >> 63 == 1 ? ~bits : bits | 1 << 63
+    }
+}
+
+/// The first 64 bytes of the text's canonical composition in UTF-8, zeros where it is shorter, and how many there are: 65 for more than 64.
+/// Texts that Swift calls equal are equal so.
+extension String: IndexValue {
+    static let indexBytes = 64
+
+    public static var indexWidths: [Int] { Array(repeating: 8, count: indexBytes / 8) + [1] }
+    public var isIndexCut: Bool { composed.count > Self.indexBytes }
+
+    public func appendIndexBytes(to bytes: inout [UInt8]) {
+        let start = bytes.count
+        let composed = composed
+        bytes.append(contentsOf: composed.prefix(Self.indexBytes))
+        bytes.append(contentsOf: repeatElement(0, count: start + Self.indexBytes - bytes.count))
+        bytes.append(UInt8(min(composed.count, Self.indexBytes + 1)))
+    }
+
+    /// At most one byte more than an index has.
+    private var composed: [UInt8] {
+        let most = Self.indexBytes + 1
+        let front = Array(utf8.prefix(most))
+        // A mark behind the last of these changes at most that one.
+        guard front.contains(where: { $0 >= 0x80 }) else { return front }
+        return Array(precomposedStringWithCanonicalMapping.utf8.prefix(most))
+    }
+}
+
+extension Optional: IndexValue where Wrapped: IndexValue {
+    public static var indexWidths: [Int] { [1] + Wrapped.indexWidths }
+    /// Nil comes first, also where a sort descriptor orders.
+    public static var isIndexOrdered: Bool { Wrapped.isIndexOrdered }
+    public var isIndexCut: Bool { self?.isIndexCut ?? false }
+
+    public func appendIndexBytes(to bytes: inout [UInt8]) {
+        bytes.append(self == nil ? 0 : 1)
+        if let value = self {
+            value.appendIndexBytes(to: &bytes)
+        } else {
+            bytes.append(contentsOf: repeatElement(0, count: Wrapped.indexWidths.reduce(0, +)))
+        }
+    }
+}
+
+extension RawRepresentable where Self: IndexValue, RawValue: IndexValue {
+    public static var indexWidths: [Int] { RawValue.indexWidths }
+    public var isIndexCut: Bool { rawValue.isIndexCut }
+    public func appendIndexBytes(to bytes: inout [UInt8]) { rawValue.appendIndexBytes(to: &bytes) }
+}

@@ -1,0 +1,39 @@
+/// An index over rows: up to four of their properties, each ascending or descending. Rows with the same values have an entry each.
+///
+/// ```swift
+/// extension MessageRow {
+///     static let indexes: [RowIndex<MessageRow>] = [.index(\.from, \.time), .index(.ascending(\.port), .descending(\.time))]
+/// }
+/// ```
+/// A query uses it where its predicate bounds the first properties, or its order is the index's. Behind the declared properties an entry has
+/// those of the row's key, so that they bound as well.
+public struct RowIndex<Row: QueryRow>: Sendable {
+    /// A property, and which way it is ordered.
+    public struct Part: Sendable {
+        let keyPath: any PartialKeyPath<Row> & Sendable
+        let isDescending: Bool
+
+        public static func ascending(_ property: any PartialKeyPath<Row> & Sendable) -> Part {
+            Part(keyPath: property, isDescending: false)
+        }
+
+        public static func descending(_ property: any PartialKeyPath<Row> & Sendable) -> Part {
+            Part(keyPath: property, isDescending: true)
+        }
+    }
+
+    let parts: [Part]
+
+    /// An index whose properties all ascend; it serves descending order as well, read backwards.
+    public static func index(_ properties: any PartialKeyPath<Row> & Sendable...) -> RowIndex {
+        RowIndex(properties.map { .ascending($0) })
+    }
+
+    /// An index of mixed order.
+    public static func index(_ parts: Part...) -> RowIndex { RowIndex(parts) }
+
+    private init(_ parts: [Part]) {
+        precondition((1...4).contains(parts.count), "an index of \(Row.self) has \(parts.count) properties; 1 to 4 are possible")
+        self.parts = parts
+    }
+}

@@ -1,0 +1,174 @@
+import EventLog
+import Foundation
+import LMDB
+import Projections
+import ProtobufWire
+import TestKit
+import Testing
+import ViewQuery
+
+/// Indexes follow rows that are stored, changed and taken away, through flushes, failures, restarts and other declarations.
+@Suite struct IndexUpkeep {
+    private static let recipe = Recipe(view: "samples", version: 1, policy: "", keyring: "")
+
+    private func open(_ path: String, _ indexes: [IndexedTable] = Sample.indexedTables, sizeLimit: Int? = nil) throws -> ViewStore
+    {
+        try ViewStore.open(
+            at: path, recipe: Self.recipe, tables: [Sample.table], indexes: indexes, access: .readWrite, sizeLimit: sizeLimit)
+    }
+
+    private func isSound(_ store: ViewStore) throws -> Bool {
+        let indexed = try #require(Sample.indexedTables.first)
+        return try store.isIndexed(indexed, in: store.environment.beginRead()) && store.fault(of: indexed) == nil
+    }
+
+    private func check(_ store: ViewStore, _ rows: [[UInt8]: Sample], _ random: inout SeededGenerator, _ seed: UInt64) throws {
+        let all = rows.values.sorted { $0.key.lexicographicallyPrecedes($1.key) }
+        let (name, predicate) = try #require(IndexQueries.all(&random).randomElement(using: &random))
+        let order = try #require(IndexQueries.orders.randomElement(using: &random))
+        let wanted = IndexQueries.sorted(try all.filter { try predicate.evaluate($0) }, order)
+        let run = try QueryRun(FetchDescriptor(predicate: predicate, sortBy: order))
+        #expect(try run.rows(in: store) == wanted, "\(name), seed \(seed), \(run.explanation)")
+    }
+
+    @Test(arguments: UInt64(1)...6)
+    func `K11 G14: after any flushes, evictions and restarts each index is that of the rows`(seed: UInt64) async throws {
+        var random = SeededGenerator(seed: seed)
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/samples"
+        var (rows, next) = ([[UInt8]: Sample](), UInt64(1))
+        for round in 0..<12 {
+            // Now and then a program that knows no indexes, or others, writes.
+            let knowsIndexes = round < 2 || Int.random(in: 0..<4, using: &random) > 0
+            let store = try open(path, knowsIndexes ? Sample.indexedTables : [])
+            let projector = try Projector(SampleRows(), store: store)
+            if Bool.random(using: &random) { await projector.recordChanges(keeping: 50) }
+            if knowsIndexes {
+                try await projector.flush(.request)
+                #expect(try isSound(store), "seed \(seed), round \(round)")
+            }
+            for _ in 0..<Int.random(in: 0..<5, using: &random) {
+                let changes = (0..<Int.random(in: 1..<40, using: &random)).map { _ in
+                    (
+                        Sample.random(
+                            [0, 1, 2].randomElement(using: &random) ?? 0, .random(in: 0..<40, using: &random), &random),
+                        Int.random(in: 0..<3, using: &random) == 0
+                    )
+                }
+                for (row, isGone) in changes { rows[row.key] = isGone ? nil : row }
+                try await projector.fold(SampleRows.Batch(first: next, changes), isCatchingUp: Bool.random(using: &random))
+                next += UInt64(changes.count)
+                if Bool.random(using: &random) { continue }
+                try await projector.flush(.request)
+                if knowsIndexes { #expect(try isSound(store), "seed \(seed), round \(round)") }
+                try check(store, rows, &random, seed)
+            }
+            try await projector.flush(.close)
+            try check(store, rows, &random, seed)
+            store.close()
+        }
+    }
+
+    @Test func `a view that is made anew is indexed at its end, and until then it is read row by row`() async throws {
+        let folder = try TemporaryFolder()
+        let store = try open(folder.path + "/samples")
+        defer { store.close() }
+        let projector = try Projector(SampleRows(), store: store, policy: FlushPolicy(pendingBytesLimit: 1))
+        var random = SeededGenerator(seed: 7)
+        let changes = (UInt64(0)..<30).map { (Sample.random(1, $0, &random), false) }
+        try await projector.fold(SampleRows.Batch(first: 1, changes), isCatchingUp: true)
+        let indexed = try #require(Sample.indexedTables.first)
+        #expect(try !store.isIndexed(indexed, in: store.environment.beginRead()))
+        var descriptor = FetchDescriptor<Sample>(sortBy: [SortDescriptor(\.time, order: .reverse)], fetchLimit: 3)
+        let wanted = try QueryRun(descriptor).rows(in: store)
+        #expect(wanted.count == 3)
+        descriptor.requiresIndex = true
+        let refusal = #expect(throws: QueryError.self) { _ = try QueryRun(descriptor).rows(in: store) }
+        #expect(refusal?.code == .needsScan)
+        try await projector.flush(.request)
+        #expect(try isSound(store))
+        #expect(try QueryRun(descriptor).rows(in: store) == wanted)
+    }
+
+    @Test func `a commit that fails leaves rows and index as they were`() async throws {
+        let folder = try TemporaryFolder()
+        let store = try open(folder.path + "/samples", sizeLimit: 700_000)
+        defer { store.close() }
+        let projector = try Projector(SampleRows(), store: store)
+        var random = SeededGenerator(seed: 8)
+        try await projector.fold(
+            SampleRows.Batch(first: 1, (UInt64(0)..<20).map { (Sample.random(1, $0, &random), false) }), isCatchingUp: false)
+        try await projector.flush(.request)
+        #expect(try isSound(store))
+        try await projector.fold(
+            SampleRows.Batch(first: 21, (UInt64(0)..<2_000).map { (Sample.random(2, $0, &random), false) }), isCatchingUp: true)
+        await #expect(throws: StorageError.self) { try await projector.flush(.request) }
+        #expect(try isSound(store))
+        try store.environment.setSizeLimit(50_000_000)
+        try await projector.flush(.request)
+        #expect(try isSound(store))
+    }
+
+    @Test func `an entry without its row is told, by a query and by a check`() throws {
+        var random = SeededGenerator(seed: 9)
+        let folder = try TemporaryFolder()
+        let rows = Sample.random(30, &random)
+        let store = try Sample.store(folder, rows)
+        defer { store.close() }
+        #expect(try isSound(store))
+        let lost = try #require(rows.first)
+        try store.environment.write { (transaction) throws(StorageError) in
+            _ = try transaction.delete(store.table(Sample.table), key: lost.key.rawSpan)
+        }
+        let (fault, time) = (try store.fault(of: Sample.indexedTables[0]), lost.time)
+        #expect(fault?.contains("index time") == true)
+        let error = #expect(throws: QueryError.self) {
+            _ = try QueryRun(FetchDescriptor<Sample>(predicate: #Predicate { $0.time == time })).rows(in: store)
+        }
+        #expect(error?.code == .malformedRow)
+    }
+}
+
+/// Stores and removes samples as its batches say.
+private struct SampleRows: Projection {
+    struct Batch: FoldBatch {
+        var events: ClosedRange<EventSequence>
+        var lastChecksum: UInt64 { events.upperBound.rawValue &* 31 }
+        var carry = Carry()
+        var changes: [(row: Sample, isGone: Bool)]
+
+        init(first: UInt64, _ changes: [(row: Sample, isGone: Bool)]) {
+            events = EventSequence(first)...EventSequence(first + UInt64(changes.count) - 1)
+            self.changes = changes
+        }
+    }
+
+    let name = "samples"
+    let version: UInt32 = 1
+    let policy = ""
+    let rowTables = [Sample.table]
+    let stateTables: [String] = []
+    var indexes: [IndexedTable] { Sample.indexedTables }
+    private var pending: [[UInt8]: Sample?] = [:]
+
+    var pendingBytes: Int { pending.count * 100 }
+
+    mutating func load(_ store: ViewStore) {}
+
+    mutating func fold(_ batch: Batch, after checkpoint: EventSequence, in context: inout FoldContext) {
+        for (row, isGone) in batch.changes { pending[row.key] = .some(isGone ? nil : row) }
+    }
+
+    func write(to transaction: inout WriteTransaction, store: ViewStore) throws(StorageError) {
+        let table = try store.table(Sample.table)
+        for (key, row) in pending {
+            if let row {
+                try transaction.put(table, key: key.rawSpan, value: row.value.rawSpan)
+            } else {
+                try transaction.delete(table, key: key.rawSpan)
+            }
+        }
+    }
+
+    mutating func committed() { pending.removeAll() }
+}
