@@ -23,7 +23,8 @@ public struct FoldFuzzer {
     /// Folds these inputs in one ledger.
     public func run(_ inputs: Range<UInt64>) async throws -> FuzzReport {
         let caps = ViewCaps(
-            nodes: 500, positions: 100, telemetry: 100, messages: 1_000, waypoints: 100, traceRoutes: 200, links: 200)
+            nodes: 500, positions: 100, telemetry: 100, messages: 1_000, waypoints: 100, traceRoutes: 200, links: 200,
+            gateways: 100, gatewayNodes: 500, mapReports: 100, sensors: 50, nodeHistory: 20, radios: 10)
         let ledger = try await Ledger.temporary(options: LedgerOptions(caps: caps))
         var run = FoldRun(ledger: ledger, maker: maker, generator: SeededGenerator(seed: seed ^ inputs.lowerBound))
         do {
@@ -149,6 +150,9 @@ private struct FoldRun {
             }
         }
         rows += try ledger.messages().count
+        rows += try ledger.gateways().count + ledger.gatewayNodes().count + ledger.mapReports().count + ledger.sensors().count
+        rows += try ledger.nodeHistory().count + ledger.hardware().count
+        for radio in try ledger.radios(isHistory: true) { rows += radio.dissected.fields.count }
         if rows == 0 { report.add("no rows at all", at: first) }
     }
 }

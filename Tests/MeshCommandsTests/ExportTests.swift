@@ -63,7 +63,8 @@ struct ExportTests {
         #expect(try tool.run("export", "messages", "--channel", "LongFast").lines == channel.reversed())
     }
 
-    @Test(arguments: ["events"] + Ledger.viewNames, ["csv", "json", "jsonl"])
+    @Test(
+        arguments: ["events", "channels", "hardware", "gateway_nodes", "quarantine"] + Ledger.viewNames, ["csv", "json", "jsonl"])
     func `everything can be exported in every format`(subject: String, format: String) throws {
         let tool = try Tool(holding: Self.lines)
         let outcome = try tool.run("export", subject, "--format", format)

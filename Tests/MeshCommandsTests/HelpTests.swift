@@ -7,7 +7,7 @@ import Testing
 struct HelpTests {
     @Test(arguments: [
         "init", "import", "ingest mqtt", "events", "packet show", "nodes", "positions", "telemetry", "messages", "channels",
-        "waypoints", "traceroutes", "links",
+        "waypoints", "traceroutes", "links", "gateways", "mapreports", "sensors", "nodehistory", "hardware", "radios",
         "keys",
         "keys add", "stats", "quarantine", "rebuild", "verify", "salvage", "export", "retain",
     ])

@@ -28,7 +28,11 @@ struct SimulateTests {
         let tool = try Tool()
         try tool.run("init")
         #expect(try tool.run("simulate", "--seed", "1", "--nodes", "40", "--packets", "3000").status == 0)
-        for verb in ["nodes", "positions", "telemetry", "messages", "channels", "waypoints --all", "traceroutes", "links"] {
+        let verbs = [
+            "nodes", "positions", "telemetry", "messages", "channels", "waypoints --all", "traceroutes", "links", "gateways",
+            "gateways --nodes", "mapreports", "sensors", "nodehistory", "hardware",
+        ]
+        for verb in verbs {
             #expect(
                 try !tool.start(verb.split(separator: " ").map(String.init) + ["--format", "jsonl"]).wait().objects.isEmpty,
                 "\(verb)")

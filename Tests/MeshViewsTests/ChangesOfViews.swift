@@ -14,6 +14,8 @@ import Testing
         switch view {
         case "nodes": ["nodes", "channels"]
         case "messages": ["messages", "channels"]
+        case "gateways": ["gateways", "gateway_nodes"]
+        case "nodehistory": ["nodehistory", "hardware"]
         default: [view]
         }
     }

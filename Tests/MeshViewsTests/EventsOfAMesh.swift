@@ -47,6 +47,21 @@ struct MeshPacketBuilder {
         return writer.bytes
     }
 
+    /// An envelope whose packet nobody can open.
+    static func encrypted(from: UInt32, id: UInt32, hash: UInt64, _ bytes: [UInt8]) -> [UInt8] {
+        var writer = WireWriter()
+        writer.message(1) { packet in
+            packet.fixed32(1, from)
+            packet.fixed32(2, NodeID.broadcast)
+            packet.varint(3, hash)
+            packet.bytes(5, bytes)
+            packet.fixed32(6, id)
+        }
+        writer.string(2, "Secret")
+        writer.string(3, "!aabbccdd")
+        return writer.bytes
+    }
+
     func event(_ source: SourceID, at time: UInt32? = nil) -> NewEvent {
         NewEvent(
             envelope(), encoding: PayloadEncoding(rawValue: CaptureForm.serviceEnvelope.rawValue), source: source,
@@ -62,12 +77,23 @@ struct MeshPacketBuilder {
         return writer.bytes
     }
 
-    static func user(_ name: String, key: [UInt8] = []) -> [UInt8] {
+    static func user(_ name: String, key: [UInt8] = [], hardware: UInt32 = 0, role: UInt32 = 0) -> [UInt8] {
         var writer = WireWriter()
         writer.string(1, "!10000001")
         writer.string(2, name)
         writer.string(3, String(name.prefix(4)))
+        if hardware != 0 { writer.varint(5, UInt64(hardware)) }
+        if role != 0 { writer.varint(7, UInt64(role)) }
         if !key.isEmpty { writer.bytes(8, key) }
+        return writer.bytes
+    }
+
+    static func mapReport(_ name: String, _ more: (inout MapReport) -> Void = { _ in }) -> [UInt8] {
+        var report = MapReport()
+        report.longName = name
+        more(&report)
+        var writer = WireWriter()
+        report.encode(to: &writer)
         return writer.bytes
     }
 
@@ -106,6 +132,44 @@ struct MeshPacketBuilder {
         var writer = WireWriter()
         writer.varint(3, UInt64(error))
         return writer.bytes
+    }
+}
+
+/// What a radio tells its client, made variant by variant.
+enum RadioFrame {
+    static func frame(_ variant: UInt32, _ body: (inout WireWriter) -> Void) -> [UInt8] {
+        var writer = WireWriter()
+        writer.message(variant, body)
+        return writer.bytes
+    }
+
+    static func myInfo(_ node: UInt32, target: String = "", reboots: UInt32 = 0) -> [UInt8] {
+        var info = MyNodeInfo()
+        (info.number, info.environment, info.rebootCount) = (node, target, reboots)
+        return frame(3) { info.encode(to: &$0) }
+    }
+
+    static func metadata(_ firmware: String, hardware: UInt32, role: UInt32 = 0) -> [UInt8] {
+        var metadata = DeviceMetadata()
+        (metadata.firmwareVersion, metadata.hardwareModel, metadata.role) = (firmware, hardware, role)
+        return frame(13) { metadata.encode(to: &$0) }
+    }
+
+    static func channel(_ index: Int32, _ name: String, psk: [UInt8]) -> [UInt8] {
+        var channel = ChannelFrame()
+        (channel.index, channel.name, channel.psk) = (index, name, psk)
+        return frame(10) { channel.encode(to: &$0) }
+    }
+
+    /// A configuration of one number in a section.
+    static func config(_ section: UInt32, _ field: UInt32, _ value: UInt64) -> [UInt8] {
+        frame(5) { config in config.message(section) { $0.varint(field, value) } }
+    }
+
+    static func event(_ frame: [UInt8], _ source: SourceID, at time: UInt32) -> NewEvent {
+        NewEvent(
+            frame, encoding: PayloadEncoding(rawValue: CaptureForm.fromRadio.rawValue), source: source,
+            reception: .recorded(Timestamp(seconds: Int64(time))))
     }
 }
 

@@ -23,18 +23,24 @@ struct Recovery {
             packet.hopStart = 3
             packet.hopLimit = UInt32.random(in: 2...3, using: &random)
             packet.snr = Float(Int.random(in: -80...40, using: &random)) / 4
-            switch Int.random(in: 0..<8, using: &random) {
+            switch Int.random(in: 0..<9, using: &random) {
             case 0:
                 packet.port = Port.position
                 packet.payload = MeshPacketBuilder.position(Int32.random(in: 1...9_000, using: &random), 7)
             case 1:
                 packet.port = Port.nodeInfo
-                packet.payload = MeshPacketBuilder.user("node \(from)")
+                packet.payload = MeshPacketBuilder.user(
+                    "node \(from) \(index % 3)", key: [UInt8](repeating: UInt8.random(in: 1...9, using: &random), count: 32),
+                    hardware: UInt32.random(in: 0...4, using: &random))
             case 2:
                 packet.port = Port.routing
                 packet.to = UInt32.random(in: 5_000..<5_020, using: &random)
                 packet.requestID = UInt32.random(in: 1..<200, using: &random)
                 packet.payload = MeshPacketBuilder.routing(error: UInt32.random(in: 0..<2, using: &random) * 5)
+            case 4:
+                packet.port = [Port.rangeTest, Port.mapReport][index % 2]
+                packet.payload =
+                    packet.port == Port.rangeTest ? Array("seq \(index)".utf8) : MeshPacketBuilder.mapReport("m \(index)")
             case 3:
                 packet.payload = Array("text \(index)".utf8)
                 packet.to = UInt32.random(in: 5_000..<5_020, using: &random)
@@ -66,7 +72,9 @@ struct Recovery {
         let folder = try TemporaryFolder()
         let path = folder.path + "/mesh.ledger"
         let options = LedgerOptions(
-            caps: ViewCaps(nodes: 12, positions: 10, telemetry: 10, messages: 15, waypoints: 8, traceRoutes: 20, links: 15))
+            caps: ViewCaps(
+                nodes: 12, positions: 10, telemetry: 10, messages: 15, waypoints: 8, traceRoutes: 20, links: 15,
+                gateways: 1, gatewayNodes: 12, mapReports: 5, sensors: 4, nodeHistory: 3))
         var random = SeededGenerator(seed: seed &* 77)
         let all = packets(600, seed: seed)
         var ledger = try await Ledger.create(at: path, options: options)

@@ -11,7 +11,8 @@ import Testing
 struct RetainedViews {
     private static let views = Ledger.viewNames
     private static let caps = ViewCaps(
-        nodes: 14, positions: 25, telemetry: 10, messages: 40, waypoints: 25, traceRoutes: 60, links: 90)
+        nodes: 14, positions: 25, telemetry: 10, messages: 40, waypoints: 25, traceRoutes: 60, links: 90, gateways: 2,
+        gatewayNodes: 25, mapReports: 9, sensors: 20, nodeHistory: 5)
 
     private func digests(_ ledger: Ledger) throws -> [String] { try Self.views.map { try ledger.digest(of: $0) } }
 
@@ -32,18 +33,25 @@ struct RetainedViews {
             packet.hopStart = 3
             packet.hopLimit = UInt32.random(in: 2...3, using: &random)
             packet.snr = Float(Int.random(in: -80...40, using: &random)) / 4
-            switch Int.random(in: 0..<8, using: &random) {
+            switch Int.random(in: 0..<9, using: &random) {
             case 0:
                 packet.port = Port.position
                 packet.payload = MeshPacketBuilder.position(Int32.random(in: 1...9_000, using: &random), 7)
             case 1:
                 packet.port = Port.nodeInfo
-                packet.payload = MeshPacketBuilder.user("node \(packet.from)")
+                packet.payload = MeshPacketBuilder.user(
+                    "node \(packet.from) \(index % 3)",
+                    key: [UInt8](repeating: UInt8.random(in: 1...9, using: &random), count: 32),
+                    hardware: UInt32.random(in: 0...4, using: &random))
             case 2:
                 packet.port = Port.routing
                 packet.to = UInt32.random(in: 5_000..<5_020, using: &random)
                 packet.requestID = UInt32.random(in: 1..<900, using: &random)
                 packet.payload = MeshPacketBuilder.routing(error: UInt32.random(in: 0..<2, using: &random) * 5)
+            case 4:
+                packet.port = [Port.rangeTest, Port.mapReport][index % 2]
+                packet.payload =
+                    packet.port == Port.rangeTest ? Array("seq \(index)".utf8) : MeshPacketBuilder.mapReport("m \(index)")
             case 3:
                 packet.payload = Array("text \(index)".utf8)
                 packet.to = UInt32.random(in: 5_000..<5_020, using: &random)

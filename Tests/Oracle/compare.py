@@ -31,6 +31,13 @@ def state(text):
     return kinds.get(text, 2)
 
 
+def float4(number):
+    return None if number is None else single(number)
+
+
+SENSORS = {"detection": 10, "paxcounter": 34, "storeForward": 65, "rangeTest": 66}
+TIMES = {"first_time": lambda row: seconds(row["first_time"]), "time": lambda row: seconds(row["time"]),
+         "first_sequence": lambda row: row["first_sequence"], "sequence": lambda row: row["sequence"]}
 EVIDENCE = ["direct", "reported", "traced"]
 KINDS = ["device", "environment", "airQuality", "power", "localStats", "health", "host", "trafficManagement"]
 READERS = {
@@ -75,6 +82,36 @@ READERS = {
         "first_sequence": lambda row: row["first_sequence"], "sequence": lambda row: row["sequence"], "snr": lambda row: single(row["snr"]),
         "evidence": lambda row: EVIDENCE.index(row["evidence"]), "counts": lambda row: [row[name] for name in EVIDENCE],
         "samples": lambda row: [[seconds(entry["time"]), single(entry["snr"]), EVIDENCE.index(entry["evidence"])] for entry in row["samples"]]}),
+    "channels": (lambda row: [row["channel"] or "", int(row["key_fingerprint"] or "0", 16), -1 if row["readable"] else row["hash"]], {
+        "packets": lambda row: row["packets"], "receptions": lambda row: row["receptions"], "hash": lambda row: row["hash"],
+        "first_time": lambda row: seconds(row["first_heard"]), "time": lambda row: seconds(row["last_heard"]),
+        "first_sequence": lambda row: row["first_sequence"], "sequence": lambda row: row["last_sequence"]}),
+    "gateways": (lambda row: [node(row["gateway"])], {
+        **TIMES, **{name: lambda row, name=name: row[name] for name in
+                    ("receptions", "packets", "unreadable", "via_mqtt", "own", "nodes", "lowest_rssi", "highest_rssi", "sources")},
+        "lowest_snr": lambda row: float4(row["lowest_snr"]), "highest_snr": lambda row: float4(row["highest_snr"])}),
+    "gateway_nodes": (lambda row: [node(row["gateway"]), node(row["node"])], {
+        **TIMES, "receptions": lambda row: row["receptions"], "highest_snr": lambda row: float4(row["highest_snr"])}),
+    "mapreports": (lambda row: [node(row["node"])], {
+        **TIMES, "time_source": lambda row: row["time_source"], "reports": lambda row: row["reports"], "channel": lambda row: row["channel"] or "",
+        "most": lambda row: row["most_online_local_nodes"], "online": lambda row: row["online_local_nodes"],
+        "precision_bits": lambda row: row["precision_bits"] or 0, "long_name": lambda row: row["long_name"] or "",
+        "short_name": lambda row: row["short_name"] or "", "firmware": lambda row: row["firmware"] or "",
+        "latitude_e7": lambda row: None if row["latitude"] is None else round(row["latitude"] * 1e7),
+        "longitude_e7": lambda row: None if row["longitude"] is None else round(row["longitude"] * 1e7)}),
+    "sensors": (lambda row: [node(row["node"]), SENSORS[row["kind"]], seconds(row["time"]), row["sequence"]], {
+        "time_source": lambda row: row["time_source"], "packet_id": lambda row: row["packet_id"], "to": lambda row: node(row["to"]),
+        "gateway": lambda row: node(row["gateway"]), "channel": lambda row: row["channel"],
+        "text": lambda row: row["content"].get("text") if row["kind"] in ("detection", "rangeTest") else None}),
+    "nodehistory": (lambda row: [node(row["node"]), seconds(row["time"]), row["sequence"]], {
+        "time_source": lambda row: row["time_source"], "changes": lambda row: row["changes"], "kind": lambda row: row["kind"],
+        "public_key": lambda row: row["public_key"], "same_key_as": lambda row: node(row["same_key_as"]), "gateway": lambda row: node(row["gateway"]),
+        "long_name": lambda row: row["long_name"] or "", "short_name": lambda row: row["short_name"] or "",
+        "firmware": lambda row: row["firmware"] or ""}),
+    "hardware": (lambda row: [row["number"], node(row["node"])], {
+        **TIMES, "count": lambda row: row["count"], "firmware": lambda row: row["firmware"] or "", "target": lambda row: row["target"] or ""}),
+    "radios": (lambda row: [row["source"], row["part"], seconds(row["time"]), row["sequence"]], {
+        "time_source": lambda row: row["time_source"], "node": lambda row: node(row["node"])}),
     "quarantine": (lambda row: [row["sequence"]], {}),
 }
 

@@ -5,7 +5,7 @@ usage: fold.py EVENTS.jsonl [--psk NAME=BASE64 ...] > rows.jsonl
 EVENTS.jsonl is what `meshledger export events --format jsonl` writes. Packets are decoded by the official Python package. One JSON line a
 row: {"view", "key", ...}, sorted by view and key. Caps are not reached by the recordings that this is for, and not implemented.
 """
-import argparse, base64, datetime, json, math, re, struct
+import argparse, base64, datetime, hashlib, json, math, re, struct
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from meshtastic.protobuf import mesh_pb2, mqtt_pb2, paxcount_pb2, remote_hardware_pb2, storeforward_pb2, telemetry_pb2
 import json_form
@@ -24,6 +24,10 @@ WIRE_ONLY = {6, 37}
 KINDS = ["device_metrics", "environment_metrics", "air_quality_metrics", "power_metrics", "local_stats", "health_metrics",
          "host_metrics", "traffic_management_stats"]
 BROADCAST = 0xFFFFFFFF
+SENSORS = {10: "detection", 34: "paxcounter", 65: "storeForward", 66: "rangeTest"}
+PARTS = {"my_info", "config", "moduleConfig", "channel", "metadata", "deviceuiConfig"}
+# What has no packet.
+NOTHING = mesh_pb2.MeshPacket()
 
 
 def expand(psk):
@@ -42,9 +46,17 @@ def xor(data):
 class Keys:
     def __init__(self, extra):
         self.all = [(name, DEFAULT) for name in PRESETS] + [(name, expand(psk)) for name, psk in extra]
+        self.of_name = {}
+        for name, key in self.all:
+            self.of_name.setdefault(name, set()).add(fingerprint(key))
+
+    def named(self, name):
+        """A channel that is known by its name only."""
+        found = self.of_name.get(name, ())
+        return name, next(iter(found)) if len(found) == 1 else 0
 
     def open(self, packet, channel_id):
-        """(Data, channel name) or None. The envelope's channel goes first, then the others of the hash, plaintext, all keys."""
+        """(Data, channel name, key's fingerprint) or None. The envelope's channel goes first, then the others of the hash, plaintext, all keys."""
         fitting = [(name, key) for name, key in self.all if xor(name.encode()) ^ xor(key) == packet.channel]
         fitting.sort(key=lambda entry: entry[0] != channel_id)
         known = [(key, name) for name, key in fitting]
@@ -55,10 +67,14 @@ class Keys:
                 plain = decrypt(key, packet)
                 data = mesh_pb2.Data.FromString(plain)
                 if 0 < data.portnum <= 511 and len(plain) >= 4 and writes_content(plain) and plausible(data):
-                    return data, name
+                    return (data, *self.named(name)) if key == b"" and channel_id else (data, name, fingerprint(key))
             except Exception:
                 continue
         return None
+
+
+def fingerprint(key):
+    return int.from_bytes(hashlib.sha256(b"meshledger channel key" + key).digest()[:8], "big") if key else 0
 
 
 def decrypt(key, packet):
@@ -86,6 +102,13 @@ def read(message, data):
 
 def cut(text, most):
     return text if len(text.encode()) <= most else text[:most]
+
+
+def shortened(name):
+    """At most 64 bytes, cut between characters (of one scalar each, as far as this check goes)."""
+    while len(name.encode()) > 64:
+        name = name[:-1]
+    return name
 
 
 def length(way):
@@ -128,6 +151,9 @@ class Fold:
         self.nodes, self.positions, self.telemetry, self.messages, self.waiting = {}, {}, {}, {}, {}
         self.by_packet, self.radio_channels, self.quarantine = {}, {}, set()
         self.waypoints, self.traces, self.links = {}, {}, {}
+        self.channels, self.gateways, self.pairs, self.reports, self.sensors = {}, {}, {}, {}, {}
+        self.history, self.known, self.key_holders, self.hardware = {}, {}, {}, {}
+        self.radios, self.last_parts, self.radio_nodes = {}, {}, {}
 
     # Times
 
@@ -189,20 +215,42 @@ class Fold:
             self.radio_channels[event.source, frame.channel.index] = frame.channel.settings.name
         if kind == "node_info" and frame.node_info.num not in (0, BROADCAST):
             info = frame.node_info
+            if info.HasField("user"):
+                self.learn(event, NOTHING, info.num, "nodeList", info.user)
             last = info.last_heard if self.accepts(event, info.last_heard) else 0
             row = self.node(info.num, event, last)
             row["last_heard"], row["last_sequence"] = max(row["last_heard"], last), event.sequence
             if info.HasField("user"):
                 self.introduce(row, info.user)
+        if kind in PARTS:
+            self.radio(event, kind, getattr(frame, kind))
+        if kind == "metadata" and self.radio_nodes.get(event.source, (0,))[0] not in (0, BROADCAST):
+            self.learn(event, NOTHING, self.radio_nodes[event.source][0], "metadata", frame.metadata)
         return frame.packet if kind == "packet" else None
+
+    def radio(self, event, kind, body):
+        if kind == "my_info":
+            self.radio_nodes[event.source] = body.my_node_num, cut(body.pio_env, 64)
+        title = {"my_info": "myInfo", "deviceuiConfig": "deviceUI"}.get(kind, kind)
+        if kind in ("config", "moduleConfig"):
+            title += "." + (body.WhichOneof("payload_variant") or "0")
+        elif kind == "channel":
+            title += f".{body.index & 255}"
+        content = body.SerializeToString()
+        if self.last_parts.get((event.source, title)) != content:
+            self.last_parts[event.source, title] = content
+            time, source = self.time(event, NOTHING)
+            self.radios[event.source, title, time, event.sequence] = {"time_source": source, "node": self.radio_nodes.get(event.source, (0,))[0]}
 
     def packet(self, event, packet, channel_id, gateway):
         sender, kind = getattr(packet, "from"), packet.WhichOneof("payload_variant")
         data, channel = None, None
+        mark, hashed = 0, None
         if kind == "decoded":
             data = packet.decoded
             local = self.radio_channels.get((event.source, packet.channel), f"index {packet.channel}")
             channel = channel_id or local
+            mark = self.keys.named(channel)[1] if channel_id or (event.source, packet.channel) in self.radio_channels else 0
             if data.portnum == 0:
                 data = None
                 self.quarantine.add(event.sequence)
@@ -212,11 +260,16 @@ class Fold:
         elif kind == "encrypted" and packet.encrypted:
             opened = self.keys.open(packet, channel_id)
             if opened:
-                data, channel = opened
+                data, channel, mark = opened
+                hashed = packet.channel
         first, first_readable, first_sequence = self.place(event, packet, data is not None)
         if sender in (0, BROADCAST):
             return
         self.hear(event, packet, data, channel, first, first_readable)
+        named = (shortened(channel), mark, None) if channel is not None else ("", 0, min(packet.channel, 256))
+        self.traffic(event, packet, named, hashed, first)
+        if gateway:
+            self.pass_on(event, packet, data, gateway, first)
         self.hear_directly(event, packet, data, gateway)
         if data is None:
             return
@@ -265,6 +318,86 @@ class Fold:
         if first_readable:
             row["channel"] = channel
 
+    def begin(self, rows, key, event, time, **fields):
+        """The row of a key, with the times and sequences that all such rows have."""
+        row = rows.setdefault(key, {"first_time": time, "time": time, "first_sequence": event.sequence, **fields})
+        row.update(time=max(row["time"], time), first_time=min(row["first_time"], time), sequence=event.sequence)
+        return row
+
+    def traffic(self, event, packet, channel, hashed, first):
+        row = self.begin(self.channels, channel, event, self.time(event, packet)[0], packets=0, receptions=0, hash=channel[2])
+        row["receptions"] += 1
+        row["packets"] += first
+        if hashed is not None:
+            row["hash"] = hashed
+
+    def pass_on(self, event, packet, data, gateway, first):
+        sender, time = getattr(packet, "from"), self.time(event, packet)[0]
+        row = self.begin(self.gateways, gateway, event, time, receptions=0, packets=0, unreadable=0, via_mqtt=0, own=0, nodes=0, sources=[],
+                         lowest_snr=None, highest_snr=None, lowest_rssi=None, highest_rssi=None)
+        for name, more in (("receptions", 1), ("packets", first), ("unreadable", data is None), ("via_mqtt", packet.via_mqtt), ("own", sender == gateway)):
+            row[name] += more
+        if event.source not in row["sources"] and len(row["sources"]) < 8:
+            row["sources"].append(event.source)
+        heard = sender != gateway and not packet.via_mqtt
+        snr = packet.rx_snr if heard and (packet.rx_snr or packet.rx_rssi) and math.isfinite(packet.rx_snr) else None
+        for name, value in (("snr", snr), ("rssi", packet.rx_rssi or None if heard else None)):
+            if value is not None:
+                row[f"lowest_{name}"] = value if row[f"lowest_{name}"] is None else min(row[f"lowest_{name}"], value)
+                row[f"highest_{name}"] = value if row[f"highest_{name}"] is None else max(row[f"highest_{name}"], value)
+        if sender != gateway:
+            row["nodes"] += (gateway, sender) not in self.pairs
+            pair = self.begin(self.pairs, (gateway, sender), event, time, receptions=0, highest_snr=None)
+            pair["receptions"] += 1
+            if snr is not None:
+                pair["highest_snr"] = snr if pair["highest_snr"] is None else max(pair["highest_snr"], snr)
+
+    # What nodes said of themselves
+
+    def learn(self, event, packet, node, kind, told, gateway=0):
+        time, source = self.time(event, packet)
+        known = self.known.setdefault(node, {"long_name": "", "short_name": "", "hardware": 0, "role": 0, "firmware": "", "first": b"", "last": b""})
+        long_name, short_name = cut(getattr(told, "long_name", ""), 64), cut(getattr(told, "short_name", ""), 64)
+        firmware, has_role = cut(getattr(told, "firmware_version", ""), 64), {"mapReport": long_name, "metadata": True}.get(kind, long_name or short_name)
+        changes = []
+        for name, value in (("long_name", long_name), ("short_name", short_name), ("hardware", told.hw_model), ("role", told.role if has_role else None),
+                            ("firmware", firmware)):
+            if (value or name == "role" and value is not None) and value != known[name]:
+                known[name] = value
+                changes.append(name)
+        key, shared = getattr(told, "public_key", b""), 0
+        if len(key) == 32 and key != known["last"]:
+            changes.append("first_key" if not known["first"] else "first_key_again" if key == known["first"] else "other_key")
+            known["last"] = key
+            if not known["first"]:
+                known["first"] = key
+                holders = self.key_holders.setdefault(key, [])
+                if holders:
+                    changes.append("shared_key")
+                    shared = holders[-1]
+                holders.append(node)
+        if told.hw_model:
+            row = self.begin(self.hardware, (told.hw_model, node), event, time, count=0, firmware="", target="")
+            row["count"] += 1
+            row["firmware"] = firmware or row["firmware"]
+            row["target"] = (self.radio_nodes[event.source][1] if kind == "metadata" else "") or row["target"]
+        if changes:
+            self.history[node, time, event.sequence] = {
+                "time_source": source, "changes": changes, "kind": kind, "public_key": base64.b64encode(key).decode() if len(key) == 32 else None,
+                "same_key_as": shared, "gateway": gateway, **{name: known[name] for name in ("long_name", "short_name", "firmware")}}
+
+    def report(self, event, packet, report, channel):
+        time, source = self.time(event, packet)
+        row = self.reports.setdefault(getattr(packet, "from"), {"time": time, "first_time": time, "first_sequence": event.sequence, "reports": 0, "most": 0})
+        row.update(reports=row["reports"] + 1, first_time=min(row["first_time"], time), most=max(row["most"], report.num_online_local_nodes))
+        if time < row["time"]:
+            return
+        latitude, longitude = report.latitude_i, report.longitude_i
+        placed = (latitude or longitude) and abs(latitude) <= 900000000 and abs(longitude) <= 1800000000
+        row.update(time=time, time_source=source, sequence=event.sequence, channel=shortened(channel), online=report.num_online_local_nodes,
+                   latitude_e7=latitude if placed else None, longitude_e7=longitude if placed else None, precision_bits=report.position_precision,
+                   long_name=cut(report.long_name, 64), short_name=cut(report.short_name, 64), firmware=cut(report.firmware_version, 64))
+
     def introduce(self, row, user):
         for name in ("long_name", "short_name"):
             if getattr(user, name):
@@ -297,11 +430,19 @@ class Fold:
             return
         if port in (70, 71):
             self.hear_of(event, packet, data, content)
+        if port in SENSORS:
+            time, source = self.time(event, packet)
+            self.sensors[sender, port, time, event.sequence] = {
+                "time_source": source, "packet_id": packet.id, "to": packet.to, "gateway": gateway, "channel": channel,
+                "text": data.payload.decode() if port in TEXTS else None}
         if port not in (3, 4, 5, 8, 67, 73):
             return
         if port == 4:
             self.introduce(self.nodes[sender], content)
+            self.learn(event, packet, sender, "nodeInfo", content, gateway)
         elif port == 73:
+            self.report(event, packet, content, channel)
+            self.learn(event, packet, sender, "mapReport", content, gateway)
             row = self.nodes[sender]
             for name in ("long_name", "short_name"):
                 row[name] = getattr(content, name) or row[name]
@@ -514,6 +655,12 @@ def main():
         row["back"] = hops(row["to"], back, arrived) if answered else []
         out.append({"view": "traceroutes", "key": [asker, number], **row})
     out += [{"view": "links", "key": list(key), **row} for key, row in fold.links.items()]
+    out += [{"view": "channels", "key": [name, mark, -1 if number is None else number], **row} for (name, mark, number), row in fold.channels.items()]
+    out += [{"view": "gateways", "key": [number], **row} for number, row in fold.gateways.items()]
+    out += [{"view": "mapreports", "key": [number], **row} for number, row in fold.reports.items()]
+    for view, rows in (("gateway_nodes", fold.pairs), ("sensors", fold.sensors), ("nodehistory", fold.history), ("hardware", fold.hardware),
+                       ("radios", fold.radios)):
+        out += [{"view": view, "key": list(key), **row} for key, row in rows.items()]
     out += [{"view": "quarantine", "key": [sequence]} for sequence in fold.quarantine]
     for row in sorted(out, key=lambda row: (row["view"], row["key"])):
         print(json.dumps(row, ensure_ascii=False))

@@ -15,19 +15,28 @@ struct ChannelsCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await ledger.reading { ledger in
-            let writer = output.writer([
-                Column<ChannelRow>("channel", canCut: true, shown: { $0.channel.title }) { .optional($0.channel.name) },
-                Column<ChannelRow>("hash", isDetail: true) { .number($0.channel.hash) },
-                Column<ChannelRow>("readable") { .bool($0.channel.isReadable) },
-                Column<ChannelRow>("key_fingerprint", heading: "key") {
-                    $0.channel.keyFingerprint == 0 ? .null : .text(String($0.channel.keyFingerprint, radix: 16))
-                },
-                Column<ChannelRow>("packets") { .unsigned($0.packets) },
-                Column<ChannelRow>("receptions") { .unsigned($0.receptions) },
-                Column<ChannelRow>("last_heard") { .time($0.lastHeard) },
-            ])
+            let writer = output.writer(ChannelRow.columns)
             for row in try ledger.channels() { writer.write(row) }
             writer.finish(emptyNote: "no channels")
         }
+    }
+}
+
+extension ChannelRow {
+    static var columns: [Column<ChannelRow>] {
+        [
+            Column("channel", canCut: true, shown: { $0.channel.title }) { .optional($0.channel.name) },
+            Column("hash") { .number($0.hash) },
+            Column("readable") { .bool($0.channel.isReadable) },
+            Column("key_fingerprint", heading: "key") {
+                $0.channel.keyFingerprint == 0 ? .null : .text(String($0.channel.keyFingerprint, radix: 16))
+            },
+            Column("packets") { .unsigned($0.packets) },
+            Column("receptions") { .unsigned($0.receptions) },
+            Column("first_heard") { .time($0.firstHeard) },
+            Column("last_heard") { .time($0.lastHeard) },
+            Column("first_sequence", isDetail: true) { .unsigned($0.firstSequence) },
+            Column("last_sequence", isDetail: true) { .unsigned($0.lastSequence) },
+        ]
     }
 }

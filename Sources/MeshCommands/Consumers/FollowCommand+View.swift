@@ -36,6 +36,13 @@ private final class ViewFeed {
     private let waypoints: [Column<WaypointRow>]
     private let traceRoutes: [Column<TraceRouteRow>]
     private let links: [Column<LinkRow>]
+    private let gateways: [Column<GatewayRow>]
+    private let gatewayNodes: [Column<GatewayNodeRow>]
+    private let mapReports: [Column<MapReportRow>]
+    private let sensors: [Column<SensorRow>]
+    private let nodeChanges: [Column<NodeChangeRow>]
+    private let hardware: [Column<HardwareRow>]
+    private let radios: [Column<RadioRow>]
 
     init(_ ledger: Ledger, _ view: String) throws {
         self.view = view
@@ -46,6 +53,13 @@ private final class ViewFeed {
         waypoints = try ledger.waypointColumns()
         traceRoutes = try ledger.traceRouteColumns()
         links = try ledger.linkColumns()
+        gateways = try ledger.gatewayColumns()
+        gatewayNodes = try ledger.gatewayNodeColumns()
+        mapReports = try ledger.mapReportColumns()
+        sensors = try ledger.sensorColumns()
+        nodeChanges = try ledger.nodeChangeColumns()
+        hardware = try ledger.hardwareColumns()
+        radios = try ledger.radioColumns()
     }
 
     func writeReset() throws {
@@ -83,6 +97,13 @@ private final class ViewFeed {
         case .waypoint(let row): Self.object(row, waypoints)
         case .traceRoute(let row): Self.object(row, traceRoutes)
         case .link(let row): Self.object(row, links)
+        case .gateway(let row): Self.object(row, gateways)
+        case .gatewayNode(let row): Self.object(row, gatewayNodes)
+        case .mapReport(let row): Self.object(row, mapReports)
+        case .sensor(let row): Self.object(row, sensors)
+        case .nodeChange(let row): Self.object(row, nodeChanges)
+        case .hardware(let row): Self.object(row, hardware)
+        case .radio(let row): Self.object(row, radios)
         case nil: nil
         }
     }

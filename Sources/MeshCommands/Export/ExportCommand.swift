@@ -7,7 +7,9 @@ import ProtobufWire
 
 /// What can be exported.
 enum ExportSubject: String, ExpressibleByArgument, CaseIterable {
-    case events, nodes, positions, telemetry, messages, waypoints, traceroutes, links
+    case events, nodes, positions, telemetry, messages, waypoints, traceroutes, links, gateways, mapreports, sensors, nodehistory,
+        hardware, radios, channels, quarantine
+    case gatewayNodes = "gateway_nodes"
 
     static let list = allCases.map(\.rawValue).joined(separator: ", ")
 }
@@ -91,13 +93,14 @@ struct ExportCommand: AsyncParsableCommand {
             case .links:
                 let rows = try ledger.links(of: number, query)
                 try write(ledger.linkColumns()) { writer in for row in rows { writer.write(row) } }
+            default: try exportMore(subject, ledger, number, query)
             }
         }
     }
 
     private var rowFormat: OutputFormat { OutputFormat(rawValue: format.rawValue) ?? .jsonl }
 
-    private func write<Row>(_ columns: [Column<Row>], _ body: (RowWriter<Row>) throws -> Void) rethrows {
+    func write<Row>(_ columns: [Column<Row>], _ body: (RowWriter<Row>) throws -> Void) rethrows {
         let writer = RowWriter(columns, format: rowFormat, output: StandardOutput())
         try body(writer)
         writer.finish()

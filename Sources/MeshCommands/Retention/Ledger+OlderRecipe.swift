@@ -36,4 +36,33 @@ extension Ledger {
     func linkColumns() throws -> [Column<LinkRow>] {
         try LinkRow.columns + olderRecipeColumn(of: "links") { $0.sequence }
     }
+
+    func gatewayColumns() throws -> [Column<GatewayRow>] {
+        try GatewayRow.columns(names: NodeNames(self), sources: EventRows.sourceNames(self))
+            + olderRecipeColumn(of: "gateways") { $0.sequence }
+    }
+
+    func gatewayNodeColumns() throws -> [Column<GatewayNodeRow>] {
+        try GatewayNodeRow.columns + olderRecipeColumn(of: "gateways") { $0.sequence }
+    }
+
+    func mapReportColumns() throws -> [Column<MapReportRow>] {
+        try MapReportRow.columns + olderRecipeColumn(of: "mapreports") { $0.sequence }
+    }
+
+    func sensorColumns() throws -> [Column<SensorRow>] {
+        try SensorRow.columns + olderRecipeColumn(of: "sensors") { $0.sequence }
+    }
+
+    func nodeChangeColumns() throws -> [Column<NodeChangeRow>] {
+        try NodeChangeRow.columns + olderRecipeColumn(of: "nodehistory") { $0.sequence }
+    }
+
+    func hardwareColumns() throws -> [Column<HardwareRow>] {
+        try HardwareRow.columns + olderRecipeColumn(of: "nodehistory") { $0.sequence }
+    }
+
+    func radioColumns() throws -> [Column<RadioRow>] {
+        try RadioRow.columns(sources: EventRows.sourceNames(self)) + olderRecipeColumn(of: "radios") { $0.sequence }
+    }
 }

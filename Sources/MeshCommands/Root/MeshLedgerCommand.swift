@@ -29,6 +29,8 @@ public struct MeshLedgerCommand: AsyncParsableCommand {
             InitCommand.self, ImportCommand.self, IngestCommand.self, SimulateCommand.self, EventsCommand.self,
             PacketCommand.self, NodesCommand.self, PositionsCommand.self, TelemetryCommand.self, MessagesCommand.self,
             WaypointsCommand.self, TraceRoutesCommand.self, LinksCommand.self,
+            GatewaysCommand.self, MapReportsCommand.self, SensorsCommand.self, NodeHistoryCommand.self, HardwareCommand.self,
+            RadiosCommand.self,
             ChannelsCommand.self, KeysCommand.self, StatsCommand.self, ViewCommand.self, QuarantineCommand.self,
             RebuildCommand.self, SealCommand.self, CompactCommand.self, RetainCommand.self, LimitCommand.self, EraseCommand.self,
             VerifyCommand.self,

@@ -79,13 +79,18 @@ struct QuarantineCommand: AsyncParsableCommand {
             if let view, !names.contains(view) {
                 throw CommandError(.noInput, "there is no view \(view); there are \(names.joined(separator: ", "))")
             }
-            let writer = output.writer([
-                Column<QuarantineRow>("view") { .text($0.view) },
-                Column<QuarantineRow>("sequence") { .unsigned($0.sequence) },
-                Column<QuarantineRow>("reason", canCut: true) { .text($0.reason) },
-            ])
+            let writer = output.writer(QuarantineRow.columns)
             for row in try ledger.quarantine(view: view, limit: page.limit ?? .max, offset: page.offset) { writer.write(row) }
             writer.finish(emptyNote: "nothing in quarantine")
         }
+    }
+}
+
+extension QuarantineRow {
+    static var columns: [Column<QuarantineRow>] {
+        [
+            Column("view") { .text($0.view) }, Column("sequence") { .unsigned($0.sequence) },
+            Column("reason", canCut: true) { .text($0.reason) },
+        ]
     }
 }

@@ -11,6 +11,13 @@ public enum ViewRow: Sendable {
     case waypoint(WaypointRow)
     case traceRoute(TraceRouteRow)
     case link(LinkRow)
+    case gateway(GatewayRow)
+    case gatewayNode(GatewayNodeRow)
+    case mapReport(MapReportRow)
+    case sensor(SensorRow)
+    case nodeChange(NodeChangeRow)
+    case hardware(HardwareRow)
+    case radio(RadioRow)
 }
 
 extension ViewChange {
@@ -41,10 +48,23 @@ extension ViewChange {
             case ("waypoints", _): return WaypointRow.decode(key: key, value: value.rawSpan).map { .waypoint($0) }
             case ("traceroutes", _): return TraceRouteRow.decode(key: key, value: value.rawSpan).map { .traceRoute($0) }
             case ("links", _): return LinkRow.decode(key: key, value: value.rawSpan).map { .link($0) }
-            default: return nil
+            default: return otherRow(key, value.rawSpan)
             }
         } catch {
             return nil
+        }
+    }
+
+    private func otherRow(_ key: RawSpan, _ value: RawSpan) -> ViewRow? {
+        switch table {
+        case GatewayRow.table: GatewayRow(key: key, value: value).map { .gateway($0) }
+        case GatewayNodeRow.table: GatewayNodeRow(key: key, value: value).map { .gatewayNode($0) }
+        case MapReportRow.table: MapReportRow(key: key, value: value).map { .mapReport($0) }
+        case SensorRow.table: SensorRow(key: key, value: value).map { .sensor($0) }
+        case NodeChangeRow.table: NodeChangeRow(key: key, value: value).map { .nodeChange($0) }
+        case HardwareRow.table: HardwareRow(key: key, value: value).map { .hardware($0) }
+        case RadioRow.table: RadioRow(key: key, value: value).map { .radio($0) }
+        default: nil
         }
     }
 }

@@ -33,6 +33,8 @@ public struct MeshBatch: FoldBatch {
     public var channels: [ChannelIdentity] = []
     /// The announced keys of the senders of signed messages, by index.
     var signers: [Int: [UInt8]] = [:]
+    /// Where the events are that few views look at.
+    var places = PortPlaces()
 }
 
 extension MeshBatch.Stamp {
@@ -50,6 +52,12 @@ extension DecodedPacket {
 
 /// Which member of `FromRadio` an event holds, by field number.
 enum FromRadioVariant {
+    static let myInfo: UInt8 = 3
     static let nodeInfo: UInt8 = 4
+    static let config: UInt8 = 5
+    static let moduleConfig: UInt8 = 9
     static let channel: UInt8 = 10
+    static let metadata: UInt8 = 13
+    static let deviceUI: UInt8 = 17
+    static let regionPresets: UInt8 = 19
 }

@@ -52,6 +52,7 @@ public struct MeshStage: FoldStage {
         state.channels.trim()
         for stamp in batch.stamps where stamp.isJSON && !state.knowsTopic(of: stamp.source) { learnTopics(&state) }
         for index in batch.stamps.indices where batch.stamps[index].isMeshtastic { state.resolve(index, in: &batch) }
+        batch.places.fill(from: batch.packets.packets)
         batch.channels = state.channels.channels
         batch.carry.oldestRecord = state.seen.oldestRecord
     }
@@ -97,6 +98,7 @@ final class SpareBatches: Sendable {
         batch.stamps.removeAll(keepingCapacity: true)
         batch.channels = []
         batch.signers = [:]
+        batch.places.removeAll()
         batch.carry = Carry()
         let empty = batch
         spares.withLock { spares in

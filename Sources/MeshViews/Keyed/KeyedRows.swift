@@ -36,6 +36,9 @@ struct KeyedRows<Row: KeyedRow>: Sendable {
 
     subscript(place: Int) -> Row { rows[place] }
 
+    /// In no order that means anything.
+    var all: [Row] { rows.indices.filter { places[rows[$0].key] == Int32($0) }.map { rows[$0] } }
+
     @inline(__always)
     mutating func update(_ place: Int, _ change: (inout Row) -> Void) {
         change(&rows[place])

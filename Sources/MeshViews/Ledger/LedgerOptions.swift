@@ -52,10 +52,22 @@ public struct ViewCaps: Sendable, Equatable {
     public var waypoints: Int
     public var traceRoutes: Int
     public var links: Int
+    public var gateways: Int
+    /// Pairs of a gateway and a node that it heard.
+    public var gatewayNodes: Int
+    public var mapReports: Int
+    /// Per node and kind of sensor.
+    public var sensors: Int
+    /// Entries per node.
+    public var nodeHistory: Int
+    /// Per source and part of its configuration.
+    public var radios: Int
 
     public init(
         nodes: Int = 10_000, positions: Int = 5_000, telemetry: Int = 5_000, messages: Int = 50_000, waypoints: Int = 5_000,
-        traceRoutes: Int = 20_000, links: Int = 20_000
+        traceRoutes: Int = 20_000, links: Int = 20_000, gateways: Int = 5_000, gatewayNodes: Int = 100_000,
+        mapReports: Int = 10_000,
+        sensors: Int = 5_000, nodeHistory: Int = 256, radios: Int = 64
     ) {
         self.nodes = nodes
         self.positions = positions
@@ -64,5 +76,11 @@ public struct ViewCaps: Sendable, Equatable {
         self.waypoints = waypoints
         self.traceRoutes = traceRoutes
         self.links = links
+        self.gateways = gateways
+        self.gatewayNodes = gatewayNodes
+        self.mapReports = mapReports
+        self.sensors = sensors
+        self.nodeHistory = nodeHistory
+        self.radios = radios
     }
 }

@@ -11,6 +11,11 @@ enum ViewRegistry {
             WaypointsView(cap: caps.waypoints),
             TraceRoutesView(cap: caps.traceRoutes),
             LinksView(cap: caps.links),
+            GatewaysView(cap: caps.gateways, pairCap: caps.gatewayNodes),
+            MapReportsView(cap: caps.mapReports),
+            SensorsView(cap: caps.sensors),
+            NodeHistoryView(cap: caps.nodeHistory, nodeCap: caps.nodes),
+            RadiosView(cap: caps.radios),
         ]
     }
 }

@@ -1,4 +1,5 @@
 import LMDB
+import Meshtastic
 import Projections
 import ProtobufWire
 
@@ -24,14 +25,12 @@ struct ChannelTraffic: Sendable {
     }
 
     @inline(__always)
-    mutating func count(_ channel: Int32, isFirst: Bool, heard: UInt32) {
-        let index = Int(channel)
+    mutating func count(_ packet: DecodedPacket, _ stamp: MeshBatch.Stamp, heard: UInt32) {
+        let index = Int(stamp.channel)
         guard index >= 0 && index < batchPlaces.count else { return }
         if batchPlaces[index] < 0 { batchPlaces[index] = place(of: batchChannels[index]) }
         let place = batchPlaces[index]
-        rows[place].receptions &+= 1
-        if isFirst { rows[place].packets &+= 1 }
-        rows[place].lastHeard = max(rows[place].lastHeard, heard)
+        rows[place].count(packet, stamp, heard: heard)
         if !isDirty[place] {
             isDirty[place] = true
             dirty.append(place)
@@ -71,5 +70,18 @@ struct ChannelTraffic: Sendable {
     mutating func committed() {
         for place in dirty { isDirty[place] = false }
         dirty.removeAll(keepingCapacity: true)
+    }
+}
+
+extension ChannelRow {
+    @inline(__always)
+    fileprivate mutating func count(_ packet: DecodedPacket, _ stamp: MeshBatch.Stamp, heard: UInt32) {
+        if receptions == 0 { (firstHeard, firstSequence) = (heard, stamp.sequence) }
+        receptions &+= 1
+        if stamp.isFirstReception { packets &+= 1 }
+        lastHeard = max(lastHeard, heard)
+        firstHeard = min(firstHeard, heard)
+        lastSequence = stamp.sequence
+        if packet.opening == .channelKey || packet.opening == .plaintext { hash = packet.channel }
     }
 }

@@ -12,7 +12,8 @@ public struct NodesView: Projection {
     public typealias Batch = MeshBatch
 
     public let name = "nodes"
-    public let version: UInt32 = 2
+    public let version: UInt32 = 3
+    public let oldestReadableVersion: UInt32 = 2
     public var policy: String { "cap=\(cap);newcomer=\(Self.newcomerEvents);\(TimePolicy.text)" }
     public let rowTables = ["nodes", "channels"]
     public let stateTables: [String] = []
@@ -60,7 +61,7 @@ public struct NodesView: Projection {
         }
         guard packet.opening != .invalid, packet.from != 0, packet.from != NodeID.broadcast else { return }
         let heard = stamp.policy(for: packet).time(received: packet.rxTime).time
-        traffic.count(stamp.channel, isFirst: stamp.isFirstReception, heard: heard)
+        traffic.count(packet, stamp, heard: heard)
         let slot = table.slot(of: packet.from, sequence: stamp.sequence, heard: heard)
         let channels = batch.channels  // captured alone: a closure that captures the batch copies it for each packet
         table.update(slot) { $0.hear(packet, stamp, heard: heard, channels) }

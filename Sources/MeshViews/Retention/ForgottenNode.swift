@@ -1,4 +1,5 @@
 import LMDB
+import Meshtastic
 import Projections
 import ProtobufWire
 
@@ -14,7 +15,10 @@ public struct ForgottenNode: Sendable, Hashable {
     }
 
     /// Views whose rows are known to be of which node.
-    static let views: Set<String> = ["nodes", "positions", "telemetry", "messages", "waypoints", "traceroutes", "links"]
+    static let views: Set<String> = [
+        "nodes", "positions", "telemetry", "messages", "waypoints", "traceroutes", "links", "gateways", "mapreports", "sensors",
+        "nodehistory", "radios",
+    ]
 
     /// Copies a view's baseline without what is of the node.
     func leave(_ copy: BaselineCopy, of view: String) throws(StorageError) {
@@ -25,6 +29,7 @@ public struct ForgottenNode: Sendable, Hashable {
             }
         }
         let prefix = bigEndian(number)
+        let sources = view == "radios" ? try ownSources(copy) : []
         for name in try copy.tableNames() {
             try copy.copy(name) { (key, value) throws(StorageError) in
                 switch (view, name) {
@@ -32,8 +37,19 @@ public struct ForgottenNode: Sendable, Hashable {
                 case ("messages", "messages"): isOfNode(message: key, value) ? nil : value.asArray
                 case ("messages", "counts"): less(value, by: gone[key.asArray] ?? 0)
                 case ("messages", "packets"), ("messages", "waiting"), ("nodes", "nodes"), ("positions", "positions"),
-                    ("positions", "counts"), ("telemetry", "telemetry"), ("telemetry", "counts"):
+                    ("positions", "counts"), ("telemetry", "telemetry"), ("telemetry", "counts"), ("sensors", "sensors"),
+                    ("sensors", "counts"), ("nodehistory", "nodehistory"), ("nodehistory", "counts"):
                     key.starts(with: prefix) ? nil : value.asArray
+                case ("gateways", "gateways"): isOfNode(GatewayRow.self, key, value) ? nil : value.asArray
+                case ("gateways", "gateway_nodes"): isOfNode(GatewayNodeRow.self, key, value) ? nil : value.asArray
+                case ("mapreports", "mapreports"): isOfNode(MapReportRow.self, key, value) ? nil : value.asArray
+                case ("nodehistory", "hardware"): isOfNode(HardwareRow.self, key, value) ? nil : value.asArray
+                case ("nodehistory", "identities"): isOfNode(NodeIdentity.self, key, value) ? nil : value.asArray
+                case ("nodehistory", "radio_nodes"): isOfNode(RadioNode.self, key, value) ? nil : value.asArray
+                case ("radios", "radios"), ("radios", "counts"):
+                    sources.contains(key.bigEndianUInt32(at: 0)) ? nil : value.asArray
+                // Eight bytes whose first is 0: the source follows it.
+                case ("radios", "last"): sources.contains(key.bigEndianUInt32(at: 1)) ? nil : value.asArray
                 case ("waypoints", "waypoints"): isOfNode(WaypointRow.self, key, value) ? nil : value.asArray
                 case ("traceroutes", "traceroutes"): isOfNode(TraceRouteRow.self, key, value) ? nil : value.asArray
                 case ("links", "links"): isOfNode(LinkRow.self, key, value) ? nil : value.asArray
@@ -42,6 +58,18 @@ public struct ForgottenNode: Sendable, Hashable {
             }
         }
         try copy.finish()
+    }
+
+    /// The sources whose radio has said that it is the node.
+    private func ownSources(_ copy: BaselineCopy) throws(StorageError) -> Set<UInt32> {
+        var sources: Set<UInt32> = []
+        try copy.forEach("radios") { (key, value) throws(StorageError) in
+            guard let row = RadioRow(key: key, value: value) else { return }
+            let owner = try? MyNodeInfo(decoding: row.content.rawSpan).number  // a broken one is of nobody
+            let isOwn = row.part == .myInfo && owner == number
+            if isOwn || row.node == number { sources.insert(row.source) }
+        }
+        return sources
     }
 
     /// What the fold carries of a node has its number behind a byte that says what it is; of sources, that byte is another.

@@ -8,10 +8,18 @@ public struct ChannelRow: Sendable, Equatable {
     public var channel: ChannelIdentity
     public var packets: UInt64 = 0
     public var receptions: UInt64 = 0
-    /// Seconds since 1970.
+    /// Seconds since 1970; 0 for unknown.
+    public var firstHeard: UInt32 = 0
     public var lastHeard: UInt32 = 0
+    public var firstSequence: UInt64 = 0
+    public var lastSequence: UInt64 = 0
+    /// The hash under which its packets were encrypted; nil where all came in clear, or privately encrypted.
+    public var hash: UInt32?
 
-    init(channel: ChannelIdentity) { self.channel = channel }
+    init(channel: ChannelIdentity) {
+        self.channel = channel
+        hash = channel.hash
+    }
 
     var key: [UInt8] {
         if let hash = channel.hash {
@@ -29,6 +37,10 @@ public struct ChannelRow: Sendable, Equatable {
         writer.varint(5, receptions)
         writer.fixed32(6, lastHeard)
         if channel.isReadable { writer.bool(7, true) }
+        if firstHeard != 0 { writer.fixed32(8, firstHeard) }
+        writer.present(9, firstSequence)
+        writer.present(10, lastSequence)
+        if channel.isReadable, let hash { writer.varint(11, UInt64(hash)) }
     }
 
     static func decode(_ value: RawSpan) -> ChannelRow? {
@@ -39,10 +51,14 @@ public struct ChannelRow: Sendable, Equatable {
                 switch field.number {
                 case 1: row.channel.name = reader.bytes(field).asRepairedString
                 case 2: row.channel.keyFingerprint = field.scalar
-                case 3: row.channel.hash = field.asUInt32
+                case 3: (row.channel.hash, row.hash) = (field.asUInt32, field.asUInt32)
                 case 4: row.packets = field.scalar
                 case 5: row.receptions = field.scalar
                 case 6: row.lastHeard = field.asUInt32
+                case 8: row.firstHeard = field.asUInt32
+                case 9: row.firstSequence = field.scalar
+                case 10: row.lastSequence = field.scalar
+                case 11: row.hash = field.asUInt32
                 default: continue
                 }
             }

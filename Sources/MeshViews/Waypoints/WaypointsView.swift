@@ -26,13 +26,8 @@ struct WaypointsView: KeyedView {
     }
 
     mutating func fold(_ batch: MeshBatch, after checkpoint: EventSequence, in context: inout FoldContext) {
-        let stamps = batch.stamps.span
-        let packets = batch.packets.packets.span
-        for index in packets.indices {
-            guard packets[index].port == Port.waypoint, stamps[index].isFirstReadable, packets[index].failure == nil,
-                stamps[index].sequence > checkpoint.rawValue
-            else { continue }
-            add(packets[index], stamps[index], batch, &context)
+        batch.forEach(.waypoints, after: checkpoint) { packet, stamp in
+            if stamp.isFirstReadable, packet.failure == nil { add(packet, stamp, batch, &context) }
         }
     }
 
@@ -119,17 +114,13 @@ extension WaypointRow {
         latitudeE7 = isPlaced ? waypoint.latitudeE7 : nil
         longitudeE7 = isPlaced ? waypoint.longitudeE7 : nil
         lockedTo = waypoint.lockedTo
-        name = Self.cut(waypoint.name, WaypointsView.mostNameScalars)
-        details = Self.cut(waypoint.description, WaypointsView.mostDetailScalars)
+        name = waypoint.name.cut(toScalars: WaypointsView.mostNameScalars)
+        details = waypoint.description.cut(toScalars: WaypointsView.mostDetailScalars)
         icon = waypoint.icon
         geofenceRadius = waypoint.geofenceRadius
         boundingBox = waypoint.boundingBox
         notifiesOnEnter = waypoint.notifyOnEnter
         notifiesOnExit = waypoint.notifyOnExit
         notifiesFavoritesOnly = waypoint.notifyFavoritesOnly
-    }
-
-    private static func cut(_ text: String, _ most: Int) -> String {
-        text.utf8.count <= most ? text : String(String.UnicodeScalarView(text.unicodeScalars.prefix(most)))
     }
 }

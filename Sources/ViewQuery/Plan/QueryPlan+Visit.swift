@@ -19,7 +19,9 @@ extension QueryPlan {
         guard let index = source.layout.index else {
             var walk = KeyWalk(source, try transaction.cursor(rows), isReversed: isReversed, after: last)
             while try walk.next() {
-                guard walk.key.byteCount == source.layout.byteCount else { throw Self.malformed(store) }
+                // Rows that name no property of their keys have keys of any length.
+                let length = source.layout.byteCount
+                guard length == 0 || walk.key.byteCount == length else { throw Self.malformed(store) }
                 guard try body(walk.key, walk.value, walk.key) else { return }
             }
             return

@@ -1,0 +1,26 @@
+import MeshViews
+import Meshtastic
+
+extension ExportCommand {
+    /// Subjects whose rows are few.
+    func exportMore(_ subject: ExportSubject, _ ledger: Ledger, _ node: UInt32?, _ query: RowQuery) throws {
+        switch subject {
+        case .gateways: try write(try ledger.gateways(query).filter { $0.gateway == node ?? $0.gateway }, ledger.gatewayColumns())
+        case .gatewayNodes: try write(try ledger.gatewayNodes(of: node, query), ledger.gatewayNodeColumns())
+        case .mapreports: try write(try ledger.mapReports(of: node, query), ledger.mapReportColumns())
+        case .sensors: try write(try ledger.sensors(of: node, query), ledger.sensorColumns())
+        case .nodehistory: try write(try ledger.nodeHistory(of: node, query), ledger.nodeChangeColumns())
+        case .hardware: try write(try ledger.hardwareRows(of: node, query), ledger.hardwareColumns())
+        case .radios:
+            try write(try ledger.radios(isHistory: true, query).filter { $0.node == node ?? $0.node }, ledger.radioColumns())
+        case .channels: try write(try ledger.channels(), ChannelRow.columns)
+        case .quarantine:
+            try write(try ledger.quarantine(limit: query.limit, offset: query.offset), QuarantineRow.columns)
+        case .events, .nodes, .positions, .telemetry, .messages, .waypoints, .traceroutes, .links: return
+        }
+    }
+
+    private func write<Row>(_ rows: [Row], _ columns: [Column<Row>]) throws {
+        write(columns) { writer in for row in rows { writer.write(row) } }
+    }
+}

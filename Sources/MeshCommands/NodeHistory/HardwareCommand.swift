@@ -1,0 +1,68 @@
+import ArgumentParser
+import MeshViews
+import Meshtastic
+
+struct HardwareCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "hardware", abstract: "The hardware models that were heard of, and their nodes.",
+        discussion: """
+            Several build targets may share a model; those are listed that radios told their clients.
+
+              meshledger hardware
+              meshledger hardware --model HELTEC_V3 --format json
+            """)
+
+    @OptionGroup var ledger: LedgerOption
+    @OptionGroup var output: OutputOptions
+    @Option(help: "Only this model: its name or number.") var model: String?
+
+    func run() async throws {
+        try await ledger.reading { ledger in
+            let writer = output.writer(HardwareModelRow.columns)
+            for row in try ledger.hardware(model: model.map(Self.number)) { writer.write(row) }
+            writer.finish(emptyNote: "no hardware")
+        }
+    }
+
+    static func number(_ text: String) throws -> UInt32 {
+        if let number = UInt32(text) { return number }
+        let values = FieldTable.standard.enumeration(named: "HardwareModel")?.values ?? []
+        guard let value = values.first(where: { $0.name == text.uppercased() }), let number = UInt32(exactly: value.number) else {
+            throw CommandError(
+                .usage, "no hardware model is called \(text); `meshledger hardware` lists those that were heard of")
+        }
+        return number
+    }
+}
+
+extension HardwareModelRow {
+    static var columns: [Column<HardwareModelRow>] {
+        [
+            Column("model") { .name($0.model, of: "HardwareModel") },
+            Column("number") { .number($0.model) },
+            Column("nodes", shown: { String($0.nodes.count) }) { .list($0.nodes.map { .node($0) }) },
+            Column("former_nodes", shown: { String($0.formerNodes.count) }) { .list($0.formerNodes.map { .node($0) }) },
+            Column("targets", canCut: true) { .list($0.targets.map { .text($0) }) },
+            Column("firmware", canCut: true) { .list($0.firmware.map { .text($0) }) },
+            Column("first_time", heading: "first heard") { .time($0.firstTime) },
+            Column("time", heading: "last heard") { .time($0.time) },
+        ]
+    }
+}
+
+extension HardwareRow {
+    static var columns: [Column<HardwareRow>] {
+        [
+            Column("model") { .name($0.model, of: "HardwareModel") },
+            Column("number") { .number($0.model) },
+            Column("node") { .text(NodeID.text($0.node)) },
+            Column("time") { .time($0.time) },
+            Column("first_time") { .time($0.firstTime) },
+            Column("count") { .unsigned($0.count) },
+            Column("firmware") { .optional($0.firmware) },
+            Column("target") { .optional($0.target) },
+            Column("first_sequence") { .unsigned($0.firstSequence) },
+            Column("sequence") { .unsigned($0.sequence) },
+        ]
+    }
+}

@@ -1,0 +1,69 @@
+public import ArgumentParser
+public import MeshViews
+import Meshtastic
+import ProtobufWire
+
+extension SensorKind: ExpressibleByArgument {
+    public init?(argument: String) {
+        guard let found = SensorKind.allCases.first(where: { "\($0)" == argument }) else { return nil }
+        self = found
+    }
+
+    public static var allValueStrings: [String] { allCases.map { "\($0)" } }
+}
+
+struct SensorsCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "sensors",
+        abstract: "What detection sensors, counters of people, range tests and store-and-forward nodes sent, the newest first.",
+        discussion: """
+              meshledger sensors --kind detection --since '1d ago'
+              meshledger sensors --node '!7efeee00' --kind paxcounter --format csv
+            """)
+
+    @OptionGroup var ledger: LedgerOption
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var times: TimeOptions
+    @OptionGroup var page: PageOptions
+    @Option(help: "Only this node: !hex, a number, or its name.") var node: NodeArgument?
+    @Option(help: "Only this kind.") var kind: SensorKind?
+    @Option(help: "Only what came on this channel.") var channel: String?
+
+    func run() async throws {
+        try await ledger.reading { ledger in
+            let writer = output.writer(try ledger.sensorColumns())
+            let query = page.query(times, channel: channel)
+            for row in try ledger.sensors(of: node?.number(in: ledger), kind: kind, query) { writer.write(row) }
+            writer.finish(emptyNote: "nothing of sensors")
+        }
+    }
+}
+
+extension SensorRow {
+    static var columns: [Column<SensorRow>] {
+        [
+            Column("time") { .time($0.time) },
+            Column("node") { .text(NodeID.text($0.node)) },
+            Column("kind") { .text("\($0.kind)") },
+            Column("content", canCut: true, shown: { $0.text ?? $0.content.summary }) { $0.content },
+            Column("gateway") { .node($0.gateway) },
+            Column("snr", unit: "dB") { $0.rssi == nil && $0.snr == 0 ? .null : .float($0.snr) },
+            Column("rssi", unit: "dBm") { .number($0.rssi) },
+            Column("hops_away", heading: "hops") { .number($0.hopsAway) },
+            Column("to", isDetail: true) { .text(NodeID.text($0.to)) },
+            Column("channel", isDetail: true) { .optional($0.channel) },
+            Column("time_source", isDetail: true) { .text("\($0.timeSource)") },
+            Column("packet_id", isDetail: true) { .number($0.packetID) },
+            Column("sequence", isDetail: true) { .unsigned($0.sequence) },
+        ]
+    }
+
+    /// Every field by its name; of a text, the text.
+    private var content: CellValue {
+        switch kind {
+        case .detection, .rangeTest: .object([CellMember(name: "text", value: .text(text ?? ""))])
+        case .paxcounter: CellValue(Dissector.dissect(payload.rawSpan, message: "Paxcount").json)
+        case .storeForward: CellValue(Dissector.dissect(payload.rawSpan, message: "StoreAndForward").json)
+        }
+    }
+}

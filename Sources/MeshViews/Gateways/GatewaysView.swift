@@ -1,0 +1,131 @@
+import EventLog
+import LMDB
+import Meshtastic
+import Projections
+
+/// What each gateway heard, and of whom.
+struct GatewaysView: Projection {
+    typealias Batch = MeshBatch
+
+    let name = "gateways"
+    let version: UInt32 = 1
+    var policy: String { "cap=\(cap);pairs=\(pairCap);\(TimePolicy.text)" }
+    let rowTables = ["gateways", "gateway_nodes"]
+    let stateTables: [String] = []
+    let cap: Int
+    let pairCap: Int
+
+    private var gateways: KeyedRows<GatewayRow>
+    private var pairs: KeyedRows<GatewayNodeRow>
+
+    init(cap: Int = 5_000, pairCap: Int = 100_000) {
+        self.cap = cap
+        self.pairCap = pairCap
+        gateways = KeyedRows(cap: cap)
+        pairs = KeyedRows(cap: pairCap)
+    }
+
+    var pendingBytes: Int { gateways.pendingCount * 200 + pairs.pendingCount * 100 }
+
+    mutating func load(_ store: ViewStore) throws(StorageError) {
+        let transaction = try store.environment.beginRead()
+        try gateways.load(transaction, store.table("gateways"))
+        try pairs.load(transaction, store.table("gateway_nodes"))
+    }
+
+    mutating func fold(_ batch: MeshBatch, after checkpoint: EventSequence, in context: inout FoldContext) {
+        let stamps = batch.stamps.span
+        let packets = batch.packets.packets.span
+        for index in packets.indices where packets[index].gateway != 0 && stamps[index].sequence > checkpoint.rawValue {
+            hear(packets[index], stamps[index], &context)
+        }
+    }
+
+    @inline(__always)
+    private mutating func hear(_ packet: DecodedPacket, _ stamp: MeshBatch.Stamp, _ context: inout FoldContext) {
+        guard packet.hasPacket, packet.opening != .invalid, packet.from != 0, packet.from != NodeID.broadcast else { return }
+        let time = stamp.policy(for: packet).time(received: packet.rxTime).time
+        context.want(.debounced)
+        let isOwn = packet.from == packet.gateway
+        var isNewPair = false
+        if !isOwn {
+            let key = GatewayNodeRow.key(packet.gateway, packet.from)
+            if let place = pairs.place(of: key) {
+                pairs.update(place) { $0.hear(packet, stamp, at: time) }
+            } else {
+                var row = GatewayNodeRow(gateway: packet.gateway, node: packet.from)
+                row.hear(packet, stamp, at: time)
+                pairs.insert(row)
+                isNewPair = true
+            }
+        }
+        if let place = gateways.place(of: UInt64(packet.gateway)) {
+            gateways.update(place) { $0.hear(packet, stamp, at: time, isNewPair: isNewPair) }
+        } else {
+            var row = GatewayRow(gateway: packet.gateway)
+            row.hear(packet, stamp, at: time, isNewPair: isNewPair)
+            gateways.insert(row)
+        }
+    }
+
+    func write(to transaction: inout WriteTransaction, store: ViewStore) throws(StorageError) {
+        try gateways.write(to: &transaction, store.table("gateways"))
+        try pairs.write(to: &transaction, store.table("gateway_nodes"))
+    }
+
+    mutating func committed() {
+        gateways.committed()
+        pairs.committed()
+    }
+}
+
+extension DecodedPacket {
+    /// How well the gateway itself heard it: both are nil where it did not say, or did not hear it over the air.
+    @inline(__always)
+    fileprivate var strength: (snr: Float?, rssi: Int32?) {
+        guard from != gateway, !flags.contains(.viaMQTT) else { return (nil, nil) }
+        let rssi = hasRSSI && rxRSSI != 0 ? rxRSSI : nil
+        return ((rxSNR != 0 || rssi != nil) && rxSNR.isFinite ? rxSNR : nil, rssi)
+    }
+}
+
+extension GatewayRow {
+    @inline(__always)
+    fileprivate mutating func hear(
+        _ packet: DecodedPacket, _ stamp: MeshBatch.Stamp, at time: UInt32, isNewPair: Bool
+    ) {
+        if receptions == 0 { (firstTime, firstSequence) = (time, stamp.sequence) }
+        receptions &+= 1
+        self.time = max(self.time, time)
+        firstTime = min(firstTime, time)
+        sequence = stamp.sequence
+        if stamp.isFirstReception { packets &+= 1 }
+        if !packet.isOpen { unreadable &+= 1 }
+        if packet.flags.contains(.viaMQTT) { viaMQTT &+= 1 }
+        if packet.from == gateway { own &+= 1 }
+        if isNewPair { nodes &+= 1 }
+        let (snr, rssi) = packet.strength
+        if let snr {
+            lowestSNR = min(lowestSNR ?? snr, snr)
+            highestSNR = max(highestSNR ?? snr, snr)
+        }
+        if let rssi {
+            lowestRSSI = min(lowestRSSI ?? rssi, rssi)
+            highestRSSI = max(highestRSSI ?? rssi, rssi)
+        }
+        let source = stamp.source.rawValue
+        if sources.last != source, sources.count < Self.mostSources, !sources.contains(source) { sources.append(source) }
+    }
+}
+
+extension GatewayNodeRow {
+    @inline(__always)
+    fileprivate mutating func hear(_ packet: DecodedPacket, _ stamp: MeshBatch.Stamp, at time: UInt32) {
+        if receptions == 0 { (firstTime, firstSequence) = (time, stamp.sequence) }
+        receptions &+= 1
+        self.time = max(self.time, time)
+        firstTime = min(firstTime, time)
+        sequence = stamp.sequence
+        if let snr = packet.strength.snr { highestSNR = max(highestSNR ?? snr, snr) }
+    }
+}

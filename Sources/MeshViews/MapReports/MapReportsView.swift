@@ -1,0 +1,87 @@
+import EventLog
+import LMDB
+import Meshtastic
+import Projections
+import ProtobufWire
+
+/// What gateways tell the public map about themselves: the newest report of each.
+struct MapReportsView: KeyedView {
+    let name = "mapreports"
+    let version: UInt32 = 1
+    var policy: String { "cap=\(cap);\(TimePolicy.text)" }
+    let cap: Int
+
+    /// In Unicode scalars: firmware sends at most 39 bytes of a name.
+    static let mostNameScalars = 64
+
+    static let bytesPerRow = 250
+    var rows: KeyedRows<MapReportRow>
+
+    init(cap: Int = 10_000) {
+        self.cap = cap
+        rows = KeyedRows(cap: cap)
+    }
+
+    mutating func fold(_ batch: MeshBatch, after checkpoint: EventSequence, in context: inout FoldContext) {
+        batch.forEach(.mapReports, after: checkpoint) { packet, stamp in
+            if stamp.isFirstReadable, packet.failure == nil { add(packet, stamp, batch, &context) }
+        }
+    }
+
+    private mutating func add(
+        _ packet: DecodedPacket, _ stamp: MeshBatch.Stamp, _ batch: MeshBatch, _ context: inout FoldContext
+    ) {
+        let report: MapReport
+        do {
+            report = try MapReport(decoding: batch.packets.payload(of: packet))
+        } catch {
+            return  // the nodes view has put it into quarantine
+        }
+        let (time, source) = stamp.policy(for: packet).time(received: packet.rxTime)
+        let isNewest: Bool
+        let place: Int
+        if let known = rows.place(of: UInt64(packet.from)) {
+            place = known
+            isNewest = time >= rows[known].time
+        } else {
+            var row = MapReportRow(node: packet.from)
+            (row.time, row.firstTime, row.firstSequence) = (time, time, stamp.sequence)
+            rows.insert(row)
+            guard let made = rows.place(of: UInt64(packet.from)) else { return context.want(.debounced) }
+            place = made
+            isNewest = true
+        }
+        let channel = batch.channelName(stamp)
+        rows.update(place) { row in
+            row.reports &+= 1
+            row.firstTime = min(row.firstTime, time)
+            row.mostOnlineLocalNodes = max(row.mostOnlineLocalNodes, report.onlineLocalNodes)
+            guard isNewest else { return }
+            (row.time, row.timeSource, row.sequence, row.channel) = (time, source, stamp.sequence, channel)
+            row.fill(from: report)
+        }
+        context.want(.debounced)
+    }
+}
+
+extension MapReportRow {
+    fileprivate mutating func fill(from report: MapReport) {
+        longName = report.longName.cut(toScalars: MapReportsView.mostNameScalars)
+        shortName = report.shortName.cut(toScalars: MapReportsView.mostNameScalars)
+        role = report.role
+        hardwareModel = report.hardwareModel
+        firmware = report.firmwareVersion.cut(toScalars: MapReportsView.mostNameScalars)
+        region = report.region
+        modemPreset = report.modemPreset
+        hasDefaultChannel = report.hasDefaultChannel
+        let isPlaced =
+            (report.latitudeE7 != 0 || report.longitudeE7 != 0)
+            && PositionsView.isOnTheGlobe(report.latitudeE7, report.longitudeE7)
+        latitudeE7 = isPlaced ? report.latitudeE7 : nil
+        longitudeE7 = isPlaced ? report.longitudeE7 : nil
+        altitude = report.altitude
+        precisionBits = report.positionPrecision
+        onlineLocalNodes = report.onlineLocalNodes
+        hasOptedReportLocation = report.hasOptedReportLocation
+    }
+}

@@ -1,0 +1,16 @@
+/// Which nodes have announced a public key as their first.
+struct KeyHolders: Sendable {
+    private var nodes: [[UInt8]: [UInt32]] = [:]
+    private var entries = 0
+
+    /// How many are remembered, also of nodes that are forgotten by now.
+    var count: Int { entries }
+
+    mutating func add(_ key: [UInt8], of node: UInt32) {
+        nodes[key, default: []].append(node)
+        entries += 1
+    }
+
+    /// The one that announced the key last, of those that are still known with it.
+    func last(of key: [UInt8], where isHolder: (UInt32) -> Bool) -> UInt32? { nodes[key]?.last(where: isHolder) }
+}

@@ -1,0 +1,180 @@
+import EventLog
+import LMDB
+import Meshtastic
+import Projections
+import ProtobufWire
+
+/// What nodes said of themselves over time: an entry for each event that told something new, and an index from hardware models to nodes.
+struct NodeHistoryView: Projection {
+    typealias Batch = MeshBatch
+
+    let name = "nodehistory"
+    let version: UInt32 = 1
+    var policy: String { "cap=\(cap);nodes=\(nodeCap);\(TimePolicy.text)" }
+    let rowTables = ["nodehistory", "hardware"]
+    let stateTables = ["counts", "identities", "radio_nodes"]
+    /// The most entries of a node.
+    let cap: Int
+    let nodeCap: Int
+
+    static let mostRadios = 10_000
+
+    private var series: SeriesBuffer
+    private var identities: KeyedRows<NodeIdentity>
+    private var hardware: KeyedRows<HardwareRow>
+    private var radios = KeyedRows<RadioNode>(cap: Self.mostRadios)
+    private var holders = KeyHolders()
+
+    init(cap: Int = 256, nodeCap: Int = 10_000) {
+        self.cap = cap
+        self.nodeCap = nodeCap
+        series = SeriesBuffer(prefixLength: 4, cap: cap)
+        identities = KeyedRows(cap: nodeCap)
+        hardware = KeyedRows(cap: nodeCap * 2)
+    }
+
+    var pendingBytes: Int {
+        series.pendingBytes + identities.pendingCount * 250 + hardware.pendingCount * 100 + radios.pendingCount * 50
+    }
+
+    mutating func load(_ store: ViewStore) throws(StorageError) {
+        try series.fit(store, rows: store.table("nodehistory"), counts: store.table("counts"))
+        let transaction = try store.environment.beginRead()
+        try identities.load(transaction, store.table("identities"))
+        try hardware.load(transaction, store.table("hardware"))
+        try radios.load(transaction, store.table("radio_nodes"))
+        findHolders()
+    }
+
+    private mutating func findHolders() {
+        holders = KeyHolders()
+        for identity in identities.all.filter({ !$0.firstKey.isEmpty }).sorted(by: { $0.keySequence < $1.keySequence }) {
+            holders.add(identity.firstKey, of: identity.node)
+        }
+    }
+
+    mutating func fold(_ batch: MeshBatch, after checkpoint: EventSequence, in context: inout FoldContext) {
+        batch.forEach(.introductions, after: checkpoint) { packet, stamp in
+            guard let told = introduction(packet, stamp, batch) else { return }
+            learn(told, packet, stamp)
+            context.want(.debounced)
+        }
+    }
+
+    /// What the event tells of a node. Bytes that are no message are in the quarantine of the nodes view, or, of metadata, in the log.
+    private mutating func introduction(
+        _ packet: DecodedPacket, _ stamp: MeshBatch.Stamp, _ batch: MeshBatch
+    ) -> NodeIntroduction? {
+        let payload = batch.packets.payload(of: packet)
+        do throws(WireError) {
+            guard packet.hasPacket else { return try ofRadio(packet, stamp, payload) }
+            guard stamp.isFirstReadable, packet.failure == nil else { return nil }
+            guard packet.port == Port.nodeInfo else { return NodeIntroduction(try MapReport(decoding: payload), of: packet.from) }
+            return NodeIntroduction(try User(decoding: payload), of: packet.from, .nodeInfo)
+        } catch {
+            return nil
+        }
+    }
+
+    private mutating func ofRadio(
+        _ packet: DecodedPacket, _ stamp: MeshBatch.Stamp, _ payload: RawSpan
+    ) throws(WireError) -> NodeIntroduction? {
+        let source = stamp.source.rawValue
+        switch packet.fromRadio {
+        case FromRadioVariant.nodeInfo:
+            let info = try NodeInfo(decoding: payload)
+            guard let user = info.user, info.number != 0, info.number != NodeID.broadcast else { return nil }
+            return NodeIntroduction(user, of: info.number, .nodeList)
+        case FromRadioVariant.myInfo:
+            let info = try MyNodeInfo(decoding: payload)
+            var radio = RadioNode(source: source)
+            radio.node = info.number
+            radio.target = info.environment.cut(toScalars: NodeIntroduction.mostScalars)
+            let time = stamp.policy(for: packet).time(received: 0).time
+            if let place = radios.place(of: UInt64(source)) {
+                radio.time = max(radios[place].time, time)
+                radios.update(place) { $0 = radio }
+            } else {
+                radio.time = time
+                radios.insert(radio)
+            }
+            return nil
+        default:
+            guard let place = radios.place(of: UInt64(source)) else { return nil }
+            let radio = radios[place]
+            guard radio.node != 0, radio.node != NodeID.broadcast else { return nil }
+            return NodeIntroduction(try DeviceMetadata(decoding: payload), of: radio)
+        }
+    }
+
+    private mutating func learn(_ told: NodeIntroduction, _ packet: DecodedPacket, _ stamp: MeshBatch.Stamp) {
+        let (time, source) = stamp.policy(for: packet).time(received: packet.rxTime)
+        let known = identities.place(of: UInt64(told.node))
+        var identity = known.map { identities[$0] } ?? NodeIdentity(node: told.node)
+        let before = identity
+        var changes = identity.learn(told, sequence: stamp.sequence)
+        identity.time = max(identity.time, time)
+        var shared: UInt32 = 0
+        if changes.contains(.firstKey) {
+            let (key, node) = (identity.firstKey, told.node)
+            shared =
+                holders.last(of: key) { other in
+                    other != node && identities.place(of: UInt64(other)).map { identities[$0].firstKey == key } ?? false
+                } ?? 0
+            if shared != 0 { changes.insert(.sharedKey) }
+        }
+        if let known {
+            if identity != before { identities.update(known) { $0 = identity } }
+        } else {
+            identities.insert(identity)
+        }
+        if changes.contains(.firstKey) {
+            holders.add(identity.firstKey, of: told.node)
+            // Of nodes that are forgotten by now.
+            if holders.count > max(nodeCap, 1) * 4 { findHolders() }
+        }
+        if told.hardwareModel != 0 { note(told, at: time, stamp) }
+        guard !changes.isEmpty else { return }
+        var row = NodeChangeRow(node: told.node, time: time, sequence: stamp.sequence)
+        row.timeSource = source
+        (row.changes, row.kind, row.sameKeyAs, row.gateway) = (changes, told.kind, shared, packet.gateway)
+        (row.longName, row.shortName, row.role) = (identity.longName, identity.shortName, identity.role)
+        (row.hardwareModel, row.firmware, row.publicKey) = (identity.hardwareModel, identity.firmware, told.publicKey)
+        series.append(prefix: UInt64(told.node), time: time, sequence: stamp.sequence) { row.encode(to: &$0) }
+    }
+
+    private mutating func note(_ told: NodeIntroduction, at time: UInt32, _ stamp: MeshBatch.Stamp) {
+        let place: Int
+        if let known = hardware.place(of: HardwareRow.key(told.hardwareModel, told.node)) {
+            place = known
+        } else {
+            var row = HardwareRow(model: told.hardwareModel, node: told.node)
+            (row.time, row.firstTime, row.firstSequence) = (time, time, stamp.sequence)
+            hardware.insert(row)
+            guard let made = hardware.place(of: row.key) else { return }
+            place = made
+        }
+        hardware.update(place) { row in
+            row.count &+= 1
+            row.sequence = stamp.sequence
+            row.time = max(row.time, time)
+            row.firstTime = min(row.firstTime, time)
+            if !told.firmware.isEmpty { row.firmware = told.firmware }
+            if !told.target.isEmpty { row.target = told.target }
+        }
+    }
+
+    func write(to transaction: inout WriteTransaction, store: ViewStore) throws(StorageError) {
+        try series.write(to: &transaction, rows: store.table("nodehistory"), counts: store.table("counts"))
+        try identities.write(to: &transaction, store.table("identities"))
+        try hardware.write(to: &transaction, store.table("hardware"))
+        try radios.write(to: &transaction, store.table("radio_nodes"))
+    }
+
+    mutating func committed() {
+        series.removeAll()
+        identities.committed()
+        hardware.committed()
+        radios.committed()
+    }
+}

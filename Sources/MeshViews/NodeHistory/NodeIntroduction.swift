@@ -1,0 +1,84 @@
+import Meshtastic
+
+/// What one event tells of a node. Empty texts, the model 0 and a nil role are not told.
+struct NodeIntroduction {
+    var node: UInt32
+    var kind: IntroductionKind
+    var longName = ""
+    var shortName = ""
+    var hardwareModel: UInt32 = 0
+    var role: UInt32?
+    var firmware = ""
+    /// 32 bytes, or empty.
+    var publicKey: [UInt8] = []
+    var target = ""
+
+    /// Whoever writes long texts must not fill memory. In Unicode scalars; firmware sends at most 39 bytes.
+    static let mostScalars = 64
+
+    init(_ user: User, of node: UInt32, _ kind: IntroductionKind) {
+        self.node = node
+        self.kind = kind
+        longName = user.longName.cut(toScalars: Self.mostScalars)
+        shortName = user.shortName.cut(toScalars: Self.mostScalars)
+        hardwareModel = user.hardwareModel
+        role = user.longName.isEmpty && user.shortName.isEmpty ? nil : user.role
+        if user.publicKey.count == 32 { publicKey = user.publicKey }
+    }
+
+    init(_ report: MapReport, of node: UInt32) {
+        self.node = node
+        kind = .mapReport
+        longName = report.longName.cut(toScalars: Self.mostScalars)
+        shortName = report.shortName.cut(toScalars: Self.mostScalars)
+        hardwareModel = report.hardwareModel
+        role = report.longName.isEmpty ? nil : report.role
+        firmware = report.firmwareVersion.cut(toScalars: Self.mostScalars)
+    }
+
+    init(_ metadata: DeviceMetadata, of radio: RadioNode) {
+        node = radio.node
+        kind = .metadata
+        hardwareModel = metadata.hardwareModel
+        role = metadata.role
+        firmware = metadata.firmwareVersion.cut(toScalars: Self.mostScalars)
+        target = radio.target
+    }
+}
+
+extension NodeIdentity {
+    /// Takes over what is told, and says what is new. Nothing never replaces something, and the first key stays.
+    mutating func learn(_ told: NodeIntroduction, sequence: UInt64) -> NodeChanges {
+        var changes: NodeChanges = []
+        if !told.longName.isEmpty, told.longName != longName {
+            longName = told.longName
+            changes.insert(.longName)
+        }
+        if !told.shortName.isEmpty, told.shortName != shortName {
+            shortName = told.shortName
+            changes.insert(.shortName)
+        }
+        if told.hardwareModel != 0, told.hardwareModel != hardwareModel {
+            hardwareModel = told.hardwareModel
+            changes.insert(.hardware)
+        }
+        if let new = told.role, new != role {
+            role = new
+            changes.insert(.role)
+        }
+        if !told.firmware.isEmpty, told.firmware != firmware {
+            firmware = told.firmware
+            changes.insert(.firmware)
+        }
+        guard !told.publicKey.isEmpty, told.publicKey != lastKey else { return changes }
+        lastKey = told.publicKey
+        if firstKey.isEmpty {
+            firstKey = told.publicKey
+            keySequence = sequence
+            changes.insert(.firstKey)
+        } else {
+            changes.insert(told.publicKey == firstKey ? .firstKeyAgain : .otherKey)
+        }
+        return changes
+    }
+}

@@ -1,0 +1,27 @@
+import ProtobufWire
+public import ViewQuery
+
+/// Its keys have no fixed length, so no part of a predicate becomes a range of them.
+extension ChannelRow: QueryRow {
+    public static let view = "nodes"
+    public static let table = "channels"
+
+    public static let columns: [RowColumn<ChannelRow>] = [
+        RowColumn("channel", \.channel) { $0.channel },
+        RowColumn("name", \.channel.name) { $0.channel.name },
+        RowColumn("keyFingerprint", \.channel.keyFingerprint) { $0.channel.keyFingerprint },
+        RowColumn("isReadable", \.channel.isReadable) { $0.channel.isReadable },
+        RowColumn("hash", \.hash) { $0.hash },
+        RowColumn("packets", \.packets) { $0.packets },
+        RowColumn("receptions", \.receptions) { $0.receptions },
+        RowColumn("firstHeard", \.firstHeard) { $0.firstHeard },
+        RowColumn("lastHeard", \.lastHeard) { $0.lastHeard },
+        RowColumn("firstSequence", \.firstSequence) { $0.firstSequence },
+        RowColumn("lastSequence", \.lastSequence) { $0.lastSequence },
+    ]
+
+    public init?(key: RawSpan, value: RawSpan) {
+        guard let row = Self.decode(value) else { return nil }
+        self = row
+    }
+}

@@ -1,0 +1,51 @@
+public import ViewQuery
+
+extension GatewayRow: QueryRow {
+    public static let view = "gateways"
+    public static let table = "gateways"
+
+    public static let columns: [RowColumn<GatewayRow>] = [
+        RowColumn(key: "gateway", \.gateway) { $0.gateway },
+        RowColumn("time", \.time) { $0.time },
+        RowColumn("firstTime", \.firstTime) { $0.firstTime },
+        RowColumn("firstSequence", \.firstSequence) { $0.firstSequence },
+        RowColumn("sequence", \.sequence) { $0.sequence },
+        RowColumn("receptions", \.receptions) { $0.receptions },
+        RowColumn("packets", \.packets) { $0.packets },
+        RowColumn("unreadable", \.unreadable) { $0.unreadable },
+        RowColumn("viaMQTT", \.viaMQTT) { $0.viaMQTT },
+        RowColumn("own", \.own) { $0.own },
+        RowColumn("nodes", \.nodes) { $0.nodes },
+        RowColumn("lowestSNR", \.lowestSNR) { $0.lowestSNR },
+        RowColumn("highestSNR", \.highestSNR) { $0.highestSNR },
+        RowColumn("lowestRSSI", \.lowestRSSI) { $0.lowestRSSI },
+        RowColumn("highestRSSI", \.highestRSSI) { $0.highestRSSI },
+        RowColumn("sources", \.sources) { $0.sources },
+    ]
+
+    public init?(key: RawSpan, value: RawSpan) {
+        guard let row = Self.decode(key: key, value: value) else { return nil }
+        self = row
+    }
+}
+
+extension GatewayNodeRow: QueryRow {
+    public static let view = "gateways"
+    public static let table = "gateway_nodes"
+
+    public static let columns: [RowColumn<GatewayNodeRow>] = [
+        RowColumn(key: "gateway", \.gateway) { $0.gateway },
+        RowColumn(key: "node", \.node) { $0.node },
+        RowColumn("time", \.time) { $0.time },
+        RowColumn("firstTime", \.firstTime) { $0.firstTime },
+        RowColumn("firstSequence", \.firstSequence) { $0.firstSequence },
+        RowColumn("sequence", \.sequence) { $0.sequence },
+        RowColumn("receptions", \.receptions) { $0.receptions },
+        RowColumn("highestSNR", \.highestSNR) { $0.highestSNR },
+    ]
+
+    public init?(key: RawSpan, value: RawSpan) {
+        guard let row = Self.decode(key: key, value: value) else { return nil }
+        self = row
+    }
+}

@@ -1,0 +1,33 @@
+import Meshtastic
+import Projections
+import ProtobufWire
+public import ViewQuery
+
+extension SensorRow: QueryRow, SeriesRow {
+    public static let view = "sensors"
+    public static let table = "sensors"
+
+    public static let columns: [RowColumn<SensorRow>] = [
+        RowColumn(key: "node", \.node) { $0.node },
+        RowColumn(key: "kind", \.kind, widths: [1], numbers: { [UInt64($0.rawValue)] }, get: { $0.kind }),
+        RowColumn(key: "time", \.time) { $0.time },
+        RowColumn(key: "sequence", \.sequence) { $0.sequence },
+        RowColumn("timeSource", \.timeSource) { $0.timeSource },
+        RowColumn("packetID", \.packetID) { $0.packetID },
+        RowColumn("to", \.to) { $0.to },
+        RowColumn("channel", \.channel) { $0.channel },
+        RowColumn("gateway", \.gateway) { $0.gateway },
+        RowColumn("snr", \.snr) { $0.snr },
+        RowColumn("rssi", \.rssi) { $0.rssi },
+        RowColumn("hopsAway", \.hopsAway) { $0.hopsAway },
+        RowColumn("text", \.text) { $0.text },
+        RowColumn("payload", \.payload) { $0.payload },
+    ]
+
+    public init?(key: RawSpan, value: RawSpan) {
+        guard key.byteCount == 17, let kind = SensorKind(rawValue: key.byte(at: 4)) else { return nil }
+        try? self.init(  // bytes that are no row are told by nil
+            node: key.bigEndianUInt32(at: 0), kind: kind, time: key.bigEndianUInt32(at: 5), sequence: key.bigEndianUInt64(at: 9),
+            decoding: value)
+    }
+}

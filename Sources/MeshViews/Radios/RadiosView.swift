@@ -1,0 +1,112 @@
+import EventLog
+import LMDB
+import Meshtastic
+import Projections
+import ProtobufWire
+
+/// What each radio that a client listened to is set to and made of, whenever it told something else than before.
+struct RadiosView: Projection {
+    typealias Batch = MeshBatch
+
+    let name = "radios"
+    let version: UInt32 = 1
+    var policy: String { "cap=\(cap);parts=\(Self.mostParts);\(TimePolicy.text)" }
+    let rowTables = ["radios"]
+    let stateTables = ["counts", "last"]
+    /// The most rows of a part of a source.
+    let cap: Int
+
+    static let mostParts = 20_000
+    /// Firmware sends at most 512 bytes in a frame.
+    static let mostBytes = 4_096
+
+    private var series: SeriesBuffer
+    private var last = KeyedRows<RadioState>(cap: Self.mostParts)
+
+    init(cap: Int = 64) {
+        self.cap = cap
+        series = SeriesBuffer(prefixLength: 7, cap: cap)
+    }
+
+    var pendingBytes: Int { series.pendingBytes + last.pendingCount * 200 }
+
+    mutating func load(_ store: ViewStore) throws(StorageError) {
+        try series.fit(store, rows: store.table("radios"), counts: store.table("counts"))
+        try last.load(store.environment.beginRead(), store.table("last"))
+    }
+
+    mutating func fold(_ batch: MeshBatch, after checkpoint: EventSequence, in context: inout FoldContext) {
+        batch.forEach(.frames, after: checkpoint) { packet, stamp in
+            guard packet.failure == nil, let part = RadioPart(rawValue: packet.fromRadio) else { return }
+            guard packet.payload.count <= Self.mostBytes else { return }
+            add(batch.packets.payload(of: packet).asArray, part, packet, stamp)
+            context.want(.debounced)
+        }
+    }
+
+    private mutating func add(_ body: [UInt8], _ part: RadioPart, _ packet: DecodedPacket, _ stamp: MeshBatch.Stamp) {
+        guard let (section, slot) = Self.place(of: body, part) else { return }
+        let content = Self.masked(body, part)
+        let source = stamp.source.rawValue
+        let number = RadioRow.series(source: source, part: part, section: section, slot: slot)
+        let (time, timeSource) = stamp.policy(for: packet).time(received: 0)
+        if let place = last.place(of: number) {
+            guard last[place].content != content else { return }
+            last.update(place) { ($0.time, $0.content) = (max($0.time, time), content) }
+        } else {
+            var state = RadioState(series: number)
+            (state.time, state.content) = (time, content)
+            last.insert(state)
+        }
+        var row = RadioRow(series: number, part: part, time: time, sequence: stamp.sequence)
+        (row.timeSource, row.node, row.content) = (timeSource, node(of: source), content)
+        series.append(prefix: number, time: time, sequence: stamp.sequence) { row.encode(to: &$0) }
+    }
+
+    /// What the source told last of its own number.
+    private func node(of source: UInt32) -> UInt32 {
+        let number = RadioRow.series(source: source, part: .myInfo, section: 0, slot: 0)
+        guard let place = last.place(of: number) else { return 0 }
+        let content = last[place].content
+        return (try? MyNodeInfo(decoding: content.rawSpan).number) ?? 0  // whatever is kept can be decoded
+    }
+
+    /// Which section of a configuration, or which channel, it is; nil for none, and for bytes that are no message.
+    private static func place(of body: [UInt8], _ part: RadioPart) -> (section: UInt8, slot: UInt8)? {
+        var (section, slot): (UInt8, UInt8) = (0, 0)
+        do throws(WireError) {
+            var reader = WireReader(body.rawSpan)
+            while let field = try reader.next() {
+                switch part {
+                case .config, .moduleConfig:
+                    if field.type == .lengthDelimited, field.number <= 255 { section = UInt8(field.number) }
+                case .channel:
+                    if field.tag == WireField.tag(1, .varint) { slot = UInt8(truncatingIfNeeded: field.asUInt32) }
+                case .myInfo, .metadata, .deviceUI, .regionPresets: continue
+                }
+            }
+        } catch {
+            return nil  // the nodes view has put it into quarantine
+        }
+        return (section, slot)
+    }
+
+    /// The log has secrets only where its owner wanted to keep them.
+    private static func masked(_ body: [UInt8], _ part: RadioPart) -> [UInt8] {
+        var writer = WireWriter(capacity: body.count + 8)
+        writer.bytes(UInt32(part.rawValue), body)
+        var frame = writer.bytes
+        SecretMask.mask(fromRadio: &frame)
+        return Array(frame.suffix(body.count))
+    }
+
+    func write(to transaction: inout WriteTransaction, store: ViewStore) throws(StorageError) {
+        try series.write(to: &transaction, rows: store.table("radios"), counts: store.table("counts"))
+        try last.write(to: &transaction, store.table("last"))
+    }
+
+    mutating func committed() {
+        series.removeAll()
+        last.committed()
+    }
+}
