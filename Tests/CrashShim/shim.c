@@ -10,7 +10,7 @@
  *                   makes call number N (from 1) of kind K (`write`, `sync` or `any`) fail with the errno E, and all after it too when
  *                   SHIM_STICKY is set; E of 0 makes a write short.
  * SHIM_SWITCH=FILE  makes all calls of kind K fail with the errno E for as long as the file is there.
- * SHIM_COUNT=FILE   writes the number of calls of kind K at the end.
+ * SHIM_COUNT=FILE   keeps there the number of calls of kind K.
  * The bytes that go to a file named `acks` are recorded too and never fail: marks of what was acknowledged. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -31,9 +31,9 @@ enum kind { WRITE = 1, SYNC = 2, TRUNCATE = 3, ALLOCATE = 4, ACK = 5, WRITE_SYNC
 enum file { OTHER = 0, DATA = 1, ACKS = 2, REST = 3 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static const char *root, *count_path, *switch_path;
+static const char *root, *switch_path;
 static size_t root_length;
-static int trace = -1, is_whole, wants_write, wants_sync, is_sticky, error_number;
+static int trace = -1, count = -1, is_whole, wants_write, wants_sync, is_sticky, error_number;
 static long fail_at, seen;
 
 #define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
@@ -58,14 +58,17 @@ __attribute__((constructor)) static void begin(void) {
     is_sticky = getenv("SHIM_STICKY") != NULL;
     error_number = number ? atoi(number) : 0;
     fail_at = at ? atol(at) : 0;
-    count_path = getenv("SHIM_COUNT");
+    const char *count_path = getenv("SHIM_COUNT");
+    if (count_path) count = open(count_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     switch_path = getenv("SHIM_SWITCH");
 }
 
-__attribute__((destructor)) static void end(void) {
-    if (!count_path) return;
-    FILE *file = fopen(count_path, "w");
-    if (file) fprintf(file, "%ld\n", seen), fclose(file);
+/* Each time, not at the end: a sanitizer ends the process in a way of its own. */
+static void keep_count(void) {
+    if (count < 0) return;
+    char text[24];
+    int length = snprintf(text, sizeof text, "%ld\n", seen);
+    if (real_pwrite(count, text, length, 0) != length) abort();
 }
 
 static enum file file_of(int fd) {
@@ -139,6 +142,7 @@ static int fails(enum kind kind, enum file file) {
     if (file != DATA && file != REST) return 0;
     if (!(kind == SYNC ? wants_sync : wants_write)) return 0;
     seen++;
+    keep_count();
     if (switch_path && access(switch_path, F_OK) == 0) return 1;
     return fail_at > 0 && (seen == fail_at || (is_sticky && seen > fail_at));
 }

@@ -161,4 +161,23 @@ import Testing
         #expect(error?.code == .forked)
         for log in [log, other, early] { await log.close() }
     }
+
+    @Test func `consumers of events come along, and those of views begin with the rows`() async throws {
+        let log = try EventLog.create(at: path)
+        try await appendNumbered(log, 20)
+        let consumer = try log.consumer(named: "events")
+        let given = try consumer.available(limit: 7)
+        try consumer.acknowledge(through: try #require(given.last).sequence)
+        let position = consumer.position
+        consumer.close()
+        let seat = try ConsumerSeat("map", in: path)
+        try seat.store("view positions feed 5 number 12\n")
+        seat.release()
+        try log.backup(to: backup)
+        await log.close()
+        let again = try await restored("again")
+        #expect(try again.consumers().map(\.position) == [position] && position > .zero)
+        #expect(try ConsumerSeat.all(in: again.path).map(\.text) == ["view positions rows\n"])
+        await again.close()
+    }
 }

@@ -55,6 +55,21 @@ import Testing
         await log.close()
     }
 
+    @Test func `what is salvaged of an interrupted import says what is erased`() async throws {
+        let file = try await recording()
+        let path = folder.path + "/new"
+        let log = try EventLog.create(at: path)
+        _ = try? await log.importRecording(file) { $0.done < 20_000 }  // it is stopped there
+        let untold = try log.untoldErasures()
+        #expect(!untold.isEmpty)
+        await log.close()
+        _ = try await EventLog.salvage(path, to: folder.path + "/saved")
+        let saved = try EventLog.open(at: folder.path + "/saved")
+        #expect(try saved.verify().problems == [])
+        #expect(try untold.subtracting(SequenceSet(saved.erasures().flatMap { SequenceSet($0.ranges).ranges })).isEmpty)
+        await saved.close()
+    }
+
     @Test func `what an interrupted import left is found out where another key signed it`() async throws {
         let file = try await recording()
         let path = folder.path + "/new"

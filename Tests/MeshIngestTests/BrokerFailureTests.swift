@@ -108,27 +108,52 @@ struct BrokerFailureTests {
         #expect(try await Self.failure("mqtt://127.0.0.1/a#b", bench)?.code == .badRequest)
     }
 
-    @Test func `a ledger that is full ends it, and what was acknowledged is stored`() async throws {
-        let folder = try TemporaryFolder()
-        let log = try EventLog.create(
-            at: folder.file("ledger").path, options: EventLogOptions(sizeLimit: 1 << 20, isDurable: false))
-        let broker = try TestBroker(in: folder)
-        let ingest = MQTTIngest(MQTTOptions(try MQTTAddress(broker.address())), into: IngestTarget(log: log))
-        let task = Task {
-            do throws(IngestError) {
-                try await ingest.run()
-                return IngestError?.none
-            } catch {
-                return error
-            }
+    @Test(.timeLimit(.minutes(15)))
+    func `D9: a ledger that is full is waited for, which is told once, and nothing that the broker kept is lost`() async throws {
+        let bench = try ImportBench(sizeLimit: 1 << 20)
+        let broker = try TestBroker(in: bench.folder)
+        let running = try RunningIngest(broker.address(), bench: bench) {
+            $0.qualityOfService = .atLeastOnce
+            $0.clientID = "ledger"
+            $0.keepsSession = true
         }
+        try await running.waitForSubscription()
         let publisher = try TestPublisher(port: broker.port)
-        for number in 0..<20_000 {
-            try publisher.publish(MadeEnvelope.bytes(from: 5, id: UInt32(number)), to: "msh/2/e/LongFast/!00000005", qos: 0)
-            if number % 1_000 == 0 { try await Task.sleep(for: .milliseconds(20)) }
+        // Fewer than a broker keeps of its own accord, and more than the ledger has room for.
+        for number in 0..<600 {
+            let payload = Array("\(number) ".utf8) + [UInt8](repeating: 7, count: 3_000)
+            try publisher.publish(payload, to: "msh/EU_868/2/e/LongFast/!00000005")
         }
-        let failure = await task.value
-        #expect(failure?.code == .storeFailed)
-        await log.close()
+        func count(_ isCounted: (MQTTNotice) -> Bool) -> Int { running.notices.all.count(where: isCounted) }
+        func fullNotices() -> Int { count { if case .full = $0 { true } else { false } } }
+        while fullNotices() == 0 { try await Task.sleep(for: .milliseconds(10)) }
+        let before = bench.log.head.rawValue
+        #expect(before < 600 && count { $0 == .roomAgain } == 0)
+        bench.log.setSizeLimit(1 << 30)
+        func numbers() throws -> Set<Int> { Set(try bench.events().compactMap { Self.number($0.payload) }) }
+        while try numbers().count < 600 { try await Task.sleep(for: .milliseconds(20)) }
+        #expect(fullNotices() == 1 && count { $0 == .roomAgain } == 1, "\(running.notices.all)")
+        #expect(await running.stop() == nil)
+    }
+
+    private static func number(_ payload: [UInt8]) -> Int? {
+        Int(String(decoding: payload.prefix { $0 != UInt8(ascii: " ") }, as: UTF8.self))
+    }
+
+    @Test(.timeLimit(.minutes(15)))
+    func `stopped while the ledger is full, it says that messages were not stored`() async throws {
+        let bench = try ImportBench(sizeLimit: 1 << 20)
+        let broker = try TestBroker(in: bench.folder)
+        let running = try RunningIngest(broker.address(), bench: bench)
+        try await running.waitForSubscription()
+        let publisher = try TestPublisher(port: broker.port)
+        let payload = [UInt8](repeating: 7, count: 3_000)
+        for _ in 0..<600 { try publisher.publish(payload, to: "msh/EU_868/2/e/LongFast/!00000005") }
+        while !running.notices.all.contains(where: { if case .full = $0 { true } else { false } }) {
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        let failure = await running.stop()
+        #expect(
+            failure?.code == .storeFailed && failure?.reason.contains("did not take") == true, "\(String(describing: failure))")
     }
 }

@@ -12,9 +12,11 @@ final class ImportBench: Sendable {
     let log: EventLog
     let flushes = FlushCount()
 
-    init() throws {
+    init(sizeLimit: Int? = nil) throws {
         folder = try TemporaryFolder()
-        log = try EventLog.create(at: folder.file("ledger").path, options: EventLogOptions(isDurable: false))
+        var options = EventLogOptions(isDurable: false)
+        if let sizeLimit { options.sizeLimit = sizeLimit }
+        log = try EventLog.create(at: folder.file("ledger").path, options: options)
     }
 
     /// The folder goes only when the log is closed: its inodes would be taken for open files otherwise.

@@ -37,6 +37,10 @@ struct BackupState {
         for name in try consumers.names() {
             if let file = try folder.add(consumers.positionPath(name), as: "consumers/" + name) { files.append(file) }
         }
+        for name in try consumers.names(endingIn: ConsumerFiles.viewSuffix) {
+            let file = name + ConsumerFiles.viewSuffix
+            if let file = try folder.add(consumers.positionPath(file), as: "consumers/" + file) { files.append(file) }
+        }
     }
 
     /// - Parameter cut: what the log has dropped.

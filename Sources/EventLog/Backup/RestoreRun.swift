@@ -133,12 +133,14 @@ struct RestoreRun {
                 throw SmallFile.failure(errno, parent)
             }
             try folder.copy(file, to: place)
-            if names.first == "consumers" { try limit(String(names[1]), ConsumerFiles(ledger: ledger), head) }
+            if names.first == "consumers" { try goOn(String(names[1]), ConsumerFiles(ledger: ledger), head) }
         }
     }
 
-    /// A consumer that was ahead of an earlier state goes on with what follows that.
-    private func limit(_ name: String, _ consumers: ConsumerFiles, _ head: UInt64) throws(EventLogError) {
+    /// A consumer that was ahead of an earlier state goes on with what follows that. One of a view begins with its rows: the restored ledger's views are made
+    /// anew, and number their changes anew.
+    private func goOn(_ name: String, _ consumers: ConsumerFiles, _ head: UInt64) throws(EventLogError) {
+        if name.hasSuffix(ConsumerFiles.viewSuffix) { return try consumers.beginWithRows(name) }
         guard let position = try consumers.position(name), position > head else { return }
         try consumers.store(head, name)
     }

@@ -5,6 +5,8 @@ internal import Glibc
 /// Lock files stay when a consumer is removed: a lock on a file that is gone would keep nobody out.
 struct ConsumerFiles: Sendable {
     static let longestName = 64
+    /// Of the positions of those that follow a view.
+    static let viewSuffix = ".view"
 
     let folder: String
 
@@ -48,6 +50,15 @@ struct ConsumerFiles: Sendable {
             throw EventLogError(.corrupt, path: path, detail: "it names no sequence; remove the consumer and begin again")
         }
         return sequence
+    }
+
+    /// Takes the position away from one who follows a view.
+    /// - Parameter file: with its suffix.
+    func beginWithRows(_ file: String) throws(EventLogError) {
+        let words = try SmallFile.read(positionPath(file)).split(whereSeparator: \.isWhitespace)
+        guard words.count >= 2, words[0] == "view" else { return }  // damaged: who opens it is told
+        try SmallFile.replace(positionPath(file), with: "view \(words[1]) rows\n")
+        try SmallFile.syncFolder(folder)
     }
 
     func store(_ sequence: UInt64, _ name: String) throws(EventLogError) {

@@ -2,8 +2,6 @@ internal import Glibc
 
 /// The name of a consumer of something else than events, held by this process, and its position as text: `consumers/NAME.view`.
 package final class ConsumerSeat: Sendable {
-    private static let suffix = ".view"
-
     package let name: String
     private let files: ConsumerFiles
     private let lock: WriterLock
@@ -21,7 +19,9 @@ package final class ConsumerSeat: Sendable {
         lock = try files.lock(name)
     }
 
-    private static func path(_ files: ConsumerFiles, _ name: String) -> String { files.positionPath(name) + suffix }
+    private static func path(_ files: ConsumerFiles, _ name: String) -> String {
+        files.positionPath(name) + ConsumerFiles.viewSuffix
+    }
 
     package var path: String { Self.path(files, name) }
 
@@ -50,7 +50,7 @@ package final class ConsumerSeat: Sendable {
     package static func all(in ledger: String) throws(EventLogError) -> [(name: String, text: String, holder: Int32?)] {
         let files = ConsumerFiles(ledger: ledger)
         var all: [(name: String, text: String, holder: Int32?)] = []
-        for name in try files.names(endingIn: suffix) {
+        for name in try files.names(endingIn: ConsumerFiles.viewSuffix) {
             if let text = try text(files, name) { all.append((name, text, files.holder(name))) }
         }
         return all
@@ -59,7 +59,7 @@ package final class ConsumerSeat: Sendable {
     /// - Returns: false where there is none of that name.
     package static func remove(_ name: String, in ledger: String) throws(EventLogError) -> Bool {
         let files = ConsumerFiles(ledger: ledger)
-        guard try files.names(endingIn: suffix).contains(name) else { return false }
+        guard try files.names(endingIn: ConsumerFiles.viewSuffix).contains(name) else { return false }
         let lock = try files.lock(name)
         defer { lock.release() }
         guard unsafe unlink(path(files, name)) == 0 else { throw SmallFile.failure(errno, path(files, name)) }

@@ -39,7 +39,7 @@ extension EventLog {
         try files.require(name)
         try files.makeFolder()
         let lock = try files.lock(name)
-        guard try !files.names(endingIn: ".view").contains(name) else {
+        guard try !files.names(endingIn: ConsumerFiles.viewSuffix).contains(name) else {
             throw EventLogError(.consumerName, path: files.positionPath(name), detail: "a consumer of a view has it")
         }
         let known = try files.position(name)

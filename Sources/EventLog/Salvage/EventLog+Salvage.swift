@@ -48,6 +48,9 @@ extension EventLog {
             try writer.finish()
             if let beginning = salvage.beginning { try writer.tell(of: beginning) }
             try await writer.keep(salvage.sources, named: report.namelessSources, salvage.cursors)
+            try await log.tell(
+                erased: salvage.untold.through(log.head.rawValue), request: "salvage",
+                reason: "erased copies of an import that had not ended, by what the damaged ledger said")
             try await log.completeErasures()
             await log.close()
             guard unsafe rename(unfinished, new) == 0 else { throw SmallFile.failure(errno, new) }

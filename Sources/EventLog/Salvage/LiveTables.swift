@@ -14,6 +14,8 @@ struct LiveTables {
     private(set) var salts: [UInt64: (place: Int, bytes: Int)] = [:]
     /// What retention has dropped.
     private(set) var cut = Cut()
+    /// Erased copies of an import that had not come to the event which says so.
+    private(set) var untold = SequenceSet()
     /// Whether all pages of the tables of sources and cursors were found.
     private(set) var hasAllSources = false
     private(set) var hasAllCursors = false
@@ -75,6 +77,7 @@ struct LiveTables {
         if takesRows {
             readRows(file, meta, roots)
             readOrigins(file, meta, roots)
+            untold = Self.untold(file, meta, roots)
             self.cut = cut
         }
         guard let sealedRoot = roots["sealed"], let eventsRoot = roots["events"] else { return Commit(isWhole: false) }
@@ -204,7 +207,7 @@ struct LiveTables {
     }
 
     /// A value that lies in the leaf or in pages of its own.
-    private static func value(_ node: LeafNode, _ page: borrowing PageBytes, _ file: DataFile) -> [UInt8]? {
+    static func value(_ node: LeafNode, _ page: borrowing PageBytes, _ file: DataFile) -> [UInt8]? {
         guard let first = node.largePage else { return bytes(page.bytes.extracting(node.data)) }
         guard first < file.pageCount, node.dataLength <= 16 << 20 else { return nil }
         var value: [UInt8] = []

@@ -15,6 +15,9 @@ package struct LogSalvage {
 
     var cursors: [SourceCursor] { live.cursors }
 
+    /// Erased copies that no event told of yet.
+    var untold: SequenceSet { live.untold }
+
     /// Where the log begins that was dropped from; nil where it begins with event 1.
     var beginning: LogBeginning? {
         guard live.cut.last > 0 else { return nil }

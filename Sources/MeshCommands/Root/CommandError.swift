@@ -30,7 +30,7 @@ struct CommandError: Error {
         switch code {
         case .missing: .noInput
         case .exists: .cannotCreate
-        case .locked: .locked
+        case .locked, .beingBuilt: .locked
         case .readOnly, .permission: .permission
         case .otherFormat, .corrupt, .keys: .badData
         case .full, .storage: .inputOutput

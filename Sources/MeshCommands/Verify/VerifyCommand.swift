@@ -9,7 +9,8 @@ struct VerifyCommand: AsyncParsableCommand {
         commandName: "verify", abstract: "Check every record of the log, and that the views belong to it.",
         discussion: """
             Reads all records, compares their checksums, looks for gaps, and computes the Merkle tree anew. With the note of an older
-            checkpoint it proves that today's log extends the log of then: nothing of it was changed, removed or put in between. Ends with
+            checkpoint it proves that today's log extends the log of then: nothing of it was changed, removed or put in between. That holds against one who
+            can write the ledger's files only with --key, the public key that was kept elsewhere: without, the key beside the log is believed. Ends with
             status 1 when something is damaged or was rewritten.
 
             The reading is done by a process of its own: a damaged file can end it, which is told as damage, with the events that are lost.
@@ -157,7 +158,7 @@ extension VerifyCommand {
             try await ledger.close()
             return problems
         } catch {
-            guard error.code == .notBuilt else { throw error }
+            guard error.code == .notBuilt || error.code == .beingBuilt else { throw error }
             return []
         }
     }
@@ -177,6 +178,11 @@ extension VerifyCommand {
             output.line("events 1 to \(result.eventsDropped) were dropped by retention; their hashes were checked")
         }
         if let old, result.isIntact { output.line("today's log extends the checkpoint of \(old.checkpoint.size) events") }
+        if old != nil, key == nil {
+            output.line(
+                "the note was taken for the ledger's by the key that lies beside the log, which whoever can write its files can replace; --key "
+                    + "names one that was kept elsewhere")
+        }
         output.flush()
         return result
     }

@@ -12,15 +12,21 @@ import Synchronization
 /// Retained messages and repeated deliveries are events like all others. Each topic is a source of its own, named after broker and topic. With quality
 /// of service 1 a message is acknowledged only when it is on disk, so the broker sends again what a crash took.
 ///
+/// Where the ledger has no room, messages wait until there is some, which is told once; what a broker does not keep that long (quality of service 0, or no
+/// session) may be lost with the connection.
+///
 /// A lost connection is made again, after 1 s, then 2 s and so on; see `MQTTFailure` for what is not tried again. The views are flushed when a connection
 /// is lost and at the end.
 public final class MQTTIngest: Sendable {
     /// Longer messages, in bytes, are no mesh traffic and are not stored: a LoRa packet has at most 256.
     static let longestMessage = 65_535
     private static let batchLimit = 4_096
+    /// Between attempts to store where the ledger had no room.
+    private static let longestWait_s = 10.0
 
     private let options: MQTTOptions
     private let target: IngestTarget
+    private let log: PatientSink
     private let report: @Sendable (MQTTNotice) -> Void
     private let counts = Mutex(MQTTStatistics())
 
@@ -28,6 +34,8 @@ public final class MQTTIngest: Sendable {
     public init(_ options: MQTTOptions, into target: IngestTarget, report: @escaping @Sendable (MQTTNotice) -> Void = { _ in }) {
         self.options = options
         self.target = target
+        log = PatientSink(
+            target.log, pauses: options.firstRetrySeconds...max(options.firstRetrySeconds, Self.longestWait_s), report: report)
         self.report = report
     }
 
@@ -67,7 +75,7 @@ public final class MQTTIngest: Sendable {
 
     /// Appends what comes in batches: all that arrived while the batch before was written.
     private func storeAll(_ connection: MQTTConnection) async -> IngestError? {
-        var sources = SourceNames(log: target.log, base: options.address.text)
+        var sources = SourceNames(log: log, base: options.address.text)
         var kinds = MQTTTopicKinds()
         while let items = await connection.output.takeAll() {
             do throws(IngestError) {
@@ -93,7 +101,11 @@ public final class MQTTIngest: Sendable {
             case .connected: came.connectionCount += 1
             case .lost:
                 try await append(&events)
-                try await target.flush(options.address.text)
+                do throws(IngestError) {
+                    try await target.flush(options.address.text)
+                } catch {
+                    report(.viewsNotFlushed(reason: error.description))
+                }
             case .deliveries(let deliveries):
                 for delivery in deliveries {
                     came.receivedCount += 1
@@ -123,7 +135,7 @@ public final class MQTTIngest: Sendable {
         let batch = events
         events = []
         do {
-            _ = try await target.log.append(batch)
+            _ = try await log.append(batch)
         } catch {
             throw IngestError(
                 .storeFailed, subject: options.address.text, reason: "the ledger did not take \(batch.count) received messages",

@@ -8,6 +8,12 @@ public enum MQTTNotice: Sendable, Equatable, CustomStringConvertible {
     /// The connection was lost or not made; the next attempt comes after so many seconds.
     case lost(reason: String, retrySeconds: Double)
     case disconnected
+    /// The ledger has no room: what comes waits until there is some, here and at the broker.
+    case full(reason: String)
+    /// There is room again, and what waited is stored.
+    case roomAgain
+    /// A connection was lost, and the views could not be flushed; they follow later.
+    case viewsNotFlushed(reason: String)
 
     public var description: String {
         switch self {
@@ -16,6 +22,9 @@ public enum MQTTNotice: Sendable, Equatable, CustomStringConvertible {
         case .refused(let topic): "the broker does not permit \(topic)"
         case .lost(let reason, let seconds): "\(reason); trying again in \((seconds * 10).rounded() / 10) s"
         case .disconnected: "disconnected"
+        case .full(let reason): "\(reason); waiting until there is room"
+        case .roomAgain: "there is room again: storing goes on"
+        case .viewsNotFlushed(let reason): reason
         }
     }
 }

@@ -65,6 +65,7 @@ extension ControlFailure {
     ]
     fileprivate static let ledgerCodes: [LedgerError.Code] = [
         .storage, .missing, .exists, .locked, .readOnly, .permission, .otherFormat, .corrupt, .full, .notBuilt, .keys, .closed,
+        .query, .notErasable, .changesLost, .beingBuilt,
     ]
 
     fileprivate init(control body: RawSpan, path: String) throws {

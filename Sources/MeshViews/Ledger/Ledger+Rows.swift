@@ -12,9 +12,19 @@ extension Ledger {
         } catch {
             throw LedgerError(error, path: path)
         }
+        if let reason = whyBeingBuilt(view) { throw LedgerError(.beingBuilt, path: path, reason) }
         throw LedgerError(
             .notBuilt, path: path,
             "the view \(view) of \(path) is not built yet; run `meshledger rebuild` where it may be written")
+    }
+
+    /// Nil where nothing was begun: a view that an erasure took away, or whose first build is not done.
+    private func whyBeingBuilt(_ view: String) -> String? {
+        let isErased = (try? log.lastErasure()) ?? nil != nil  // unreadable: told by whoever reads the log
+        guard isErased || !served.folder(view).recipes().isEmpty else { return nil }
+        return
+            "the view \(view) of \(path) is being made anew\(isErased ? " without what was erased" : "") and answers when that is done; where no "
+            + "process does so any more, run `meshledger rebuild`"
     }
 
     /// Whether the view answers. One that an earlier program did not know waits for the next opening for writing.

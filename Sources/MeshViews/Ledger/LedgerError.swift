@@ -19,6 +19,8 @@ public struct LedgerError: Error, Sendable, CustomStringConvertible {
         case full
         /// A view was never built, and cannot be built when reading only.
         case notBuilt
+        /// A view is being made anew and nothing of before may be shown, as after an erasure: ask again when that is done.
+        case beingBuilt
         /// `keys.json` is not what it should be.
         case keys
         case closed

@@ -36,6 +36,8 @@ actor ViewEngine {
     private var build: Build?
     private var buildTask: Task<Void, any Error>?
     private var buildProgress: FoldProgress?
+    /// Whether a build was stopped for another one that has not begun.
+    private var isRestarting = false
     private var isClosed = false
     private(set) var failures: (count: UInt64, last: String?) = (0, nil)
 
@@ -238,6 +240,8 @@ actor ViewEngine {
     /// Other keys: every view is built anew with them, while the ones that there are go on following and answering.
     func restart(_ definitions: [ViewDefinition], keyring: Keyring) async throws {
         while let erasure { _ = try? await erasure.value }  // it was told to whoever asked for it
+        isRestarting = true
+        defer { isRestarting = false }
         try await cancelBuild()
         let stage = MeshStage(log: log, keyring: keyring)
         let members = try definitions.map { try fresh($0, beside: served.folder($0.name).current()) }
@@ -363,15 +367,30 @@ actor ViewEngine {
 
     /// Waits until every view has folded the whole log, and commits it.
     func settle(_ progress: (@Sendable (FoldProgress) -> Void)?) async throws {
-        while let erasure { _ = try? await erasure.value }  // it was told to whoever asked for it
-        if let buildTask {
-            let reporter = progress.map { report in Task { await self.report(report) } }
-            defer { reporter?.cancel() }
-            try await buildTask.value
-            if self.buildTask == buildTask { self.buildTask = nil }  // else somebody has begun another meanwhile
-        }
+        try await waitForBuild(progress)
         try await foldLive(progress)
         try await live?.flush(.request)
+    }
+
+    /// A build that was stopped because another takes its place, after an erasure or with other keys, is not the end.
+    private func waitForBuild(_ progress: (@Sendable (FoldProgress) -> Void)?) async throws {
+        while true {
+            while let erasure { _ = try? await erasure.value }  // it was told to whoever asked for it
+            guard let task = buildTask else {
+                guard isRestarting else { return }
+                try await Task.sleep(for: .milliseconds(1))
+                continue
+            }
+            let reporter = progress.map { report in Task { await self.report(report) } }
+            let result = await task.result
+            reporter?.cancel()
+            guard task.isCancelled else {
+                if buildTask == task { buildTask = nil }  // else somebody has begun another meanwhile
+                return try result.get()
+            }
+            guard !isClosed else { throw LedgerError(.closed, path: log.path, "\(log.path): it has been closed; open it again") }
+            if buildTask == task { try await Task.sleep(for: .milliseconds(1)) }  // whoever stopped it takes it away
+        }
     }
 
     /// Commits what is appended to the views that answer now. Waits for a build only where there are none yet.

@@ -1,0 +1,50 @@
+import EventLog
+import Synchronization
+
+/// A log whose appends wait as long as it has no room, and go on when there is some again.
+///
+/// Synchronization: what was told last is behind a mutex.
+final class PatientSink: EventSink {
+    private let log: any EventSink
+    private let report: @Sendable (MQTTNotice) -> Void
+    /// Seconds between attempts, from the first to the longest.
+    private let pauses: ClosedRange<Double>
+    private let isFull = Mutex(false)
+
+    init(_ log: any EventSink, pauses: ClosedRange<Double>, report: @escaping @Sendable (MQTTNotice) -> Void) {
+        (self.log, self.pauses, self.report) = (log, pauses, report)
+    }
+
+    func source(named name: String) async throws(EventLogError) -> SourceID {
+        try await patiently { () async throws(EventLogError) in try await self.log.source(named: name) }
+    }
+
+    func storedCursor(_ key: String) async throws(EventLogError) -> [UInt8]? { try await log.storedCursor(key) }
+
+    func append(
+        _ events: [NewEvent], cursor: SourceCursor?, token: AppendToken?
+    ) async throws(EventLogError) -> ClosedRange<EventSequence>? {
+        try await patiently { () async throws(EventLogError) in
+            try await self.log.append(events, cursor: cursor, token: token)
+        }
+    }
+
+    /// - Throws: when the task is cancelled while there is no room, and at every other failure.
+    private func patiently<Result: Sendable>(
+        _ work: @Sendable () async throws(EventLogError) -> Result
+    ) async throws(EventLogError) -> Result {
+        var pause = pauses.lowerBound
+        while true {
+            do throws(EventLogError) {
+                let result = try await work()
+                if isFull.withLock({ isFull in (isFull, isFull = false).0 }) { report(.roomAgain) }
+                return result
+            } catch {
+                guard error.code == .diskFull || error.code == .sizeLimitReached, !Task.isCancelled else { throw error }
+                if isFull.withLock({ isFull in (!isFull, isFull = true).0 }) { report(.full(reason: "\(error)")) }
+            }
+            try? await Task.sleep(for: .seconds(pause))  // cancelled: the next attempt is the last
+            pause = min(2 * pause, pauses.upperBound)
+        }
+    }
+}

@@ -1,0 +1,65 @@
+import EventLog
+import Foundation
+import MeshViews
+import TestKit
+import Testing
+
+/// What readers are told of views that are made anew after an erasure.
+@Suite(.timeLimit(.minutes(15))) struct ErasedViewReaders {
+    private func events(_ count: Int, from first: Int = 0, _ source: SourceID) -> [NewEvent] {
+        (first..<first + count).map { number in
+            var packet = MeshPacketBuilder(from: 5_000 + UInt32(number % 20), id: UInt32(number + 1), rxTime: 1_780_000_000)
+            packet.payload = Array("text \(number)".utf8)
+            return NewEvent(packet.envelope(), encoding: .serviceEnvelope, source: source)
+        }
+    }
+
+    @Test func `until views are made anew after an erasure, readers are told so, and shown nothing of before`() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/mesh.ledger"
+        var ledger = try await Ledger.create(at: path)
+        try await ledger.log.append(events(40, ledger.log.source(named: "radio")))
+        try await ledger.catchUp()
+        try await ledger.close()
+        try FileManager.default.moveItem(atPath: path + "/views", toPath: path + "/aside")
+        let before = try await Ledger.open(at: path, options: LedgerOptions(access: .readOnly))
+        let unbuilt = #expect(throws: LedgerError.self) { try before.nodes() }
+        #expect(unbuilt?.code == .notBuilt)
+        try await before.close()
+
+        ledger = try await Ledger.open(at: path)
+        try await ledger.erase(.sequences([EventSequence(7)...EventSequence(9)]), reason: "asked for")
+        try await ledger.catchUp()
+        try await ledger.close()
+        // As it is while they are being made, or when that was interrupted.
+        for view in Ledger.viewNames { try FileManager.default.removeItem(atPath: "\(path)/views/\(view)/current") }
+        let reader = try await Ledger.open(at: path, options: LedgerOptions(access: .readOnly))
+        let error = #expect(throws: LedgerError.self) { try reader.nodes() }
+        #expect(error?.code == .beingBuilt)
+        #expect(error?.description.contains("being made anew without what was erased") == true, "\(String(describing: error))")
+        try await reader.close()
+    }
+
+    @Test func `who waits for the views waits for those that come after an erasure, however many follow each other`() async throws
+    {
+        let ledger = try await Ledger.temporary()
+        let source = try await ledger.log.source(named: "radio")
+        try await ledger.log.append(events(4_000, source))
+        try await ledger.catchUp()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                for sequence in stride(from: 10 as UInt64, to: 200, by: 10) {
+                    try await ledger.erase(.sequences([EventSequence(sequence)...EventSequence(sequence)]), reason: "asked for")
+                }
+            }
+            for _ in 0..<3 {
+                group.addTask { for _ in 0..<20 { try await ledger.catchUp() } }
+            }
+            try await group.waitForAll()
+        }
+        try await ledger.catchUp()
+        let statuses = try await ledger.views()
+        #expect(statuses.allSatisfy { $0.checkpoint == ledger.log.head.rawValue && !$0.holdsErased })
+        try await ledger.close()
+    }
+}
