@@ -30,6 +30,7 @@ let package = Package(
     products: [
         .library(name: "MeshLedger", targets: ["MeshLedger"]),
         .executable(name: "meshledger", targets: ["LedgerMain"]),
+        .library(name: "MeshCommands", targets: ["MeshCommands"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -51,14 +52,14 @@ let package = Package(
         room(
             "MeshViews", ["Meshtastic", "Projections", "ViewQuery", "EventLog", "LMDB", "ProtobufWire", "MeshCrypto", logging],
             documents: ["views.proto", "FOLD.md", "Control/CONTROL.md"]),
-        room("MeshLedger", ["MeshViews", "ViewQuery", "Meshtastic", "EventLog"]),
+        room("MeshLedger", ["MeshViews", "ViewQuery", "Projections", "Meshtastic", "EventLog"]),
         room("MeshSimulator", ["Meshtastic", "ProtobufWire", "MeshCrypto"]),
         room("MeshIngest", ["MeshViews", "Meshtastic", "EventLog", "ProtobufWire", "MeshCrypto", "CMosquitto", logging]),
         room(
             "MeshCommands",
             [
-                "MeshIngest", "MeshSimulator", "MeshViews", "Projections", "Meshtastic", "EventLog", "ProtobufWire", arguments,
-                logging,
+                "MeshIngest", "MeshSimulator", "MeshViews", "ViewQuery", "Projections", "Meshtastic", "EventLog", "ProtobufWire",
+                arguments, logging,
             ]),
         .executableTarget(name: "LedgerMain", dependencies: ["MeshCommands"], swiftSettings: settings),
 

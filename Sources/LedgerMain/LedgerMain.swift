@@ -2,5 +2,5 @@ import MeshCommands
 
 @main
 struct LedgerMain {
-    static func main() async { await MeshLedgerCommand.runProcess() }
+    static func main() async { await MeshLedgerCommand.main(views: []) }
 }

@@ -22,7 +22,7 @@ struct InitCommand: AsyncParsableCommand {
         } catch {
             throw CommandError(.cannotCreate, "the folder \(parent) cannot be made: \(error.localizedDescription)")
         }
-        let made = try await Ledger.create(at: path)
+        let made = try await Ledger.create(at: path, options: OwnViews.options())
         try await made.close()
         StandardOutput().line("made the ledger \(path)")
     }

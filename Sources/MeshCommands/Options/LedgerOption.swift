@@ -25,7 +25,7 @@ struct LedgerOption: ParsableArguments {
     func openForWriting() async throws -> Ledger {
         for attempt in 1... {
             do {
-                return try await Ledger.open(at: path)
+                return try await Ledger.open(at: path, options: OwnViews.options())
             } catch {
                 guard error.code == .locked, attempt < 20 else { throw withAdvice(error) }
                 try await Task.sleep(for: .milliseconds(150))
@@ -46,7 +46,7 @@ struct LedgerOption: ParsableArguments {
     /// Opens it for reading, with the views up to date where this process may bring them there.
     func openForReading() async throws -> Ledger {
         do {
-            let reader = try await Ledger.open(at: path, options: LedgerOptions(access: .readOnly))
+            let reader = try await Ledger.open(at: path, options: OwnViews.options(access: .readOnly))
             let head = reader.log.head.rawValue
             let isCurrent = try await reader.views().allSatisfy { !$0.isStale && $0.checkpoint == head }
             if isCurrent { return reader }
@@ -63,7 +63,7 @@ struct LedgerOption: ParsableArguments {
     private func openUpToDate() async throws -> Ledger {
         var writer: Ledger?
         do {
-            let ledger = try await Ledger.open(at: path, options: LedgerOptions(access: .automatic))
+            let ledger = try await Ledger.open(at: path, options: OwnViews.options(access: .automatic))
             writer = ledger
             if !ledger.isReadOnly { try await ledger.catchUp(title: "bringing the views up to date") }
             return ledger
@@ -71,7 +71,7 @@ struct LedgerOption: ParsableArguments {
             try? await writer?.close()  // it fails for the reason that is being told
             guard error.code == .full else { throw error }
             StandardOutput.error("meshledger: \(error.description); the answer is of the views as they were before")
-            return try await Ledger.open(at: path, options: LedgerOptions(access: .readOnly))
+            return try await Ledger.open(at: path, options: OwnViews.options(access: .readOnly))
         }
     }
 
@@ -99,7 +99,7 @@ struct LedgerOption: ParsableArguments {
 
     func openWriter() async throws -> LedgerWriter {
         do {
-            return try await LedgerWriter.open(at: path)
+            return try await LedgerWriter.open(at: path, options: OwnViews.options())
         } catch {
             throw withAdvice(error)
         }

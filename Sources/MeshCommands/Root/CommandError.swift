@@ -32,11 +32,11 @@ struct CommandError: Error {
         case .exists: .cannotCreate
         case .locked, .beingBuilt: .locked
         case .readOnly, .permission: .permission
-        case .otherFormat, .corrupt, .keys: .badData
+        case .otherFormat, .corrupt, .keys, .unversionedChange, .newerThanCode: .badData
         case .full, .storage: .inputOutput
         case .notBuilt, .changesLost: .noInput
         case .notErasable, .query: .usage
-        case .closed: .software
+        case .closed, .schema: .software
         }
     }
 }

@@ -1,10 +1,19 @@
 import ArgumentParser
 import Foundation
 import Logging
+public import MeshViews
 
 extension MeshLedgerCommand {
-    /// Runs the command line and ends the process with its status.
-    public static func runProcess() async -> Never {
+    /// Runs the command line and ends the process with its status. With views of one's own: what a program of one's own does whose commands are
+    /// `meshledger`'s.
+    ///
+    /// ```swift
+    /// @main
+    /// struct MyLedger {
+    ///     static func main() async { await MeshLedgerCommand.main(views: [Loudness.self]) }
+    /// }
+    /// ```
+    public static func main(views: [any LedgerView.Type]) async -> Never {
         // A reader or a broker that goes away is seen by the write that fails, not by a signal.
         signal(SIGPIPE, SIG_IGN)
         LoggingSystem.bootstrap { label in
@@ -14,10 +23,12 @@ extension MeshLedgerCommand {
         }
         do {
             var command = try parseAsRoot()
-            if var asynchronous = command as? any AsyncParsableCommand {
-                try await asynchronous.run()
-            } else {
-                try command.run()
+            try await OwnViews.$types.withValue(views) {
+                if var asynchronous = command as? any AsyncParsableCommand {
+                    try await asynchronous.run()
+                } else {
+                    try command.run()
+                }
             }
         } catch {
             end(with: error)

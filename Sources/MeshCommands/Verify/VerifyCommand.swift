@@ -149,7 +149,7 @@ extension VerifyCommand {
     /// Views that are not built have seen nothing.
     private func problemsOfViews() async throws -> [String] {
         do throws(LedgerError) {
-            let ledger = try await Ledger.open(at: ledger.path, options: LedgerOptions(access: .readOnly))
+            let ledger = try await Ledger.open(at: ledger.path, options: OwnViews.options(access: .readOnly))
             var problems = try ledger.viewsBeyondLog().map { "the view \($0) has seen events that the log does not hold" }
             if try ledger.viewsHoldErased() {
                 problems.append(

@@ -4,8 +4,13 @@ import Projections
 
 struct ViewCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "view", abstract: "The views: where they stand, and what they hash to.",
-        subcommands: [ViewListCommand.self, ViewDigestCommand.self], defaultSubcommand: ViewListCommand.self)
+        commandName: "view", abstract: "The views: where they stand, their rows, and what they hash to.",
+        discussion: """
+              meshledger view
+              meshledger view nodes --where 'lastHeard>=yesterday' --sort lastHeard --reverse --format json
+            """,
+        subcommands: [ViewRowsCommand.self, ViewListCommand.self, ViewDigestCommand.self],
+        defaultSubcommand: ViewRowsCommand.self)
 }
 
 struct ViewListCommand: AsyncParsableCommand {
@@ -15,23 +20,25 @@ struct ViewListCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        try await ledger.reading { ledger in
-            let writer = output.writer([
-                Column<ViewStatus>("view") { .text($0.name) },
-                Column<ViewStatus>("rows") { .unsigned(UInt64($0.rows[$0.name] ?? 0)) },
-                Column<ViewStatus>("checkpoint") { .unsigned($0.checkpoint) },
-                Column<ViewStatus>("quarantined") { .unsigned($0.quarantined) },
-                Column<ViewStatus>("bytes") { .unsigned(UInt64($0.size)) },
-                Column<ViewStatus>("recipe", canCut: true) { .optional($0.servedRecipe ?? "") },
-                Column<ViewStatus>("stale") { .bool($0.isStale) },
-                Column<ViewStatus>("older_rows", isDetail: true) { view in
-                    .optional(view.origins.origins.map { "up to \($0.through) by \($0.recipe)" }.joined(separator: ", "))
-                },
-                Column<ViewStatus>("lacks_events_to", isDetail: true) { $0.lost == 0 ? .null : .unsigned($0.lost) },
-            ])
-            for view in try await ledger.views() { writer.write(view) }
-            writer.finish()
-        }
+        try await ledger.reading { try await Self.write($0, output) }
+    }
+
+    static func write(_ ledger: Ledger, _ output: OutputOptions) async throws {
+        let writer = output.writer([
+            Column<ViewStatus>("view") { .text($0.name) },
+            Column<ViewStatus>("rows") { .unsigned(UInt64($0.rows[$0.name] ?? 0)) },
+            Column<ViewStatus>("checkpoint") { .unsigned($0.checkpoint) },
+            Column<ViewStatus>("quarantined") { .unsigned($0.quarantined) },
+            Column<ViewStatus>("bytes") { .unsigned(UInt64($0.size)) },
+            Column<ViewStatus>("recipe", canCut: true) { .optional($0.servedRecipe ?? "") },
+            Column<ViewStatus>("stale") { .bool($0.isStale) },
+            Column<ViewStatus>("older_rows", isDetail: true) { view in
+                .optional(view.origins.origins.map { "up to \($0.through) by \($0.recipe)" }.joined(separator: ", "))
+            },
+            Column<ViewStatus>("lacks_events_to", isDetail: true) { $0.lost == 0 ? .null : .unsigned($0.lost) },
+        ])
+        for view in try await ledger.views() { writer.write(view) }
+        writer.finish()
     }
 }
 

@@ -2,7 +2,7 @@ public import EventLog
 import Foundation
 import LMDB
 import Logging
-public import Meshtastic
+import Meshtastic
 public import Projections
 import Synchronization
 
@@ -27,8 +27,8 @@ public final class Ledger: Sendable {
     let options: LedgerOptions
     let served: ServedViews
     let engine: ViewEngine
-    private let keys: Mutex<Keyring>
-    private let definitionsBox: Mutex<[ViewDefinition]>
+    let keys: Mutex<Keyring>
+    let definitionsBox: Mutex<[ViewDefinition]>
     private let follower = Mutex<Follower?>(nil)
     private let keeper = Mutex<Task<Void, Never>?>(nil)
     private let sizeKeeper = Mutex<Task<Void, Never>?>(nil)
@@ -59,6 +59,7 @@ public final class Ledger: Sendable {
     ///
     /// - Throws: `.exists` when something is there already.
     public static func create(at path: String, options: LedgerOptions = LedgerOptions()) async throws(LedgerError) -> Ledger {
+        try check(options, path)
         do {
             let log = try EventLog.create(at: path, options: logOptions(options, of: path))
             let ledger = Ledger(
@@ -76,6 +77,7 @@ public final class Ledger: Sendable {
     /// - Throws: `.missing`, `.locked` with the holder's process, `.permission`, `.otherFormat`, `.corrupt`, …; never changes
     ///   a file that it refuses.
     public static func open(at path: String, options: LedgerOptions = LedgerOptions()) async throws(LedgerError) -> Ledger {
+        try check(options, path)
         do {
             let (log, isReadOnly) = try openLog(at: path, options)
             let ledger = Ledger(
@@ -112,6 +114,7 @@ public final class Ledger: Sendable {
     /// A ledger in memory (`/dev/shm`), gone when it is closed.
     public static func temporary(options: LedgerOptions = LedgerOptions()) async throws(LedgerError) -> Ledger {
         let path = "/dev/shm/meshledger-\(UUID().uuidString)"
+        try check(options, path)
         do {
             let log = try EventLog.create(at: path, options: logOptions(options, of: path))
             let ledger = Ledger(
@@ -260,64 +263,6 @@ public final class Ledger: Sendable {
         served.close()
         await log.close()
         if let failure { throw failure }
-    }
-
-    // MARK: Keys
-
-    /// The channel keys that views are decoded with.
-    public var keyring: Keyring { keys.withLock { $0 } }
-
-    /// Changes the channel keys, stores them in `keys.json`, and begins to rebuild every view with them. `catchUp()` waits
-    /// for that.
-    public func setKeyring(_ keyring: Keyring) async throws(LedgerError) {
-        guard !isReadOnly else { throw readOnlyError }
-        do {
-            try await gate.run { try await store(keyring) }
-        } catch {
-            throw LedgerError(error, path: path)
-        }
-    }
-
-    /// Adds or removes keys, as `setKeyring` does where that changes something.
-    /// - Returns: how many keys were added or removed.
-    @discardableResult
-    public func changeKeys(_ change: KeyringChange) async throws(LedgerError) -> Int {
-        guard !isReadOnly else { throw readOnlyError }
-        do {
-            return try await gate.run {
-                var keyring = keyring
-                let count = change.apply(to: &keyring)
-                if count > 0 { try await store(keyring) }
-                return count
-            }
-        } catch {
-            throw LedgerError(error, path: path)
-        }
-    }
-
-    private func store(_ keyring: Keyring) async throws {
-        try KeyFile.save(keyring, in: path)
-        keys.withLock { $0 = keyring }
-        let all = Self.definitions(keyring, options)
-        definitionsBox.withLock { $0 = all }
-        try await engine.restart(all, keyring: keyring)
-    }
-
-    // MARK: Definitions
-
-    var definitions: [ViewDefinition] { definitionsBox.withLock { $0 } }
-
-    func definition(_ name: String) throws(LedgerError) -> ViewDefinition {
-        if let found = definitions.first(where: { $0.name == name }) { return found }
-        let known = definitions.map(\.name).joined(separator: ", ")
-        throw LedgerError(.notBuilt, path: path, "there is no view \(name); there are \(known)")
-    }
-
-    private static func definitions(_ keyring: Keyring, _ options: LedgerOptions) -> [ViewDefinition] {
-        let fingerprint = keyring.fingerprint.map { String($0, radix: 16) }.joined(separator: ".")
-        return ViewRegistry.projections(options.caps).map {
-            ViewDefinition($0, keyring: fingerprint, clock: options.flushClock, policy: options.flushPolicy)
-        }
     }
 
     var readOnlyError: LedgerError {

@@ -30,6 +30,12 @@ public struct LedgerError: Error, Sendable, CustomStringConvertible {
         case notErasable
         /// Changes of a view that were asked for are not kept any more, or the view began anew: begin with a snapshot of its rows.
         case changesLost
+        /// A view of one's own cannot be kept as it is declared: its name, versions, numbers or cap.
+        case schema
+        /// The rows of a view are laid out otherwise than before, though its version is the same: raise it.
+        case unversionedChange
+        /// A newer version of the view, which this program does not know. Nothing was touched.
+        case newerThanCode
         case storage
     }
 

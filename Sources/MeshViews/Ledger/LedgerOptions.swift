@@ -26,6 +26,8 @@ public struct LedgerOptions: Sendable {
     public var retentionPeriod = Duration.seconds(3_600)
     /// How many of its last changes each view keeps for those who follow them.
     public var changesKept = 100_000
+    /// Views of one's own, beside the ledger's.
+    public var views: [any LedgerView.Type] = []
 
     public init(
         access: Access = .readWrite, log: EventLogOptions = EventLogOptions(), flushClock: any LedgerClock = MonotonicClock(),

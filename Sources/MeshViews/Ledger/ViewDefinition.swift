@@ -1,5 +1,6 @@
 import LMDB
 import Projections
+import ViewQuery
 
 /// One view of the ledger: its recipe, its tables, and how to run it.
 struct ViewDefinition: Sendable {
@@ -8,14 +9,17 @@ struct ViewDefinition: Sendable {
     var tables: [String]
     var indexes: [IndexedTable]
     var oldestReadableVersion: UInt32
+    /// The types of its rows.
+    var rows: [any QueryRow.Type]
     var start: @Sendable (ViewStore) throws -> any BatchFolder<MeshBatch>
 
     var name: String { recipe.view }
 
     init<P: Projection>(
-        _ projection: P, keyring: String, clock: any LedgerClock, policy: FlushPolicy
+        _ projection: P, rows: [any QueryRow.Type], keyring: String, clock: any LedgerClock, policy: FlushPolicy
     ) where P.Batch == MeshBatch {
         recipe = Recipe(view: projection.name, version: projection.version, policy: projection.policy, keyring: keyring)
+        self.rows = rows
         rowTables = projection.rowTables
         oldestReadableVersion = projection.oldestReadableVersion
         tables = projection.rowTables + projection.stateTables

@@ -1,4 +1,5 @@
 import Projections
+import ViewQuery
 
 /// The views of a ledger, in the order in which they are listed. A new view is one line here, and a cap in `ViewCaps`.
 enum ViewRegistry {
@@ -18,6 +19,13 @@ enum ViewRegistry {
             RadiosView(cap: caps.radios),
         ]
     }
+
+    /// The rows of the views, by which generic queries read them: of each view first those that are called as it is.
+    static let rows: [any QueryRow.Type] = [
+        NodeRow.self, PositionRow.self, TelemetryRow.self, MessageRow.self, WaypointRow.self, TraceRouteRow.self, LinkRow.self,
+        GatewayRow.self, MapReportRow.self, SensorRow.self, NodeChangeRow.self, RadioRow.self, ChannelRow.self, GatewayNodeRow.self,
+        HardwareRow.self,
+    ]
 }
 
 extension Ledger {

@@ -14,8 +14,8 @@ extension ChannelRow: QueryRow {
         RowColumn("hash", \.hash) { $0.hash },
         RowColumn("packets", \.packets) { $0.packets },
         RowColumn("receptions", \.receptions) { $0.receptions },
-        RowColumn("firstHeard", \.firstHeard) { $0.firstHeard },
-        RowColumn("lastHeard", \.lastHeard) { $0.lastHeard },
+        RowColumn("firstHeard", \.firstHeard) { $0.firstHeard }.shown(as: .time),
+        RowColumn("lastHeard", \.lastHeard) { $0.lastHeard }.shown(as: .time),
         RowColumn("firstSequence", \.firstSequence) { $0.firstSequence },
         RowColumn("lastSequence", \.lastSequence) { $0.lastSequence },
     ]

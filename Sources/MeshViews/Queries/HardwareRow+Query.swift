@@ -6,9 +6,9 @@ extension HardwareRow: QueryRow {
 
     public static let columns: [RowColumn<HardwareRow>] = [
         RowColumn(key: "model", \.model) { $0.model },
-        RowColumn(key: "node", \.node) { $0.node },
-        RowColumn("time", \.time) { $0.time },
-        RowColumn("firstTime", \.firstTime) { $0.firstTime },
+        RowColumn(key: "node", \.node) { $0.node }.shown(as: .node),
+        RowColumn("time", \.time) { $0.time }.shown(as: .time),
+        RowColumn("firstTime", \.firstTime) { $0.firstTime }.shown(as: .time),
         RowColumn("firstSequence", \.firstSequence) { $0.firstSequence },
         RowColumn("sequence", \.sequence) { $0.sequence },
         RowColumn("count", \.count) { $0.count },

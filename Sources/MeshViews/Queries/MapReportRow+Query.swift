@@ -5,10 +5,10 @@ extension MapReportRow: QueryRow {
     public static let table = "mapreports"
 
     public static let columns: [RowColumn<MapReportRow>] = [
-        RowColumn(key: "node", \.node) { $0.node },
-        RowColumn("time", \.time) { $0.time },
+        RowColumn(key: "node", \.node) { $0.node }.shown(as: .node),
+        RowColumn("time", \.time) { $0.time }.shown(as: .time),
         RowColumn("timeSource", \.timeSource) { $0.timeSource },
-        RowColumn("firstTime", \.firstTime) { $0.firstTime },
+        RowColumn("firstTime", \.firstTime) { $0.firstTime }.shown(as: .time),
         RowColumn("firstSequence", \.firstSequence) { $0.firstSequence },
         RowColumn("sequence", \.sequence) { $0.sequence },
         RowColumn("reports", \.reports) { $0.reports },
@@ -22,9 +22,9 @@ extension MapReportRow: QueryRow {
         RowColumn("hasDefaultChannel", \.hasDefaultChannel) { $0.hasDefaultChannel },
         RowColumn("latitudeE7", \.latitudeE7) { $0.latitudeE7 },
         RowColumn("longitudeE7", \.longitudeE7) { $0.longitudeE7 },
-        RowColumn("latitude", \.latitude) { $0.latitude },
-        RowColumn("longitude", \.longitude) { $0.longitude },
-        RowColumn("altitude", \.altitude) { $0.altitude },
+        RowColumn("latitude", \.latitude) { $0.latitude }.computed(),
+        RowColumn("longitude", \.longitude) { $0.longitude }.computed(),
+        RowColumn("altitude", \.altitude) { $0.altitude }.shown(as: .meters),
         RowColumn("precisionBits", \.precisionBits) { $0.precisionBits },
         RowColumn("onlineLocalNodes", \.onlineLocalNodes) { $0.onlineLocalNodes },
         RowColumn("mostOnlineLocalNodes", \.mostOnlineLocalNodes) { $0.mostOnlineLocalNodes },

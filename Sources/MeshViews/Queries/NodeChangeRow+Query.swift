@@ -7,8 +7,8 @@ extension NodeChangeRow: QueryRow, SeriesRow {
     public static let table = "nodehistory"
 
     public static let columns: [RowColumn<NodeChangeRow>] = [
-        RowColumn(key: "node", \.node) { $0.node },
-        RowColumn(key: "time", \.time) { $0.time },
+        RowColumn(key: "node", \.node) { $0.node }.shown(as: .node),
+        RowColumn(key: "time", \.time) { $0.time }.shown(as: .time),
         RowColumn(key: "sequence", \.sequence) { $0.sequence },
         RowColumn("timeSource", \.timeSource) { $0.timeSource },
         RowColumn("changes", \.changes) { $0.changes },
@@ -19,8 +19,8 @@ extension NodeChangeRow: QueryRow, SeriesRow {
         RowColumn("role", \.role) { $0.role },
         RowColumn("firmware", \.firmware) { $0.firmware },
         RowColumn("publicKey", \.publicKey) { $0.publicKey },
-        RowColumn("sameKeyAs", \.sameKeyAs) { $0.sameKeyAs },
-        RowColumn("gateway", \.gateway) { $0.gateway },
+        RowColumn("sameKeyAs", \.sameKeyAs) { $0.sameKeyAs }.shown(as: .node),
+        RowColumn("gateway", \.gateway) { $0.gateway }.shown(as: .node),
     ]
 
     public init?(key: RawSpan, value: RawSpan) {

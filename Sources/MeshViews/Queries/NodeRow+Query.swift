@@ -7,7 +7,7 @@ extension NodeRow: QueryRow {
     public static let table = "nodes"
 
     public static let columns: [RowColumn<NodeRow>] = [
-        RowColumn(key: "number", \.number) { $0.number },
+        RowColumn(key: "number", \.number) { $0.number }.shown(as: .node),
         RowColumn("longName", \.longName) { $0.longName },
         RowColumn("shortName", \.shortName) { $0.shortName },
         RowColumn("hardwareModel", \.hardwareModel) { $0.hardwareModel },
@@ -17,10 +17,10 @@ extension NodeRow: QueryRow {
         RowColumn("publicKey", \.publicKey) { $0.publicKey },
         RowColumn("hasKeyConflict", \.hasKeyConflict) { $0.hasKeyConflict },
         RowColumn("firmware", \.firmware) { $0.firmware },
-        RowColumn("firstHeard", \.firstHeard) { $0.firstHeard },
-        RowColumn("lastHeard", \.lastHeard) { $0.lastHeard },
-        RowColumn("snr", \.snr) { $0.snr },
-        RowColumn("rssi", \.rssi) { $0.rssi },
+        RowColumn("firstHeard", \.firstHeard) { $0.firstHeard }.shown(as: .time),
+        RowColumn("lastHeard", \.lastHeard) { $0.lastHeard }.shown(as: .time),
+        RowColumn("snr", \.snr) { $0.snr }.shown(as: .decibels),
+        RowColumn("rssi", \.rssi) { $0.rssi }.shown(as: .dBm),
         RowColumn("hopsAway", \.hopsAway) { $0.hopsAway },
         RowColumn("isViaMQTT", \.isViaMQTT) { $0.isViaMQTT },
         RowColumn("channel", \.channel) { $0.channel },

@@ -11,10 +11,10 @@ extension RadioRow: QueryRow, SeriesRow {
         RowColumn(key: "part", \.part, widths: [1], numbers: { [UInt64($0.rawValue)] }, get: { $0.part }),
         RowColumn(key: "section", \.section) { $0.section },
         RowColumn(key: "slot", \.slot) { $0.slot },
-        RowColumn(key: "time", \.time) { $0.time },
+        RowColumn(key: "time", \.time) { $0.time }.shown(as: .time),
         RowColumn(key: "sequence", \.sequence) { $0.sequence },
         RowColumn("timeSource", \.timeSource) { $0.timeSource },
-        RowColumn("node", \.node) { $0.node },
+        RowColumn("node", \.node) { $0.node }.shown(as: .node),
         RowColumn("content", \.content) { $0.content },
     ]
 

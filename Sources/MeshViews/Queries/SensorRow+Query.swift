@@ -8,17 +8,17 @@ extension SensorRow: QueryRow, SeriesRow {
     public static let table = "sensors"
 
     public static let columns: [RowColumn<SensorRow>] = [
-        RowColumn(key: "node", \.node) { $0.node },
+        RowColumn(key: "node", \.node) { $0.node }.shown(as: .node),
         RowColumn(key: "kind", \.kind, widths: [1], numbers: { [UInt64($0.rawValue)] }, get: { $0.kind }),
-        RowColumn(key: "time", \.time) { $0.time },
+        RowColumn(key: "time", \.time) { $0.time }.shown(as: .time),
         RowColumn(key: "sequence", \.sequence) { $0.sequence },
         RowColumn("timeSource", \.timeSource) { $0.timeSource },
         RowColumn("packetID", \.packetID) { $0.packetID },
-        RowColumn("to", \.to) { $0.to },
+        RowColumn("to", \.to) { $0.to }.shown(as: .node),
         RowColumn("channel", \.channel) { $0.channel },
-        RowColumn("gateway", \.gateway) { $0.gateway },
-        RowColumn("snr", \.snr) { $0.snr },
-        RowColumn("rssi", \.rssi) { $0.rssi },
+        RowColumn("gateway", \.gateway) { $0.gateway }.shown(as: .node),
+        RowColumn("snr", \.snr) { $0.snr }.shown(as: .decibels),
+        RowColumn("rssi", \.rssi) { $0.rssi }.shown(as: .dBm),
         RowColumn("hopsAway", \.hopsAway) { $0.hopsAway },
         RowColumn("text", \.text) { $0.text },
         RowColumn("payload", \.payload) { $0.payload },

@@ -8,14 +8,14 @@ extension TelemetryRow: QueryRow {
     public static let table = "telemetry"
 
     public static let columns: [RowColumn<TelemetryRow>] = [
-        RowColumn(key: "node", \.node) { $0.node },
+        RowColumn(key: "node", \.node) { $0.node }.shown(as: .node),
         RowColumn(key: "kind", \.kind, widths: [1], numbers: { [UInt64($0.rawValue)] }, get: { $0.kind }),
-        RowColumn(key: "time", \.time) { $0.time },
+        RowColumn(key: "time", \.time) { $0.time }.shown(as: .time),
         RowColumn(key: "sequence", \.sequence) { $0.sequence },
         RowColumn("timeSource", \.timeSource) { $0.timeSource },
         RowColumn("packetID", \.packetID) { $0.packetID },
-        RowColumn("sentTime", \.sentTime) { $0.sentTime },
-        RowColumn("gateway", \.gateway) { $0.gateway },
+        RowColumn("sentTime", \.sentTime) { $0.sentTime }.shown(as: .time),
+        RowColumn("gateway", \.gateway) { $0.gateway }.shown(as: .node),
         RowColumn("metrics", \.metrics) { $0.metrics },
     ]
 

@@ -8,7 +8,9 @@ public struct RowColumn<Row>: Sendable {
     /// Whether the property is a part of the row's key.
     public let isKey: Bool
     /// How the property stands in keys and indexes; nil where it cannot.
-    let code: ColumnCode<Row>?
+    var code: ColumnCode<Row>?
+    /// How the property is shown, and how it is stored where the row says so.
+    var traits = ColumnTraits<Row>()
 
     /// A property that is no part of the key. It can be indexed where it is an `IndexValue`.
     public init<Value: Sendable>(

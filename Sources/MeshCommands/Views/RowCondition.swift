@@ -1,0 +1,63 @@
+import ArgumentParser
+import EventLog
+import Foundation
+import MeshViews
+import ViewQuery
+
+/// What rows are asked for on the command line: `node=!7efeee00`, `time>=yesterday`, `longName~harbour`.
+struct RowCondition: ExpressibleByArgument {
+    let column: String
+    /// Nil for `~`.
+    let comparison: ColumnComparison?
+    let text: String
+
+    init?(argument: String) {
+        guard let start = argument.firstIndex(where: { "=!<>~".contains($0) }), start > argument.startIndex else { return nil }
+        column = argument[..<start].trimmingCharacters(in: .whitespaces)
+        let rest = argument[start...]
+        if rest.first == "~" {
+            comparison = nil
+            text = rest.dropFirst().trimmingCharacters(in: .whitespaces)
+        } else {
+            let known = ColumnComparison.allCases.sorted { $0.rawValue.count > $1.rawValue.count }
+            guard let found = known.first(where: { rest.hasPrefix($0.rawValue) }) else { return nil }
+            comparison = found
+            text = rest.dropFirst(found.rawValue.count).trimmingCharacters(in: .whitespaces)
+        }
+    }
+
+    /// The value as the column has it: a node's number for its name, seconds for a time.
+    func value(_ kind: ColumnKind, in ledger: Ledger) throws -> String {
+        switch kind {
+        case .node:
+            guard comparison != nil, let node = NodeArgument(argument: text) else { return text }
+            return String(try node.number(in: ledger))
+        case .time:
+            guard comparison != nil else { return text }
+            guard let time = TimeArgument(argument: text) else {
+                throw CommandError(.usage, "\(text) is no time; ISO 8601, '2h ago' and yesterday are")
+            }
+            return String(time.time.seconds)
+        default: return text
+        }
+    }
+
+    /// Whether it holds for a value that the store cannot compare: an optional, an enumeration, a list.
+    func holds(_ cell: CellValue, _ value: String) -> Bool {
+        guard let comparison else { return cell.plain.lowercased().contains(value.lowercased()) }
+        if cell == .null { return (comparison == .equal && value.isEmpty) || (comparison == .notEqual && !value.isEmpty) }
+        switch comparison {
+        case .equal: return cell.plain == value || numbers(cell, value).map { $0 == $1 } ?? false
+        case .notEqual: return cell.plain != value && numbers(cell, value).map { $0 != $1 } ?? true
+        case .less: return numbers(cell, value).map { $0 < $1 } ?? (cell.plain < value)
+        case .lessOrEqual: return numbers(cell, value).map { $0 <= $1 } ?? (cell.plain <= value)
+        case .greater: return numbers(cell, value).map { $0 > $1 } ?? (cell.plain > value)
+        case .greaterOrEqual: return numbers(cell, value).map { $0 >= $1 } ?? (cell.plain >= value)
+        }
+    }
+
+    private func numbers(_ cell: CellValue, _ value: String) -> (Double, Double)? {
+        guard let left = Double(cell.plain), let right = Double(value) else { return nil }
+        return (left, right)
+    }
+}

@@ -1,0 +1,46 @@
+import Meshtastic
+import Projections
+import Synchronization
+public import ViewQuery
+
+extension Ledger {
+    var definitions: [ViewDefinition] { definitionsBox.withLock { $0 } }
+
+    /// The names of this ledger's views, its own ones first, in the order in which they are listed.
+    public var viewNames: [String] { definitions.map(\.name) }
+
+    /// The type of the rows of a view, or of another table of one; nil where there is none of that name.
+    public func rows(of name: String) -> (any QueryRow.Type)? {
+        let all = definitions.flatMap(\.rows)
+        return all.first { $0.table == name } ?? all.first { $0.view == name }
+    }
+
+    /// What `rows(of:)` knows.
+    public var rowNames: [String] { definitions.flatMap { $0.rows.map { $0.table } } }
+
+    func definition(_ name: String) throws(LedgerError) -> ViewDefinition {
+        if let found = definitions.first(where: { $0.name == name }) { return found }
+        let known = definitions.map(\.name).joined(separator: ", ")
+        throw LedgerError(.notBuilt, path: path, "there is no view \(name); there are \(known)")
+    }
+
+    static func definitions(_ keyring: Keyring, _ options: LedgerOptions) -> [ViewDefinition] {
+        let fingerprint = keyring.fingerprint.map { String($0, radix: 16) }.joined(separator: ".")
+        func define<P: Projection>(
+            _ projection: P, _ rows: [any QueryRow.Type]
+        ) -> ViewDefinition where P.Batch == MeshBatch {
+            ViewDefinition(
+                projection, rows: rows, keyring: fingerprint, clock: options.flushClock, policy: options.flushPolicy)
+        }
+        func define<View: LedgerView>(own view: View.Type) -> ViewDefinition { define(OwnProjection<View>(), [View.Row.self]) }
+        let rows = Dictionary(grouping: ViewRegistry.rows) { $0.view }
+        return ViewRegistry.projections(options.caps).map { define($0, rows[$0.name] ?? []) }
+            + options.views.map { define(own: $0) }
+    }
+
+    /// - Throws: `.schema` where a view of one's own cannot be kept.
+    static func check(_ options: LedgerOptions, _ path: String) throws(LedgerError) {
+        var check = ViewCheck(path: path, taken: viewNames)
+        for view in options.views { try check.check(view) }
+    }
+}

@@ -1,0 +1,43 @@
+public import Meshtastic
+import Synchronization
+
+extension Ledger {
+    /// The channel keys that views are decoded with.
+    public var keyring: Keyring { keys.withLock { $0 } }
+
+    /// Changes the channel keys, stores them in `keys.json`, and begins to rebuild every view with them. `catchUp()` waits
+    /// for that.
+    public func setKeyring(_ keyring: Keyring) async throws(LedgerError) {
+        guard !isReadOnly else { throw readOnlyError }
+        do {
+            try await gate.run { try await store(keyring) }
+        } catch {
+            throw LedgerError(error, path: path)
+        }
+    }
+
+    /// Adds or removes keys, as `setKeyring` does where that changes something.
+    /// - Returns: how many keys were added or removed.
+    @discardableResult
+    public func changeKeys(_ change: KeyringChange) async throws(LedgerError) -> Int {
+        guard !isReadOnly else { throw readOnlyError }
+        do {
+            return try await gate.run {
+                var keyring = keyring
+                let count = change.apply(to: &keyring)
+                if count > 0 { try await store(keyring) }
+                return count
+            }
+        } catch {
+            throw LedgerError(error, path: path)
+        }
+    }
+
+    private func store(_ keyring: Keyring) async throws {
+        try KeyFile.save(keyring, in: path)
+        keys.withLock { $0 = keyring }
+        let all = Self.definitions(keyring, options)
+        definitionsBox.withLock { $0 = all }
+        try await engine.restart(all, keyring: keyring)
+    }
+}

@@ -1,0 +1,37 @@
+public import EventLog
+public import Meshtastic
+
+/// A reception of a packet as the fold of a view of one's own is given it.
+public struct MeshEvent: Sendable {
+    let batch: MeshBatch
+    var index: Int
+
+    private var stamp: MeshBatch.Stamp { batch.stamps[index] }
+
+    public var packet: DecodedPacket { batch.packets.packets[index] }
+    public var sequence: UInt64 { stamp.sequence }
+    public var source: SourceID { stamp.source }
+    /// When it arrived here, seconds since 1970.
+    public var arrival: UInt32 { stamp.arrival }
+    /// When it was received as far as anybody can be trusted to say, seconds since 1970.
+    public var time: UInt32 { stamp.policy(for: packet).time(received: packet.rxTime).time }
+    /// The event of the packet's first reception.
+    public var firstSequence: UInt64 { stamp.firstSequence }
+    public var isFirstReception: Bool { stamp.isFirstReception }
+    /// Whether it is the first reception of its packet that can be read.
+    public var isFirstReadable: Bool { stamp.isFirstReadable }
+    /// The channel's name, empty where it is not known.
+    public var channel: String { stamp.channel >= 0 ? batch.channels[Int(stamp.channel)].name : "" }
+
+    /// Decodes the payload.
+    ///
+    /// ```swift
+    /// let position = try event.payload(Position.init(decoding:))
+    /// ```
+    public func payload<Value, Failure: Error>(_ decode: (RawSpan) throws(Failure) -> Value) throws(Failure) -> Value {
+        try decode(batch.packets.payload(of: packet))
+    }
+
+    /// The payload as text.
+    public var text: String { batch.packets.string(packet.payload) }
+}

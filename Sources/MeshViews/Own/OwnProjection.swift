@@ -1,0 +1,62 @@
+import EventLog
+import LMDB
+import Meshtastic
+import Projections
+import ViewQuery
+
+/// Runs a view of one's own as the ledger runs its own ones.
+struct OwnProjection<View: LedgerView>: Projection {
+    typealias Batch = MeshBatch
+
+    private let view = View()
+    private let ports: Set<UInt32>?
+    private var rows = RowTable<View.Row>(View.cap)
+
+    init() { ports = View.ports }
+
+    var name: String { View.Row.view }
+    var version: UInt32 { View.versions.last?.number ?? 0 }
+    var policy: String { "\(View.cap.text);\(TimePolicy.text)" }
+    var rowTables: [String] { [View.Row.table] }
+    var stateTables: [String] { [RowTable<View.Row>.ages, RowTable<View.Row>.counts] }
+    var indexes: [IndexedTable] { View.Row.indexedTables }
+    var pendingBytes: Int { rows.pendingCount * 512 }
+
+    mutating func load(_ store: ViewStore) throws(StorageError) { try rows.fit(store) }
+
+    mutating func fold(_ batch: MeshBatch, after checkpoint: EventSequence, in context: inout FoldContext) throws(StorageError) {
+        let stamps = batch.stamps.span
+        let packets = batch.packets.packets.span
+        var event = MeshEvent(batch: batch, index: 0)
+        for index in stamps.indices {
+            guard stamps[index].sequence > checkpoint.rawValue,
+                View.countsReceptions || stamps[index].isFirstReadable && packets[index].failure == nil,
+                ports?.contains(packets[index].port) ?? true, packets[index].hasPacket,
+                packets[index].from != 0, packets[index].from != .max
+            else { continue }
+            event.index = index
+            try fold(event, &context)
+        }
+    }
+
+    private mutating func fold(_ event: MeshEvent, _ context: inout FoldContext) throws(StorageError) {
+        let (rows, store) = (rows, context.store)
+        var editor = RowEditor<View.Row> { try rows.row($0, in: store) }
+        do {
+            try view.fold(event, into: &editor)
+        } catch {
+            // What the file does not give is no fault of the event.
+            if let error = error as? StorageError { throw error }
+            return context.quarantine(EventSequence(rawValue: event.sequence), reason: "\(error)")
+        }
+        guard !editor.changes.isEmpty else { return }
+        for change in editor.changes { try self.rows.set(change.key, change.row, in: store) }
+        context.want(editor.wantsCommit ? .immediate : .debounced)
+    }
+
+    func write(to transaction: inout WriteTransaction, store: ViewStore) throws(StorageError) {
+        try rows.write(to: &transaction, store)
+    }
+
+    mutating func committed() { rows.committed() }
+}

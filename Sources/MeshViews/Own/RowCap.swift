@@ -1,0 +1,72 @@
+public import Foundation
+public import ViewQuery
+
+/// How many rows a view keeps. A row that exceeds the cap drives out the one that is lowest by the property, of equals the one with the lowest
+/// key, at once and in the order of the log, so that the rows do not depend on when the view was flushed.
+public struct RowCap<Row: StoredRow>: Sendable {
+    let most: Int?
+    /// The property of the key of which each value has a cap of its own.
+    let group: (any PartialKeyPath<Row> & Sendable)?
+    let orderedBy: (any PartialKeyPath<Row> & Sendable)?
+    let order: @Sendable (Row) -> UInt64
+
+    /// So many rows.
+    public static func total<Value: RowOrder>(_ most: Int, by property: any KeyPath<Row, Value> & Sendable) -> RowCap {
+        RowCap(most: max(1, most), group: nil, orderedBy: property, order: { $0[keyPath: property].rowOrder })
+    }
+
+    /// So many rows of each value of `group`, the first property of the key.
+    public static func each<Group: RowKey, Value: RowOrder>(
+        _ group: any KeyPath<Row, Group> & Sendable, _ most: Int, by property: any KeyPath<Row, Value> & Sendable
+    ) -> RowCap {
+        RowCap(most: max(1, most), group: group, orderedBy: property, order: { $0[keyPath: property].rowOrder })
+    }
+
+    /// As many as the traffic makes: whoever floods the mesh fills the disk.
+    public static var none: RowCap { RowCap(most: nil, group: nil, orderedBy: nil, order: { _ in 0 }) }
+
+    /// How many bytes of the key stand for the group.
+    var prefixLength: Int { group == nil ? 0 : Row.columns.first { $0.isKey }?.keyLength ?? 0 }
+
+    /// As it stands in the recipe.
+    var text: String {
+        guard let most else { return "cap=none" }
+        func name(_ property: (any PartialKeyPath<Row> & Sendable)?) -> String {
+            Row.columns.first { column in property.map { column.isOf($0) } ?? false }?.name ?? "?"
+        }
+        return "cap=\(most)" + (group == nil ? "" : ";each=\(name(group))") + ";by=\(name(orderedBy))"
+    }
+}
+
+/// A value that tells which of two rows goes first.
+public protocol RowOrder: SendableMetatype {
+    /// Rises with the value.
+    var rowOrder: UInt64 { get }
+}
+
+extension RowOrder where Self: FixedWidthInteger {
+    public var rowOrder: UInt64 {
+        Self.isSigned ? UInt64(bitPattern: Int64(truncatingIfNeeded: self)) ^ 1 << 63 : UInt64(truncatingIfNeeded: self)
+    }
+}
+
+extension UInt8: RowOrder {}
+extension UInt16: RowOrder {}
+extension UInt32: RowOrder {}
+extension UInt64: RowOrder {}
+extension UInt: RowOrder {}
+extension Int32: RowOrder {}
+extension Int64: RowOrder {}
+extension Int: RowOrder {}
+
+extension Double: RowOrder {
+    /// The bits of IEEE 754, negative ones turned round; NaN comes first.
+    public var rowOrder: UInt64 {
+        guard !isNaN else { return 0 }
+        return bitPattern >> 63 == 1 ? ~bitPattern : bitPattern | 1 << 63
+    }
+}
+
+extension Date: RowOrder {
+    public var rowOrder: UInt64 { timeIntervalSinceReferenceDate.rowOrder }
+}

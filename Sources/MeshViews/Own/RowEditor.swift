@@ -1,0 +1,53 @@
+import Projections
+public import ViewQuery
+
+/// The rows of a view of one's own, as the fold of one event reads and changes them.
+public struct RowEditor<Row: StoredRow> {
+    private let read: (_ key: [UInt8]) throws -> Row?
+    /// The changes of this event; they are made when the fold has ended well.
+    private(set) var changes: [(key: [UInt8], row: Row?)] = []
+    private(set) var wantsCommit = false
+
+    init(read: @escaping (_ key: [UInt8]) throws -> Row?) { self.read = read }
+
+    /// The row with the same key, or nil.
+    public func row(_ row: Row) throws -> Row? { try stored(row.key) }
+
+    private func stored(_ key: [UInt8]) throws -> Row? {
+        if let change = changes.last(where: { $0.key == key }) { return change.row }
+        return try read(key)
+    }
+
+    /// Changes the row with the same key; where there is none, this one.
+    ///
+    /// - Throws: `.keyChanged` where the change is one of the key.
+    public mutating func update(_ row: Row, _ change: (inout Row) throws -> Void) throws {
+        let key = row.key
+        var changed = try stored(key) ?? row
+        try change(&changed)
+        guard changed.key == key else { throw RowEditorError.keyChanged }
+        put(key, changed)
+    }
+
+    /// Puts a row in the place of the one with the same key, if there is one.
+    public mutating func insert(_ row: Row) { put(row.key, row) }
+
+    /// Removes the row with the same key, if there is one.
+    public mutating func remove(_ row: Row) { put(row.key, nil) }
+
+    /// Has the changes on the disk soon, as messages are: within 20 milliseconds of the end of the batch, instead of seconds.
+    public mutating func commitSoon() { wantsCommit = true }
+
+    private mutating func put(_ key: [UInt8], _ row: Row?) {
+        changes.removeAll { $0.key == key }
+        changes.append((key, row))
+    }
+}
+
+/// What a fold may not do with rows.
+public enum RowEditorError: Error, Sendable, CustomStringConvertible {
+    /// The row's key was changed while the row was: remove the row, and insert the other one.
+    case keyChanged
+
+    public var description: String { "the fold changed the key of a row" }
+}

@@ -1,0 +1,69 @@
+internal import ProtobufWire
+
+/// What a property's value stands for, so that programs which know only the row's columns can show it.
+public enum ColumnKind: String, Sendable, Hashable {
+    case plain
+    /// The number of a node; 0 for none.
+    case node
+    /// Seconds since 1970; 0 for none.
+    case time
+    /// Degrees times 10,000,000.
+    case degreesE7
+    case decibels
+    case dBm
+    case meters
+    case bytes
+    case seconds
+    case percent
+}
+
+/// What is known of a column beside its name and its place in the key.
+struct ColumnTraits<Row>: Sendable {
+    var kind = ColumnKind.plain
+    /// Made of other properties, and so no part of what is stored.
+    var isComputed = false
+    /// How the property is stored, where the row is stored by its columns.
+    var field: RowField<Row>?
+    /// Puts the numbers of the key back, where the row is stored by its columns.
+    var setKey: (@Sendable (ArraySlice<UInt64>, inout Row) -> Bool)?
+}
+
+/// How one property is stored.
+struct RowField<Row>: Sendable {
+    let number: UInt32
+    /// As it stands in the fingerprint.
+    let layout: String
+    let write: @Sendable (borrowing Row, inout WireWriter) -> Void
+    /// Takes in one stored occurrence of the field.
+    let take: @Sendable (inout Row, WireField, borrowing WireReader, _ isFirst: Bool) throws(WireError) -> Void
+}
+
+extension RowColumn {
+    public var kind: ColumnKind { traits.kind }
+    /// The number under which the property is stored, where the row is stored by its columns.
+    public var fieldNumber: UInt32? { traits.field?.number }
+    public var valueType: Any.Type { type(of: keyPath).valueType }
+
+    /// In bytes: how much of the key the property takes; 0 where it is no part of it.
+    public var keyLength: Int { isKey ? keyWidths.reduce(0, +) : 0 }
+    var keyWidths: [Int] { code?.widths ?? [] }
+
+    /// Whether the column is this property.
+    public func isOf(_ property: AnyKeyPath) -> Bool { keyPath as AnyKeyPath == property }
+
+    public func value(in row: Row) -> Any { row[keyPath: keyPath] }
+
+    /// The same column, whose values stand for something.
+    public func shown(as kind: ColumnKind) -> RowColumn {
+        var column = self
+        column.traits.kind = kind
+        return column
+    }
+
+    /// The same column, made of others: it may come and go without a new version of the rows.
+    public func computed() -> RowColumn {
+        var column = self
+        column.traits.isComputed = true
+        return column
+    }
+}

@@ -1,0 +1,1 @@
+../../../Tools/Examples/OwnView/Sources/OwnView/PortUse.swift
