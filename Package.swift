@@ -48,7 +48,7 @@ let package = Package(
         room("EventLog", ["LMDB", "ProtobufWire", "MeshCrypto", "CZstd", logging], documents: ["FORMAT.md", "RECORDING.md"]),
         room("Meshtastic", ["ProtobufWire", "MeshCrypto"]),
         room("Projections", ["EventLog", "LMDB", "ProtobufWire", "MeshCrypto", logging]),
-        room("ViewQuery", ["Projections", "LMDB", "ProtobufWire"]),
+        room("ViewQuery", ["Projections", "LMDB", "ProtobufWire", "MeshCrypto"]),
         room(
             "MeshViews", ["Meshtastic", "Projections", "ViewQuery", "EventLog", "LMDB", "ProtobufWire", "MeshCrypto", logging],
             documents: ["views.proto", "FOLD.md", "Control/CONTROL.md"]),

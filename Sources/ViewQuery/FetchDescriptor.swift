@@ -12,10 +12,15 @@ public import Foundation
 public struct FetchDescriptor<Row: QueryRow>: Sendable {
     /// Nil for all rows. Parts that compare properties of the row's key with values that do not depend on the row become ranges of keys.
     public var predicate: Predicate<Row>?
-    /// Empty for the order of the rows' keys. Rows that are equal in it come in the order of their keys.
+    /// Empty for the order of the rows' keys. Rows that are equal in it come in the order of their keys, in its reverse where the last descriptor is a
+    /// reverse one.
     public var sortBy: [SortDescriptor<Row>]
     public var fetchLimit: Int?
     public var fetchOffset = 0
+    /// The row behind which a page begins, as the page before told; nil for the first.
+    public var after: QueryCursor?
+    /// How many rows a page may decode to ask them whether they fit; nil for any number.
+    public var filterLimit: FilterLimit?
     /// Whether a query that has to look at every row of the view is refused.
     public var requiresIndex = false
 

@@ -7,6 +7,10 @@ public struct QueryError: Error, Sendable, CustomStringConvertible {
         case noValue
         /// The query needs a scan, and the descriptor refuses one.
         case needsScan
+        /// A cursor is of another view or of another order.
+        case otherCursor
+        /// More rows were to be asked whether they fit than the descriptor allows.
+        case filterLimit
         /// A stored row cannot be read.
         case malformedRow
     }

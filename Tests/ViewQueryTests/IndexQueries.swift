@@ -72,14 +72,14 @@ import ViewQuery
         (order.last?.order == .reverse ? rows.reversed() : rows).sorted(using: order)
     }
 
-    @Test(arguments: UInt64(1)...8)
+    @Test(arguments: UInt64(1)...5)
     func `G6 K11 K16: indexes give what a closure over all rows gives, in any order and with any limit`(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let folder = try TemporaryFolder()
         let rows = Sample.random(Int.random(in: 0..<200, using: &random), &random)
         let store = try Sample.store(folder, rows, isIndexed: !seed.isMultiple(of: 4))
         defer { store.close() }
-        for _ in 0..<6 {
+        for _ in 0..<4 {
             for (name, predicate) in Self.all(&random) {
                 let wanted = try rows.filter { try predicate.evaluate($0) }
                 var descriptor = FetchDescriptor(predicate: predicate)

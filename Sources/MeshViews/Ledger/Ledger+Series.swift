@@ -43,6 +43,19 @@ extension Ledger {
         try positions(of: node, RowQuery(limit: 1)).first
     }
 
+    /// The position that a node sent with the event `sequence`.
+    /// - Parameter time: the row's, in seconds since 1970.
+    public func position(of node: UInt32, at time: UInt32, sequence: UInt64) throws(LedgerError) -> PositionRow? {
+        try reading("positions") { (store) throws(StorageError) in
+            let transaction = try store.environment.beginRead()
+            let key = bigEndian(node) + bigEndian(time) + bigEndian(sequence)
+            guard let value = try transaction.get(store.table("positions"), key.rawSpan) else { return nil }
+            return try decoding(store) { () throws(WireError) in
+                try PositionRow(node: node, time: time, sequence: sequence, decoding: value)
+            }
+        }
+    }
+
     /// A node's metrics of one kind, or of all kinds one after the other; of all nodes when none is named.
     public func telemetry(
         of node: UInt32?, kind: TelemetryKind? = nil, _ query: RowQuery = RowQuery()

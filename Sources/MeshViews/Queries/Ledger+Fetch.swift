@@ -1,3 +1,4 @@
+import LMDB
 import Projections
 public import ViewQuery
 
@@ -12,6 +13,18 @@ extension Ledger {
     /// How many rows `fetch` would give. Where the predicate is about the row's key only, no row is decoded.
     public func fetchCount<Row: QueryRow>(_ descriptor: FetchDescriptor<Row>) throws(LedgerError) -> Int {
         try answering(descriptor) { run, store in try run.count(in: store) }
+    }
+
+    /// The rows behind the descriptor's cursor, the cursor behind them, and how many rows the predicate holds for, all as of one moment.
+    ///
+    /// ```swift
+    /// var newest = FetchDescriptor<MessageRow>(sortBy: [SortDescriptor(\.time, order: .reverse)], fetchLimit: 50)
+    /// let page = try ledger.page(newest)
+    /// newest.after = page.next
+    /// ```
+    /// - Throws: as `fetch`; also where the cursor is of another order, or the order is not by numbers.
+    public func page<Row: QueryRow>(_ descriptor: FetchDescriptor<Row>) throws(LedgerError) -> QueryPage<Row> {
+        try answering(descriptor) { run, store in try run.page(in: store) }
     }
 
     /// How the query is answered: by ranges of keys or a scan, and what is done with each row.
@@ -34,6 +47,29 @@ extension Ledger {
                 throw LedgerError(code, path: path, error.description, underlying: error)
             }
             throw LedgerError(error, path: path)
+        }
+    }
+}
+
+extension Ledger {
+    /// What is wrong with the indexes of a view, compared with its rows; nil where nothing is, or where they are not built.
+    public func indexFault(of view: String) throws(LedgerError) -> String? {
+        let indexes = try definition(view).indexes
+        return try reading(view) { (store) throws(StorageError) in
+            for indexed in indexes {
+                if let fault = try store.fault(of: indexed) { return fault }
+            }
+            return nil
+        }
+    }
+
+    /// Whether the indexes of a view are those of its rows as they are now: not, while it is built anew or only an earlier program has written it.
+    public func isIndexed(_ view: String) throws(LedgerError) -> Bool {
+        let indexes = try definition(view).indexes
+        return try reading(view) { (store) throws(StorageError) in
+            let transaction = try store.environment.beginRead()
+            for indexed in indexes where try !store.isIndexed(indexed, in: transaction) { return false }
+            return true
         }
     }
 }

@@ -105,10 +105,13 @@ struct KeyLayout<Row: QueryRow>: Sendable {
         return numbers
     }
 
-    func key(of numbers: some Sequence<UInt64>) -> [UInt8] {
+    func key(of numbers: some Sequence<UInt64>) -> [UInt8] { key(of: numbers, at: widths.indices) }
+
+    /// The bytes of some of the key's numbers.
+    func key(of numbers: some Sequence<UInt64>, at places: Range<Int>) -> [UInt8] {
         var key: [UInt8] = []
         key.reserveCapacity(byteCount)
-        for (number, width) in zip(numbers, widths) {
+        for (number, width) in zip(numbers, widths[places]) {
             for byte in (0..<width).reversed() { key.append(UInt8(truncatingIfNeeded: number >> UInt64(8 * byte))) }
         }
         return key

@@ -5,8 +5,8 @@ internal import ProtobufWire
 
 /// Answers a query from a view's store.
 public struct QueryRun<Row: QueryRow> {
-    private let descriptor: FetchDescriptor<Row>
-    private let plan: QueryPlan<Row>
+    let descriptor: FetchDescriptor<Row>
+    let plan: QueryPlan<Row>
 
     /// - Throws: `.unsupported`, and `.needsScan` where the descriptor refuses one.
     public init(_ descriptor: FetchDescriptor<Row>) throws(QueryError) {
@@ -23,6 +23,7 @@ public struct QueryRun<Row: QueryRow> {
     /// held.
     public func rows(in store: ViewStore) throws -> [Row] {
         guard limit > 0 else { return [] }
+        if descriptor.after != nil || descriptor.filterLimit != nil { return try pagedRows(in: store) }
         guard let order = plan.order else {
             var (rows, skipped): ([Row], Int) = ([], 0)
             try visit(store) { row in

@@ -1,0 +1,181 @@
+internal import Foundation
+public import LMDB
+public import Projections
+internal import ProtobufWire
+
+/// Some rows of a query, from where the next ones come, and how many there are in all, as of one moment.
+public struct QueryPage<Row: QueryRow>: Sendable {
+    public let rows: [Row]
+    /// Nil after the last row.
+    public let next: QueryCursor?
+    /// How many rows the predicate holds for, whatever cursor, limit and offset; nil where the filter's limit was reached.
+    public let total: Int?
+    /// Why the page is not whole: the filter was asked for as many rows as the descriptor allows, and the reason that it gives for that.
+    public let truncated: String?
+    public let cost: QueryCost
+}
+
+/// What a query has read.
+public struct QueryCost: Sendable, Hashable {
+    /// Keys of rows, or entries of an index.
+    public var keys = 0
+    /// Rows that were decoded.
+    public var rows = 0
+
+    public init() {}
+}
+
+/// How many rows may be decoded to be asked whether they fit, and why so many.
+public struct FilterLimit: Sendable, Hashable {
+    public var rows: Int
+    public var reason: String
+
+    public init(_ rows: Int, reason: String) {
+        self.rows = rows
+        self.reason = reason
+    }
+}
+
+extension QueryRun {
+    /// The rows behind the descriptor's cursor, the cursor behind them, and the total, in one consistent read.
+    public func page(in store: ViewStore) throws -> QueryPage<Row> { try page(in: store, store.environment.beginRead()) }
+
+    public func page(in store: ViewStore, _ transaction: borrowing ReadTransaction) throws -> QueryPage<Row> {
+        var reader = try PageReader(descriptor, plan)
+        try reader.read(store, transaction)
+        let total = reader.isTruncated ? nil : try total(store, transaction, &reader)
+        return QueryPage(
+            rows: reader.rows, next: reader.next, total: total,
+            truncated: reader.isTruncated ? descriptor.filterLimit?.reason ?? "" : nil, cost: reader.cost)
+    }
+
+    /// The rows of a page, without cursor and total.
+    func pagedRows(in store: ViewStore) throws -> [Row] {
+        var reader = try PageReader(descriptor, plan)
+        try reader.read(store, store.environment.beginRead())
+        guard !reader.isTruncated else {
+            throw QueryError(
+                .filterLimit,
+                "more rows would have to be asked whether they fit than the query allows; `page` gives those that were found")
+        }
+        return reader.rows
+    }
+
+    private func total(
+        _ store: ViewStore, _ transaction: borrowing ReadTransaction, _ reader: inout PageReader<Row>
+    ) throws -> Int? {
+        var all = descriptor
+        (all.after, all.fetchLimit, all.fetchOffset, all.sortBy) = (nil, nil, 0, [])
+        let plan = try QueryPlan(all, countsOnly: true)
+        if plan.filter == nil, plan.sources[0].cover == nil { return try transaction.count(store.table(Row.table)) }
+        var (count, cost) = (0, reader.cost)
+        try plan.visitKeys(store, transaction, needsValues: plan.filter != nil) { key, value, _ in
+            cost.keys += 1
+            if let filter = plan.filter {
+                guard reader.mayFilter() else { return false }
+                cost.rows += 1
+                guard let row = Row(key: key, value: value) else { throw QueryPlan<Row>.malformed(store) }
+                guard try filter(row) else { return true }
+            }
+            count += 1
+            return true
+        }
+        reader.cost = cost
+        return reader.isTruncated ? nil : count
+    }
+}
+
+/// Reads the rows of a page.
+struct PageReader<Row: QueryRow> {
+    private let plan: QueryPlan<Row>
+    private let order: CursorOrder<Row>
+    private let last: [UInt8]?
+    private let skips: Int
+    private let limit: Int
+    private var filterings: Int
+    private(set) var rows: [Row] = []
+    private(set) var next: QueryCursor?
+    private(set) var isTruncated = false
+    var cost = QueryCost()
+
+    init(_ descriptor: FetchDescriptor<Row>, _ plan: QueryPlan<Row>) throws(QueryError) {
+        self.plan = plan
+        order = try CursorOrder(descriptor.sortBy)
+        last = try descriptor.after.map(order.place)
+        skips = max(0, descriptor.fetchOffset)
+        limit = max(0, descriptor.fetchLimit ?? .max)
+        filterings = descriptor.filterLimit?.rows ?? .max
+    }
+
+    /// Whether another row may be asked whether it fits.
+    mutating func mayFilter() -> Bool {
+        guard filterings > 0 else {
+            isTruncated = true
+            return false
+        }
+        filterings -= 1
+        return true
+    }
+
+    mutating func read(_ store: ViewStore, _ transaction: borrowing ReadTransaction) throws {
+        guard limit > 0 else { return }
+        if plan.order == nil { try readInOrder(store, transaction) } else { try readAll(store, transaction) }
+    }
+
+    private mutating func readInOrder(_ store: ViewStore, _ transaction: borrowing ReadTransaction) throws {
+        let plan = plan
+        let start = last.map { plan.isGathered ? order.primaryKey($0) : order.key($0, in: plan.sources[0]) }
+        var skipped = 0
+        var end: [UInt8] = []
+        try plan.visitKeys(store, transaction, after: start, needsValues: true) { key, value, _ in
+            cost.keys += 1
+            guard rows.count < limit else {
+                next = order.cursor(end)
+                return false
+            }
+            guard let row = try match(key, value, store) else { return !isTruncated }
+            if skipped < skips {
+                skipped += 1
+                return true
+            }
+            if rows.count == limit - 1 { end = order.place(of: row, key) }
+            rows.append(row)
+            return true
+        }
+    }
+
+    /// Sorts rows that are read in another order, holding no more than twice as many as are wanted.
+    private mutating func readAll(_ store: ViewStore, _ transaction: borrowing ReadTransaction) throws {
+        let plan = plan
+        let (reach, isCut) = limit.addingReportingOverflow(skips)
+        let (kept, isLarge) = reach.addingReportingOverflow(1)
+        let most = isCut || isLarge ? Int.max : kept
+        let held = most > .max / 2 ? Int.max : max(2 * most, 4_096)
+        var found: [(place: [UInt8], row: Row)] = []
+        try plan.visitKeys(store, transaction, needsValues: true) { key, value, _ in
+            cost.keys += 1
+            guard let row = try match(key, value, store) else { return !isTruncated }
+            let place = order.place(of: row, key)
+            if let last, !last.lexicographicallyPrecedes(place) { return true }
+            found.append((place, row))
+            if found.count >= held {
+                found.sort { $0.place.lexicographicallyPrecedes($1.place) }
+                found.removeLast(found.count - most)
+            }
+            return true
+        }
+        found.sort { $0.place.lexicographicallyPrecedes($1.place) }
+        let page = found.dropFirst(skips).prefix(limit)
+        rows = page.map(\.row)
+        if let end = page.last, found.count > skips + page.count { next = order.cursor(end.place) }
+    }
+
+    /// The row if it fits; nil where it does not, or may not be asked any more.
+    private mutating func match(_ key: RawSpan, _ value: RawSpan, _ store: ViewStore) throws -> Row? {
+        if plan.filter != nil { guard mayFilter() else { return nil } }
+        cost.rows += 1
+        guard let row = Row(key: key, value: value) else { throw QueryPlan<Row>.malformed(store) }
+        if let filter = plan.filter { guard try filter(row) else { return nil } }
+        return row
+    }
+}

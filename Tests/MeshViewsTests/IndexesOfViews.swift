@@ -1,0 +1,125 @@
+import EventLog
+import Foundation
+import MeshLedger
+import MeshSimulator
+import Meshtastic
+import TestKit
+import Testing
+
+/// The indexes of the views follow their rows through caps, restarts, rebuilds and erasures, and serve what a view is asked for.
+struct IndexesOfViews {
+    private static let options = LedgerOptions(
+        log: EventLogOptions(isDurable: false), caps: ViewCaps(nodes: 30, positions: 12, telemetry: 9, messages: 20))
+
+    private func append(_ count: Int, of simulation: inout MeshSimulation, to ledger: Ledger) async throws {
+        let source = try await ledger.log.source(named: "simulated")
+        var batch = EventBatch()
+        for _ in 0..<count { batch.append(NewEvent(simulation.next().envelope, encoding: .serviceEnvelope, source: source)) }
+        try await ledger.log.append(batch)
+    }
+
+    private func expectSound(_ ledger: Ledger, _ when: String) throws {
+        for view in Ledger.viewNames {
+            #expect(try ledger.isIndexed(view), "\(view), \(when)")
+            #expect(try ledger.indexFault(of: view) == nil, "\(view), \(when)")
+        }
+    }
+
+    @Test func `K11: through caps, restarts, a rebuild and an erasure the indexes of all views are those of their rows`()
+        async throws
+    {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/mesh.ledger"
+        var ledger = try await Ledger.create(at: path, options: Self.options)
+        var simulation = MeshSimulation(SimulationOptions(seed: 11, nodes: 40))
+        for round in 0..<6 {
+            try await append(700, of: &simulation, to: ledger)
+            try await ledger.catchUp()
+            try expectSound(ledger, "round \(round)")
+            if round == 3 {
+                try await ledger.close()
+                ledger = try await Ledger.open(at: path, options: Self.options)
+                try expectSound(ledger, "after a restart")
+            }
+        }
+        try newest(ledger)
+        try await ledger.rebuild()
+        try expectSound(ledger, "after a rebuild")
+        let node = try #require(try ledger.nodes().first?.number)
+        _ = try await ledger.erase(.node(node), reason: "test")
+        try await ledger.catchUp()
+        try expectSound(ledger, "after an erasure")
+        let left = FetchDescriptor<PositionRow>(predicate: #Predicate { $0.time > 0 && $0.node == node })
+        #expect(try ledger.fetchCount(left) == 0)
+        try await ledger.close()
+    }
+
+    private func newest(_ ledger: Ledger) throws {
+        let all = try ledger.positions(of: nil, RowQuery(newestFirst: false))
+        var descriptor = FetchDescriptor<PositionRow>(sortBy: [SortDescriptor(\.time, order: .reverse)], fetchLimit: 25)
+        #expect(try ledger.fetch(descriptor) == Array(all.reversed().sorted(using: descriptor.sortBy).prefix(25)))
+        let middle = all.map(\.time).sorted()[all.count / 2]
+        descriptor.predicate = #Predicate { $0.time >= middle }
+        let page = try ledger.page(descriptor)
+        let later = all.count { $0.time >= middle }
+        #expect(page.total == later)
+        #expect(page.cost.rows == 25)
+    }
+
+    @Test func `S7 M13: for what each view is asked for no row is read that is not wanted`() throws {
+        let (time, node, name) = (UInt32(1_780_000_000), UInt32(7), "Berg")
+        let kind = TelemetryKind.device
+        try expect(FetchDescriptor<NodeRow>(sortBy: [SortDescriptor(\.lastHeard, order: .reverse)], fetchLimit: 20), "lastHeard")
+        try expect(FetchDescriptor<NodeRow>(predicate: #Predicate { $0.lastHeard >= time }), "lastHeard")
+        try expect(FetchDescriptor<NodeRow>(predicate: #Predicate { $0.longName == name }), "longName")
+        try expect(FetchDescriptor<NodeRow>(predicate: #Predicate { $0.shortName == name }), "shortName")
+        try expect(FetchDescriptor<NodeRow>(predicate: #Predicate { $0.hardwareModel == 43 }), "hardwareModel")
+        try expect(FetchDescriptor<NodeRow>(predicate: #Predicate { $0.number == node }), nil)
+        try expect(
+            FetchDescriptor<PositionRow>(
+                predicate: #Predicate { $0.node == node && $0.time >= time }, sortBy: [SortDescriptor(\.time, order: .reverse)]),
+            nil)
+        try expect(
+            FetchDescriptor<PositionRow>(predicate: #Predicate { $0.time >= time }, sortBy: [SortDescriptor(\.time)]), "time")
+        try expect(
+            FetchDescriptor<TelemetryRow>(
+                predicate: #Predicate { $0.kind == kind && $0.time >= time }, sortBy: [SortDescriptor(\.time)]), "kind, time")
+        try expect(FetchDescriptor<MessageRow>(sortBy: [SortDescriptor(\.time, order: .reverse)], fetchLimit: 20), "time")
+        try expect(
+            FetchDescriptor<MessageRow>(
+                predicate: #Predicate { $0.from == node && $0.time >= time }, sortBy: [SortDescriptor(\.time)]), "from, time")
+    }
+
+    private func expect<Row: QueryRow>(_ descriptor: FetchDescriptor<Row>, _ index: String?) throws {
+        var descriptor = descriptor
+        descriptor.requiresIndex = true
+        let explanation = try QueryRun(descriptor).explanation
+        #expect(
+            explanation.indexes == (index.map { [$0] } ?? []) && !explanation.isFiltered && !explanation.isSorted,
+            "\(explanation)")
+    }
+
+    @Test func `M28: a node, its latest position, a message, a trace route and a waypoint are found by their keys`() async throws
+    {
+        let folder = try TemporaryFolder()
+        let ledger = try await Ledger.create(at: folder.path + "/mesh.ledger", options: Self.options)
+        var simulation = MeshSimulation(SimulationOptions(seed: 12, nodes: 40))
+        try await append(3_000, of: &simulation, to: ledger)
+        try await ledger.catchUp()
+        for row in try ledger.nodes() { #expect(try ledger.node(row.number) == row) }
+        let positions = Dictionary(grouping: try ledger.positions(of: nil, RowQuery(newestFirst: false)), by: \.node)
+        #expect(positions.count > 5)
+        for (node, rows) in positions {
+            #expect(try ledger.latestPosition(of: node) == rows.last)
+            for row in rows { #expect(try ledger.position(of: node, at: row.time, sequence: row.sequence) == row) }
+        }
+        for row in try ledger.messages() where row.id != 0 {
+            let found = try ledger.message(id: row.id, from: row.from)
+            #expect(found?.id == row.id && found?.from == row.from)
+        }
+        for row in try ledger.waypoints() { #expect(try ledger.waypoint(row.id) == row) }
+        for row in try ledger.traceRoutes() { #expect(try ledger.traceRoute(id: row.id, from: row.from) == row) }
+        #expect(try ledger.node(3) == nil && ledger.latestPosition(of: 3) == nil && ledger.message(id: 3, from: 3) == nil)
+        try await ledger.close()
+    }
+}
