@@ -112,6 +112,10 @@ READERS = {
         **TIMES, "count": lambda row: row["count"], "firmware": lambda row: row["firmware"] or "", "target": lambda row: row["target"] or ""}),
     "radios": (lambda row: [row["source"], row["part"], seconds(row["time"]), row["sequence"]], {
         "time_source": lambda row: row["time_source"], "node": lambda row: node(row["node"])}),
+    "packets": (lambda row: [row["sequence"]], {
+        "from": lambda row: node(row["from"]), "to": lambda row: node(row["to"]), "gateway": lambda row: node(row["gateway"]),
+        "channel": lambda row: row["channel"], "port": lambda row: row["port"], "named": lambda row: [node(entry) for entry in row["named"]],
+        "first": lambda row: row["is_first_reception"], "first_readable": lambda row: row["is_first_readable"]}),
     "quarantine": (lambda row: [row["sequence"]], {}),
 }
 
@@ -121,7 +125,7 @@ def main():
     for line in open(sys.argv[1], encoding="utf-8"):
         row = json.loads(line)
         theirs[row["view"]][tuple(row["key"])] = row
-    differences, compared = [], 0
+    differences, compared, indexed = [], 0, 0
     for view, (key, fields) in READERS.items():
         ours = {}
         for line in (pathlib.Path(sys.argv[2]) / f"{view}.jsonl").read_text(encoding="utf-8").splitlines():
@@ -130,13 +134,13 @@ def main():
         for place in sorted(ours.keys() ^ theirs[view].keys()):
             differences.append(f"{view} {place}: only {'meshledger' if place in ours else 'fold.py'} has this row")
         for place in sorted(ours.keys() & theirs[view].keys()):
-            compared += 1
+            compared, indexed = compared + (view != "packets"), indexed + (view == "packets")
             for name, read in fields.items():
                 mine, other = read(ours[place]), theirs[view][place][name]
                 if mine != other:
                     differences.append(f"{view} {place} {name}: meshledger {mine!r}, fold.py {other!r}")
     print("\n".join(differences[:20]))
-    print(f"{compared} rows compared, {len(differences)} differences")
+    print(f"{compared} rows compared, {len(differences)} differences; {indexed} events of the index compared")
     sys.exit(bool(differences) or compared == 0)
 
 

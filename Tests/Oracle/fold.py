@@ -150,7 +150,7 @@ class Fold:
         self.keys, self.seen = keys, {}
         self.nodes, self.positions, self.telemetry, self.messages, self.waiting = {}, {}, {}, {}, {}
         self.by_packet, self.radio_channels, self.quarantine = {}, {}, set()
-        self.waypoints, self.traces, self.links = {}, {}, {}
+        self.waypoints, self.traces, self.links, self.index = {}, {}, {}, {}
         self.channels, self.gateways, self.pairs, self.reports, self.sensors = {}, {}, {}, {}, {}
         self.history, self.known, self.key_holders, self.hardware = {}, {}, {}, {}
         self.radios, self.last_parts, self.radio_nodes = {}, {}, {}
@@ -222,6 +222,8 @@ class Fold:
             row["last_heard"], row["last_sequence"] = max(row["last_heard"], last), event.sequence
             if info.HasField("user"):
                 self.introduce(row, info.user)
+            self.index[event.sequence] = {"from": 0, "to": 0, "gateway": 0, "channel": None, "port": None, "named": [info.num],
+                                          "first": False, "first_readable": False}
         if kind in PARTS:
             self.radio(event, kind, getattr(frame, kind))
         if kind == "metadata" and self.radio_nodes.get(event.source, (0,))[0] not in (0, BROADCAST):
@@ -263,7 +265,12 @@ class Fold:
                 data, channel, mark = opened
                 hashed = packet.channel
         first, first_readable, first_sequence = self.place(event, packet, data is not None)
-        if sender in (0, BROADCAST):
+        nobody = sender in (0, BROADCAST)
+        self.index[event.sequence] = {
+            "from": sender, "to": packet.to or BROADCAST, "gateway": gateway, "channel": channel or f"hash {min(packet.channel, 256)}, unreadable",
+            "port": data.portnum if data is not None else None, "named": self.named(packet.to, data),
+            "first": first and not nobody, "first_readable": first_readable and not nobody}
+        if nobody:
             return
         self.hear(event, packet, data, channel, first, first_readable)
         named = (shortened(channel), mark, None) if channel is not None else ("", 0, min(packet.channel, 256))
@@ -292,6 +299,29 @@ class Fold:
             return False, turns, known[1]
         self.seen[key] = [time, event.sequence, readable]
         return True, readable, event.sequence
+
+    @staticmethod
+    def named(to, data):
+        port, nodes = data.portnum if data is not None else 0, []
+        if port not in (5, 8, 70, 71):
+            return nodes
+        try:
+            content = read(PAYLOADS[port], data.payload)
+        except Exception:
+            return nodes
+        if port == 5 and content.WhichOneof("variant") not in ("route_request", "route_reply"):
+            return nodes
+        if port == 8:
+            found = [content.locked_to]
+        elif port == 71:
+            found = [content.node_id, content.last_sent_by_id] + [neighbor.node_id for neighbor in content.neighbors]
+        else:
+            route = content if port == 70 else getattr(content, content.WhichOneof("variant"))
+            found = list(route.route) + list(route.route_back)
+        for node in found:
+            if node not in (0, BROADCAST, to) and node not in nodes and len(nodes) < 64:
+                nodes.append(node)
+        return nodes
 
     # Nodes
 
@@ -661,6 +691,7 @@ def main():
     for view, rows in (("gateway_nodes", fold.pairs), ("sensors", fold.sensors), ("nodehistory", fold.history), ("hardware", fold.hardware),
                        ("radios", fold.radios)):
         out += [{"view": view, "key": list(key), **row} for key, row in rows.items()]
+    out += [{"view": "packets", "key": [sequence], **row} for sequence, row in fold.index.items()]
     out += [{"view": "quarantine", "key": [sequence]} for sequence in fold.quarantine]
     for row in sorted(out, key=lambda row: (row["view"], row["key"])):
         print(json.dumps(row, ensure_ascii=False))

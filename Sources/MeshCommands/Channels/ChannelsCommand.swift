@@ -11,10 +11,11 @@ struct ChannelsCommand: AsyncParsableCommand {
             """)
 
     @OptionGroup var ledger: LedgerOption
+    @OptionGroup var past: AsOfOption
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        try await ledger.reading { ledger in
+        try await ledger.reading(past) { ledger in
             let writer = output.writer(ChannelRow.columns)
             for row in try ledger.channels() { writer.write(row) }
             writer.finish(emptyNote: "no channels")

@@ -1,4 +1,5 @@
 import EventLog
+import MeshViews
 
 /// Walks events page by page, so that memory does not grow with the log and no reader is held for long.
 struct EventPages {
@@ -14,14 +15,15 @@ struct EventPages {
 
     /// - Parameter blocks: tells which sealed blocks need not be opened.
     init(
-        _ log: EventLog, _ times: TimeOptions, _ page: PageOptions, defaultLimit: Int = .max, where blocks: BlockFilter? = nil
+        _ ledger: Ledger, _ times: TimeOptions, _ page: PageOptions, defaultLimit: Int = .max, where blocks: BlockFilter? = nil
     ) throws {
-        self.log = log
+        log = ledger.log
+        let log = log
         self.blocks = blocks
         self.page = page
         limit = page.limit ?? defaultLimit
         first = try times.since.map { try log.firstSequence(arrivedFrom: $0.time)?.rawValue ?? .max } ?? log.first.rawValue
-        let head = log.head.rawValue
+        let head = (ledger.asOfSequence ?? log.head).rawValue
         last =
             try times.until.map { until in
                 let before = Timestamp(microseconds: until.time.microseconds &- 1)
@@ -51,6 +53,22 @@ struct EventPages {
         var left = limit
         try walk(from: UInt64(page.offset)) { event in
             try visitor(event)
+            left -= 1
+            return left > 0
+        }
+    }
+
+    /// Visits the page's events of a selection, found by the index.
+    func visit(_ selection: EventSelection, in ledger: Ledger, _ visitor: (Event) -> Void) throws {
+        guard first <= last, limit > 0 else { return }
+        var (skips, left) = (page.offset, limit)
+        let range = EventSequence(first)...EventSequence(last)
+        try ledger.forEachEvent(of: selection, in: range, newestFirst: !page.oldestFirst) { event in
+            if skips > 0 {
+                skips -= 1
+                return true
+            }
+            visitor(event)
             left -= 1
             return left > 0
         }

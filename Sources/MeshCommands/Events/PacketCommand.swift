@@ -6,7 +6,8 @@ import ProtobufWire
 
 struct PacketCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "packet", abstract: "One packet, field by field.", subcommands: [PacketShowCommand.self])
+        commandName: "packet", abstract: "One packet: every field of it, or everybody who heard it.",
+        subcommands: [PacketShowCommand.self, PacketReceptionsCommand.self])
 }
 
 struct PacketShowCommand: AsyncParsableCommand {
@@ -20,6 +21,7 @@ struct PacketShowCommand: AsyncParsableCommand {
             """)
 
     @OptionGroup var ledger: LedgerOption
+    @OptionGroup var past: AsOfOption
     @OptionGroup var output: OutputOptions
     @Argument(help: "The event's sequence.") var sequence: UInt64
 
@@ -28,9 +30,10 @@ struct PacketShowCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await ledger.reading { ledger in
-            guard let event = try ledger.log.event(EventSequence(sequence)) else {
-                throw CommandError(.noInput, "there is no event \(sequence); the last one is \(ledger.log.head)")
+        try await ledger.reading(past) { ledger in
+            let last = ledger.asOfSequence ?? ledger.log.head
+            guard sequence <= last.rawValue, let event = try ledger.log.event(EventSequence(sequence)) else {
+                throw CommandError(.noInput, "there is no event \(sequence); the last one is \(last)")
             }
             let rows = try EventRows(ledger)
             let row = rows.row(event)

@@ -16,7 +16,7 @@ extension ExportCommand {
         case .channels: try write(try ledger.channels(), ChannelRow.columns)
         case .quarantine:
             try write(try ledger.quarantine(limit: query.limit, offset: query.offset), QuarantineRow.columns)
-        case .events, .nodes, .positions, .telemetry, .messages, .waypoints, .traceroutes, .links: return
+        case .events, .nodes, .positions, .telemetry, .messages, .waypoints, .traceroutes, .links, .packets: return
         }
     }
 

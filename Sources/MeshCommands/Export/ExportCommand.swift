@@ -8,7 +8,7 @@ import ProtobufWire
 /// What can be exported.
 enum ExportSubject: String, ExpressibleByArgument, CaseIterable {
     case events, nodes, positions, telemetry, messages, waypoints, traceroutes, links, gateways, mapreports, sensors, nodehistory,
-        hardware, radios, channels, quarantine
+        hardware, radios, packets, channels, quarantine
     case gatewayNodes = "gateway_nodes"
 
     static let list = allCases.map(\.rawValue).joined(separator: ", ")
@@ -35,6 +35,7 @@ struct ExportCommand: AsyncParsableCommand {
             """)
 
     @OptionGroup var ledger: LedgerOption
+    @OptionGroup var past: AsOfOption
     @OptionGroup var times: TimeOptions
     @OptionGroup var page: PageOptions
     @Option(name: .shortAndLong, help: "csv, jsonl, json; geojson and gpx for positions; ledger for a recording.") var format =
@@ -66,7 +67,7 @@ struct ExportCommand: AsyncParsableCommand {
 
     func run() async throws {
         guard format != .ledger, case .subject(let subject) = subject else { return try await exportLedger() }
-        try await ledger.reading { ledger in
+        try await ledger.reading(past) { ledger in
             let number = try node?.number(in: ledger)
             var query = page.query(times, channel: channel)
             query.newestFirst = false
@@ -93,6 +94,8 @@ struct ExportCommand: AsyncParsableCommand {
             case .links:
                 let rows = try ledger.links(of: number, query)
                 try write(ledger.linkColumns()) { writer in for row in rows { writer.write(row) } }
+            case .packets:
+                try write(IndexedEvent.columns) { writer in try ledger.forEachIndexedEvent { writer.write($0) } }
             default: try exportMore(subject, ledger, number, query)
             }
         }
@@ -110,7 +113,7 @@ struct ExportCommand: AsyncParsableCommand {
         let names = try EventRows.sourceNames(ledger)
         var page = page
         page.oldestFirst = true
-        let pages = try EventPages(ledger.log, times, page)
+        let pages = try EventPages(ledger, times, page)
         if format == .jsonl {
             let output = StandardOutput()
             var line: [UInt8] = []

@@ -14,6 +14,7 @@ struct GatewaysCommand: AsyncParsableCommand {
             """)
 
     @OptionGroup var ledger: LedgerOption
+    @OptionGroup var past: AsOfOption
     @OptionGroup var output: OutputOptions
     @OptionGroup var times: TimeOptions
     @OptionGroup var page: PageOptions
@@ -22,7 +23,7 @@ struct GatewaysCommand: AsyncParsableCommand {
     @Option(help: "Each gateway that heard this node.") var of: NodeArgument?
 
     func run() async throws {
-        try await ledger.reading { ledger in
+        try await ledger.reading(past) { ledger in
             let query = page.query(times)
             guard nodes || by != nil || of != nil else {
                 let writer = output.writer(try ledger.gatewayColumns())

@@ -15,6 +15,7 @@ struct LinksCommand: AsyncParsableCommand {
             """)
 
     @OptionGroup var ledger: LedgerOption
+    @OptionGroup var past: AsOfOption
     @OptionGroup var output: OutputOptions
     @OptionGroup var times: TimeOptions
     @OptionGroup var page: PageOptions
@@ -23,7 +24,7 @@ struct LinksCommand: AsyncParsableCommand {
     @Option(help: "Only who hears this node.") var heard: NodeArgument?
 
     func run() async throws {
-        try await ledger.reading { ledger in
+        try await ledger.reading(past) { ledger in
             let writer = output.writer(try ledger.linkColumns())
             let (node, hearer, heard) = (
                 try node?.number(in: ledger), try hearer?.number(in: ledger), try heard?.number(in: ledger)

@@ -11,6 +11,7 @@ struct MapReportsCommand: AsyncParsableCommand {
             """)
 
     @OptionGroup var ledger: LedgerOption
+    @OptionGroup var past: AsOfOption
     @OptionGroup var output: OutputOptions
     @OptionGroup var times: TimeOptions
     @OptionGroup var page: PageOptions
@@ -18,7 +19,7 @@ struct MapReportsCommand: AsyncParsableCommand {
     @Option(help: "Only those whose primary channel is called so.") var channel: String?
 
     func run() async throws {
-        try await ledger.reading { ledger in
+        try await ledger.reading(past) { ledger in
             let writer = output.writer(try ledger.mapReportColumns())
             let rows = try ledger.mapReports(of: node?.number(in: ledger), page.query(times, channel: channel))
             for row in rows { writer.write(row) }

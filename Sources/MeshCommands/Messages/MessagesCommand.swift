@@ -12,6 +12,7 @@ struct MessagesCommand: AsyncParsableCommand {
             """)
 
     @OptionGroup var ledger: LedgerOption
+    @OptionGroup var past: AsOfOption
     @OptionGroup var output: OutputOptions
     @OptionGroup var times: TimeOptions
     @OptionGroup var page: PageOptions
@@ -19,7 +20,7 @@ struct MessagesCommand: AsyncParsableCommand {
     @Option(help: "Only messages of this channel.") var channel: String?
 
     func run() async throws {
-        try await ledger.reading { ledger in
+        try await ledger.reading(past) { ledger in
             let writer = output.writer(try ledger.messageColumns())
             let number = try node?.number(in: ledger)
             for row in try ledger.messages(of: number, page.query(times, channel: channel)) { writer.write(row) }

@@ -13,11 +13,12 @@ struct HardwareCommand: AsyncParsableCommand {
             """)
 
     @OptionGroup var ledger: LedgerOption
+    @OptionGroup var past: AsOfOption
     @OptionGroup var output: OutputOptions
     @Option(help: "Only this model: its name or number.") var model: String?
 
     func run() async throws {
-        try await ledger.reading { ledger in
+        try await ledger.reading(past) { ledger in
             let writer = output.writer(HardwareModelRow.columns)
             for row in try ledger.hardware(model: model.map(Self.number)) { writer.write(row) }
             writer.finish(emptyNote: "no hardware")

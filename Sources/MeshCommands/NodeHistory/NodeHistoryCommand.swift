@@ -16,6 +16,7 @@ struct NodeHistoryCommand: AsyncParsableCommand {
             """)
 
     @OptionGroup var ledger: LedgerOption
+    @OptionGroup var past: AsOfOption
     @OptionGroup var output: OutputOptions
     @OptionGroup var times: TimeOptions
     @OptionGroup var page: PageOptions
@@ -23,7 +24,7 @@ struct NodeHistoryCommand: AsyncParsableCommand {
     @Flag(help: "Only where a key is not the first one of its node, or that of another number.") var alarms = false
 
     func run() async throws {
-        try await ledger.reading { ledger in
+        try await ledger.reading(past) { ledger in
             let writer = output.writer(try ledger.nodeChangeColumns())
             let changes: NodeChanges? = alarms ? [.otherKey, .sharedKey] : nil
             for row in try ledger.nodeHistory(of: node?.number(in: ledger), changes: changes, page.query(times)) {

@@ -12,6 +12,7 @@ struct NodesCommand: AsyncParsableCommand {
             """)
 
     @OptionGroup var ledger: LedgerOption
+    @OptionGroup var past: AsOfOption
     @OptionGroup var output: OutputOptions
     @OptionGroup var times: TimeOptions
     @OptionGroup var page: PageOptions
@@ -19,7 +20,7 @@ struct NodesCommand: AsyncParsableCommand {
     @Option(help: "Only nodes last heard on this channel.") var channel: String?
 
     func run() async throws {
-        try await ledger.reading { ledger in
+        try await ledger.reading(past) { ledger in
             let writer = output.writer(try ledger.nodeColumns())
             let number = try node?.number(in: ledger)
             if let number, try ledger.node(number) == nil {

@@ -11,13 +11,14 @@ struct PositionsCommand: AsyncParsableCommand {
             """)
 
     @OptionGroup var ledger: LedgerOption
+    @OptionGroup var past: AsOfOption
     @OptionGroup var output: OutputOptions
     @OptionGroup var times: TimeOptions
     @OptionGroup var page: PageOptions
     @Option(help: "Only this node: !hex, a number, or its name.") var node: NodeArgument?
 
     func run() async throws {
-        try await ledger.reading { ledger in
+        try await ledger.reading(past) { ledger in
             let writer = output.writer(try ledger.positionColumns())
             let number = try node?.number(in: ledger)
             try ledger.forEachPosition(of: number, page.query(times)) { writer.write($0) }

@@ -22,6 +22,7 @@ struct RadiosCommand: AsyncParsableCommand {
             """)
 
     @OptionGroup var ledger: LedgerOption
+    @OptionGroup var past: AsOfOption
     @OptionGroup var output: OutputOptions
     @OptionGroup var times: TimeOptions
     @OptionGroup var page: PageOptions
@@ -30,7 +31,7 @@ struct RadiosCommand: AsyncParsableCommand {
     @Flag(help: "Also what each part was before.") var history = false
 
     func run() async throws {
-        try await ledger.reading { ledger in
+        try await ledger.reading(past) { ledger in
             let writer = output.writer(try ledger.radioColumns())
             let number = try source.map { try Self.number($0, EventRows.sourceNames(ledger)) }
             for row in try ledger.radios(source: number, part: part, isHistory: history, page.query(times)) { writer.write(row) }

@@ -26,7 +26,8 @@ extension Ledger {
     }
 
     func waypointColumns() throws -> [Column<WaypointRow>] {
-        try WaypointRow.columns(now: UInt32(clamping: Timestamp.now.seconds)) + olderRecipeColumn(of: "waypoints") { $0.sequence }
+        let now = asOfTime ?? .now
+        return try WaypointRow.columns(now: UInt32(clamping: now.seconds)) + olderRecipeColumn(of: "waypoints") { $0.sequence }
     }
 
     func traceRouteColumns() throws -> [Column<TraceRouteRow>] {

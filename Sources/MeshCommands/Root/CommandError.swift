@@ -34,7 +34,7 @@ struct CommandError: Error {
         case .readOnly, .permission: .permission
         case .otherFormat, .corrupt, .keys, .unversionedChange, .newerThanCode: .badData
         case .full, .storage: .inputOutput
-        case .notBuilt, .changesLost: .noInput
+        case .notBuilt, .changesLost, .beyondRetention: .noInput
         case .notErasable, .query: .usage
         case .closed, .schema: .software
         }

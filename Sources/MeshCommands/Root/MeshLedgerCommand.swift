@@ -27,7 +27,8 @@ public struct MeshLedgerCommand: AsyncParsableCommand {
         version: "0.1.0",
         subcommands: [
             InitCommand.self, ImportCommand.self, IngestCommand.self, SimulateCommand.self, EventsCommand.self,
-            PacketCommand.self, NodesCommand.self, PositionsCommand.self, TelemetryCommand.self, MessagesCommand.self,
+            PacketCommand.self, PacketsCommand.self, NodesCommand.self, PositionsCommand.self, TelemetryCommand.self,
+            MessagesCommand.self,
             WaypointsCommand.self, TraceRoutesCommand.self, LinksCommand.self,
             GatewaysCommand.self, MapReportsCommand.self, SensorsCommand.self, NodeHistoryCommand.self, HardwareCommand.self,
             RadiosCommand.self,

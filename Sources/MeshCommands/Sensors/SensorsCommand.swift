@@ -22,6 +22,7 @@ struct SensorsCommand: AsyncParsableCommand {
             """)
 
     @OptionGroup var ledger: LedgerOption
+    @OptionGroup var past: AsOfOption
     @OptionGroup var output: OutputOptions
     @OptionGroup var times: TimeOptions
     @OptionGroup var page: PageOptions
@@ -30,7 +31,7 @@ struct SensorsCommand: AsyncParsableCommand {
     @Option(help: "Only what came on this channel.") var channel: String?
 
     func run() async throws {
-        try await ledger.reading { ledger in
+        try await ledger.reading(past) { ledger in
             let writer = output.writer(try ledger.sensorColumns())
             let query = page.query(times, channel: channel)
             for row in try ledger.sensors(of: node?.number(in: ledger), kind: kind, query) { writer.write(row) }

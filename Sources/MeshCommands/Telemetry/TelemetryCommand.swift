@@ -24,6 +24,7 @@ struct TelemetryCommand: AsyncParsableCommand {
             """)
 
     @OptionGroup var ledger: LedgerOption
+    @OptionGroup var past: AsOfOption
     @OptionGroup var output: OutputOptions
     @OptionGroup var times: TimeOptions
     @OptionGroup var page: PageOptions
@@ -31,7 +32,7 @@ struct TelemetryCommand: AsyncParsableCommand {
     @Option(help: "Only this kind of metrics.") var kind: TelemetryKind?
 
     func run() async throws {
-        try await ledger.reading { ledger in
+        try await ledger.reading(past) { ledger in
             let number = try node?.number(in: ledger)
             let query = page.query(times)
             let present = try output.format == .table ? present(number, query, in: ledger) : nil

@@ -15,6 +15,7 @@ struct TraceRoutesCommand: AsyncParsableCommand {
             """)
 
     @OptionGroup var ledger: LedgerOption
+    @OptionGroup var past: AsOfOption
     @OptionGroup var output: OutputOptions
     @OptionGroup var times: TimeOptions
     @OptionGroup var page: PageOptions
@@ -23,7 +24,7 @@ struct TraceRoutesCommand: AsyncParsableCommand {
     @Option(help: "Only those on this channel.") var channel: String?
 
     func run() async throws {
-        try await ledger.reading { ledger in
+        try await ledger.reading(past) { ledger in
             let writer = output.writer(try ledger.traceRouteColumns())
             let query = page.query(times, channel: channel)
             let (node, hop) = (try node?.number(in: ledger), try through?.number(in: ledger))

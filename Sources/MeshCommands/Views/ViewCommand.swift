@@ -17,10 +17,11 @@ struct ViewListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: "list", abstract: "Where each view stands.")
 
     @OptionGroup var ledger: LedgerOption
+    @OptionGroup var past: AsOfOption
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        try await ledger.reading { try await Self.write($0, output) }
+        try await ledger.reading(past) { try await Self.write($0, output) }
     }
 
     static func write(_ ledger: Ledger, _ output: OutputOptions) async throws {
@@ -47,6 +48,7 @@ struct ViewDigestCommand: AsyncParsableCommand {
         commandName: "digest", abstract: "A hash of each view's checkpoint and rows: equal for equal views.")
 
     @OptionGroup var ledger: LedgerOption
+    @OptionGroup var past: AsOfOption
     @OptionGroup var output: OutputOptions
     @Argument(help: "The views; all when none is named.") var views: [String] = []
 
@@ -56,7 +58,7 @@ struct ViewDigestCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await ledger.reading { ledger in
+        try await ledger.reading(past) { ledger in
             let writer = output.writer([
                 Column<Digest>("view") { .text($0.view) }, Column<Digest>("digest") { .text($0.digest) },
             ])
@@ -76,12 +78,13 @@ struct QuarantineCommand: AsyncParsableCommand {
             """)
 
     @OptionGroup var ledger: LedgerOption
+    @OptionGroup var past: AsOfOption
     @OptionGroup var output: OutputOptions
     @OptionGroup var page: PageOptions
     @Option(help: "Only of this view.") var view: String?
 
     func run() async throws {
-        try await ledger.reading { ledger in
+        try await ledger.reading(past) { ledger in
             let names = try await ledger.views().map(\.name)
             if let view, !names.contains(view) {
                 throw CommandError(.noInput, "there is no view \(view); there are \(names.joined(separator: ", "))")

@@ -13,6 +13,7 @@ struct ViewRowsCommand: AsyncParsableCommand {
             """)
 
     @OptionGroup var ledger: LedgerOption
+    @OptionGroup var past: AsOfOption
     @OptionGroup var output: OutputOptions
     @Argument(help: ArgumentHelp("The view; without one, where each of them stands.", valueName: "view")) var view: String?
     @Option(
@@ -34,7 +35,7 @@ struct ViewRowsCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await ledger.reading { ledger in
+        try await ledger.reading(past) { ledger in
             guard let view else { return try await ViewListCommand.write(ledger, output) }
             guard let rows = ledger.rows(of: view) else {
                 throw CommandError(.noInput, "there is no view \(view); there are \(ledger.rowNames.joined(separator: ", "))")

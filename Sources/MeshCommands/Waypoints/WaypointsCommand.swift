@@ -12,6 +12,7 @@ struct WaypointsCommand: AsyncParsableCommand {
             """)
 
     @OptionGroup var ledger: LedgerOption
+    @OptionGroup var past: AsOfOption
     @OptionGroup var output: OutputOptions
     @OptionGroup var times: TimeOptions
     @OptionGroup var page: PageOptions
@@ -20,10 +21,11 @@ struct WaypointsCommand: AsyncParsableCommand {
     @Flag(help: "Also those that are deleted or expired.") var all = false
 
     func run() async throws {
-        try await ledger.reading { ledger in
+        try await ledger.reading(past) { ledger in
             let writer = output.writer(try ledger.waypointColumns())
             let query = page.query(times, channel: channel)
-            for row in try ledger.waypoints(of: node?.number(in: ledger), activeAt: all ? nil : .now, query) { writer.write(row) }
+            let now = ledger.asOfTime ?? .now
+            for row in try ledger.waypoints(of: node?.number(in: ledger), activeAt: all ? nil : now, query) { writer.write(row) }
             writer.finish(emptyNote: all ? "no waypoints" : "no waypoints on the map; --all shows deleted and expired ones")
         }
     }

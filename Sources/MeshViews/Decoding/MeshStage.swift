@@ -44,6 +44,33 @@ public struct MeshStage: FoldStage {
         return batch
     }
 
+    /// Decodes events that are known to be the first readable receptions of their packets, which need not follow on each other.
+    /// - Parameter carry: what the sequential stage has learned since: direct messages are opened with it.
+    func decodeFirstReadable(_ events: [EventSequence], knowing carry: Carry) throws -> MeshBatch {
+        guard let first = events.first, let last = events.last else { return MeshBatch(events: .zero ... .zero) }
+        let opener = openers.take()
+        defer { openers.give(opener) }
+        var batch = MeshBatch(events: first...last)
+        let reader = try log.beginRead()
+        var cursor = try reader.cursor()
+        for sequence in events {
+            guard try cursor.seek(sequence), let header = cursor.header, cursor.isIntact else {
+                throw EventLogError(.corrupt, path: log.path, detail: "event \(sequence)")
+            }
+            guard !header.isErased, let form = CaptureForm(rawValue: header.encoding.rawValue) else { continue }
+            batch.stamps.append(MeshBatch.Stamp(header, isMeshtastic: true))
+            batch.stamps[batch.stamps.count - 1].isFirstReadable = true
+            opener.decode(cursor.payload, form: form, into: &batch.packets)
+        }
+        if !keyring.privateKeys.isEmpty {
+            var state = initialState()
+            for entry in carry.entries { state.restore(entry) }
+            for index in batch.stamps.indices { state.open(index, in: &batch) }
+        }
+        batch.lastChecksum = try log.checksum(of: last) ?? 0
+        return batch
+    }
+
     public func recycle(_ batch: consuming MeshBatch) { spares.give(batch) }
 
     public func initialState() -> MeshState { MeshState(keyring: keyring) }

@@ -20,6 +20,9 @@ public struct MeshState: Sendable {
         channels = ChannelTable(keyring: keyring)
     }
 
+    /// Opens a direct message with the keys that are known.
+    func open(_ index: Int, in batch: inout MeshBatch) { directMessages?.open(index, in: &batch) }
+
     /// Says of the event which packet it is a reception of, and on which channel.
     mutating func resolve(_ index: Int, in batch: inout MeshBatch) {
         directMessages?.open(index, in: &batch)

@@ -7,6 +7,7 @@ extension Ledger {
     /// The store of a view, or an error that says what to do when it was never built.
     func store(of view: String) throws(LedgerError) -> ViewStore {
         let definition = try definition(view)
+        if let past { return try past.store(definition) }
         do throws(StorageError) {
             if let store = try served.store(definition) { return store }
         } catch {
@@ -29,6 +30,7 @@ extension Ledger {
 
     /// Whether the view answers. One that an earlier program did not know waits for the next opening for writing.
     func isBuilt(_ definition: ViewDefinition) throws(LedgerError) -> Bool {
+        if past != nil { return true }
         do throws(StorageError) {
             return try served.store(definition) != nil
         } catch {
@@ -52,6 +54,14 @@ extension Ledger {
         _ store: ViewStore, _ table: String, prefix: [UInt8], _ query: RowQuery, _ page: inout Page,
         _ visitor: (_ time: UInt32, _ sequence: UInt64, _ value: RawSpan) throws(StorageError) -> Void
     ) throws(StorageError) {
+        try visit(SeriesSource(store: store, last: .max), table, prefix: prefix, query, &page, visitor)
+    }
+
+    func visit(
+        _ source: SeriesSource, _ table: String, prefix: [UInt8], _ query: RowQuery, _ page: inout Page,
+        _ visitor: (_ time: UInt32, _ sequence: UInt64, _ value: RawSpan) throws(StorageError) -> Void
+    ) throws(StorageError) {
+        let store = source.store
         guard let seconds = query.seconds, !page.isFull else { return }
         let transaction = try store.environment.beginRead()
         var cursor = try transaction.cursor(store.table(table))
@@ -61,9 +71,8 @@ extension Ledger {
         while isThere, !page.isFull, cursor.key.byteCount == prefix.count + 12, cursor.key.starts(with: prefix) {
             let time = cursor.key.bigEndianUInt32(at: prefix.count)
             guard seconds.contains(time) else { return }
-            if page.takes() {
-                try visitor(time, cursor.key.bigEndianUInt64(at: prefix.count + 4), cursor.value)
-            }
+            let sequence = cursor.key.bigEndianUInt64(at: prefix.count + 4)
+            if sequence <= source.last, page.takes() { try visitor(time, sequence, cursor.value) }
             isThere = query.newestFirst ? try cursor.previous() : try cursor.next()
         }
     }

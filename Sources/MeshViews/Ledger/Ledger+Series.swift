@@ -22,19 +22,22 @@ extension Ledger {
     private func forEachPositionSeries(
         of node: UInt32?, _ query: RowQuery, _ visitor: ([PositionRow]) -> Void
     ) throws(LedgerError) {
-        try reading("positions") { (store) throws(StorageError) in
-            var page = Page(query)
-            for number in try nodeNumbers(node, store, "positions") where !page.isFull {
-                var rows: [PositionRow] = []
-                try visit(store, "positions", prefix: bigEndian(number), query, &page) {
+        let view = SeriesView.positions(options.caps)
+        var page = Page(query)
+        for number in try nodeNumbers(node, view) where !page.isFull {
+            let (rows, rest) = try reading(view, of: number) { (source) throws(StorageError) in
+                var (rows, rest) = ([PositionRow](), page)
+                try visit(source, "positions", prefix: bigEndian(number), query, &rest) {
                     (time, sequence, value) throws(StorageError) in
                     rows.append(
-                        try decoding(store) { () throws(WireError) in
+                        try decoding(source.store) { () throws(WireError) in
                             try PositionRow(node: number, time: time, sequence: sequence, decoding: value)
                         })
                 }
-                visitor(rows)
+                return (rows, rest)
             }
+            page = rest
+            visitor(rows)
         }
     }
 
@@ -75,29 +78,39 @@ extension Ledger {
     private func forEachTelemetrySeries(
         of node: UInt32?, kind: TelemetryKind?, _ query: RowQuery, _ visitor: ([TelemetryRow]) -> Void
     ) throws(LedgerError) {
-        try reading("telemetry") { (store) throws(StorageError) in
-            var page = Page(query)
-            for number in try nodeNumbers(node, store, "telemetry") {
-                for kind in kind.map({ [$0] }) ?? TelemetryKind.allCases where !page.isFull {
-                    var rows: [TelemetryRow] = []
-                    try visit(store, "telemetry", prefix: bigEndian(number) + [kind.rawValue], query, &page) {
+        let view = SeriesView.telemetry(options.caps)
+        var page = Page(query)
+        for number in try nodeNumbers(node, view) {
+            for kind in kind.map({ [$0] }) ?? TelemetryKind.allCases where !page.isFull {
+                let (rows, rest) = try reading(view, of: number) { (source) throws(StorageError) in
+                    var (rows, rest) = ([TelemetryRow](), page)
+                    try visit(source, "telemetry", prefix: bigEndian(number) + [kind.rawValue], query, &rest) {
                         (time, sequence, value) throws(StorageError) in
                         rows.append(
-                            try decoding(store) { () throws(WireError) in
+                            try decoding(source.store) { () throws(WireError) in
                                 try TelemetryRow(node: number, kind: kind, time: time, sequence: sequence, decoding: value)
                             })
                     }
-                    visitor(rows)
+                    return (rows, rest)
                 }
+                page = rest
+                visitor(rows)
             }
         }
     }
 
     /// The nodes that have rows in a table whose keys begin with the node: one seek for each.
-    private func nodeNumbers(
-        _ only: UInt32?, _ store: ViewStore, _ table: String
-    ) throws(StorageError) -> [UInt32] {
+    private func nodeNumbers(_ only: UInt32?, _ view: SeriesView) throws(LedgerError) -> [UInt32] {
         if let only { return [only] }
+        let store = try storeOfNodes(view)
+        do throws(StorageError) {
+            return try nodeNumbers(store, view.name)
+        } catch {
+            throw LedgerError(error, path: path)
+        }
+    }
+
+    private func nodeNumbers(_ store: ViewStore, _ table: String) throws(StorageError) -> [UInt32] {
         var numbers: [UInt32] = []
         let transaction = try store.environment.beginRead()
         var cursor = try transaction.cursor(store.table(table))

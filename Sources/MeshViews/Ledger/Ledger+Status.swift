@@ -45,8 +45,10 @@ extension Ledger {
                 wantedRecipe: definition.recipe.identifier, checkpoint: 0, rows: [:], quarantined: 0, size: 0,
                 building: await buildProgress(of: definition.name))
             status.holdsErased = holdsErased
+            if past != nil { status.servedRecipe = definition.recipe.identifier }
+            let store = try isBuilt(definition) ? self.store(of: definition.name) : nil
             do throws(StorageError) {
-                if let store = try served.store(definition) { try Self.fill(&status, from: store, definition) }
+                if let store { try Self.fill(&status, from: store, definition) }
             } catch {
                 throw LedgerError(error, path: path)
             }

@@ -38,6 +38,8 @@ public final class Ledger: Sendable {
     /// Rebuilds and changes of keys come one after the other, whoever asks for them.
     let gate = SerialGate()
     private let control = Mutex<ControlServer?>(nil)
+    /// The views of then, where this is a ledger as it was.
+    let past: PastViews?
 
     private init(path: String, log: EventLog, keyring: Keyring, options: LedgerOptions, isReadOnly: Bool, removesFolder: Bool) {
         self.path = path
@@ -45,12 +47,25 @@ public final class Ledger: Sendable {
         self.options = options
         self.isReadOnly = isReadOnly
         self.removesFolder = removesFolder
+        past = nil
         served = ServedViews(root: path + "/views", followsFolder: isReadOnly, excludesWriters: log.excludesWriters)
         engine = ViewEngine(
             log: log, served: served, erased: ErasedViews(ledger: path),
             changesKept: options.changesKept)
         keys = Mutex(keyring)
         definitionsBox = Mutex(Self.definitions(keyring, options))
+    }
+
+    /// The ledger as it was: it reads the log of the whole one, and views of its own.
+    init(past: PastViews) {
+        let whole = past.whole
+        (path, log, options) = (whole.path, whole.log, whole.options)
+        (isReadOnly, removesFolder) = (true, false)
+        self.past = past
+        (served, engine) = (whole.served, whole.engine)
+        let keyring = whole.keyring
+        keys = Mutex(keyring)
+        definitionsBox = Mutex(Self.definitions(keyring, whole.options))
     }
 
     // MARK: Opening
@@ -236,6 +251,7 @@ public final class Ledger: Sendable {
 
     /// Flushes the views and closes all files. The ledger is of no use afterwards.
     public func close() async throws(LedgerError) {
+        if let past { return past.close() }
         let control = control.withLock { control in
             defer { control = nil }
             return control

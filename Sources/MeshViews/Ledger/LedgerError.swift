@@ -28,6 +28,8 @@ public struct LedgerError: Error, Sendable, CustomStringConvertible {
         case query
         /// The events cannot be erased.
         case notErasable
+        /// What is asked for was dropped by retention.
+        case beyondRetention
         /// Changes of a view that were asked for are not kept any more, or the view began anew: begin with a snapshot of its rows.
         case changesLost
         /// A view of one's own cannot be kept as it is declared: its name, versions, numbers or cap.

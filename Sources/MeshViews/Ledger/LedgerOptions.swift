@@ -28,6 +28,9 @@ public struct LedgerOptions: Sendable {
     public var changesKept = 100_000
     /// Views of one's own, beside the ledger's.
     public var views: [any LedgerView.Type] = []
+    /// Whether earlier states of views that are asked for are kept in the ledger's folder, so that the next question about the past is quick. By
+    /// default where it is open for writing; a ledger that is open for reading only writes these and nothing else when this is true.
+    public var keepsPast: Bool?
 
     public init(
         access: Access = .readWrite, log: EventLogOptions = EventLogOptions(), flushClock: any LedgerClock = MonotonicClock(),

@@ -12,6 +12,13 @@ struct ViewDefinition: Sendable {
     /// The types of its rows.
     var rows: [any QueryRow.Type]
     var start: @Sendable (ViewStore) throws -> any BatchFolder<MeshBatch>
+    /// Folds into a store that nobody else uses, up to an event; what is folded up to each halt is committed when `atHalt` is called.
+    var replay:
+        @Sendable (
+            _ into: ViewStore, _ by: MeshStage, _ through: UInt64, _ halts: [UInt64], _ atHalt: (UInt64) throws -> Void
+        ) throws -> Void
+    /// Folds one batch into such a store.
+    var replayBatch: @Sendable (_ into: ViewStore, _ batch: MeshBatch) throws -> Void
 
     var name: String { recipe.view }
 
@@ -25,5 +32,9 @@ struct ViewDefinition: Sendable {
         tables = projection.rowTables + projection.stateTables
         indexes = projection.indexes
         start = { store in try Projector(projection, store: store, clock: clock, policy: policy) }
+        replay = { store, stage, last, halts, atHalt in
+            try Replay.run(projection, into: store, by: stage, through: last, halts: halts, atHalt: atHalt)
+        }
+        replayBatch = { store, batch in try Replay.run(projection, into: store, batch) }
     }
 }

@@ -17,6 +17,7 @@ enum ViewRegistry {
             SensorsView(cap: caps.sensors),
             NodeHistoryView(cap: caps.nodeHistory, nodeCap: caps.nodes),
             RadiosView(cap: caps.radios),
+            PacketsView(),
         ]
     }
 

@@ -17,7 +17,7 @@ public struct ForgottenNode: Sendable, Hashable {
     /// Views whose rows are known to be of which node.
     static let views: Set<String> = [
         "nodes", "positions", "telemetry", "messages", "waypoints", "traceroutes", "links", "gateways", "mapreports", "sensors",
-        "nodehistory", "radios",
+        "nodehistory", "radios", "packets",
     ]
 
     /// Copies a view's baseline without what is of the node.
@@ -53,6 +53,7 @@ public struct ForgottenNode: Sendable, Hashable {
                 case ("waypoints", "waypoints"): isOfNode(WaypointRow.self, key, value) ? nil : value.asArray
                 case ("traceroutes", "traceroutes"): isOfNode(TraceRouteRow.self, key, value) ? nil : value.asArray
                 case ("links", "links"): isOfNode(LinkRow.self, key, value) ? nil : value.asArray
+                case ("packets", "packets"): indexBlock(key, value)
                 default: value.asArray
                 }
             }
@@ -85,6 +86,11 @@ public struct ForgottenNode: Sendable, Hashable {
 
     private func isOfNode<Row: KeyedRow>(_ rows: Row.Type, _ key: RawSpan, _ value: RawSpan) -> Bool {
         Row.decode(key: key, value: value).map { $0.isOf(self) } ?? true
+    }
+
+    /// One that cannot be read goes as a whole.
+    private func indexBlock(_ key: RawSpan, _ value: RawSpan) -> [UInt8]? {
+        PacketBlock(number: UInt64(key.bigEndianUInt32(at: 0)), decoding: value)?.without(self).encoded()
     }
 
     private func less(_ value: RawSpan, by count: UInt64) -> [UInt8]? {

@@ -52,7 +52,8 @@ extension Ledger {
 
     /// Which recipes made the rows of a view whose events were dropped, where it was not the view's own.
     public func rowOrigins(of view: String) throws(LedgerError) -> RowOrigins {
-        try reading(view) { (store) throws(StorageError) in try store.origins() }
+        if let past { return try past.whole.rowOrigins(of: view) }
+        return try reading(view) { (store) throws(StorageError) in try store.origins() }
     }
 
     /// Applies the kept policy.

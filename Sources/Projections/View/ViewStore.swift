@@ -193,7 +193,7 @@ public final class ViewStore: Sendable {
     // MARK: Carry
 
     /// The sequential stage's state as of the checkpoint.
-    func carry() throws(StorageError) -> Carry {
+    package func carry() throws(StorageError) -> Carry {
         var carry = Carry()
         let transaction = try environment.beginRead()
         carry.oldestRecord = try number(Self.oldestRecordKey, in: transaction)

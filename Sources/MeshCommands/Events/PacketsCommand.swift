@@ -1,0 +1,133 @@
+import ArgumentParser
+import EventLog
+import MeshViews
+import Meshtastic
+
+struct PacketsCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "packets", abstract: "The packets that were heard, the newest first, each once, with who heard it.",
+        discussion: """
+            Receptions of a packet within an hour count as one packet. A table shows 50 unless --limit says otherwise.
+
+              meshledger packets --node '!7efeee00' --limit 10
+              meshledger packets --gateway '!7efeee00' --since '1h ago'
+              meshledger packet receptions 2740310711
+            """)
+
+    @OptionGroup var ledger: LedgerOption
+    @OptionGroup var past: AsOfOption
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var times: TimeOptions
+    @OptionGroup var selection: SelectionOptions
+    @Option(help: ArgumentHelp("The most packets.", valueName: "count")) var limit: Int?
+    @Option(help: ArgumentHelp("Packets to leave out first.", valueName: "count")) var offset = 0
+
+    func validate() throws {
+        if offset < 0 || (limit ?? 0) < 0 { throw ValidationError("limit and offset are not negative") }
+    }
+
+    func run() async throws {
+        try await ledger.reading(past) { ledger in
+            let writer = output.writer(PacketRow.columns)
+            let limit = limit ?? (output.format == .table ? 50 : .max)
+            if let range = try range(in: ledger) {
+                let rows = try ledger.packets(
+                    selection.selection(in: ledger) ?? EventSelection(), in: range, limit: limit, offset: offset)
+                for row in rows { writer.write(row) }
+            }
+            writer.finish(emptyNote: "no packets")
+        }
+    }
+
+    /// The events that arrived within the times; nil where none did.
+    private func range(in ledger: Ledger) throws -> ClosedRange<EventSequence>? {
+        let (log, head) = (ledger.log, ledger.asOfSequence ?? ledger.log.head)
+        let first = try times.since.map { try log.firstSequence(arrivedFrom: $0.time) ?? head.advanced(by: 1) } ?? log.first
+        var last = head
+        if let until = times.until {
+            last = min(head, try log.lastSequence(arrivedBy: Timestamp(microseconds: until.time.microseconds &- 1)))
+        }
+        return first <= last ? first...last : nil
+    }
+}
+
+struct PacketReceptionsCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "receptions", abstract: "Everybody who heard a packet, and how well.",
+        discussion: """
+              meshledger packet receptions 2740310711
+              meshledger packet receptions 2740310711 --from '!7efeee00' --format json
+            """)
+
+    @OptionGroup var ledger: LedgerOption
+    @OptionGroup var past: AsOfOption
+    @OptionGroup var output: OutputOptions
+    @Option(help: "Only of this sender's packet: ids recur.") var from: NodeArgument?
+    @Argument(help: "The packet's id.") var id: UInt32
+
+    func run() async throws {
+        try await ledger.reading(past) { ledger in
+            let names = try EventRows.sourceNames(ledger)
+            let rows = try ledger.receptions(of: id, from: from?.number(in: ledger))
+            guard !rows.isEmpty else { throw CommandError(.noInput, "no packet with the id \(id) was heard") }
+            let writer = output.writer(
+                PacketReception.columns + [
+                    Column<PacketReception>("source", canCut: true) { .text(EventRows.name($0.source, in: names)) }
+                ])
+            for row in rows { writer.write(row) }
+            writer.finish()
+        }
+    }
+}
+
+extension PacketReception {
+    static var columns: [Column<PacketReception>] {
+        [
+            Column("sequence") { .unsigned($0.sequence) },
+            Column("arrival") { .text(TimeText.iso(microseconds: $0.arrival.microseconds)) },
+            Column("rx_time", isDetail: true) { .time($0.rxTime) },
+            Column("gateway") { $0.gateway == 0 ? .null : .text(NodeID.text($0.gateway)) },
+            Column("snr", unit: "dB") { $0.rssi == nil && $0.snr == 0 ? .null : .float($0.snr) },
+            Column("rssi", unit: "dBm") { .number($0.rssi) },
+            Column("hops_away", heading: "hops") { $0.hopsAway.map { .unsigned(UInt64($0)) } ?? .null },
+            Column("relay_node", isDetail: true) { $0.relayNode == 0 ? .null : .unsigned(UInt64($0.relayNode)) },
+            Column("is_via_mqtt", isDetail: true) { .bool($0.isViaMQTT) },
+        ]
+    }
+}
+
+extension PacketRow {
+    static var columns: [Column<PacketRow>] {
+        [
+            Column("first_sequence") { .unsigned($0.firstSequence) },
+            Column("id") { .number($0.id) },
+            Column("from") { .text(NodeID.text($0.from)) },
+            Column("to") { .text($0.to == NodeID.broadcast ? "^all" : NodeID.text($0.to)) },
+            Column("port", canCut: true) { row in
+                row.port == 0 ? .null : .text(FieldTable.portName(row.port) ?? String(row.port))
+            },
+            Column("channel", canCut: true) { .optional($0.channel) },
+            Column("receptions", heading: "heard") { .unsigned(UInt64($0.receptions.count)) },
+            Column("gateways", canCut: true) { row in
+                .list(row.receptions.filter { $0.gateway != 0 }.map { .text(NodeID.text($0.gateway)) })
+            },
+            Column("sequences", isDetail: true) { .list($0.receptions.map { .unsigned($0.sequence) }) },
+        ]
+    }
+}
+
+extension IndexedEvent {
+    static var columns: [Column<IndexedEvent>] {
+        [
+            Column("sequence") { .unsigned($0.sequence) },
+            Column("from") { $0.hasPacket ? .text(NodeID.text($0.from)) : .null },
+            Column("to") { $0.hasPacket ? .text($0.to == NodeID.broadcast ? "^all" : NodeID.text($0.to)) : .null },
+            Column("gateway") { $0.gateway == 0 ? .null : .text(NodeID.text($0.gateway)) },
+            Column("channel") { .optional($0.channel) },
+            Column("port") { .number($0.port) },
+            Column("named") { .list($0.named.map { .text(NodeID.text($0)) }) },
+            Column("is_first_reception") { .bool($0.isFirstReception) },
+            Column("is_first_readable") { .bool($0.isFirstReadable) },
+        ]
+    }
+}

@@ -1,0 +1,43 @@
+import ArgumentParser
+import MeshViews
+import Meshtastic
+
+/// Which events are asked for, by what the index of the history knows of them.
+struct SelectionOptions: ParsableArguments {
+    @Option(help: "Only packets from or to this node: !hex, a number, or its name.") var node: NodeArgument?
+    @Flag(help: "With --node: also packets that it published as a gateway, and those whose payload names it.") var mentions =
+        false
+    @Option(help: "Only packets that this node published.") var gateway: NodeArgument?
+    @Option(help: "Only packets of this channel.") var channel: String?
+    @Option(help: "Only packets of this port: a name such as TEXT_MESSAGE_APP, or a number.") var port: String?
+    @Option(help: ArgumentHelp("Only receptions of packets with this id.", valueName: "id")) var packet: UInt32?
+
+    /// Nil where all are asked for.
+    func selection(in ledger: Ledger) throws -> EventSelection? {
+        guard node != nil || gateway != nil || channel != nil || port != nil || packet != nil else { return nil }
+        var number: UInt32?
+        if let port {
+            guard let known = UInt32(port) ?? FieldTable.port(named: port) else {
+                throw CommandError(.usage, "there is no port \(port); a port is a name such as TEXT_MESSAGE_APP, or a number")
+            }
+            number = known
+        }
+        return EventSelection(
+            node: try node?.number(in: ledger), roles: mentions ? .any : [.sender, .addressee],
+            gateway: try gateway?.number(in: ledger), channel: channel, port: number, packetID: packet)
+    }
+
+    /// Whether an event that was found without the index is one of them.
+    func fits(_ row: EventRow, _ chosen: EventSelection?) -> Bool {
+        guard let chosen else { return true }
+        guard let packet = row.packet, packet.hasPacket else { return false }
+        if let node = chosen.node {
+            let isMentioned = mentions && packet.gateway == node
+            guard packet.from == node || packet.to == node || isMentioned else { return false }
+        }
+        if let gateway = chosen.gateway, packet.gateway != gateway { return false }
+        if let channel, row.channel != channel { return false }
+        if let port = chosen.port, packet.port != port { return false }
+        return chosen.packetID == nil || chosen.packetID == packet.id
+    }
+}

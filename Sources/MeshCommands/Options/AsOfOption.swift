@@ -1,0 +1,44 @@
+import ArgumentParser
+import EventLog
+import MeshViews
+
+/// At which point of its history the ledger is read.
+struct AsOfOption: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "As the answer was then, under today's keys: after this event, or at this time.", valueName: "time|sequence"))
+    var asOf: MomentArgument?
+}
+
+/// A point of the history as people write it: a number is an event's sequence, all else a time.
+struct MomentArgument: ExpressibleByArgument, Equatable {
+    var moment: Moment
+
+    init?(argument: String) {
+        if !argument.isEmpty, argument.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {
+            guard let sequence = UInt64(argument) else { return nil }
+            moment = .sequence(sequence)
+        } else if let time = TimeArgument(argument: argument) {
+            moment = .time(time.time)
+        } else {
+            return nil
+        }
+    }
+}
+
+extension LedgerOption {
+    /// Runs a command's work on a ledger opened for reading, as it was then where that is asked for.
+    func reading(_ past: AsOfOption, _ body: (Ledger) async throws -> Void) async throws {
+        guard let moment = past.asOf?.moment else { return try await reading(body) }
+        try await reading { ledger in
+            let then = try ledger.asOf(moment)
+            do {
+                try await body(then)
+            } catch {
+                try? await then.close()  // the first failure is the one to tell
+                throw error
+            }
+            try await then.close()
+        }
+    }
+}

@@ -1,0 +1,123 @@
+import EventLog
+import LMDB
+import Meshtastic
+import Projections
+import ProtobufWire
+
+/// Where the rows of one series (a node's positions, a node's metrics of one kind) are read.
+struct SeriesSource {
+    var store: ViewStore
+    /// Rows of later events are not there yet.
+    var last: UInt64
+}
+
+/// A view whose rows never change and only go when a series has too many of them.
+struct SeriesView {
+    var name: String
+    /// What its packets have in common.
+    var port: UInt32
+    var cap: Int
+    /// The number of bytes in front of a row's time.
+    var prefixLength: Int
+
+    static func positions(_ caps: ViewCaps) -> SeriesView {
+        SeriesView(name: "positions", port: Port.position, cap: caps.positions, prefixLength: 4)
+    }
+
+    static func telemetry(_ caps: ViewCaps) -> SeriesView {
+        SeriesView(name: "telemetry", port: Port.telemetry, cap: caps.telemetry, prefixLength: 5)
+    }
+}
+
+extension Ledger {
+    /// Reads series of one node, or of all.
+    ///
+    /// As of an event, the rows of today's view that came of no later one are all there were, as long as none has gone for want of room. Where one may
+    /// have, the node's own events are folded again.
+    func reading<Result>(
+        _ view: SeriesView, of node: UInt32, _ body: (SeriesSource) throws(StorageError) -> Result
+    ) throws(LedgerError) -> Result {
+        guard let past else {
+            return try reading(view.name) { (store) throws(StorageError) in try body(SeriesSource(store: store, last: .max)) }
+        }
+        if let store = try past.current(view.name) {
+            do throws(StorageError) {
+                let result = try body(SeriesSource(store: store, last: past.through))
+                // Asked for afterwards: what goes meanwhile is noticed.
+                if try !store.isFull(view, node) { return result }
+            } catch {
+                throw LedgerError(error, path: path)
+            }
+        }
+        let store = try past.store(of: view, node)
+        do throws(StorageError) {
+            return try body(SeriesSource(store: store, last: past.through))
+        } catch {
+            throw LedgerError(error, path: path)
+        }
+    }
+
+    /// A store in which the nodes are those that have rows: perhaps more of them than there were then.
+    func storeOfNodes(_ view: SeriesView) throws(LedgerError) -> ViewStore {
+        guard let past, let store = try past.current(view.name) else { return try store(of: view.name) }
+        return store
+    }
+}
+
+extension PastViews {
+    /// Today's view, where it has come as far as the event and is of today's recipe.
+    func current(_ view: String) throws(LedgerError) -> ViewStore? {
+        let definition = try whole.definition(view)
+        let current = whole.served.folder(view).current()
+        guard current.map({ $0.prefix { $0 != "." } == definition.recipe.identifier }) ?? false,
+            try whole.isBuilt(definition), try !whole.viewsHoldErased()
+        else { return nil }
+        let store = try whole.store(of: view)
+        do throws(StorageError) {
+            return try store.checkpoint().sequence >= through ? store : nil
+        } catch {
+            throw LedgerError(error, path: whole.path)
+        }
+    }
+
+    /// The rows of one node, made of its events alone, which the index names.
+    func store(of view: SeriesView, _ node: UInt32) throws(LedgerError) -> ViewStore {
+        let definition = try whole.definition(view.name)
+        guard try current("packets") != nil else { return try store(definition) }
+        return try store(named: "\(view.name) of \(node)") { place in
+            let store = try ViewBaselines(log: self.whole.log).store(definition, at: place)
+            do {
+                var wanted = EventSelection(node: node, roles: .sender, port: view.port)
+                wanted.onlyFirstReadable = true
+                let cut = try store.checkpoint().sequence
+                guard cut < self.through else { return store }
+                let range = EventSequence(cut + 1)...EventSequence(self.through)
+                let events = try self.whole.sequences(of: wanted, in: range)
+                let state = try self.whole.store(of: view.name).carry()
+                for start in Swift.stride(from: 0, to: events.count, by: 4_096) {
+                    let part = events[start..<min(start + 4_096, events.count)]
+                    try definition.replayBatch(store, try self.stage.decodeFirstReadable(Array(part), knowing: state))
+                }
+                return store
+            } catch {
+                store.close()
+                throw error
+            }
+        }
+    }
+}
+
+extension ViewStore {
+    /// Whether rows of the node may have gone for want of room.
+    fileprivate func isFull(_ view: SeriesView, _ node: UInt32) throws(StorageError) -> Bool {
+        let transaction = try environment.beginRead()
+        var cursor = try transaction.cursor(table("counts"))
+        let prefix = bigEndian(node)
+        var isThere = try cursor.seek(atOrAfter: prefix.rawSpan)
+        while isThere, cursor.key.starts(with: prefix) {
+            if cursor.value.bigEndianUInt64(at: 0) >= UInt64(view.cap) { return true }
+            isThere = try cursor.next()
+        }
+        return false
+    }
+}

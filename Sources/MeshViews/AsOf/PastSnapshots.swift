@@ -1,0 +1,110 @@
+import EventLog
+import Foundation
+import LMDB
+import Projections
+import Synchronization
+
+/// Copies of a view's earlier states, in `views/NAME/past`, from which a state in between is reached without a fold of the whole history.
+///
+/// They lie a power of two of events apart, at most sixteen of a view. They go with all other views at an erasure, and with a change of the recipe: their
+/// names say of which recipe they are, and up to which erasure they are free of what was erased.
+struct PastSnapshots: Sendable {
+    static let most: UInt64 = 16
+    /// In events: a fold of fewer is quick.
+    static let leastDistance: UInt64 = 1 << 18
+    /// Bytes of a view that is too large to be kept sixteen times.
+    static let largestSize = 64 << 20
+
+    private let folder: String
+    private let log: EventLog
+    private let mark: UInt64
+    private let definition: ViewDefinition
+    private let mayWrite: Bool
+
+    init(_ definition: ViewDefinition, of ledger: Ledger) throws {
+        folder = ledger.served.folder(definition.name).path + "/past"
+        log = ledger.log
+        mark = try log.lastErasure()?.rawValue ?? 0
+        self.definition = definition
+        mayWrite = ledger.options.keepsPast ?? !ledger.isReadOnly
+    }
+
+    private var prefix: String { "\(definition.recipe.identifier)-\(mark)-" }
+
+    /// Where copies are to be made: multiples of the distance up to an event.
+    func places(through last: UInt64) -> [UInt64] {
+        guard mayWrite else { return [] }
+        var distance = Self.leastDistance
+        while log.head.rawValue / distance > Self.most { distance *= 2 }
+        return stride(from: distance, through: last, by: UInt64.Stride(distance)).map { $0 }
+    }
+
+    private func sequences() -> [UInt64] {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []  // none yet
+        return names.filter { $0.hasPrefix(prefix) }.compactMap { UInt64($0.dropFirst(prefix.count)) }
+    }
+
+    private func file(_ sequence: UInt64) -> String { "\(folder)/\(prefix)\(sequence)" }
+
+    /// A store at `path`, which does not exist yet, with the last copy that is not after an event; nil where there is none of use.
+    func store(at path: String, through last: UInt64) throws -> ViewStore? {
+        let cut = log.first.rawValue - 1
+        for sequence in sequences().filter({ $0 <= last && $0 >= cut }).sorted(by: >) {
+            try FileManager.default.createDirectory(
+                atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            try FileManager.default.copyItem(atPath: file(sequence), toPath: path + "/data.mdb")
+            do throws(StorageError) {
+                let store = try ViewStore.open(
+                    at: path, recipe: definition.recipe, tables: definition.tables, indexes: definition.indexes,
+                    access: .readWrite)
+                let checkpoint = try store.checkpoint()
+                if checkpoint.sequence == sequence, try isOfLog(checkpoint) { return store }
+                store.close()
+            } catch {
+                guard [.corrupt, .otherVersion, .missing, .malformedValue].contains(error.code) else { throw error }
+            }
+            // Damaged, or of events that the log has lost.
+            try FileManager.default.removeItem(atPath: path)
+            if mayWrite { try? FileManager.default.removeItem(atPath: file(sequence)) }  // the next one is tried
+        }
+        return nil
+    }
+
+    private func isOfLog(_ checkpoint: Checkpoint) throws(StorageError) -> Bool {
+        do throws(EventLogError) {
+            return try log.checksum(of: EventSequence(checkpoint.sequence)) == checkpoint.checksum
+        } catch {
+            return false
+        }
+    }
+
+    /// Keeps a copy of the store's file, in which nobody writes. That it cannot be kept is no failure of whoever asked for the state.
+    func keep(_ store: ViewStore, at sequence: UInt64) {
+        guard mayWrite else { return }
+        let unfinished = folder + "/new-" + UUID().uuidString
+        do {
+            guard try store.environment.info().usedSize <= Self.largestSize, !sequences().contains(sequence) else { return }
+            try FileManager.default.createDirectory(
+                atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            try FileManager.default.copyItem(atPath: store.path + "/data.mdb", toPath: unfinished)
+            let handle = try FileHandle(forUpdating: URL(fileURLWithPath: unfinished))
+            try handle.synchronize()
+            try handle.close()
+            try FileManager.default.moveItem(atPath: unfinished, toPath: file(sequence))
+            // What was erased meanwhile is in it.
+            if try log.lastErasure()?.rawValue ?? 0 != mark { try FileManager.default.removeItem(atPath: file(sequence)) }
+        } catch {
+            try? FileManager.default.removeItem(atPath: unfinished)  // told by nobody: the state is there all the same
+        }
+    }
+
+    /// Removes copies of other recipes, of before an erasure, and those that lie too close now that the log is longer.
+    func prune() {
+        guard mayWrite else { return }
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []  // none yet
+        let places = Set(places(through: log.head.rawValue).map { "\(prefix)\($0)" })
+        for name in names where !places.contains(name) && !name.hasPrefix("new-") {
+            try? FileManager.default.removeItem(atPath: folder + "/" + name)  // tried again with the next question
+        }
+    }
+}

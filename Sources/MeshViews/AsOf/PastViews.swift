@@ -1,0 +1,96 @@
+import EventLog
+import Foundation
+import Projections
+import Synchronization
+
+/// The views of a ledger as they were after an event: each is made when it is first asked for, in files in memory that have no name any more.
+///
+/// Synchronization: the mutex, which is held while a view is made, so that it is made once.
+final class PastViews: Sendable {
+    private struct Made {
+        var stores: [String: ViewStore] = [:]
+        /// The last erasure when they were made.
+        var erasure: EventSequence?
+    }
+
+    let whole: Ledger
+    let through: UInt64
+    let clock: Timestamp?
+    let stage: MeshStage
+    private let made = Mutex(Made())
+
+    init(_ whole: Ledger, through: UInt64, clock: Timestamp?) {
+        self.whole = whole
+        self.through = through
+        self.clock = clock
+        stage = MeshStage(log: whole.log, keyring: whole.keyring)
+    }
+
+    func store(_ definition: ViewDefinition) throws(LedgerError) -> ViewStore {
+        try store(named: definition.name) { place in try self.make(definition, at: place) }
+    }
+
+    /// The store of that name; one that was made before the last erasure is made anew.
+    func store(named name: String, _ make: (_ place: String) throws -> ViewStore) throws(LedgerError) -> ViewStore {
+        do {
+            return try made.withLock { made in
+                let erasure = try whole.log.lastErasure()
+                if made.erasure != erasure {
+                    for store in made.stores.values { store.close() }
+                    made = Made(erasure: erasure)
+                }
+                if let known = made.stores[name] { return known }
+                let place = try TemporaryStores()
+                defer { place.remove() }  // whoever has them open keeps them
+                let store = try make(place.path + "/" + name)
+                made.stores[name] = store
+                return store
+            }
+        } catch {
+            throw LedgerError(error, path: whole.path)
+        }
+    }
+
+    private func make(_ definition: ViewDefinition, at place: String) throws -> ViewStore {
+        let snapshots = try PastSnapshots(definition, of: whole)
+        snapshots.prune()
+        let store =
+            try snapshots.store(at: place, through: through)
+            ?? ViewBaselines(log: whole.log).store(definition, at: place)
+        do {
+            try definition.replay(store, stage, through, snapshots.places(through: through)) { sequence in
+                snapshots.keep(store, at: sequence)
+            }
+            try store.buildMissingIndexes()
+            return store
+        } catch {
+            store.close()
+            throw error
+        }
+    }
+
+    func close() {
+        let all = made.withLock { made in
+            defer { made.stores.removeAll() }
+            return made.stores.values
+        }
+        for store in all { store.close() }
+    }
+}
+
+/// A folder in memory, for its owner only.
+struct TemporaryStores {
+    let path: String
+
+    init() throws {
+        let memory = "/dev/shm"
+        let parent = FileManager.default.isWritableFile(atPath: memory) ? memory : NSTemporaryDirectory()
+        path = parent + "/meshledger-" + UUID().uuidString
+        try FileManager.default.createDirectory(
+            atPath: path, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+    }
+
+    func remove() {
+        try? FileManager.default.removeItem(atPath: path)  // it is in memory, and for its owner only
+    }
+}

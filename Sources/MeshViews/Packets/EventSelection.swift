@@ -1,0 +1,40 @@
+/// Which events are asked for, by what the index `packets` knows of them. All that is named must hold.
+public struct EventSelection: Sendable, Hashable {
+    /// What a node can be to an event.
+    public struct Roles: OptionSet, Sendable, Hashable {
+        public var rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+        /// The packet is from it.
+        public static let sender = Roles(rawValue: 1)
+        /// The packet is to it.
+        public static let addressee = Roles(rawValue: 2)
+        /// It published the packet.
+        public static let gateway = Roles(rawValue: 4)
+        /// The packet's payload names it: as a neighbour, a hop, the owner of a waypoint's lock; or a radio tells of it.
+        public static let named = Roles(rawValue: 8)
+        public static let any: Roles = [.sender, .addressee, .gateway, .named]
+    }
+
+    public var node: UInt32?
+    public var roles = Roles.any
+    /// The node that published the packet.
+    public var gateway: UInt32?
+    /// The channel's name.
+    public var channel: String?
+    /// Packets that could be read only.
+    public var port: UInt32?
+    /// Ids recur, and other nodes use them, too.
+    public var packetID: UInt32?
+    /// Only events that made rows: the first readable reception of each packet.
+    public var onlyFirstReadable = false
+
+    public init(
+        node: UInt32? = nil, roles: Roles = .any, gateway: UInt32? = nil, channel: String? = nil, port: UInt32? = nil,
+        packetID: UInt32? = nil
+    ) {
+        (self.node, self.roles, self.gateway, self.channel, self.port, self.packetID) = (
+            node, roles, gateway, channel, port, packetID
+        )
+    }
+}

@@ -1,0 +1,171 @@
+public import EventLog
+import LMDB
+import Meshtastic
+import Projections
+import ProtobufWire
+
+extension Ledger {
+    /// In events: what one read transaction looks at.
+    private static var readSize: Int { 256 }
+
+    /// The events that a selection means, found by the index `packets` of the whole history: what is not meant is not read.
+    ///
+    /// - Parameters:
+    ///   - range: only events within it; nil for all that are kept.
+    ///   - limit: the most, from the end that comes first.
+    /// - Complexity: blocks of 16,384 events without the node or gateway cost a look each, others about 50 microseconds.
+    public func sequences(
+        of selection: EventSelection, in range: ClosedRange<EventSequence>? = nil, limit: Int = .max, newestFirst: Bool = false
+    ) throws(LedgerError) -> [EventSequence] {
+        do {
+            var found: [EventSequence] = []
+            try forEachCandidate(selection, range, newestFirst) { candidates in
+                let wanted = try selection.packetID.map { try confirmed(candidates, ofPacket: $0) } ?? candidates
+                found += wanted.prefix(limit - found.count).map { EventSequence($0) }
+                return found.count < limit
+            }
+            return found
+        } catch {
+            throw LedgerError(error, path: path)
+        }
+    }
+
+    /// The events that a selection means, oldest first unless it says otherwise.
+    ///
+    /// - Parameter times: when they arrived, found as `EventLog.firstSequence(arrivedFrom:)` does; nil for all times.
+    public func events(
+        of selection: EventSelection, in times: Range<Timestamp>? = nil, limit: Int = .max, newestFirst: Bool = false
+    ) throws(LedgerError) -> [Event] {
+        do {
+            var range: ClosedRange<EventSequence>?
+            if let times {
+                let before = Timestamp(microseconds: times.upperBound.microseconds &- 1)
+                let last = try log.lastSequence(arrivedBy: before)
+                guard let first = try log.firstSequence(arrivedFrom: times.lowerBound), first <= last else { return [] }
+                range = first...last
+            }
+            var events: [Event] = []
+            let sequences = try sequences(of: selection, in: range, limit: limit, newestFirst: newestFirst)
+            try forEachEvent(at: sequences) { header, payload in events.append(Event(header: header, payload: payload.asArray)) }
+            return events
+        } catch {
+            throw LedgerError(error, path: path)
+        }
+    }
+
+    /// All events that touch a node: packets from it, to it, published by it, and those whose payload names it.
+    public func events(
+        of node: UInt32, in times: Range<Timestamp>? = nil, limit: Int = .max, newestFirst: Bool = false
+    ) throws(LedgerError) -> [Event] {
+        try events(of: EventSelection(node: node), in: times, limit: limit, newestFirst: newestFirst)
+    }
+
+    /// Visits the events that a selection means, in memory that does not grow with their number.
+    ///
+    /// - Parameter visitor: gets the event; returning false ends the visit.
+    public func forEachEvent(
+        of selection: EventSelection, in range: ClosedRange<EventSequence>? = nil, newestFirst: Bool = false,
+        _ visitor: (Event) throws -> Bool
+    ) throws {
+        try forEachCandidate(selection, range, newestFirst) { candidates in
+            let wanted = try selection.packetID.map { try confirmed(candidates, ofPacket: $0) } ?? candidates
+            var next = 0
+            while next < wanted.count {
+                let end = min(next + Self.readSize, wanted.count)
+                var events: [Event] = []
+                try forEachEvent(at: wanted[next..<end].map { EventSequence($0) }) { header, payload in
+                    events.append(Event(header: header, payload: payload.asArray))
+                }
+                for event in events { guard try visitor(event) else { return false } }
+                next = end
+            }
+            return true
+        }
+    }
+
+    // MARK: Searching
+
+    /// The store of the index, and up to which event it is asked.
+    func packetIndex() throws(LedgerError) -> (store: ViewStore, last: UInt64) {
+        guard let past else { return (try store(of: "packets"), .max) }
+        let index = try past.whole.store(of: "packets")
+        do throws(StorageError) {
+            if try index.checkpoint().sequence >= past.through { return (index, past.through) }
+        } catch {
+            throw LedgerError(error, path: path)
+        }
+        return (try store(of: "packets"), past.through)
+    }
+
+    /// Gives what the blocks have, block by block in the order that is asked for, until `body` returns false.
+    private func forEachCandidate(
+        _ selection: EventSelection, _ range: ClosedRange<EventSequence>?, _ newestFirst: Bool, _ body: ([UInt64]) throws -> Bool
+    ) throws {
+        let (store, last) = try packetIndex()
+        let lower = max(range?.lowerBound.rawValue ?? 1, log.first.rawValue)
+        let upper = min(range?.upperBound.rawValue ?? .max, last, try store.checkpoint().sequence)
+        guard lower <= upper else { return }
+        var number = PacketBlock.number(of: newestFirst ? upper : lower)
+        let ends = PacketBlock.number(of: lower)...PacketBlock.number(of: upper)
+        while ends.contains(number) {
+            let found = try search(store, &number, ends, selection, lower...upper, newestFirst)
+            guard try found.isEmpty || body(found) else { return }
+        }
+    }
+
+    /// Looks through blocks until one has something, in one read transaction, and leaves `number` at the block behind it.
+    private func search(
+        _ store: ViewStore, _ number: inout UInt64, _ ends: ClosedRange<UInt64>, _ selection: EventSelection,
+        _ range: ClosedRange<UInt64>, _ newestFirst: Bool
+    ) throws(StorageError) -> [UInt64] {
+        let transaction = try store.environment.beginRead()
+        var cursor = try transaction.cursor(store.table("packets"))
+        let start = PacketsView.key(number)
+        var isThere = newestFirst ? try cursor.seek(atOrBefore: start.rawSpan) : try cursor.seek(atOrAfter: start.rawSpan)
+        while isThere {
+            let block = UInt64(cursor.key.bigEndianUInt32(at: 0))
+            guard ends.contains(block) else { break }
+            guard let layout = PacketBlockLayout(cursor.value) else {
+                throw StorageError(.malformedValue, call: "read a block of the index", path: store.path)
+            }
+            let found = layout.find(selection, block: block, in: range, cursor.value)
+            number = newestFirst ? block &- 1 : block + 1
+            if !found.isEmpty { return newestFirst ? found.reversed() : found }
+            isThere = newestFirst ? try cursor.previous() : try cursor.next()
+        }
+        number = .max
+        return []
+    }
+
+    /// The index has only a part of the ids.
+    private func confirmed(_ candidates: [UInt64], ofPacket id: UInt32) throws -> [UInt64] {
+        let opener = PacketOpener(keyring: Keyring())
+        var batch = PacketBatch()
+        var found: [UInt64] = []
+        try forEachEvent(at: candidates.map { EventSequence($0) }) { header, payload in
+            guard let form = CaptureForm(rawValue: header.encoding.rawValue) else { return }
+            batch.removeAll(keepingCapacity: true)
+            opener.decode(payload, form: form, into: &batch)
+            if batch.packets.first?.id == id { found.append(header.sequence.rawValue) }
+        }
+        return found
+    }
+
+    /// Visits the events that are kept and not erased, in the order in which they are named.
+    func forEachEvent(at sequences: [EventSequence], _ body: (EventHeader, RawSpan) throws -> Void) throws {
+        var next = 0
+        while next < sequences.count {
+            let end = min(next + Self.readSize, sequences.count)
+            let reader = try log.beginRead()
+            var cursor = try reader.cursor()
+            for sequence in sequences[next..<end] {
+                guard sequence >= reader.first, try cursor.seek(sequence) else { continue }
+                guard let header = cursor.header, cursor.isIntact else {
+                    throw EventLogError(.corrupt, path: log.path, detail: "event \(sequence)")
+                }
+                if !header.isErased { try body(header, cursor.payload) }
+            }
+            next = end
+        }
+    }
+}

@@ -1,0 +1,121 @@
+public import EventLog
+import LMDB
+import Meshtastic
+import Projections
+import ProtobufWire
+
+extension Ledger {
+    /// Who heard a packet, and how well, in the order in which the receptions arrived.
+    ///
+    /// - Parameter sender: ids recur, and other nodes use them, too; nil for those of all nodes.
+    public func receptions(of id: UInt32, from sender: UInt32? = nil) throws(LedgerError) -> [PacketReception] {
+        var selection = EventSelection(node: sender, roles: .sender, packetID: id)
+        if sender == nil { selection.roles = .any }
+        let sequences = try sequences(of: selection)
+        do {
+            return try receptions(at: sequences).map(\.reception)
+        } catch {
+            throw LedgerError(error, path: path)
+        }
+    }
+
+    /// The packets that a selection means, the newest first, each with all of its receptions.
+    ///
+    /// - Parameters:
+    ///   - selection: what at least one of the receptions must be.
+    ///   - range: where the receptions lie that are looked at; a packet that begins before it lacks the earlier ones.
+    public func packets(
+        _ selection: EventSelection = EventSelection(), in range: ClosedRange<EventSequence>? = nil, limit: Int = .max,
+        offset: Int = 0
+    ) throws(LedgerError) -> [PacketRow] {
+        do {
+            var (rows, skips) = ([PacketRow](), max(0, offset))
+            guard limit > 0 else { return [] }
+            try forEachPacket(selection, range) { sequences in
+                if skips > 0, selection.packetID == nil {
+                    skips -= 1
+                    return true
+                }
+                guard let row = try packet(sequences, id: selection.packetID) else { return true }
+                if skips > 0 {
+                    skips -= 1
+                    return true
+                }
+                rows.append(row)
+                return rows.count < limit
+            }
+            return rows
+        } catch {
+            throw LedgerError(error, path: path)
+        }
+    }
+
+    /// Walks back through the index and gives the receptions of each packet when its first one is reached.
+    private func forEachPacket(
+        _ selection: EventSelection, _ range: ClosedRange<EventSequence>?, _ body: ([EventSequence]) throws -> Bool
+    ) throws {
+        let (store, last) = try packetIndex()
+        let lower = max(range?.lowerBound.rawValue ?? 1, log.first.rawValue)
+        let upper = min(range?.upperBound.rawValue ?? .max, last, try store.checkpoint().sequence)
+        guard lower <= upper else { return }
+        var walk = PacketWalk(selection, lower...upper)
+        var number = PacketBlock.number(of: upper)
+        while true {
+            let groups = try block(number, of: store).map { walk.groups(in: $0.layout, number, $0.value.rawSpan) } ?? []
+            for group in groups { guard try body(group.map { EventSequence($0) }) else { return } }
+            guard number > PacketBlock.number(of: lower) else { break }
+            number -= 1
+        }
+        for group in walk.rest() { guard try body(group.map { EventSequence($0) }) else { return } }
+    }
+
+    private func block(_ number: UInt64, of store: ViewStore) throws(StorageError) -> (layout: PacketBlockLayout, value: [UInt8])?
+    {
+        let transaction = try store.environment.beginRead()
+        guard let value = try transaction.get(store.table("packets"), PacketsView.key(number).rawSpan) else { return nil }
+        guard let layout = PacketBlockLayout(value) else {
+            throw StorageError(.malformedValue, call: "read a block of the index", path: store.path)
+        }
+        return (layout, value.asArray)
+    }
+
+    /// - Parameter id: nil for that of the first one.
+    private func packet(_ sequences: [EventSequence], id: UInt32?) throws -> PacketRow? {
+        let found = try receptions(at: sequences)
+        guard let first = found.first(where: { id == nil || $0.packet.id == id }) else { return nil }
+        let same = found.filter { $0.packet.id == first.packet.id }
+        let readable = same.first { $0.packet.port != 0 } ?? first
+        return PacketRow(
+            from: first.packet.from, to: first.packet.to, id: first.packet.id, port: readable.packet.port,
+            channel: try channel(ofEvent: readable.reception.sequence), receptions: same.map(\.reception))
+    }
+
+    private func channel(ofEvent sequence: UInt64) throws -> String {
+        let number = PacketBlock.number(of: sequence)
+        guard let (layout, value) = try block(number, of: packetIndex().store) else { return "" }
+        return layout.channel(ofEvent: sequence, block: number, value.rawSpan)?.title ?? ""
+    }
+
+    private func receptions(at sequences: [EventSequence]) throws -> [(packet: DecodedPacket, reception: PacketReception)] {
+        let opener = PacketOpener(keyring: keyring)
+        var batch = PacketBatch()
+        var found: [(packet: DecodedPacket, reception: PacketReception)] = []
+        try forEachEvent(at: sequences) { header, payload in
+            guard let form = CaptureForm(rawValue: header.encoding.rawValue) else { return }
+            batch.removeAll(keepingCapacity: true)
+            opener.decode(payload, form: form, into: &batch)
+            guard let packet = batch.packets.first, packet.hasPacket, packet.opening != .invalid else { return }
+            found.append((packet, PacketReception(packet, header)))
+        }
+        return found
+    }
+}
+
+extension PacketReception {
+    fileprivate init(_ packet: DecodedPacket, _ header: EventHeader) {
+        self.init(
+            sequence: header.sequence.rawValue, source: header.source, arrival: header.arrivalTime, rxTime: packet.rxTime,
+            gateway: packet.gateway, snr: packet.rxSNR, rssi: packet.hasRSSI ? packet.rxRSSI : nil, hopsAway: packet.hopsAway,
+            relayNode: packet.relayNode, isViaMQTT: packet.flags.contains(.viaMQTT))
+    }
+}

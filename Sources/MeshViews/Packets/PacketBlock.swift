@@ -1,0 +1,175 @@
+import Projections
+import ProtobufWire
+
+/// What a run of 16,384 consecutive events says of nodes, packets, gateways, channels and ports, while it is being filled.
+///
+/// Several receptions of a packet share an entry. `FOLD.md` has the rules, `PacketBlock+Coding.swift` the bytes.
+struct PacketBlock: Sendable {
+    static let eventCount: UInt64 = 16_384
+
+    /// What the receptions of a packet have in common.
+    struct Entry: Sendable, Equatable {
+        /// Index of the sender in `nodes`.
+        var sender: Int32
+        /// 24 bits of the packet's id, see `mark(of:)`.
+        var mark: UInt32
+        /// Index into `kinds`.
+        var kind: Int32
+        /// Which of `named` are of it: indexes into `nodes`.
+        var firstNamed: Int32
+        var namedCount: Int32
+    }
+
+    struct Event: Sendable {
+        var entry: Int32
+        /// Index into `gateways` plus one; 0 for none.
+        var gateway: Int32
+        var flags: EventFlags
+    }
+
+    /// The block's number: its first event is number × 16,384 + 1.
+    let number: UInt64
+    /// Events at the block's start that the view has never seen.
+    var skipped: Int
+    var nodes: [UInt32] = []
+    var gateways: [Int32] = []
+    var channels: [ChannelIdentity] = []
+    var kinds: [PacketKind] = []
+    var entries: [Entry] = []
+    var named: [Int32] = []
+    var events: [Event] = []
+    private var nodePlaces = FlatMap(minimumCapacity: 256)
+    private var gatewayPlaces = FlatMap()
+    private var channelPlaces: [ChannelIdentity: Int32] = [:]
+    private var kindPlaces = FlatMap()
+    private var entryPlaces = FlatMap(minimumCapacity: 1_024)
+
+    init(number: UInt64, skipped: Int = 0) {
+        (self.number, self.skipped) = (number, skipped)
+    }
+
+    var firstSequence: UInt64 { number * Self.eventCount + 1 }
+    /// The sequence that the next event must have.
+    var nextSequence: UInt64 { firstSequence + UInt64(skipped + events.count) }
+    var isFull: Bool { skipped + events.count == Int(Self.eventCount) }
+
+    static func number(of sequence: UInt64) -> UInt64 { (sequence - 1) / eventCount }
+
+    /// The part of a packet's id that is kept; whoever looks for an id checks it in the log.
+    @inline(__always)
+    static func mark(of id: UInt32) -> UInt32 { (id &* 2_654_435_761) >> 8 }
+
+    // MARK: Adding
+
+    @inline(__always)
+    mutating func place(ofNode node: UInt32) -> Int32 {
+        if let known = nodePlaces[UInt64(node)] { return known }
+        let place = Int32(nodes.count)
+        nodes.append(node)
+        nodePlaces.set(UInt64(node), place)
+        return place
+    }
+
+    @inline(__always)
+    private mutating func place(ofGateway node: UInt32) -> Int32 {
+        if let known = gatewayPlaces[UInt64(node)] { return known }
+        let place = Int32(gateways.count)
+        gateways.append(self.place(ofNode: node))
+        gatewayPlaces.set(UInt64(node), place)
+        return place
+    }
+
+    mutating func place(of channel: ChannelIdentity) -> Int32 {
+        if let known = channelPlaces[channel] { return known }
+        let place = Int32(channels.count)
+        channels.append(channel)
+        channelPlaces[channel] = place
+        return place
+    }
+
+    @inline(__always)
+    mutating func place(of kind: PacketKind) -> Int32 {
+        if let known = kindPlaces[kind.mapKey] { return known }
+        let place = Int32(kinds.count)
+        kinds.append(kind)
+        kindPlaces.set(kind.mapKey, place)
+        return place
+    }
+
+    /// Adds an event: a reception of a packet, or whatever else with a sender and an id of 0.
+    /// - Parameters:
+    ///   - mark: that of the packet's id.
+    ///   - gateway: 0 for none.
+    @inline(__always)
+    mutating func add(
+        sender: UInt32, mark: UInt32, kind: Int32, named: [UInt32], gateway: UInt32, flags: EventFlags
+    ) {
+        let place = place(ofNode: sender)
+        let key = UInt64(sender) << 24 | UInt64(mark)
+        let event = Event(entry: 0, gateway: gateway == 0 ? 0 : self.place(ofGateway: gateway) + 1, flags: flags)
+        if let known = entryPlaces[key], entries[Int(known)].kind == kind, isSame(entries[Int(known)], named) {
+            events.append(event)
+            events[events.count - 1].entry = known
+            return
+        }
+        let entry = Int32(entries.count)
+        let first = Int32(self.named.count)
+        for node in named { self.named.append(self.place(ofNode: node)) }
+        entries.append(
+            Entry(sender: place, mark: mark, kind: kind, firstNamed: first, namedCount: Int32(self.named.count) - first))
+        entryPlaces.set(key, entry)
+        events.append(event)
+        events[events.count - 1].entry = entry
+    }
+
+    private func isSame(_ entry: Entry, _ named: [UInt32]) -> Bool {
+        guard Int(entry.namedCount) == named.count else { return false }
+        for index in named.indices where nodes[Int(self.named[Int(entry.firstNamed) + index])] != named[index] { return false }
+        return true
+    }
+
+    /// Puts the places back that are known by what they stand for.
+    mutating func findPlaces() {
+        for (place, node) in nodes.enumerated() { nodePlaces.set(UInt64(node), Int32(place)) }
+        for (place, gateway) in gateways.enumerated() { gatewayPlaces.set(UInt64(nodes[Int(gateway)]), Int32(place)) }
+        for (place, channel) in channels.enumerated() { channelPlaces[channel] = Int32(place) }
+        for (place, kind) in kinds.enumerated() { kindPlaces.set(kind.mapKey, Int32(place)) }
+        for (place, entry) in entries.enumerated() {
+            entryPlaces.set(UInt64(nodes[Int(entry.sender)]) << 24 | UInt64(entry.mark), Int32(place))
+        }
+    }
+}
+
+/// What the sequential stage said of an event.
+struct EventFlags: OptionSet, Sendable {
+    var rawValue: UInt8
+    static let isFirstReception = EventFlags(rawValue: 1)
+    static let isFirstReadable = EventFlags(rawValue: 2)
+}
+
+/// What many packets have in common.
+struct PacketKind: Sendable, Hashable {
+    struct Flags: OptionSet, Sendable, Hashable {
+        var rawValue: UInt8
+        /// The event holds a packet.
+        static let hasPacket = Flags(rawValue: 1)
+        /// Its port is known.
+        static let isReadable = Flags(rawValue: 2)
+        /// Its content breaks the wire format: it is no reception.
+        static let isBroken = Flags(rawValue: 4)
+        /// The first node that it names is the one that it is to.
+        static let hasAddressee = Flags(rawValue: 8)
+    }
+
+    /// Index into the block's channels; -1 for none.
+    var channel: Int32
+    /// 0 where it is not known.
+    var port: UInt32
+    var flags: Flags
+
+    /// An event without a packet.
+    static let none = PacketKind(channel: -1, port: 0, flags: [])
+
+    @inline(__always)
+    var mapKey: UInt64 { UInt64(UInt32(bitPattern: channel &+ 1)) << 40 | UInt64(port) << 8 | UInt64(flags.rawValue) }
+}

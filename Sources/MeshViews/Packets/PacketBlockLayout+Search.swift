@@ -1,0 +1,132 @@
+import ProtobufWire
+
+extension PacketBlockLayout {
+    /// The events that may be meant, as sequences within `range`, rising. Of a packet's id only a part is compared.
+    func find(
+        _ wanted: EventSelection, block: UInt64, in range: ClosedRange<UInt64>, _ bytes: RawSpan
+    ) -> [UInt64] {
+        guard let search = BlockSearch(wanted, self, bytes) else { return [] }
+        let first = block * PacketBlock.eventCount + 1 + UInt64(skipped)
+        var found: [UInt64] = []
+        forEachEvent(in: bytes) { index, entry in
+            let sequence = first + UInt64(index)
+            if entry < entryCount, range.contains(sequence), search.fits(index, entry, self, bytes) { found.append(sequence) }
+        }
+        return found
+    }
+}
+
+/// A selection in the terms of one block.
+private struct BlockSearch {
+    /// By entry: bit 0, whether kind and id fit; bit 1, whether the node is its sender or is named.
+    private var fits: [UInt8]
+    private let needsNode: Bool
+    /// Gateways plus one; -1 for one that the block does not have.
+    private var gateway: Int?
+    private var nodeAsGateway = -1
+    private let onlyFirstReadable: Bool
+
+    /// Nil where the block has nothing of it.
+    init?(_ wanted: EventSelection, _ layout: PacketBlockLayout, _ bytes: RawSpan) {
+        needsNode = wanted.node != nil
+        onlyFirstReadable = wanted.onlyFirstReadable
+        var node: Int?
+        if let number = wanted.node {
+            guard let place = layout.place(of: number, in: bytes) else { return nil }
+            node = place
+            if wanted.roles.contains(.gateway) { nodeAsGateway = Self.gateway(place, layout, bytes) ?? -1 }
+        }
+        if let number = wanted.gateway {
+            guard let place = layout.place(of: number, in: bytes), let found = Self.gateway(place, layout, bytes) else {
+                return nil
+            }
+            gateway = found
+        }
+        let kinds = layout.kinds.map { Self.fits($0, wanted, layout) }
+        guard kinds.contains(true) else { return nil }
+        fits = [UInt8](repeating: 0, count: layout.entryCount)
+        var isAny = markKinds(kinds, wanted, layout, bytes)
+        if isAny, let node {
+            let isEntry = markNode(node, wanted.roles, layout, bytes)
+            isAny = isEntry || nodeAsGateway > 0
+        }
+        guard isAny else { return nil }
+    }
+
+    private static func gateway(_ place: Int, _ layout: PacketBlockLayout, _ bytes: RawSpan) -> Int? {
+        for index in 0..<layout.gatewayCount where layout.gateways.number(index, in: bytes) == place { return index + 1 }
+        return nil
+    }
+
+    private static func fits(_ kind: PacketKind, _ wanted: EventSelection, _ layout: PacketBlockLayout) -> Bool {
+        if let port = wanted.port, kind.port != port || !kind.flags.contains(.isReadable) { return false }
+        if let channel = wanted.channel {
+            guard kind.channel >= 0, layout.channels[Int(kind.channel)].title == channel else { return false }
+        }
+        return wanted.packetID == nil || kind.flags.contains(.hasPacket)
+    }
+
+    private mutating func markKinds(
+        _ kinds: [Bool], _ wanted: EventSelection, _ layout: PacketBlockLayout, _ bytes: RawSpan
+    ) -> Bool {
+        var isAny = false
+        if let id = wanted.packetID {
+            let mark = PacketBlock.mark(of: id)
+            for entry in 0..<layout.entryCount where layout.mark(entry, in: bytes) == mark {
+                let kind = layout.kindColumn.number(entry, in: bytes)
+                guard kind < kinds.count, kinds[kind] else { continue }
+                fits[entry] = 1
+                isAny = true
+            }
+            return isAny
+        }
+        guard kinds.contains(false) else {
+            for entry in 0..<layout.entryCount { fits[entry] = 1 }
+            return true
+        }
+        for entry in 0..<layout.entryCount {
+            let kind = layout.kindColumn.number(entry, in: bytes)
+            guard kind < kinds.count, kinds[kind] else { continue }
+            fits[entry] = 1
+            isAny = true
+        }
+        return isAny
+    }
+
+    private mutating func markNode(
+        _ node: Int, _ roles: EventSelection.Roles, _ layout: PacketBlockLayout, _ bytes: RawSpan
+    ) -> Bool {
+        var isAny = false
+        if roles.contains(.sender) {
+            for entry in 0..<layout.entryCount where layout.senders.number(entry, in: bytes) == node {
+                let kind = layout.kindColumn.number(entry, in: bytes)
+                guard kind < layout.kinds.count, layout.kinds[kind].flags.contains(.hasPacket) else { continue }
+                fits[entry] |= 2
+                isAny = true
+            }
+        }
+        guard roles.contains(.addressee) || roles.contains(.named) else { return isAny }
+        layout.forEachNaming(in: bytes) { entry, places in
+            let kind = layout.kindColumn.number(entry, in: bytes)
+            guard kind < layout.kinds.count else { return }
+            let hasAddressee = layout.kinds[kind].flags.contains(.hasAddressee)
+            for (index, place) in places.enumerated() where Int(place) == node {
+                guard roles.contains(hasAddressee && index == 0 ? .addressee : .named) else { continue }
+                fits[entry] |= 2
+                isAny = true
+            }
+        }
+        return isAny
+    }
+
+    @inline(__always)
+    func fits(_ index: Int, _ entry: Int, _ layout: PacketBlockLayout, _ bytes: RawSpan) -> Bool {
+        let known = fits[entry]
+        guard known & 1 == 1 else { return false }
+        if needsNode, known & 2 == 0 {
+            guard nodeAsGateway > 0, layout.gatewayColumn.number(index, in: bytes) == nodeAsGateway else { return false }
+        }
+        if let gateway, layout.gatewayColumn.number(index, in: bytes) != gateway { return false }
+        return !onlyFirstReadable || layout.flags.number(index, in: bytes) & 2 == 2
+    }
+}

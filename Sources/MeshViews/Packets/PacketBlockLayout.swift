@@ -1,0 +1,165 @@
+import ProtobufWire
+
+/// Where the parts of a block's value lie, so that it can be searched where it is.
+struct PacketBlockLayout: Sendable {
+    let skipped: Int
+    let eventCount: Int
+    let entryCount: Int
+    let nodeCount: Int
+    let gatewayCount: Int
+    let namingCount: Int
+    let nodes: Int
+    let gateways: BitColumn
+    let senders: BitColumn
+    let marks: Int
+    let kindColumn: BitColumn
+    let backs: BitColumn
+    let flags: BitColumn
+    let gatewayColumn: BitColumn
+    let far: Int
+    let farCount: Int
+    let naming: Int
+    private(set) var channels: [ChannelIdentity] = []
+    private(set) var kinds: [PacketKind] = []
+
+    /// Nil where the bytes are damaged.
+    init?(_ bytes: RawSpan) {
+        var reader = ByteWalk(at: 0, end: bytes.byteCount - 8)
+        var counts: [Int] = []
+        for _ in 0..<9 {
+            // More than events with 64 nodes each would need is damage.
+            guard let count = reader.varint(bytes), count <= 1 << 22 else { return nil }
+            counts.append(Int(count))
+        }
+        (skipped, eventCount, entryCount, nodeCount) = (counts[0], counts[1], counts[2], counts[3])
+        gatewayCount = counts[4]
+        namingCount = counts[7]
+        farCount = counts[8]
+        guard skipped + eventCount <= Int(PacketBlock.eventCount), entryCount <= eventCount else { return nil }
+        let nodeWidth = Bits.width(below: nodeCount)
+        nodes = reader.skip(nodeCount * 4)
+        gateways = reader.column(gatewayCount, width: nodeWidth)
+        for _ in 0..<counts[5] {
+            guard let channel = reader.channel(bytes) else { return nil }
+            channels.append(channel)
+        }
+        for _ in 0..<counts[6] {
+            guard let kind = reader.kind(bytes, channels.count) else { return nil }
+            kinds.append(kind)
+        }
+        senders = reader.column(entryCount, width: nodeWidth)
+        marks = reader.skip(entryCount * 3)
+        kindColumn = reader.column(entryCount, width: Bits.width(below: kinds.count))
+        backs = reader.column(eventCount, width: 4)
+        flags = reader.column(eventCount, width: 2)
+        gatewayColumn = reader.column(eventCount, width: Bits.width(below: gatewayCount + 1))
+        far = reader.skip(farCount)
+        naming = reader.at
+        guard naming <= reader.end else { return nil }
+    }
+
+    @inline(__always)
+    func node(_ place: Int, in bytes: RawSpan) -> UInt32 { bytes.littleEndian32(uncheckedAt: nodes &+ place &* 4) }
+
+    @inline(__always)
+    func mark(_ entry: Int, in bytes: RawSpan) -> UInt32 { bytes.littleEndian32(uncheckedAt: marks &+ entry &* 3) & 0xff_ffff }
+
+    /// The place of a node; nil where the block does not have it.
+    func place(of node: UInt32, in bytes: RawSpan) -> Int? {
+        var (low, high) = (0, nodeCount)
+        while low < high {
+            let middle = (low + high) / 2
+            let found = self.node(middle, in: bytes)
+            if found == node { return middle }
+            if found < node { low = middle + 1 } else { high = middle }
+        }
+        return nil
+    }
+
+    /// Visits the events in order: the index of each and of its entry, which damage may have made one that is not there.
+    @inline(__always)
+    func forEachEvent(in bytes: RawSpan, _ visitor: (_ index: Int, _ entry: Int) -> Void) {
+        var next = 0
+        var reader = ByteWalk(at: far, end: far + farCount)
+        for index in 0..<eventCount {
+            let back = backs.number(index, in: bytes)
+            if back == 0 {
+                visitor(index, next)
+                next &+= 1
+            } else if back < PacketBlock.nearest {
+                visitor(index, next >= back ? next &- back : entryCount)
+            } else {
+                let further = Int(clamping: reader.varint(bytes) ?? .max)
+                visitor(index, further <= next - back ? next - back - further : entryCount)
+            }
+        }
+    }
+
+    /// Visits the entries that name nodes, with the nodes' places, which damage may have made ones that are not there.
+    func forEachNaming(in bytes: RawSpan, _ visitor: (_ entry: Int, _ places: [Int32]) -> Void) {
+        var reader = ByteWalk(at: naming, end: bytes.byteCount - 8)
+        var entry = -1
+        var places: [Int32] = []
+        for _ in 0..<namingCount {
+            guard let between = reader.varint(bytes), let count = reader.varint(bytes) else { return }
+            let (next, overflows) = entry.addingReportingOverflow(Int(clamping: between) &+ 1)
+            guard !overflows, next > entry, next < entryCount, count <= UInt64(bytes.byteCount) else { return }
+            entry = next
+            places.removeAll(keepingCapacity: true)
+            for _ in 0..<count {
+                guard let place = reader.varint(bytes) else { return }
+                places.append(Int32(clamping: place))
+            }
+            visitor(entry, places)
+        }
+    }
+}
+
+/// A place in a value that moves on.
+struct ByteWalk {
+    private(set) var at: Int
+    let end: Int
+
+    init(at: Int, end: Int) { (self.at, self.end) = (at, end) }
+
+    @inline(__always)
+    mutating func varint(_ bytes: RawSpan) -> UInt64? {
+        var (number, shift) = (UInt64(0), UInt64(0))
+        while at < end, shift < 64 {
+            let byte = bytes.byte(at: at)
+            at += 1
+            number |= UInt64(byte & 0x7f) << shift
+            if byte < 0x80 { return number }
+            shift += 7
+        }
+        return nil
+    }
+
+    /// Where so many bytes begin.
+    mutating func skip(_ count: Int) -> Int {
+        defer { at += count }
+        return at
+    }
+
+    mutating func column(_ count: Int, width: Int) -> BitColumn {
+        BitColumn(start: skip(Bits.byteCount(count, width: width)), width: width)
+    }
+
+    mutating func channel(_ bytes: RawSpan) -> ChannelIdentity? {
+        guard let length = varint(bytes), length <= UInt64(max(0, end - at)) else { return nil }
+        let name = bytes.bytes(ByteRange(truncating: at, Int(length))).asRepairedString
+        at += Int(length)
+        guard at <= end - 8, let fingerprint = bytes.littleEndian64(at: at) else { return nil }
+        at += 8
+        guard let hash = varint(bytes) else { return nil }
+        return ChannelIdentity(
+            name: name, keyFingerprint: fingerprint, hash: hash == 0 ? nil : UInt32(truncatingIfNeeded: hash - 1))
+    }
+
+    mutating func kind(_ bytes: RawSpan, _ channelCount: Int) -> PacketKind? {
+        guard let channel = varint(bytes), channel <= UInt64(channelCount), let port = varint(bytes), at < end else { return nil }
+        let flags = PacketKind.Flags(rawValue: bytes.byte(at: at))
+        at += 1
+        return PacketKind(channel: Int32(channel) - 1, port: UInt32(truncatingIfNeeded: port), flags: flags)
+    }
+}

@@ -1,0 +1,151 @@
+import EventLog
+import LMDB
+import Meshtastic
+import Projections
+import ProtobufWire
+
+/// Which events touch a node, a packet, a gateway, a channel or a port: an index of the whole history, without a cap.
+///
+/// Key: the number of a block of 16,384 events (4 bytes, big-endian). Value: what its events say, see `PacketBlock+Coding.swift`. The last block is
+/// written anew with each commit, the others never again.
+struct PacketsView: Projection {
+    typealias Batch = MeshBatch
+
+    let name = "packets"
+    let version: UInt32 = 1
+    var policy: String { "block=\(PacketBlock.eventCount);named=\(NamedNodes.most)" }
+    let rowTables = ["packets"]
+    let stateTables: [String] = []
+
+    /// The block that events are added to, and blocks that are full and wait for the next commit.
+    private var block: PacketBlock?
+    private var full: [(number: UInt64, value: [UInt8])] = []
+    private var fullBytes = 0
+    private var waiting = 0
+    /// Of the batch's channels in the block.
+    private var channelPlaces: [Int32] = []
+    private var lastKind = PacketKind.none
+    private var lastKindPlace: Int32 = -1
+    private var named: [UInt32] = []
+
+    var pendingBytes: Int { fullBytes + waiting * 8 }
+
+    mutating func load(_ store: ViewStore) throws(StorageError) {
+        let checkpoint = try store.checkpoint().sequence
+        let number = checkpoint / PacketBlock.eventCount
+        let offset = Int(checkpoint % PacketBlock.eventCount)
+        guard offset > 0 else { return }
+        let transaction = try store.environment.beginRead()
+        guard let value = try transaction.get(store.table(name), PacketsView.key(number).rawSpan) else {
+            // Events before these were dropped before this view could fold them.
+            block = PacketBlock(number: number, skipped: offset)
+            return
+        }
+        guard let stored = PacketBlock(number: number, decoding: value), stored.nextSequence == checkpoint + 1 else {
+            throw StorageError(.corrupt, call: "load the last block of the index", path: store.path)
+        }
+        block = stored
+    }
+
+    static func key(_ number: UInt64) -> [UInt8] { bigEndian(UInt32(truncatingIfNeeded: number)) }
+
+    // MARK: Folding
+
+    mutating func fold(_ batch: MeshBatch, after checkpoint: EventSequence, in context: inout FoldContext) {
+        let stamps = batch.stamps.span
+        let packets = batch.packets.packets.span
+        beginBatch(batch)
+        for index in stamps.indices where stamps[index].sequence > checkpoint.rawValue {
+            if block == nil { beginBlock(at: stamps[index].sequence, batch) }
+            add(packets[index], stamps[index], batch)
+            waiting += 1
+            if block?.isFull == true { endBlock() }
+        }
+        context.want(.debounced)
+    }
+
+    private mutating func beginBatch(_ batch: MeshBatch) {
+        channelPlaces.removeAll(keepingCapacity: true)
+        channelPlaces.append(contentsOf: repeatElement(-1, count: batch.channels.count))
+        lastKindPlace = -1
+    }
+
+    private mutating func beginBlock(at sequence: UInt64, _ batch: MeshBatch) {
+        let offset = Int((sequence - 1) % PacketBlock.eventCount)
+        block = PacketBlock(number: PacketBlock.number(of: sequence), skipped: offset)
+        beginBatch(batch)
+    }
+
+    private mutating func endBlock() {
+        guard let ended = block else { return }
+        let value = ended.encoded()
+        full.append((ended.number, value))
+        fullBytes += value.count
+        waiting = 0
+        block = nil
+    }
+
+    @inline(__always)
+    private mutating func add(_ packet: DecodedPacket, _ stamp: MeshBatch.Stamp, _ batch: MeshBatch) {
+        named.removeAll(keepingCapacity: true)
+        guard packet.hasPacket, stamp.isMeshtastic else {
+            if packet.fromRadio == FromRadioVariant.nodeInfo, stamp.isMeshtastic {
+                let node = NamedNodes.node(ofRadioFrame: batch.packets.payload(of: packet))
+                if node != 0 { named.append(node) }
+            }
+            let place = place(of: .none)
+            block?.add(sender: 0, mark: PacketBlock.mark(of: 0), kind: place, named: named, gateway: 0, flags: [])
+            return
+        }
+        var kind = PacketKind(channel: place(ofChannel: stamp.channel, batch), port: 0, flags: .hasPacket)
+        if packet.opening == .invalid {
+            kind.flags.insert(.isBroken)
+        } else if packet.isOpen {
+            kind.port = packet.port
+            kind.flags.insert(.isReadable)
+        }
+        if packet.to != NodeID.broadcast, packet.to != 0 {
+            kind.flags.insert(.hasAddressee)
+            named.append(packet.to)
+        }
+        if kind.flags.contains(.isReadable), NamedNodes.mayBe(in: packet.port) {
+            NamedNodes.append(of: batch.packets.payload(of: packet), port: packet.port, to: &named)
+        }
+        var flags: EventFlags = stamp.isFirstReception ? .isFirstReception : []
+        if stamp.isFirstReadable { flags.insert(.isFirstReadable) }
+        let place = place(of: kind)
+        let mark = PacketBlock.mark(of: packet.id)
+        block?.add(sender: packet.from, mark: mark, kind: place, named: named, gateway: packet.gateway, flags: flags)
+    }
+
+    @inline(__always)
+    private mutating func place(of kind: PacketKind) -> Int32 {
+        if lastKindPlace >= 0, lastKind == kind { return lastKindPlace }
+        lastKind = kind
+        lastKindPlace = block?.place(of: kind) ?? 0
+        return lastKindPlace
+    }
+
+    @inline(__always)
+    private mutating func place(ofChannel number: Int32, _ batch: MeshBatch) -> Int32 {
+        guard number >= 0, Int(number) < channelPlaces.count else { return -1 }
+        if channelPlaces[Int(number)] >= 0 { return channelPlaces[Int(number)] }
+        let place = block?.place(of: batch.channels[Int(number)]) ?? -1
+        channelPlaces[Int(number)] = place
+        return place
+    }
+
+    // MARK: Storage
+
+    func write(to transaction: inout WriteTransaction, store: ViewStore) throws(StorageError) {
+        let table = try store.table(name)
+        for (number, value) in full { try transaction.put(table, key: Self.key(number).rawSpan, value: value.rawSpan) }
+        guard let block, !block.events.isEmpty else { return }
+        try transaction.put(table, key: Self.key(block.number).rawSpan, value: block.encoded().rawSpan)
+    }
+
+    mutating func committed() {
+        full.removeAll()
+        (fullBytes, waiting) = (0, 0)
+    }
+}

@@ -1,0 +1,130 @@
+import Dispatch
+import EventLog
+import LMDB
+import Synchronization
+
+/// A fold of a stretch of the log into a store that nobody else uses, on the caller's thread, with the decoding on others.
+///
+/// It gives the same store as a `Projector` that folds these events: rows, quarantine, carried state and checkpoint.
+public enum Replay {
+    /// Batches that are decoded ahead.
+    private static let depth = 3
+
+    /// Folds the events after the store's checkpoint, up to and including `target`.
+    ///
+    /// - Parameters:
+    ///   - halts: sequences, in order, at which everything is committed and `atHalt` is called; those not behind the checkpoint are passed over.
+    ///   - pendingLimit: bytes of waiting rows at which they are committed.
+    public static func run<P: Projection, Stage: FoldStage>(
+        _ projection: P, into store: ViewStore, by stage: Stage, through target: UInt64, batchSize: UInt64 = 4_096,
+        pendingLimit: Int = 20 << 20, halts: [UInt64] = [], atHalt: (UInt64) throws -> Void = { _ in }
+    ) throws where P.Batch == Stage.Batch {
+        var run = try ReplayRun(projection, store, stage)
+        let ends = halts.filter { $0 < target } + [target]
+        for end in ends where end > run.reached.sequence {
+            try run.fold(through: end, batchSize, depth, pendingLimit)
+            try run.commit()
+            if halts.contains(end) { try atHalt(end) }
+        }
+    }
+
+    /// Folds one batch, which may be of events that do not follow on each other, into a store and commits it.
+    public static func run<P: Projection>(_ projection: P, into store: ViewStore, _ batch: P.Batch) throws {
+        var projection = projection
+        try projection.load(store)
+        var context = FoldContext(store: store)
+        try projection.fold(batch, after: EventSequence(rawValue: store.checkpoint().sequence), in: &context)
+        var transaction = try store.environment.beginWrite()
+        try projection.write(to: &transaction, store: store)
+        try store.add(context.quarantined, to: &transaction)
+        try store.setCheckpoint(
+            Checkpoint(sequence: batch.events.upperBound.rawValue, checksum: batch.lastChecksum), in: &transaction)
+        try transaction.commit()
+    }
+}
+
+private struct ReplayRun<P: Projection, Stage: FoldStage> where P.Batch == Stage.Batch {
+    private var projection: P
+    private let store: ViewStore
+    private let stage: Stage
+    private var state: Stage.State
+    private(set) var reached: Checkpoint
+    private var carry = PendingCarry()
+    private var quarantined: [Quarantined] = []
+
+    init(_ projection: P, _ store: ViewStore, _ stage: Stage) throws {
+        self.projection = projection
+        try self.projection.load(store)
+        self.store = store
+        self.stage = stage
+        state = stage.initialState()
+        reached = try store.checkpoint()
+        stage.restore(try store.carry(), into: &state)
+    }
+
+    mutating func fold(through target: UInt64, _ batchSize: UInt64, _ depth: Int, _ pendingLimit: Int) throws {
+        var ahead: [BatchAhead<Stage>] = []
+        defer { for batch in ahead { _ = batch.result() } }  // they read the log, which may be closed next
+        var next = reached.sequence + 1
+        while reached.sequence < target {
+            while ahead.count < depth, next <= target {
+                let last = min(target, next + batchSize - 1)
+                ahead.append(BatchAhead(stage, next...last))
+                next = last + 1
+            }
+            var batch = try ahead.removeFirst().result().get()
+            stage.resolve(&batch, state: &state)
+            try fold(batch)
+            stage.recycle(batch)
+            if projection.pendingBytes + carry.count * 24 >= pendingLimit { try commit() }
+        }
+    }
+
+    private mutating func fold(_ batch: Stage.Batch) throws {
+        var context = FoldContext(store: store)
+        try projection.fold(batch, after: EventSequence(rawValue: reached.sequence), in: &context)
+        carry.add(batch.carry, after: reached.sequence)
+        quarantined += context.quarantined
+        reached = Checkpoint(sequence: batch.events.upperBound.rawValue, checksum: batch.lastChecksum)
+    }
+
+    mutating func commit() throws {
+        guard try store.checkpoint() != reached else { return }
+        var transaction = try store.environment.beginWrite()
+        try projection.write(to: &transaction, store: store)
+        try store.add(carry.whole, to: &transaction)
+        try store.add(quarantined, to: &transaction)
+        try store.setCheckpoint(reached, in: &transaction)
+        try transaction.commit()
+        projection.committed()
+        carry = PendingCarry()
+        quarantined.removeAll()
+    }
+}
+
+/// A batch that another thread decodes.
+///
+/// Synchronization: the mutex, and the semaphore that says when the result is there.
+private final class BatchAhead<Stage: FoldStage>: Sendable {
+    private let done = DispatchSemaphore(value: 0)
+    private let outcome = Mutex<Result<Stage.Batch, any Error>?>(nil)
+
+    init(_ stage: Stage, _ events: ClosedRange<UInt64>) {
+        DispatchQueue.global().async {
+            let found = Result {
+                try stage.decode(EventSequence(rawValue: events.lowerBound)...EventSequence(rawValue: events.upperBound))
+            }
+            self.outcome.withLock { $0 = found }
+            self.done.signal()
+        }
+    }
+
+    /// Waits for the batch. To be asked once.
+    func result() -> Result<Stage.Batch, any Error> {
+        done.wait()
+        return outcome.withLock { outcome in
+            defer { outcome = nil }
+            return outcome ?? .failure(FoldFailure())
+        }
+    }
+}
