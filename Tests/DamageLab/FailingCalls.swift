@@ -49,14 +49,22 @@ struct FailingCalls {
             let place = FileManager.default.temporaryDirectory.path + "/meshledger-failing-\(UUID().uuidString)"
             defer { try? FileManager.default.removeItem(atPath: place) }  // nothing depends on it
             try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)
-            try await Scenario.makeBase(at: place + "/base", seed: own)
+            if Self.keeps(own) {
+                try await KeepScenario.makeBase(at: place + "/base", seed: own)
+            } else {
+                try await Scenario.makeBase(at: place + "/base", seed: own)
+            }
             try await all(of: own, place, shim, tally)
         }
         let sums = tally.withLock { $0 }
         say(
-            "\(sums.runs) runs of \(scenario) scenarios with one or all calls from one on failing: \(sums.refused) appends, seals, compactions or "
-                + "openings refused, \(sums.acknowledged) events acknowledged and all of them there, none twice")
+            "\(sums.runs) runs of \(scenario) scenarios with one or all calls from one on failing: \(sums.refused) appends, seals, compactions, erasures, cuts, "
+                + "restorations, merges or openings refused, \(sums.acknowledged) events acknowledged and all of them there, none twice"
+        )
     }
+
+    /// Every third scenario erases, drops, restores and merges.
+    private static func keeps(_ own: UInt64) -> Bool { own % 3 == 2 }
 
     /// Every call of a scenario with every fault, or a sample of them.
     private func all(of own: UInt64, _ place: String, _ shim: FaultShim, _ tally: Shared<Tally>) async throws {
@@ -77,13 +85,14 @@ struct FailingCalls {
         let chosen = Array(cases.prefix(left))
         let me = self
         let jobs = jobs
+        let checker = Self.keeps(own) ? try await KeepChecker(place + "/base") : nil
         let results = Shared(Tally())
         try await withThrowingTaskGroup(of: Void.self) { group in
             for job in 0..<jobs {
                 let share = stride(from: job, to: chosen.count, by: jobs).map { chosen[$0] }
                 group.addTask {
                     for (number, (fault, call)) in share.enumerated() {
-                        let result = try await me.one(own, fault, call, place, "\(job)-\(number)", shim)
+                        let result = try await me.one(own, fault, call, place, "\(job)-\(number)", shim, checker)
                         results.withLock {
                             $0.runs += 1
                             $0.refused += result.refused
@@ -105,14 +114,17 @@ struct FailingCalls {
     private func start(
         _ path: String, _ own: UInt64, _ shim: FaultShim, _ more: [String: String], line: @escaping @Sendable (String) -> Void
     ) throws {
-        let arguments = ["scenario", "path=\(path)", "seed=\(own)", "appends=\(appends)", "compacts=1"]
+        let arguments =
+            (Self.keeps(own) ? ["keep-scenario", "appends=2"] : ["scenario", "appends=\(appends)", "compacts=1"])
+            + ["path=\(path)", "seed=\(own)"]
         let (end, errors) = try Child.run(
             Child.program, arguments, environment: shim.environment(root: path, more), patience: 60, line: line)
         guard end == .exited(0) else { throw Failure("scenario \(own) with \(more): \(end) \(errors)") }
     }
 
     private func one(
-        _ own: UInt64, _ fault: Fault, _ call: Int, _ place: String, _ name: String, _ shim: FaultShim
+        _ own: UInt64, _ fault: Fault, _ call: Int, _ place: String, _ name: String, _ shim: FaultShim,
+        _ checker: KeepChecker?
     ) async throws -> (refused: Int, acknowledged: Int) {
         let path = "\(place)/run\(name)"
         try FileManager.default.copyItem(atPath: place + "/base", toPath: path)
@@ -123,6 +135,16 @@ struct FailingCalls {
         try start(path, own, shim, environment) { line in refused.withLock { $0.append(line) } }
         let acks = (try? String(contentsOfFile: path + "/acks", encoding: .utf8)) ?? ""  // none where nothing was acknowledged
         let wanted = acks.split(separator: "\n").compactMap { UInt64($0) }
+        if let checker {
+            let facts = wanted.map { KeepScenario.Told($0) }
+            do {
+                try await checker.read(path, facts)
+                try await checker.goOn(path, facts)
+            } catch {
+                throw Failure("keep \(own), call \(call) \(environment), \(refused.withLock { $0 }): \(error)")
+            }
+            return (refused.withLock { $0.count }, facts.count { if case .stored = $0 { true } else { false } })
+        }
         let what = "scenario \(own), call \(call) \(environment), \(refused.withLock { $0 })"
         do throws(EventLogError) {
             let log = try EventLog.open(at: path)

@@ -20,6 +20,7 @@ struct Main {
             case "kill9-reader": try await KillReader(arguments).run()
             case "view-scenario": try await ViewScenario(arguments).run()
             case "scenario": try await Scenario(arguments).run()
+            case "keep-scenario": try await KeepScenario(arguments).run()
             default: throw Failure("usage: damagelab bitrot|crash-images|failing-calls|kill9|model|tamper OPTION=VALUE …")
             }
         } catch {

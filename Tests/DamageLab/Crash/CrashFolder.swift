@@ -20,8 +20,27 @@ struct CrashFolder {
             switch self {
             case .set(let path, let entry): names[path] = entry
             case .remove(let path): names[path] = nil
-            case .rename(let from, let to): if let entry = names.removeValue(forKey: from) { names[to] = entry }
+            case .rename(let from, let to):
+                guard let entry = names.removeValue(forKey: from) else { return }
+                names[to] = entry
+                guard entry == .folder else { return }
+                for path in names.keys where path.hasPrefix(from + "/") {
+                    names[Self.moved(path, from, to)] = names.removeValue(forKey: path)
+                }
             }
+        }
+
+        /// The same, after a folder in which it lies got another name.
+        func moved(_ from: String, _ to: String) -> Change {
+            switch self {
+            case .set(let path, let entry): .set(Self.moved(path, from, to), entry)
+            case .remove(let path): .remove(Self.moved(path, from, to))
+            case .rename(let old, let new): .rename(Self.moved(old, from, to), Self.moved(new, from, to))
+            }
+        }
+
+        static func moved(_ path: String, _ from: String, _ to: String) -> String {
+            path == from || path.hasPrefix(from + "/") ? to + path.dropFirst(from.count) : path
         }
     }
 
@@ -98,6 +117,13 @@ struct CrashFolder {
     }
 
     private mutating func change(_ path: String, _ change: Change) {
+        if case .rename(let from, let to) = change, names[from] == .folder {
+            // What has changed in it is still to come to the disk, under its new name.
+            pendingNames = pendingNames.map { earlier in
+                let isInside = earlier.folder == from || earlier.folder.hasPrefix(from + "/")
+                return isInside ? (Change.moved(earlier.folder, from, to), earlier.change.moved(from, to)) : earlier
+            }
+        }
         change.apply(to: &names)
         pendingNames.append(((path as NSString).deletingLastPathComponent.replacing(/^\/$/, with: ""), change))
     }

@@ -77,9 +77,8 @@ struct CrashImages {
             try await group.waitForAll()
         }
         let sums = tally.withLock { $0 }
-        let what = kind == .compaction ? "appends and compactions" : "appends, flushes and rebuilds of views"
         say(
-            "\(sums.images) images of whole folders, of \(sums.scenarios) scenarios with \(sums.calls) calls of \(what): every one opened "
+            "\(sums.images) images of whole folders, of \(sums.scenarios) scenarios with \(sums.calls) calls of \(kind.calls): every one opened "
                 + "with all that was acknowledged and no gap; \(sums.verified) verified in full, \(sums.continued) gone on with")
     }
 

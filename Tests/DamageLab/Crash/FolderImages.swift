@@ -9,6 +9,15 @@ struct FolderImages {
     enum Kind: String, CaseIterable, Sendable {
         case compaction
         case views
+        case keeping
+
+        var calls: String {
+            switch self {
+            case .compaction: "appends and compactions"
+            case .views: "appends, flushes and rebuilds of views"
+            case .keeping: "erasures, a cut by retention, a restoration and a merge"
+            }
+        }
     }
 
     let kind: Kind
@@ -19,6 +28,7 @@ struct FolderImages {
     let limit: Int
 
     func run(_ shim: FaultShim) async throws -> ImageTally {
+        if kind == .keeping { return try await KeepImages(seed: seed, samples: samples, limit: limit).run(shim) }
         let place = FileManager.default.temporaryDirectory.path + "/meshledger-crash-\(UUID().uuidString)"
         defer { try? FileManager.default.removeItem(atPath: place) }  // nothing depends on it
         try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)

@@ -35,9 +35,9 @@ struct FolderTrace {
                 let numbers = String(decoding: content, as: UTF8.self).split(separator: "\n").compactMap { UInt64($0) }
                 calls.append(.acknowledged(Set(numbers)))
             case 7: names[path] = String(decoding: content, as: UTF8.self)
+            case 2 where names[path] != nil: calls.append(.sync(name))  // also of the folder itself, which has no name
             case _ where name.isEmpty: continue  // of files that mean nothing later
             case 1, 6: calls.append(.write(name, offset: offset, bytes: content, isSynced: kind == 6))
-            case 2: calls.append(.sync(name))
             case 3: calls.append(.resize(name, length, onlyGrows: false))
             case 4: calls.append(.resize(name, offset + length, onlyGrows: true))
             case 8: if let to = names[offset] { calls.append(.rename(name, to)) }
