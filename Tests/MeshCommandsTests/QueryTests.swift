@@ -34,6 +34,27 @@ struct QueryTests {
         #expect(try texts("--since", "2025-10-09T08:56:40Z", "--until", "2025-10-09T08:58:20Z") == ["first"])
     }
 
+    @Test func `G11: messages and nodes are found by the words of their texts`() throws {
+        let tool = try Tool(
+            holding: Self.lines + [
+                Line.text("The WATER pump is broken", from: 0x11, time: 1_760_000_500),
+                Line.text("water, water everywhere: bring a pump", from: 0x22, time: 1_760_000_600),
+                Line.text("no wäter here", from: 0x22, time: 1_760_000_700),
+            ])
+        func texts(_ arguments: String...) throws -> [String] {
+            try tool.start(["search", "--format", "jsonl"] + arguments).wait().objects.compactMap { $0["text"] as? String }
+        }
+        #expect(try texts("pump", "Water").map { $0.prefix(5) } == ["water", "The W"])
+        #expect(try texts("water").count == 3)
+        #expect(try texts("--any", "first", "broken").count == 2)
+        #expect(try texts("wat").isEmpty)
+        #expect(try texts("water", "--node", "!11") == ["The WATER pump is broken"])
+        #expect(try texts("water", "--until", "1760000600").count == 1)
+        #expect(try texts("water", "--limit", "1", "--offset", "2").count == 1)
+        let nodes = try tool.run("search", "--in", "nodes", "BÉTA", "--format", "jsonl").objects
+        #expect(nodes.map { $0["node"] as? String } == ["!00000022"])
+    }
+
     @Test func `events are paged and filtered without losing one`() throws {
         let tool = try Tool(holding: Self.lines)
         func sequences(_ arguments: String...) throws -> [Int] {

@@ -42,12 +42,14 @@ extension Ledger {
         do {
             return try body(QueryRun(descriptor), store(of: Row.view))
         } catch {
-            if let error = error as? QueryError {
-                let code: LedgerError.Code = error.code == .malformedRow ? .corrupt : .query
-                throw LedgerError(code, path: path, error.description, underlying: error)
-            }
-            throw LedgerError(error, path: path)
+            throw queryError(error)
         }
+    }
+
+    func queryError(_ error: any Error) -> LedgerError {
+        guard let error = error as? QueryError else { return LedgerError(error, path: path) }
+        let code: LedgerError.Code = error.code == .malformedRow ? .corrupt : .query
+        return LedgerError(code, path: path, error.description, underlying: error)
     }
 }
 

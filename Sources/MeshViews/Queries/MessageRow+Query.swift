@@ -30,6 +30,8 @@ extension MessageRow: QueryRow {
         RowColumn("signature", \.signature) { $0.signature },
     ]
 
+    public static let texts: [RowText<MessageRow>] = [RowText("text", \.text) { $0.text }]
+
     public static let indexes: [RowIndex<MessageRow>] = [.index(\.time), .index(\.from, \.time)]
 
     public init?(key: RawSpan, value: RawSpan) {

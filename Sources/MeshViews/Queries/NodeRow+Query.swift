@@ -29,6 +29,8 @@ extension NodeRow: QueryRow {
         RowColumn("unreadable", \.unreadable) { $0.unreadable },
     ]
 
+    public static let texts: [RowText<NodeRow>] = [RowText("longName", \.longName) { $0.longName }]
+
     public static let indexes: [RowIndex<NodeRow>] = [
         .index(\.lastHeard), .index(\.hardwareModel), .index(\.longName), .index(\.shortName),
     ]

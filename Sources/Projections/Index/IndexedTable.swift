@@ -26,18 +26,24 @@ public struct IndexedTable: Sendable {
 
     public let table: String
     public let indexes: [Index]
+    /// Texts of the rows that are found by their words.
+    public let texts: [TextIndex]
     /// Changes whenever the same rows would give other entries.
     public let fingerprint: String
     let appendEntries: @Sendable (RawSpan, RawSpan, inout [UInt8]) -> Bool
 
+    /// All tables that hold entries.
+    var tables: [String] { indexes.map(\.table) + texts.flatMap(\.tables) }
+
     /// - Parameter appendEntries: appends the entries of a row, given by its key and value, in the order of the indexes; false where the row
     ///   cannot be read.
     public init(
-        table: String, indexes: [Index], fingerprint: String,
+        table: String, indexes: [Index], texts: [TextIndex] = [], fingerprint: String,
         appendEntries: @escaping @Sendable (RawSpan, RawSpan, inout [UInt8]) -> Bool
     ) {
         self.table = table
         self.indexes = indexes
+        self.texts = texts
         self.fingerprint = fingerprint
         self.appendEntries = appendEntries
     }

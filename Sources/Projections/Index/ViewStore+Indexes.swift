@@ -16,7 +16,7 @@ extension ViewStore {
     public func isIndexed<Transaction: TransactionReading & ~Copyable>(
         _ indexed: IndexedTable, in transaction: borrowing Transaction
     ) throws(StorageError) -> Bool {
-        guard indexed.indexes.allSatisfy({ hasTable(ofIndex: $0) }) else { return false }
+        guard hasTables(of: indexed) else { return false }
         guard let note = try transaction.get(table(Name.meta), Self.noteKey(indexed).rawSpan) else { return false }
         return note.asArray == Self.note(indexed, try checkpoint(in: transaction))
     }
@@ -90,6 +90,7 @@ extension ViewStore {
             try transaction.removeAll(table)
             try Self.put(list, .append, into: table, of: &transaction)
         }
+        for text in indexed.texts { try build(text, in: &transaction) }
         try note(indexed, checkpoint, in: &transaction)
     }
 
@@ -125,6 +126,7 @@ extension ViewStore {
     ) throws(StorageError) {
         let rows = try table(indexed.table)
         var keys = EntryKeys(changes.lazy.filter { $0.table == rows }.map(\.key))
+        for text in indexed.texts { try update(text, keys, before, in: &transaction) }
         var (removed, added) = (indexed.indexes.map { EntryList(length: $0.entryLength) }, [EntryList]())
         added = removed
         var (old, new): ([UInt8], [UInt8]) = ([], [])
@@ -186,12 +188,15 @@ extension ViewStore {
                 return "the index \(index.name) has \(count) entries, the rows of \(indexed.table) \(wanted[place].count)"
             }
         }
+        for text in indexed.texts {
+            if let fault = try fault(of: text, in: transaction) { return fault }
+        }
         return nil
     }
 }
 
 /// The keys of changed rows in order, each once.
-private struct EntryKeys {
+struct EntryKeys {
     private let keys: [[UInt8]]
     private var place = 0
 

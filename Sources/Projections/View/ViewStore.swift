@@ -36,7 +36,7 @@ public final class ViewStore: Sendable {
         self.recipe = recipe
         self.path = path
         self.indexes = indexes
-        let declared = Set(indexes.flatMap { $0.indexes.map(\.table) })
+        let declared = Set(indexes.flatMap(\.tables))
         var there: Set<String> = []
         for name in declared.sorted() {
             do throws(StorageError) {
@@ -67,7 +67,8 @@ public final class ViewStore: Sendable {
         }
     }
 
-    func hasTable(ofIndex index: IndexedTable.Index) -> Bool { indexTables.contains(index.table) }
+    /// Whether the tables of all its indexes are there.
+    func hasTables(of indexed: IndexedTable) -> Bool { indexed.tables.allSatisfy(indexTables.contains) }
 
     /// Opens the store, and makes it where it may be written and is not there yet.
     ///

@@ -37,7 +37,7 @@ struct QueryPlan<Row: QueryRow> {
         isReversed = (keyDirection ?? sortBy.last?.order ?? .forward) == .reverse
     }
 
-    private static func filter(_ predicate: Predicate<Row>) throws(QueryError) -> (borrowing Row) throws(QueryError) -> Bool {
+    static func filter(_ predicate: Predicate<Row>) throws(QueryError) -> (borrowing Row) throws(QueryError) -> Bool {
         guard let expression = predicate.expression as? any CompiledExpression<Bool> else {
             throw QueryError(
                 .unsupported, "the predicate uses what this version cannot evaluate: \(Self.name(of: predicate.expression))")

@@ -11,6 +11,8 @@ public protocol QueryRow: Sendable {
     /// What is found without reading every row, besides by the key; by default nothing. Each costs time with every change of a row. The view's
     /// projection names them in its `indexes`, as `indexedTables`.
     static var indexes: [RowIndex<Self>] { get }
+    /// What `TextQuery` may search; by default nothing.
+    static var texts: [RowText<Self>] { get }
 
     /// - Returns: nil where the bytes are no row.
     init?(key: RawSpan, value: RawSpan)
@@ -18,6 +20,7 @@ public protocol QueryRow: Sendable {
 
 extension QueryRow {
     public static var indexes: [RowIndex<Self>] { [] }
+    public static var texts: [RowText<Self>] { [] }
 
     /// The declared indexes as a projection keeps them: one table of rows, or none without indexes.
     public static var indexedTables: [IndexedTable] { RowLayouts<Self>.shared.indexed.map { [$0] } ?? [] }
@@ -34,7 +37,7 @@ struct RowLayouts<Row: QueryRow>: Sendable {
         let indexes = Row.indexes.map { KeyLayout(index: $0, primary) }
         self.primary = primary
         self.indexes = indexes
-        indexed = indexes.isEmpty ? nil : Self.indexedTable(indexes)
+        indexed = indexes.isEmpty && Row.texts.isEmpty ? nil : Self.indexedTable(indexes, primary.byteCount)
     }
 
     /// Made once for each type of rows.
@@ -47,14 +50,15 @@ struct RowLayouts<Row: QueryRow>: Sendable {
         }
     }
 
-    private static func indexedTable(_ layouts: [KeyLayout<Row>]) -> IndexedTable {
+    private static func indexedTable(_ layouts: [KeyLayout<Row>], _ keyLength: Int) -> IndexedTable {
         let needsRow = layouts.contains(where: \.needsRow)
         return IndexedTable(
             table: Row.table,
             indexes: layouts.map { IndexedTable.Index(name: $0.index ?? "", entryLength: $0.byteCount) },
-            fingerprint: "1;" + layouts.map(\.fingerprint).joined(separator: ";")
+            texts: Row.texts.map(\.index),
+            fingerprint: "1;" + (layouts.map(\.fingerprint) + Row.texts.map(\.fingerprint)).joined(separator: ";")
         ) { key, value, entries in
-            guard key.byteCount == layouts[0].primaryLength else { return false }
+            guard key.byteCount == keyLength else { return false }
             if needsRow {
                 guard let row = Row(key: key, value: value) else { return false }
                 for layout in layouts { layout.append(key, row, to: &entries) }

@@ -1,0 +1,54 @@
+import ArgumentParser
+import MeshViews
+import ViewQuery
+
+struct SearchCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "search", abstract: "Messages or nodes by the words of their text, the best answers first.",
+        discussion: """
+            Case, accents and the order of the words make no difference. Answers have all of the words, or with --any at least one; those that have rarer
+            words, more often, in shorter texts come first (BM25). Each emoji and each Chinese or Japanese character is a word.
+
+              meshledger search water pump
+              meshledger search --any help emergency --since '1d ago'
+              meshledger search --in nodes harbour
+            """)
+
+    enum Place: String, ExpressibleByArgument, CaseIterable {
+        case messages, nodes
+    }
+
+    @OptionGroup var ledger: LedgerOption
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var times: TimeOptions
+    @OptionGroup var page: PageOptions
+    @Argument(help: "What is looked for.") var words: [String]
+    @Flag(help: "At least one of the words, not all of them.") var any = false
+    @Option(name: .customLong("in"), help: "What is searched: the texts of messages, or the long names of nodes.")
+    var place: Place = .messages
+    @Option(help: "Only messages of or to this node: !hex, a number, or its name.") var node: NodeArgument?
+    @Option(help: "Only messages of this channel.") var channel: String?
+
+    func validate() throws {
+        if place == .nodes && (node != nil || channel != nil) { throw ValidationError("--node and --channel are about messages") }
+    }
+
+    func run() async throws {
+        try await ledger.reading { ledger in
+            let (text, query) = (words.joined(separator: " "), page.query(times, channel: channel))
+            switch place {
+            case .messages:
+                let writer = output.writer(try ledger.messageColumns())
+                let number = try node?.number(in: ledger)
+                for hit in try ledger.searchMessages(text, any ? .anyWord : .allWords, of: number, query) {
+                    writer.write(hit.row)
+                }
+                writer.finish(emptyNote: "no message has these words")
+            case .nodes:
+                let writer = output.writer(try ledger.nodeColumns())
+                for hit in try ledger.searchNodes(text, any ? .anyWord : .allWords, query) { writer.write(hit.row) }
+                writer.finish(emptyNote: "no node has these words in its name")
+            }
+        }
+    }
+}

@@ -1,0 +1,94 @@
+import ProtobufWire
+
+/// A word's occurrence in a row.
+package struct Posting: Sendable, Equatable {
+    /// The row, by the last bytes of its key.
+    package var row: UInt64
+    /// How often the word occurs in it, at least once.
+    package var count: UInt32
+    /// How many words the row's text has.
+    package var length: UInt32
+
+    package init(row: UInt64, count: UInt32, length: UInt32) {
+        self.row = row
+        self.count = count
+        self.length = length
+    }
+}
+
+/// Postings of one word in ascending order of their rows, as bytes: of each the distance to the row before it, twice the text's length, plus one where the
+/// word occurs more than once, and then how often; all as varints.
+package struct PostingList {
+    /// In bytes: a value that is longer is split, so that a change never rewrites much.
+    static let longest = 1_024
+
+    /// Calls `visit` with each posting until it returns false.
+    ///
+    /// - Returns: false where the bytes are damaged.
+    package static func visit(_ bytes: RawSpan, after first: UInt64, _ visit: (Posting) -> Bool) -> Bool {
+        var (place, row) = (0, first)
+        while place < bytes.byteCount {
+            guard let distance = varint(bytes, &place), let packed = varint(bytes, &place) else { return false }
+            var count: UInt64 = 1
+            if packed & 1 == 1 {
+                guard let many = varint(bytes, &place) else { return false }
+                count = many
+            }
+            let (next, isOver) = row.addingReportingOverflow(distance)
+            guard !isOver else { return false }
+            row = next
+            if !visit(Posting(row: row, count: UInt32(clamping: count), length: UInt32(clamping: packed >> 1))) { return true }
+        }
+        return true
+    }
+
+    package static func decode(_ bytes: RawSpan, after first: UInt64) -> [Posting]? {
+        var postings: [Posting] = []
+        let isWhole = visit(bytes, after: first) {
+            postings.append($0)
+            return true
+        }
+        return isWhole ? postings : nil
+    }
+
+    /// The postings as values of at most `longest` bytes, each with its first row, which is the end of its key.
+    static func encode(_ postings: [Posting]) -> [(first: UInt64, bytes: [UInt8])] {
+        var lists: [(first: UInt64, bytes: [UInt8])] = []
+        var (bytes, first, last): ([UInt8], UInt64, UInt64) = ([], 0, 0)
+        for posting in postings {
+            if bytes.isEmpty { (first, last) = (posting.row, posting.row) }
+            append(posting.row - last, to: &bytes)
+            append(UInt64(posting.length) << 1 | (posting.count > 1 ? 1 : 0), to: &bytes)
+            if posting.count > 1 { append(UInt64(posting.count), to: &bytes) }
+            last = posting.row
+            if bytes.count > longest - 20 {
+                lists.append((first, bytes))
+                bytes = []
+            }
+        }
+        if !bytes.isEmpty { lists.append((first, bytes)) }
+        return lists
+    }
+
+    @inline(__always)
+    private static func varint(_ bytes: RawSpan, _ place: inout Int) -> UInt64? {
+        var (value, shift): (UInt64, UInt64) = (0, 0)
+        while place < bytes.byteCount, shift < 64 {
+            let byte = bytes.byte(at: place)
+            place += 1
+            value |= UInt64(byte & 0x7f) << shift
+            if byte < 0x80 { return value }
+            shift += 7
+        }
+        return nil
+    }
+
+    private static func append(_ number: UInt64, to bytes: inout [UInt8]) {
+        var rest = number
+        while rest >= 0x80 {
+            bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
+            rest >>= 7
+        }
+        bytes.append(UInt8(rest))
+    }
+}

@@ -1,0 +1,52 @@
+import ProtobufWire
+
+/// An index from the words of a text to the rows that have it. It has two tables beside the rows: `index.text.NAME` has each word's postings, under
+/// the word, a zero and the first row among them; `index.text.NAME.rows` has the keys of the rows by their last bytes, as the postings name them.
+///
+/// As other indexes it follows from the rows: it is no part of a view's digest, recipe or baseline.
+public struct TextIndex: Sendable {
+    /// How often each word occurs in a row's text.
+    public struct Words: Sendable, Equatable {
+        public private(set) var counts: [[UInt8]: UInt32] = [:]
+        /// Of all words together.
+        public private(set) var length: UInt32 = 0
+
+        public init() {}
+
+        public mutating func add(_ word: [UInt8]) {
+            counts[word, default: 0] &+= 1
+            length &+= 1
+        }
+
+        public mutating func removeAll() {
+            counts.removeAll(keepingCapacity: true)
+            length = 0
+        }
+    }
+
+    public let name: String
+    /// The rows' table. The last eight bytes of their keys, or all of shorter ones, tell them apart.
+    public let table: String
+    let addWords: @Sendable (RawSpan, RawSpan, inout Words) -> Bool
+
+    /// - Parameter addWords: adds the words of a row, given by its key and value; false where the row cannot be read.
+    public init(
+        name: String, table: String,
+        addWords: @escaping @Sendable (RawSpan, RawSpan, inout Words) -> Bool
+    ) {
+        self.name = name
+        self.table = table
+        self.addWords = addWords
+    }
+
+    var postings: String { "\(IndexedTable.prefix)text.\(name)" }
+    var rows: String { "\(postings).rows" }
+    var tables: [String] { [postings, rows] }
+
+    /// How postings name the row of a key.
+    package static func row(of key: RawSpan) -> UInt64 {
+        var row: UInt64 = 0
+        for place in max(0, key.byteCount - 8)..<key.byteCount { row = row << 8 | UInt64(key.byte(at: place)) }
+        return row
+    }
+}

@@ -1,0 +1,137 @@
+package import LMDB
+import ProtobufWire
+
+/// Text indexes of a view's rows: see `TextIndex`. Whether one holds is noted as for other indexes.
+extension ViewStore {
+    /// How many changes are held before they are written, while an index is built.
+    private static let mostHeld = 200_000
+
+    /// Rows that have words, and their words together.
+    package func textTotals<Transaction: TransactionReading & ~Copyable>(
+        _ index: TextIndex, in transaction: borrowing Transaction
+    ) throws(StorageError) -> (rows: UInt64, words: UInt64) {
+        guard let value = try transaction.get(table(Name.meta), Self.totalsKey(index).rawSpan), value.byteCount == 16 else {
+            return (0, 0)
+        }
+        return (value.bigEndianUInt64(at: 0), value.bigEndianUInt64(at: 8))
+    }
+
+    /// The postings of a word in ascending order of their rows.
+    package func visitPostings(
+        of word: [UInt8], _ index: TextIndex, in transaction: borrowing ReadTransaction, _ visit: (Posting) -> Void
+    ) throws(StorageError) {
+        var cursor = try transaction.cursor(table(index.postings))
+        var isThere = try cursor.seek(atOrAfter: PostingsWriter.key(word, 0).rawSpan)
+        while isThere, let first = PostingsWriter.first(cursor.key, of: word) {
+            _ = PostingList.visit(cursor.value, after: first) {
+                visit($0)
+                return true
+            }
+            isThere = try cursor.next()
+        }
+    }
+
+    /// The key of a row that has words.
+    package func textRow(
+        _ row: UInt64, _ index: TextIndex, in transaction: borrowing ReadTransaction
+    ) throws(StorageError) -> [UInt8]? {
+        try transaction.get(table(index.rows), bigEndian(row).rawSpan)?.asArray
+    }
+
+    private static func totalsKey(_ index: TextIndex) -> [UInt8] { Array("\(index.postings).totals".utf8) }
+
+    // MARK: Upkeep
+
+    func build(_ index: TextIndex, in transaction: inout WriteTransaction) throws(StorageError) {
+        for name in index.tables { try transaction.removeAll(table(name)) }
+        try transaction.delete(table(Name.meta), key: Self.totalsKey(index).rawSpan)
+        var writer = try PostingsWriter(index, self)
+        var last: [UInt8]?
+        repeat {
+            last = try gather(index, after: last, transaction, &writer)
+            try write(&writer, index, to: &transaction)
+        } while last != nil
+    }
+
+    /// - Returns: the key of the last row, where more may follow.
+    private func gather(
+        _ index: TextIndex, after last: [UInt8]?, _ transaction: borrowing WriteTransaction, _ writer: inout PostingsWriter
+    ) throws(StorageError) -> [UInt8]? {
+        var cursor = try transaction.cursor(table(index.table))
+        if let last { guard try cursor.seek(atOrAfter: last.rawSpan) else { return nil } }
+        var words = TextIndex.Words()
+        while try cursor.next() {
+            words.removeAll()
+            guard index.addWords(cursor.key, cursor.value, &words) else { continue }
+            writer.change(cursor.key.asArray, from: TextIndex.Words(), to: words)
+            if writer.count >= Self.mostHeld { return cursor.key.asArray }
+        }
+        return nil
+    }
+
+    func update(
+        _ index: TextIndex, _ changed: EntryKeys, _ before: borrowing ReadTransaction, in transaction: inout WriteTransaction
+    ) throws(StorageError) {
+        let rows = try table(index.table)
+        var writer = try PostingsWriter(index, self)
+        var keys = changed
+        while let key = keys.next() {
+            let old = try Self.words(of: before.get(rows, key.rawSpan), key, index)
+            let new = try Self.words(of: transaction.get(rows, key.rawSpan), key, index)
+            writer.change(key, from: old, to: new)
+        }
+        try write(&writer, index, to: &transaction)
+    }
+
+    private static func words(of value: RawSpan?, _ key: [UInt8], _ index: TextIndex) -> TextIndex.Words {
+        var words = TextIndex.Words()
+        guard let value, index.addWords(key.rawSpan, value, &words) else { return TextIndex.Words() }
+        return words
+    }
+
+    private func write(
+        _ writer: inout PostingsWriter, _ index: TextIndex, to transaction: inout WriteTransaction
+    ) throws(StorageError) {
+        guard writer.count > 0 else { return }
+        let totals = try textTotals(index, in: transaction)
+        let rows = UInt64(clamping: Int(clamping: totals.rows) + writer.growth.rows)
+        let words = UInt64(clamping: Int(clamping: totals.words) + writer.growth.words)
+        try writer.write(to: &transaction)
+        let value = bigEndian(rows) + bigEndian(words)
+        try transaction.put(table(Name.meta), key: Self.totalsKey(index).rawSpan, value: value.rawSpan)
+    }
+
+    // MARK: Checking
+
+    /// What is wrong with a text index, compared with the words of the rows.
+    func fault(of index: TextIndex, in transaction: borrowing ReadTransaction) throws(StorageError) -> String? {
+        var wanted: [[UInt8]: [Posting]] = [:]
+        var totals: (rows: UInt64, words: UInt64) = (0, 0)
+        var cursor = try transaction.cursor(table(index.table))
+        while try cursor.next() {
+            var words = TextIndex.Words()
+            guard index.addWords(cursor.key, cursor.value, &words), words.length > 0 else { continue }
+            let row = TextIndex.row(of: cursor.key)
+            totals = (totals.rows + 1, totals.words + UInt64(words.length))
+            guard try textRow(row, index, in: transaction) == cursor.key.asArray else {
+                return "the words of \(index.name) do not name a row of \(index.table) that has some"
+            }
+            for (word, count) in words.counts {
+                wanted[word, default: []].append(Posting(row: row, count: count, length: words.length))
+            }
+        }
+        let stored = try textTotals(index, in: transaction)
+        guard stored == totals, try transaction.count(table(index.rows)) == Int(totals.rows) else {
+            return "the words of \(index.name) are counted as \(stored), those of its rows are \(totals)"
+        }
+        var found: [[UInt8]: [Posting]] = [:]
+        var lists = try transaction.cursor(table(index.postings))
+        while try lists.next() {
+            let word = Array(lists.key.asArray.dropLast(9))
+            let first = lists.key.bigEndianUInt64(at: max(0, lists.key.byteCount - 8))
+            found[word, default: []] += PostingList.decode(lists.value, after: first) ?? []
+        }
+        let isSame = wanted.mapValues { $0.sorted { $0.row < $1.row } } == found
+        return isSame ? nil : "the words of \(index.name) are not those of its rows"
+    }
+}

@@ -1,0 +1,30 @@
+internal import Projections
+
+/// A text of a row that can be searched by its words.
+public struct RowText<Row>: Sendable {
+    let name: String
+    let keyPath: any KeyPath<Row, String> & Sendable
+    let get: @Sendable (borrowing Row) -> String
+
+    /// - Parameter name: as the property is called.
+    public init(
+        _ name: String, _ keyPath: any KeyPath<Row, String> & Sendable, get: @escaping @Sendable (borrowing Row) -> String
+    ) {
+        self.name = name
+        self.keyPath = keyPath
+        self.get = get
+    }
+}
+
+extension RowText where Row: QueryRow {
+    /// Changes whenever the same rows would give other words.
+    var fingerprint: String { "text:\(name):\(WordFold.version)" }
+
+    var index: TextIndex {
+        TextIndex(name: "\(Row.table).\(name)", table: Row.table) { [get] key, value, words in
+            guard let row = Row(key: key, value: value) else { return false }
+            WordFold.words(of: get(row)) { words.add($0) }
+            return true
+        }
+    }
+}

@@ -1,0 +1,41 @@
+public import Foundation
+
+/// Asks for rows by the words of a text, the best answers first.
+///
+/// ```swift
+/// for hit in try ledger.search(TextQuery("water pump", in: \MessageRow.text)) { print(hit.score, hit.row.text) }
+/// ```
+/// Case, diacritics and compatible forms make no difference, nor does the order of the words. The rank is Okapi BM25 (k1 = 1.2, b = 0.75), over the
+/// rows that the view has; rows of the same rank come newest first.
+public struct TextQuery<Row: QueryRow>: Sendable {
+    public enum Demand: Sendable {
+        case allWords
+        case anyWord
+    }
+
+    public var text: String
+    /// The text that is searched: one of the row's `texts`.
+    public var property: any KeyPath<Row, String> & Sendable
+    public var demand: Demand
+    /// What a row must be besides.
+    public var predicate: Predicate<Row>?
+    public var fetchLimit: Int?
+    public var fetchOffset = 0
+
+    public init(
+        _ text: String, in property: any KeyPath<Row, String> & Sendable, _ demand: Demand = .allWords,
+        where predicate: Predicate<Row>? = nil, fetchLimit: Int? = 20
+    ) {
+        self.text = text
+        self.property = property
+        self.demand = demand
+        self.predicate = predicate
+        self.fetchLimit = fetchLimit
+    }
+}
+
+/// A row that answers a search, and how well: comparable within one search only.
+public struct TextHit<Row: Sendable>: Sendable {
+    public var row: Row
+    public var score: Double
+}
