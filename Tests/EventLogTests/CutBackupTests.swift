@@ -122,6 +122,24 @@ import Testing
         await copy.close()
     }
 
+    @Test func `a backup that was made without the signing key goes on after a cut, too`() async throws {
+        let log = try EventLog.create(at: path)
+        try await fill(log, 700, seed: 1)
+        let key = LogFolder(path: path).signingKeyPath
+        let bytes = try Data(contentsOf: URL(fileURLWithPath: key))
+        try FileManager.default.removeItem(atPath: key)
+        #expect(try log.backup(to: backup).checkpoint == nil)
+        try bytes.write(to: URL(fileURLWithPath: key))
+        try await fill(log, 700, seed: 2)
+        try await log.cut(through: EventSequence(1_024))
+        let report = try log.backup(to: backup, options: withKey)
+        #expect(report.checkpoint != nil)
+        let copy = try await restored("copy")
+        try expectSame(copy, log)
+        await log.close()
+        await copy.close()
+    }
+
     @Test func `an erasure makes a backup forget the dropped events that it cannot write again`() async throws {
         let log = try EventLog.create(at: path)
         try await fill(log, 20_000, seed: 1)

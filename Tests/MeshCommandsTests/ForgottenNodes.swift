@@ -93,4 +93,21 @@ struct ForgottenNodes {
         #expect(try tool.run("rebuild").status == 0)
         #expect(try tool.run("view", "digest").output == digest && !FileManager.default.fileExists(atPath: next))
     }
+
+    @Test func `what retention has dropped is not erased by packet or sequence, and the command says so before it asks`() throws {
+        let tool = try Tool()
+        try tool.run("init")
+        try tool.run("simulate", "--seed", "5", "--nodes", "30", "--packets", "3000")
+        try tool.run("retain", "--larger-than", "150kB", "--yes")
+        let first = try #require(try tool.run("stats", "--format", "json").objects[0]["first_event"] as? Int)
+        let refused = try tool.run("erase", "--sequence", "3", "--yes")
+        #expect(refused.status == 64 && refused.errors.contains("events up to \(first - 1)"), "\(refused)")
+        #expect(refused.errors.contains("dropped by retention"), "\(refused)")
+        for more in ["--dry-run", "--yes"] {
+            let told = try tool.run("erase", "--packet", "1", more)
+            #expect(told.status == 0 && told.errors.contains("these are not erased"), "\(told)")
+        }
+        let kept = try tool.run("erase", "--sequence", "\(first + 3)", "--yes")
+        #expect(kept.status == 0 && kept.errors.contains("these are not erased"), "\(kept)")
+    }
 }

@@ -62,6 +62,8 @@ struct BackupRun {
         let snapshot = try RecordingSnapshot(log)
         var note: SignedNote?
         if snapshot.head > 0 { note = try? log.checkpoint(size: EventSequence(snapshot.head)) }  // the key may not be readable
+        // After a cut the next run has to tell whether the backup's events are the log's.
+        if note == nil { IssuedCheckpoints(ledger: log.path).add(snapshot.head) }
         var report = BackupReport(checkpoint: note)
         report.root = try log.root(size: EventSequence(snapshot.head))
         var manifest = BackupManifest(

@@ -15,6 +15,8 @@ struct EraseCommand: AsyncParsableCommand {
             packets to it and those that it passed on as a gateway. Not covered: what other nodes say of it within their own packets (neighbours, routes,
             quoted texts; of events that retention has dropped also counts by channel, and with --mentions that it passed on what others sent), lines that could not be read, names of sources, and copies elsewhere: exports, backups, other ledgers.
 
+            --packet and --sequence leave the rows that views keep of events which retention has dropped: nothing says of which packets they came.
+
             Asks first on a terminal; a script says --yes. What would be erased, --dry-run lists.
 
               meshledger erase --node '!7efeee00' --reason 'its owner asked for it' --dry-run
@@ -58,6 +60,7 @@ struct EraseCommand: AsyncParsableCommand {
             let output = StandardOutput()
             let dropped = try await ledger.reading { try $0.retention() }?.retention.first.advanced(by: -1)
             let forgotten = dropped == nil ? nil : chosen.forgottenNode
+            if forgotten == nil, node == nil { Self.tellOfBaselines(dropped) }
             guard count > 0 || forgotten != nil else { return output.line("nothing to erase") }
             var what = "\(count) \(count == 1 ? "event" : "events")"
             if let first = ranges.first, let last = ranges.last { what += " from \(first.lowerBound) to \(last.upperBound)" }
@@ -67,11 +70,6 @@ struct EraseCommand: AsyncParsableCommand {
                 ranges, reason: reason, request: chosen.description, forgetting: forgotten)
             try await ledger.catchUp(title: "making the views anew")
             let events = report.events.map { "\($0)" }.joined(separator: ", ")
-            if let dropped, forgotten == nil {
-                StandardOutput.error(
-                    "meshledger: of events up to \(dropped), which retention has dropped, rows are left in baselines: these are not erased"
-                )
-            }
             let source = events.isEmpty ? "" : ", as event \(events) says"
             output.line("\(report.erased) \(report.erased == 1 ? "event" : "events") erased\(source)")
             if let dropped, forgotten != nil { output.line("the node's rows of dropped events up to \(dropped) are gone, too") }
@@ -98,6 +96,15 @@ struct EraseCommand: AsyncParsableCommand {
             }
         }
         writer.finish(emptyNote: "nothing to erase")
+        if node == nil { Self.tellOfBaselines(try ledger.retention()?.retention.first.advanced(by: -1)) }
+    }
+
+    /// Rows in the baselines do not say of which packets they came.
+    private static func tellOfBaselines(_ dropped: EventSequence?) {
+        guard let dropped else { return }
+        StandardOutput.error(
+            "meshledger: of receptions up to event \(dropped), which retention has dropped, rows are left in the views: these are not erased; "
+                + "--node takes those of a node away")
     }
 
     private static func count(_ ranges: [ClosedRange<EventSequence>]) -> UInt64 {

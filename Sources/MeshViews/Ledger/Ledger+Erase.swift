@@ -8,7 +8,7 @@ extension Ledger {
 
     /// The events that `erase` would erase now.
     ///
-    /// - Throws: `.missing` for sequences that are not there.
+    /// - Throws: `.missing` for sequences that are not there, `.notErasable` for some that retention has dropped.
     public func erasable(_ selection: ErasureSelection) throws(LedgerError) -> [ClosedRange<EventSequence>] {
         do {
             guard case .sequences(let ranges) = selection else {
@@ -19,6 +19,12 @@ extension Ledger {
                 guard range.lowerBound > .zero, range.upperBound <= log.head else {
                     throw LedgerError(
                         .missing, path: path, "there is no event \(range.upperBound) in \(path); the last one is \(log.head)")
+                }
+                guard range.upperBound >= log.first else {
+                    throw LedgerError(
+                        .notErasable, path: path,
+                        "events up to \(log.first.rawValue - 1) of \(path) were dropped by retention: their bytes are gone; rows that views keep of "
+                            + "them go with `meshledger erase --node`")
                 }
                 found += try search(range, selection)
             }

@@ -17,6 +17,8 @@ struct ForgedLog {
     var meta: [Row] = []
     /// Where blocks begin, and how many records they have.
     var blocks: [(first: Int, count: Int)] = []
+    /// How many of the first are not written, as after a cut by retention.
+    var dropped = 0
     /// What goes into the tree in place of the right hashes, by tile.
     var treeHashes: [Int: [UInt8]] = [:]
     /// What blocks tell in place of the facts of their events, by the place of the block.
@@ -67,15 +69,17 @@ struct ForgedLog {
         }
         let sealed = sealedBlocks
         try put(sealed.map { Row(key: Self.bigEndian(UInt64($0.first)), value: blockValue($0)) }, "sealed")
-        let hot = (sealed.last.map { $0.first + $0.count } ?? 1)..<max(records.count + 1, 1)
+        let hot = (sealed.last.map { $0.first + $0.count } ?? dropped + 1)..<max(records.count + 1, 1)
         try put(
             hot.map { sequence in
                 let body = records[sequence - 1]
                 let checksum = XXH3.hash(body, seed: UInt64(sequence))
                 return Row(key: Self.bigEndian(UInt64(sequence)), value: Self.littleEndian(checksum, 8) + body)
             }, "events")
-        try put(arrivals, "arrivals")
-        try put(neededSalts.enumerated().map { Row(key: Self.bigEndian(UInt64($0)), value: $1) }, "salts")
+        let keptTiles = dropped / 256
+        try put(Array(arrivals.dropFirst(keptTiles)), "arrivals")
+        let salts = neededSalts.enumerated().map { Row(key: Self.bigEndian(UInt64($0)), value: $1) }
+        try put(Array(salts.dropFirst(keptTiles)), "salts")
         try put(tree, "tree")
         try put(sources, "sources")
         try put(cursors, "cursors")

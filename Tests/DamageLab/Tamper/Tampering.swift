@@ -7,11 +7,12 @@ enum Tampering: String, CaseIterable, Sendable {
     case changePayload, changeHeader, changeSalts, renameSource, swapSources, removeSource, changeIdentifier
     case eraseSilently, eraseWithEvent, eraseWithSignedEvent
     case keepOldTree, hideByFacts, hideByTime
+    case dropSilently, dropWithEvent
 
     /// Whether the log alone, without the checkpoint kept elsewhere, looks as if nothing had happened.
     var isConsistent: Bool {
         switch self {
-        case .eraseSilently, .keepOldTree, .hideByFacts, .hideByTime: false
+        case .eraseSilently, .keepOldTree, .hideByFacts, .hideByTime, .dropSilently, .dropWithEvent: false
         default: true
         }
     }
@@ -53,6 +54,9 @@ enum Tampering: String, CaseIterable, Sendable {
             var bit = Int.random(in: 0..<24 * 8, using: &generator)
             if bit == ForgedLog.flags * 8 + 3 { bit -= 1 }
             log.records[place][bit / 8] ^= 1 << UInt8(bit % 8)
+            // Nor one that makes it look like what the log says of itself: that is found without a checkpoint, too.
+            let record = log.records[place]
+            if record[16..<20].allSatisfy({ $0 == 0 }), [3, 4].contains(record[22]) { return false }
         case .changeSalts:
             let isWritten = Bool.random(using: &generator)
             var salts = isWritten ? ForgedLog.written(log.salts[place / 256]) : log.salts[place / 256]
@@ -70,6 +74,9 @@ enum Tampering: String, CaseIterable, Sendable {
             guard self != .eraseSilently else { break }
             let key = self == .eraseWithSignedEvent ? generator.bytes(32) : nil
             log.appendErasure(of: places, origin: "meshledger/\(log.identifier)", key: key)
+        case .dropSilently, .dropWithEvent:
+            guard size >= 256 else { return false }
+            log.drop(through: (place % (size / 256) + 1) * 256, key: self == .dropWithEvent ? generator.bytes(32) : nil)
         default: return applyAside(to: &log, place, old: old, &generator)
         }
         return true
