@@ -51,7 +51,7 @@ let package = Package(
         room("ViewQuery", ["Projections", "LMDB", "ProtobufWire", "MeshCrypto"]),
         room(
             "MeshViews", ["Meshtastic", "Projections", "ViewQuery", "EventLog", "LMDB", "ProtobufWire", "MeshCrypto", logging],
-            documents: ["views.proto", "FOLD.md", "Control/CONTROL.md"]),
+            documents: ["views.proto", "FOLD.md", "INDEXES.md", "Control/CONTROL.md"]),
         room("MeshLedger", ["MeshViews", "ViewQuery", "Projections", "Meshtastic", "EventLog"]),
         room("MeshSimulator", ["Meshtastic", "ProtobufWire", "MeshCrypto"]),
         room("MeshIngest", ["MeshViews", "Meshtastic", "EventLog", "ProtobufWire", "MeshCrypto", "CMosquitto", logging]),

@@ -88,6 +88,35 @@ struct IndexesOfViews {
         try expect(
             FetchDescriptor<MessageRow>(
                 predicate: #Predicate { $0.from == node && $0.time >= time }, sortBy: [SortDescriptor(\.time)]), "from, time")
+        try expect(FetchDescriptor<MessageRow>(predicate: #Predicate { $0.id == node }), "id")
+        try expect(FetchDescriptor<MessageRow>(predicate: #Predicate { $0.replyID == node }), "replyID")
+        try expect(FetchDescriptor<WaypointRow>(predicate: #Predicate { $0.expire >= time }), "expire")
+        try expect(FetchDescriptor<TraceRouteRow>(predicate: #Predicate { $0.from == node }), nil)
+        try expect(
+            FetchDescriptor<TraceRouteRow>(predicate: #Predicate { $0.to == node }, sortBy: [SortDescriptor(\.time)]), "to, time")
+        try expect(FetchDescriptor<LinkRow>(predicate: #Predicate { $0.hearer == node }), nil)
+        try expect(FetchDescriptor<LinkRow>(predicate: #Predicate { $0.heard == node }), "heard")
+    }
+
+    @Test func `S7: the documented indexes are those that the rows declare`() throws {
+        let path =
+            URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().path + "/Sources/MeshViews/INDEXES.md"
+        let lines = try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n").map(String.init)
+        let documented = lines.filter { $0.hasPrefix("| `") && $0.contains("Row` |") }
+        func line<Row: QueryRow>(_ row: Row.Type) -> String {
+            let key = row.columns.filter(\.isKey).map(\.name).joined(separator: ", ")
+            let indexes = row.indexedTables.flatMap(\.indexes).map {
+                $0.name.replacing(row.table + ".", with: "").replacing(",", with: ", ")
+            }
+            return "| `\(row)` | \(key) | \(indexes.joined(separator: "; ")) |"
+        }
+        #expect(
+            documented == [
+                line(NodeRow.self), line(PositionRow.self), line(TelemetryRow.self), line(MessageRow.self),
+                line(WaypointRow.self),
+                line(TraceRouteRow.self), line(LinkRow.self),
+            ])
     }
 
     private func expect<Row: QueryRow>(_ descriptor: FetchDescriptor<Row>, _ index: String?) throws {

@@ -121,7 +121,7 @@ import ViewQuery
             _ = try transaction.delete(store.table(Sample.table), key: lost.key.rawSpan)
         }
         let (fault, time) = (try store.fault(of: Sample.indexedTables[0]), lost.time)
-        #expect(fault?.contains("index time") == true)
+        #expect(fault?.contains("index samples.time") == true)
         let error = #expect(throws: QueryError.self) {
             _ = try QueryRun(FetchDescriptor<Sample>(predicate: #Predicate { $0.time == time })).rows(in: store)
         }
@@ -148,7 +148,6 @@ private struct SampleRows: Projection {
     let policy = ""
     let rowTables = [Sample.table]
     let stateTables: [String] = []
-    var indexes: [IndexedTable] { Sample.indexedTables }
     private var pending: [[UInt8]: Sample?] = [:]
 
     var pendingBytes: Int { pending.count * 100 }

@@ -30,7 +30,7 @@ struct ViewDefinition: Sendable {
         rowTables = projection.rowTables
         oldestReadableVersion = projection.oldestReadableVersion
         tables = projection.rowTables + projection.stateTables
-        indexes = projection.indexes
+        indexes = rows.flatMap { $0.indexedTables }
         start = { store in try Projector(projection, store: store, clock: clock, policy: policy) }
         replay = { store, stage, last, halts, atHalt in
             try Replay.run(projection, into: store, by: stage, through: last, halts: halts, atHalt: atHalt)

@@ -17,7 +17,6 @@ public struct MessagesView: Projection {
     public var policy: String { "cap=\(cap);waiting=\(WaitingReceipts.most);\(TimePolicy.text)" }
     public let rowTables = ["messages", "channels"]
     public let stateTables = ["packets", "counts", "waiting"]
-    public var indexes: [IndexedTable] { MessageRow.indexedTables }
     public let cap: Int
 
     var rows: PendingMessages

@@ -17,7 +17,6 @@ public struct NodesView: Projection {
     public var policy: String { "cap=\(cap);newcomer=\(Self.newcomerEvents);\(TimePolicy.text)" }
     public let rowTables = ["nodes", "channels"]
     public let stateTables: [String] = []
-    public var indexes: [IndexedTable] { NodeRow.indexedTables }
     public let cap: Int
 
     /// A node that was first heard within this many events is not evicted, so that a flood cannot displace newcomers

@@ -19,7 +19,6 @@ struct OwnProjection<View: LedgerView>: Projection {
     var policy: String { "\(View.cap.text);\(TimePolicy.text)" }
     var rowTables: [String] { [View.Row.table] }
     var stateTables: [String] { [RowTable<View.Row>.ages, RowTable<View.Row>.counts] }
-    var indexes: [IndexedTable] { View.Row.indexedTables }
     var pendingBytes: Int { rows.pendingCount * 512 }
 
     mutating func load(_ store: ViewStore) throws(StorageError) { try rows.fit(store) }

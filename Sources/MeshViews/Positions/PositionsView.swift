@@ -16,7 +16,6 @@ public struct PositionsView: Projection {
     public var policy: String { "cap=\(cap);\(TimePolicy.text)" }
     public let rowTables = ["positions"]
     public let stateTables = ["counts"]
-    public var indexes: [IndexedTable] { PositionRow.indexedTables }
     public let cap: Int
     private var series: SeriesBuffer
 

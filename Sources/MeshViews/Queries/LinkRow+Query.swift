@@ -23,6 +23,8 @@ extension LinkRow: QueryRow {
         RowColumn("samples", \.samples) { $0.samples },
     ]
 
+    public static let indexes: [RowIndex<LinkRow>] = [.index(\.heard)]
+
     public init?(key: RawSpan, value: RawSpan) {
         guard let row = Self.decode(key: key, value: value) else { return nil }
         self = row

@@ -32,7 +32,9 @@ extension MessageRow: QueryRow {
 
     public static let texts: [RowText<MessageRow>] = [RowText("text", \.text) { $0.text }]
 
-    public static let indexes: [RowIndex<MessageRow>] = [.index(\.time), .index(\.from, \.time)]
+    public static let indexes: [RowIndex<MessageRow>] = [
+        .index(\.time), .index(\.from, \.time), .index(\.id), .index(\.replyID),
+    ]
 
     public init?(key: RawSpan, value: RawSpan) {
         guard key.byteCount == 21 else { return nil }

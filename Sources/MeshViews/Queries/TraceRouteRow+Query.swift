@@ -26,6 +26,8 @@ extension TraceRouteRow: QueryRow {
         RowColumn("snrBack", \.snrBack) { $0.snrBack },
     ]
 
+    public static let indexes: [RowIndex<TraceRouteRow>] = [.index(\.to, \.time)]
+
     public init?(key: RawSpan, value: RawSpan) {
         guard let row = Self.decode(key: key, value: value) else { return nil }
         self = row

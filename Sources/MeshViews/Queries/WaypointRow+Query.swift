@@ -37,6 +37,8 @@ extension WaypointRow: QueryRow {
         RowColumn("refusedChanges", \.refusedChanges) { $0.refusedChanges },
     ]
 
+    public static let indexes: [RowIndex<WaypointRow>] = [.index(\.expire)]
+
     public init?(key: RawSpan, value: RawSpan) {
         guard let row = Self.decode(key: key, value: value) else { return nil }
         self = row

@@ -17,7 +17,6 @@ public struct TelemetryView: Projection {
     public var policy: String { "cap=\(cap);\(TimePolicy.text)" }
     public let rowTables = ["telemetry"]
     public let stateTables = ["counts"]
-    public var indexes: [IndexedTable] { TelemetryRow.indexedTables }
     public let cap: Int
     private var series: SeriesBuffer
 

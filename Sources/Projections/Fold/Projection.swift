@@ -21,9 +21,6 @@ public protocol Projection<Batch>: Sendable {
     /// Tables that only serve the fold.
     var stateTables: [String] { get }
 
-    /// Indexes of rows, by default none. They follow from the rows: other ones are built at the next start, and the rows stay.
-    var indexes: [IndexedTable] { get }
-
     /// Reads what the fold keeps in memory between flushes.
     mutating func load(_ store: ViewStore) throws(StorageError)
 
@@ -42,7 +39,6 @@ public protocol Projection<Batch>: Sendable {
 
 extension Projection {
     public var oldestReadableVersion: UInt32 { version }
-    public var indexes: [IndexedTable] { [] }
 }
 
 /// What a fold may use beside the batch: the committed rows of its own view, and a place for what cannot be folded.

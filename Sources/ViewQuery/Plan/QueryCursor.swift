@@ -59,6 +59,9 @@ struct CursorOrder<Row: QueryRow> {
 
     init(_ sortBy: [SortDescriptor<Row>]) throws(QueryError) {
         let primary = RowLayouts<Row>.shared.primary
+        guard primary.byteCount > 0 else {
+            throw QueryError(.unsupported, "rows of \(Row.view) have no cursors: no property is in their key")
+        }
         var wanted: [(column: RowColumn<Row>, isDescending: Bool)] = []
         for descriptor in sortBy {
             guard let keyPath = descriptor.keyPath,

@@ -49,7 +49,7 @@ extension QueryPlan {
         _ index: String, _ store: ViewStore, _ transaction: borrowing ReadTransaction
     ) throws -> RawTable? {
         if let indexed = RowLayouts<Row>.shared.indexed, try store.isIndexed(indexed, in: transaction) {
-            return try store.table(IndexedTable.Index(name: index, entryLength: 1).table)
+            return try store.table(IndexedTable.Index(name: "\(Row.table).\(index)", entryLength: 1).table)
         }
         guard allowsScan else {
             throw QueryError(.needsScan, "the index (\(index)) of \(Row.view) is not built yet, so every row would be read")

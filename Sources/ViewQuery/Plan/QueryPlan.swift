@@ -15,6 +15,12 @@ struct QueryPlan<Row: QueryRow> {
     /// Whether an index that is not built yet may be made up for by a scan.
     let allowsScan: Bool
 
+    /// All rows of one source, in its order.
+    init(_ source: KeySource<Row>) {
+        sources = [source]
+        (filter, order, isReversed, isGathered, allowsScan) = (nil, nil, false, false, true)
+    }
+
     /// - Parameter countsOnly: whether the order does not matter.
     init(_ descriptor: FetchDescriptor<Row>, countsOnly: Bool = false) throws(QueryError) {
         let choice = PlanChoice(descriptor, sortBy: countsOnly ? [] : descriptor.sortBy)

@@ -12,6 +12,8 @@ struct ColumnCode<Row>: Sendable {
     let isCut: @Sendable (Any) -> Bool
     /// Appends the bytes of a row's property; nil where they are taken from the row's key.
     let append: (@Sendable (borrowing Row, inout [UInt8]) -> Void)?
+    /// Whether a row lacks the value; nil where none can.
+    let isNil: (@Sendable (Row) -> Bool)?
 
     /// Of a property of the key.
     init(widths: [Int], isOrdered: Bool, numbers: @escaping @Sendable (Any) -> [UInt64]?) {
@@ -21,6 +23,7 @@ struct ColumnCode<Row>: Sendable {
         self.numbers = numbers
         isCut = { _ in false }
         append = nil
+        isNil = nil
     }
 
     /// Of a property that is no part of the key; nil where it is no `IndexValue`.
@@ -42,6 +45,7 @@ struct ColumnCode<Row>: Sendable {
         }
         isCut = { ($0 as? Value)?.isIndexCut ?? false }
         append = { row, bytes in get(row).appendIndexBytes(to: &bytes) }
+        isNil = { get($0).isIndexNil }
     }
 
     private static func make<Value: IndexValue>(_ getter: Any, _ type: Value.Type) -> ColumnCode? {

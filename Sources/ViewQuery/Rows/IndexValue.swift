@@ -13,10 +13,14 @@ public protocol IndexValue: Sendable {
     /// Whether other values have the same bytes (of a long text only the beginning stands in an index), or the value is not equal to itself, as NaN.
     var isIndexCut: Bool { get }
 
+    /// Whether there is no value.
+    var isIndexNil: Bool { get }
+
     func appendIndexBytes(to bytes: inout [UInt8])
 }
 
 extension IndexValue {
+    public var isIndexNil: Bool { false }
     public static var isIndexOrdered: Bool { false }
     public static var indexSpan: ClosedRange<UInt64>? { nil }
     public var isIndexCut: Bool { false }
@@ -113,6 +117,7 @@ extension Optional: IndexValue where Wrapped: IndexValue {
     /// Nil comes first, also where a sort descriptor orders.
     public static var isIndexOrdered: Bool { Wrapped.isIndexOrdered }
     public var isIndexCut: Bool { self?.isIndexCut ?? false }
+    public var isIndexNil: Bool { self == nil }
 
     public func appendIndexBytes(to bytes: inout [UInt8]) {
         bytes.append(self == nil ? 0 : 1)

@@ -24,6 +24,8 @@ struct KeyLayout<Row: QueryRow>: Sendable {
     let byteCount: Int
     /// In bytes, of the row's key.
     let primaryLength: Int
+    /// How many of the places the index was declared with; of the row's key none.
+    let indexedCount: Int
 
     /// That of the row's key.
     init() {
@@ -43,6 +45,7 @@ struct KeyLayout<Row: QueryRow>: Sendable {
         widths = places.flatMap(\.code.widths)
         byteCount = length
         primaryLength = length
+        indexedCount = 0
     }
 
     /// That of an index: its properties, then those of the row's key that are not among them, in the direction of the last.
@@ -76,6 +79,7 @@ struct KeyLayout<Row: QueryRow>: Sendable {
         widths = places.flatMap(\.code.widths)
         byteCount = length
         primaryLength = primary.byteCount
+        indexedCount = index.parts.count
     }
 
     /// Changes whenever entries of the same rows would be others.
@@ -115,6 +119,16 @@ struct KeyLayout<Row: QueryRow>: Sendable {
             for byte in (0..<width).reversed() { key.append(UInt8(truncatingIfNeeded: number >> UInt64(8 * byte))) }
         }
         return key
+    }
+
+    /// The row's key by its properties; nil for rows without properties in their key.
+    func key(of row: Row) -> [UInt8]? {
+        var key: [UInt8] = []
+        for place in places {
+            guard let numbers = place.code.numbers(row[keyPath: place.column.keyPath]) else { return nil }
+            key += self.key(of: numbers, at: place.numbers)
+        }
+        return key.isEmpty ? nil : key
     }
 
     private static func number(_ key: RawSpan, _ start: Int, _ width: Int) -> UInt64 {

@@ -8,11 +8,13 @@ public protocol QueryRow: Sendable {
     static var table: String { get }
     /// What predicates, sort descriptors and indexes may name: first the properties that make up the key, in its order, then the others.
     static var columns: [RowColumn<Self>] { get }
-    /// What is found without reading every row, besides by the key; by default nothing. Each costs time with every change of a row. The view's
-    /// projection names them in its `indexes`, as `indexedTables`.
+    /// What is found without reading every row, besides by the key; by default nothing. Each costs time with every change of a row. Other ones are
+    /// built of the rows at the next start.
     static var indexes: [RowIndex<Self>] { get }
     /// What `TextQuery` may search; by default nothing.
     static var texts: [RowText<Self>] { get }
+    /// What only one row at a time may be, by default nothing. Each has an index of its own.
+    static var uniques: [UniqueRule<Self>] { get }
 
     /// - Returns: nil where the bytes are no row.
     init?(key: RawSpan, value: RawSpan)
@@ -21,8 +23,9 @@ public protocol QueryRow: Sendable {
 extension QueryRow {
     public static var indexes: [RowIndex<Self>] { [] }
     public static var texts: [RowText<Self>] { [] }
+    public static var uniques: [UniqueRule<Self>] { [] }
 
-    /// The declared indexes as a projection keeps them: one table of rows, or none without indexes.
+    /// The declared indexes as a view's store keeps them: one table of rows, or none without indexes.
     public static var indexedTables: [IndexedTable] { RowLayouts<Self>.shared.indexed.map { [$0] } ?? [] }
 }
 
@@ -30,13 +33,19 @@ extension QueryRow {
 struct RowLayouts<Row: QueryRow>: Sendable {
     let primary: KeyLayout<Row>
     let indexes: [KeyLayout<Row>]
+    /// Those of the unique rules, in their order; they are among the indexes.
+    let uniques: [KeyLayout<Row>]
     let indexed: IndexedTable?
 
     private init() {
         let primary = KeyLayout<Row>()
-        let indexes = Row.indexes.map { KeyLayout(index: $0, primary) }
+        let declared = Row.indexes.map { KeyLayout(index: $0, primary) }
+        let uniques = Row.uniques.map { KeyLayout(index: $0.index, primary) }
+        var indexes = declared
+        for unique in uniques where !indexes.contains(where: { $0.index == unique.index }) { indexes.append(unique) }
         self.primary = primary
         self.indexes = indexes
+        self.uniques = uniques
         indexed = indexes.isEmpty && Row.texts.isEmpty ? nil : Self.indexedTable(indexes, primary.byteCount)
     }
 
@@ -54,7 +63,7 @@ struct RowLayouts<Row: QueryRow>: Sendable {
         let needsRow = layouts.contains(where: \.needsRow)
         return IndexedTable(
             table: Row.table,
-            indexes: layouts.map { IndexedTable.Index(name: $0.index ?? "", entryLength: $0.byteCount) },
+            indexes: layouts.map { IndexedTable.Index(name: "\(Row.table).\($0.index ?? "")", entryLength: $0.byteCount) },
             texts: Row.texts.map(\.index),
             fingerprint: "1;" + (layouts.map(\.fingerprint) + Row.texts.map(\.fingerprint)).joined(separator: ";")
         ) { key, value, entries in

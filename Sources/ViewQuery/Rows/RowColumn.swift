@@ -9,6 +9,12 @@ public struct RowColumn<Row>: Sendable {
     public let isKey: Bool
     /// How the property stands in keys and indexes; nil where it cannot.
     var code: ColumnCode<Row>?
+    /// Whether two rows have the same value, where it is a text; of others the code tells it.
+    func isSameText(_ left: Row, _ right: Row) -> Bool {
+        if let text = getter as? Getter<Row, String> { return text.get(left) == text.get(right) }
+        if let text = getter as? Getter<Row, String?> { return text.get(left) == text.get(right) }
+        return true
+    }
     /// How the property is shown, and how it is stored where the row says so.
     var traits = ColumnTraits<Row>()
 

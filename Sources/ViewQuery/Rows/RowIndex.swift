@@ -32,7 +32,7 @@ public struct RowIndex<Row: QueryRow>: Sendable {
     /// An index of mixed order.
     public static func index(_ parts: Part...) -> RowIndex { RowIndex(parts) }
 
-    private init(_ parts: [Part]) {
+    init(_ parts: [Part]) {
         precondition((1...4).contains(parts.count), "an index of \(Row.self) has \(parts.count) properties; 1 to 4 are possible")
         self.parts = parts
     }

@@ -50,9 +50,9 @@ extension QueryRun {
     }
 
     /// The rows of a page, without cursor and total.
-    func pagedRows(in store: ViewStore) throws -> [Row] {
+    func pagedRows(in store: ViewStore, _ transaction: borrowing ReadTransaction) throws -> [Row] {
         var reader = try PageReader(descriptor, plan)
-        try reader.read(store, store.environment.beginRead())
+        try reader.read(store, transaction)
         guard !reader.isTruncated else {
             throw QueryError(
                 .filterLimit,

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import LMDB
+public import LMDB
 public import Projections
 internal import ProtobufWire
 
@@ -21,12 +21,14 @@ public struct QueryRun<Row: QueryRow> {
 
     /// The rows in the order that the descriptor wants; of those that are sorted after they were read, no more than twice the wanted are
     /// held.
-    public func rows(in store: ViewStore) throws -> [Row] {
+    public func rows(in store: ViewStore) throws -> [Row] { try rows(in: store, store.environment.beginRead()) }
+
+    public func rows(in store: ViewStore, _ transaction: borrowing ReadTransaction) throws -> [Row] {
         guard limit > 0 else { return [] }
-        if descriptor.after != nil || descriptor.filterLimit != nil { return try pagedRows(in: store) }
+        if descriptor.after != nil || descriptor.filterLimit != nil { return try pagedRows(in: store, transaction) }
         guard let order = plan.order else {
             var (rows, skipped): ([Row], Int) = ([], 0)
-            try visit(store) { row in
+            try visit(store, transaction) { row in
                 if skipped < skips { skipped += 1 } else { rows.append(row) }
                 return rows.count < limit
             }
@@ -37,7 +39,7 @@ public struct QueryRun<Row: QueryRow> {
         let (most, isLarge) = kept.multipliedReportingOverflow(by: 2)
         let mostHeld = isLarge ? Int.max : max(most, 4_096)
         var rows: [Row] = []
-        try visit(store) { row in
+        try visit(store, transaction) { row in
             rows.append(row)
             if rows.count >= mostHeld {
                 rows = rows.sorted(using: order)
@@ -68,8 +70,9 @@ public struct QueryRun<Row: QueryRow> {
     }
 
     /// Visits the rows for which the predicate holds, in the plan's order, in one consistent read.
-    private func visit(_ store: ViewStore, _ body: (consuming Row) throws -> Bool) throws {
-        let transaction = try store.environment.beginRead()
+    private func visit(
+        _ store: ViewStore, _ transaction: borrowing ReadTransaction, _ body: (consuming Row) throws -> Bool
+    ) throws {
         try plan.visitKeys(store, transaction, needsValues: true) { key, value, _ in
             let row = try decode(key, value, store)
             if let filter = plan.filter, try !filter(row) { return true }

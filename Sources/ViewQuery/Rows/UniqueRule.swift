@@ -1,0 +1,30 @@
+/// A rule that of rows with the same values of up to four properties only one is current.
+///
+/// A packet is never refused, so neither is a row: all rows stay, and the rule tells which of them counts. It depends on the rows only, not on the
+/// order in which they came.
+///
+/// ```swift
+/// static let uniques: [UniqueRule<NodeRow>] = [.unique(\.shortName, \.channel, onCollision: .resolve { $0.lastHeard > $1.lastHeard ? $0 : $1 })]
+/// ```
+public struct UniqueRule<Row: QueryRow>: Sendable {
+    /// Which of two rows with the same values is current.
+    public enum Collision: Sendable {
+        /// The one whose key comes first.
+        case keepFirst
+        /// The one whose key comes last, which replaces the others.
+        case replace
+        /// What a pure function says of two rows, the first of which has the key that comes first; it is asked pair by pair.
+        case resolve(@Sendable (_ old: Row, _ new: Row) -> Row)
+    }
+
+    let index: RowIndex<Row>
+    let nilsAreEqual: Bool
+    let collision: Collision
+
+    /// - Parameter nilsAreEqual: whether rows that lack a value collide; else each of them is current.
+    public static func unique(
+        _ properties: any PartialKeyPath<Row> & Sendable..., nilsAreEqual: Bool = false, onCollision collision: Collision
+    ) -> UniqueRule {
+        UniqueRule(index: RowIndex(properties.map { .ascending($0) }), nilsAreEqual: nilsAreEqual, collision: collision)
+    }
+}
