@@ -68,4 +68,27 @@ struct PastLedgers {
         }
         try await whole.close()
     }
+
+    @Test(.enabled(if: SharedFolder.exists, "needs ../shared"))
+    func `W10 D22: as of event n, recorded packets give what the first n of them give`() async throws {
+        struct Line: Decodable { var raw_b64: String }
+        let text = try String(contentsOf: SharedFolder.file("captures/packets-2025-09.jsonl"), encoding: .utf8)
+        var random = SystemRandomNumberGenerator()
+        let count = Int.random(in: 1_000...4_000, using: &random)
+        let packets = try text.split(separator: "\n").prefix(4_000).map {
+            [UInt8](try #require(Data(base64Encoded: JSONDecoder().decode(Line.self, from: Data($0.utf8)).raw_b64)))
+        }
+        func ledger(_ packets: some Sequence<[UInt8]>) async throws -> Ledger {
+            let ledger = try await Ledger.temporary(options: options(Self.caps))
+            let source = try await ledger.log.source(named: "mesh")
+            _ = try await ledger.log.append(
+                packets.map { NewEvent($0, encoding: .meshPacket, source: source, reception: .unrecorded) })
+            try await ledger.catchUp()
+            return ledger
+        }
+        let (whole, short) = (try await ledger(packets), try await ledger(packets.prefix(count)))
+        let then = try whole.asOf(.sequence(UInt64(count)))
+        #expect(try answers(then) == answers(short), "\(count) packets")
+        for ledger in [then, short, whole] { try await ledger.close() }
+    }
 }

@@ -20,7 +20,7 @@ public struct EventCursor: ~Copyable, ~Escapable {
     let cut: UInt64
     let cache: BlockCache
     /// Whether sealed records get checksums. Without, `checksum` means nothing there, and reading is faster.
-    var readsChecksums = true {
+    package var readsChecksums = true {
         didSet { block = OpenBlock(checksums: readsChecksums) }
     }
     /// The block in which the cursor stands or stood last.

@@ -19,6 +19,7 @@ struct SearchCommand: AsyncParsableCommand {
     }
 
     @OptionGroup var ledger: LedgerOption
+    @OptionGroup var past: AsOfOption
     @OptionGroup var output: OutputOptions
     @OptionGroup var times: TimeOptions
     @OptionGroup var page: PageOptions
@@ -34,7 +35,7 @@ struct SearchCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await ledger.reading { ledger in
+        try await ledger.reading(past) { ledger in
             let (text, query) = (words.joined(separator: " "), page.query(times, channel: channel))
             switch place {
             case .messages:

@@ -30,7 +30,7 @@ extension LedgerOption {
     /// Runs a command's work on a ledger opened for reading, as it was then where that is asked for.
     func reading(_ past: AsOfOption, _ body: (Ledger) async throws -> Void) async throws {
         guard let moment = past.asOf?.moment else { return try await reading(body) }
-        try await reading { ledger in
+        try await using(openForReading(keepsPast: true)) { ledger in
             let then = try ledger.asOf(moment)
             do {
                 try await body(then)

@@ -44,9 +44,12 @@ struct LedgerOption: ParsableArguments {
     }
 
     /// Opens it for reading, with the views up to date where this process may bring them there.
-    func openForReading() async throws -> Ledger {
+    /// - Parameter keepsPast: whether earlier states that are asked for are kept for the next question.
+    func openForReading(keepsPast: Bool = false) async throws -> Ledger {
         do {
-            let reader = try await Ledger.open(at: path, options: OwnViews.options(access: .readOnly))
+            var options = OwnViews.options(access: .readOnly)
+            options.keepsPast = keepsPast
+            let reader = try await Ledger.open(at: path, options: options)
             let head = reader.log.head.rawValue
             let isCurrent = try await reader.views().allSatisfy { !$0.isStale && $0.checkpoint == head }
             if isCurrent { return reader }
@@ -105,7 +108,7 @@ struct LedgerOption: ParsableArguments {
         }
     }
 
-    private func using(_ ledger: Ledger, _ body: (Ledger) async throws -> Void) async throws {
+    func using(_ ledger: Ledger, _ body: (Ledger) async throws -> Void) async throws {
         do {
             try await body(ledger)
         } catch {

@@ -30,25 +30,22 @@ struct SeriesView {
 }
 
 extension Ledger {
-    /// Reads series of one node, or of all.
+    /// Reads a series of one node.
     ///
     /// As of an event, the rows of today's view that came of no later one are all there were, as long as none has gone for want of room. Where one may
     /// have, the node's own events are folded again.
+    /// - Parameter today: the view as it is now, where this ledger is.
     func reading<Result>(
-        _ view: SeriesView, of node: UInt32, _ body: (SeriesSource) throws(StorageError) -> Result
+        _ view: SeriesView, of node: UInt32, _ today: ViewStore, _ body: (SeriesSource) throws(StorageError) -> Result
     ) throws(LedgerError) -> Result {
-        guard let past else {
-            return try reading(view.name) { (store) throws(StorageError) in try body(SeriesSource(store: store, last: .max)) }
+        do throws(StorageError) {
+            let result = try body(SeriesSource(store: today, last: past?.through ?? .max))
+            // Asked for afterwards: what goes meanwhile is noticed.
+            guard past != nil, try today.isFull(view, node) else { return result }
+        } catch {
+            throw LedgerError(error, path: path)
         }
-        if let store = try past.current(view.name) {
-            do throws(StorageError) {
-                let result = try body(SeriesSource(store: store, last: past.through))
-                // Asked for afterwards: what goes meanwhile is noticed.
-                if try !store.isFull(view, node) { return result }
-            } catch {
-                throw LedgerError(error, path: path)
-            }
-        }
+        guard let past else { return try reading(view, of: node, today, body) }
         let store = try past.store(of: view, node)
         do throws(StorageError) {
             return try body(SeriesSource(store: store, last: past.through))
@@ -57,8 +54,8 @@ extension Ledger {
         }
     }
 
-    /// A store in which the nodes are those that have rows: perhaps more of them than there were then.
-    func storeOfNodes(_ view: SeriesView) throws(LedgerError) -> ViewStore {
+    /// Today's view, which has perhaps more nodes than there were then; where it cannot tell of then, the view of then.
+    func today(_ view: SeriesView) throws(LedgerError) -> ViewStore {
         guard let past, let store = try past.current(view.name) else { return try store(of: view.name) }
         return store
     }
@@ -83,7 +80,7 @@ extension PastViews {
     /// The rows of one node, made of its events alone, which the index names.
     func store(of view: SeriesView, _ node: UInt32) throws(LedgerError) -> ViewStore {
         let definition = try whole.definition(view.name)
-        guard try current("packets") != nil else { return try store(definition) }
+        guard try current("packets") != nil, let today = try current(view.name) else { return try store(definition) }
         return try store(named: "\(view.name) of \(node)") { place in
             let store = try ViewBaselines(log: self.whole.log).store(definition, at: place)
             do {
@@ -93,7 +90,7 @@ extension PastViews {
                 guard cut < self.through else { return store }
                 let range = EventSequence(cut + 1)...EventSequence(self.through)
                 let events = try self.whole.sequences(of: wanted, in: range)
-                let state = try self.whole.store(of: view.name).carry()
+                let state = try today.carry()
                 for start in Swift.stride(from: 0, to: events.count, by: 4_096) {
                     let part = events[start..<min(start + 4_096, events.count)]
                     try definition.replayBatch(store, try self.stage.decodeFirstReadable(Array(part), knowing: state))

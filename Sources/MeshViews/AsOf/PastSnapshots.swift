@@ -6,12 +6,10 @@ import Synchronization
 
 /// Copies of a view's earlier states, in `views/NAME/past`, from which a state in between is reached without a fold of the whole history.
 ///
-/// They lie a power of two of events apart, at most sixteen of a view. They go with all other views at an erasure, and with a change of the recipe: their
+/// They lie a least distance or twice, four times, … of it apart, at most sixteen of a view. They go with all other views at an erasure, and with a change of the recipe: their
 /// names say of which recipe they are, and up to which erasure they are free of what was erased.
 struct PastSnapshots: Sendable {
     static let most: UInt64 = 16
-    /// In events: a fold of fewer is quick.
-    static let leastDistance: UInt64 = 1 << 18
     /// Bytes of a view that is too large to be kept sixteen times.
     static let largestSize = 64 << 20
 
@@ -20,6 +18,8 @@ struct PastSnapshots: Sendable {
     private let mark: UInt64
     private let definition: ViewDefinition
     private let mayWrite: Bool
+    /// In events: a fold of fewer is quick.
+    private let leastDistance: UInt64
 
     init(_ definition: ViewDefinition, of ledger: Ledger) throws {
         folder = ledger.served.folder(definition.name).path + "/past"
@@ -27,6 +27,7 @@ struct PastSnapshots: Sendable {
         mark = try log.lastErasure()?.rawValue ?? 0
         self.definition = definition
         mayWrite = ledger.options.keepsPast ?? !ledger.isReadOnly
+        leastDistance = max(1, ledger.options.pastDistance)
     }
 
     private var prefix: String { "\(definition.recipe.identifier)-\(mark)-" }
@@ -34,7 +35,7 @@ struct PastSnapshots: Sendable {
     /// Where copies are to be made: multiples of the distance up to an event.
     func places(through last: UInt64) -> [UInt64] {
         guard mayWrite else { return [] }
-        var distance = Self.leastDistance
+        var distance = leastDistance
         while log.head.rawValue / distance > Self.most { distance *= 2 }
         return stride(from: distance, through: last, by: UInt64.Stride(distance)).map { $0 }
     }

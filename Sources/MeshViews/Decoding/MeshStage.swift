@@ -53,6 +53,7 @@ public struct MeshStage: FoldStage {
         var batch = MeshBatch(events: first...last)
         let reader = try log.beginRead()
         var cursor = try reader.cursor()
+        cursor.readsChecksums = false  // a sealed block is checked as a whole
         for sequence in events {
             guard try cursor.seek(sequence), let header = cursor.header, cursor.isIntact else {
                 throw EventLogError(.corrupt, path: log.path, detail: "event \(sequence)")

@@ -24,8 +24,9 @@ extension Ledger {
     ) throws(LedgerError) {
         let view = SeriesView.positions(options.caps)
         var page = Page(query)
-        for number in try nodeNumbers(node, view) where !page.isFull {
-            let (rows, rest) = try reading(view, of: number) { (source) throws(StorageError) in
+        let today = try today(view)
+        for number in try nodeNumbers(node, view, today) where !page.isFull {
+            let (rows, rest) = try reading(view, of: number, today) { (source) throws(StorageError) in
                 var (rows, rest) = ([PositionRow](), page)
                 try visit(source, "positions", prefix: bigEndian(number), query, &rest) {
                     (time, sequence, value) throws(StorageError) in
@@ -80,9 +81,10 @@ extension Ledger {
     ) throws(LedgerError) {
         let view = SeriesView.telemetry(options.caps)
         var page = Page(query)
-        for number in try nodeNumbers(node, view) {
+        let today = try today(view)
+        for number in try nodeNumbers(node, view, today) {
             for kind in kind.map({ [$0] }) ?? TelemetryKind.allCases where !page.isFull {
-                let (rows, rest) = try reading(view, of: number) { (source) throws(StorageError) in
+                let (rows, rest) = try reading(view, of: number, today) { (source) throws(StorageError) in
                     var (rows, rest) = ([TelemetryRow](), page)
                     try visit(source, "telemetry", prefix: bigEndian(number) + [kind.rawValue], query, &rest) {
                         (time, sequence, value) throws(StorageError) in
@@ -100,9 +102,8 @@ extension Ledger {
     }
 
     /// The nodes that have rows in a table whose keys begin with the node: one seek for each.
-    private func nodeNumbers(_ only: UInt32?, _ view: SeriesView) throws(LedgerError) -> [UInt32] {
+    private func nodeNumbers(_ only: UInt32?, _ view: SeriesView, _ store: ViewStore) throws(LedgerError) -> [UInt32] {
         if let only { return [only] }
-        let store = try storeOfNodes(view)
         do throws(StorageError) {
             return try nodeNumbers(store, view.name)
         } catch {

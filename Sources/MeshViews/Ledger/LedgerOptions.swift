@@ -31,6 +31,8 @@ public struct LedgerOptions: Sendable {
     /// Whether earlier states of views that are asked for are kept in the ledger's folder, so that the next question about the past is quick. By
     /// default where it is open for writing; a ledger that is open for reading only writes these and nothing else when this is true.
     public var keepsPast: Bool?
+    /// In events: how far apart these states are, at least.
+    public var pastDistance: UInt64 = 1 << 18
 
     public init(
         access: Access = .readWrite, log: EventLogOptions = EventLogOptions(), flushClock: any LedgerClock = MonotonicClock(),

@@ -7,6 +7,7 @@ let usage = """
     ledger-bench append-paced FILE LEDGER BATCH [COUNT] | append-compacting FILE LEDGER BATCH [COUNT]
     ledger-bench append-growth FILE LEDGER BATCH COUNT | append-endlessly FILE LEDGER BATCH | open LEDGER
     ledger-bench scan LEDGER [checksums] | verify LEDGER
+    ledger-bench make-history FILE LEDGER COUNT | ask-history LEDGER ROUNDS
     ledger-bench replay LEDGER | replay-four LEDGER | memory LEDGER | last100 LEDGER COUNT
     """
 
@@ -37,6 +38,8 @@ do {
     case ("replay", 2): try await replay(arguments[1])
     case ("replay-four", 2): try await replay(arguments[1], onlyBaselineViews: true)
     case ("memory", 2): try await replayMemory(arguments[1])
+    case ("make-history", 4): try await makeHistory(arguments[1], arguments[2], count: number(3, 0))
+    case ("ask-history", 3): try await askHistory(arguments[1], rounds: max(number(2, 100), 1))
     case ("last100", 3): try await newestPositions(arguments[1], count: number(2, 100_000))
     default:
         FileHandle.standardError.write(Data((usage + "\n").utf8))

@@ -1,0 +1,75 @@
+import Foundation
+import TestKit
+import Testing
+
+/// `--as-of` on the commands that read.
+struct PastCommands {
+    private static let commands = [
+        ["nodes"], ["positions"], ["telemetry"], ["messages"], ["waypoints", "--all"], ["traceroutes"], ["links"], ["channels"],
+        ["gateways"], ["mapreports"], ["sensors"], ["nodehistory"], ["hardware"], ["radios"], ["quarantine"], ["view", "nodes"],
+        ["packets"], ["events"],
+    ]
+
+    private func output(_ tool: Tool, _ command: [String], _ asOf: String? = nil) throws -> Tool.Outcome {
+        let arguments = command + ["--format", "jsonl"] + (asOf.map { ["--as-of", $0] } ?? [])
+        return try tool.start(arguments).wait()
+    }
+
+    @Test(.enabled(if: Tool.isBuilt, "needs the built program"))
+    func `D22: --as-of answers as of an event, on every command that reads`() async throws {
+        let tool = try Tool()
+        try tool.run("init")
+        let made = try tool.run("simulate", "--seed", "3", "--nodes", "20", "--packets", "400")
+        #expect(made.status == 0, "\(made.errors)")
+        let head = try #require(try tool.run("events", "--limit", "1", "--format", "jsonl").objects.first?["sequence"] as? Int)
+        for command in Self.commands {
+            let (now, then) = (try output(tool, command), try output(tool, command, "\(head)"))
+            #expect(then.status == 0, "\(command): \(then.errors)")
+            #expect(now.output == then.output, "\(command)")
+            let begin = try output(tool, command, "0")
+            #expect(begin.status == 0 && begin.output.isEmpty, "\(command): \(begin.output)\(begin.errors)")
+        }
+        #expect(try output(tool, ["events", "--limit", "1"], "100").objects.first?["sequence"] as? Int == 100)
+        let firsts = try output(tool, ["packets"], "100").objects.map { $0["first_sequence"] as? Int ?? 101 }
+        #expect(firsts.allSatisfy { $0 <= 100 } && !firsts.isEmpty)
+        let nodes = try output(tool, ["nodes"], "100").objects
+        let heard = nodes.compactMap { $0["receptions"] as? Int }.reduce(0, +)
+        #expect((1...100).contains(heard))
+        let late = try output(tool, ["nodes"], "1000000")
+        #expect(late.status == 66 && late.errors.contains("the last one is \(head)"))
+    }
+
+    @Test(.enabled(if: Tool.isBuilt, "needs the built program"))
+    func `who heard a packet, and the events of a node, a gateway and a port`() async throws {
+        let tool = try Tool()
+        try tool.run("init")
+        try tool.run("simulate", "--seed", "6", "--nodes", "30", "--packets", "900")
+        let all = try tool.run("export", "packets").objects
+        let packet = try #require(try tool.run("packets", "--format", "jsonl").objects.max { $0.heard < $1.heard })
+        let receptions = try tool.run(
+            "packet", "receptions", "\(packet["id"] ?? 0)", "--from", packet["from"] as? String ?? "", "--format", "jsonl")
+        #expect(receptions.objects.compactMap { $0["sequence"] as? Int } == packet["sequences"] as? [Int])
+        #expect(packet.heard > 1 && receptions.objects.compactMap { $0["gateway"] as? String }.count == packet.heard)
+        func sequences(_ arguments: [String]) throws -> [Int] {
+            try tool.start(["events", "--oldest-first", "--format", "jsonl"] + arguments).wait().objects.compactMap {
+                $0["sequence"] as? Int
+            }
+        }
+        func indexed(_ isWanted: ([String: Any]) -> Bool) -> [Int] { all.filter(isWanted).compactMap { $0["sequence"] as? Int } }
+        let gateway = try #require(packet["gateways"] as? [String])[0]
+        #expect(try sequences(["--gateway", gateway]) == indexed { $0["gateway"] as? String == gateway })
+        #expect(try sequences(["--port", "POSITION_APP"]) == indexed { $0["port"] as? Int == 3 })
+        #expect(try sequences(["--node", gateway, "--mentions"]) == indexed { $0.names(gateway) })
+        #expect(try sequences(["--packet", "\(packet["id"] ?? 0)"]) == packet["sequences"] as? [Int])
+        #expect(try tool.run("events", "--port", "NO_SUCH_APP").status == 64)
+    }
+}
+
+extension [String: Any] {
+    fileprivate var heard: Int { self["receptions"] as? Int ?? 0 }
+
+    fileprivate func names(_ node: String) -> Bool {
+        ["from", "to", "gateway"].contains { self[$0] as? String == node }
+            || (self["named"] as? [String])?.contains(node) ?? false
+    }
+}
