@@ -10,8 +10,9 @@ struct KeyWalk<Row: QueryRow>: ~Copyable, ~Escapable {
     private let ranges: [KeyRange]?
     private let isReversed: Bool
     private let last: [UInt8]?
-    /// The range that the cursor is in.
+    /// The range that the cursor is in, and its last key.
     private var range = -1
+    private var end: [UInt8] = []
     private var isStarted = false
 
     /// - Parameters:
@@ -38,6 +39,10 @@ struct KeyWalk<Row: QueryRow>: ~Copyable, ~Escapable {
     /// Goes to the next key; false after the last.
     @_lifetime(self: copy self)
     mutating func next() throws -> Bool {
+        if !end.isEmpty {
+            guard isReversed ? try cursor.previous() : try cursor.next() else { return false }
+            if !isBehind(cursor.key, end) { return true }
+        }
         if let ranges { return try next(in: ranges) }
         if let cover { return try next(in: cover) }
         return try step()
@@ -66,20 +71,21 @@ struct KeyWalk<Row: QueryRow>: ~Copyable, ~Escapable {
 
     @_lifetime(self: copy self)
     private mutating func next(in ranges: [KeyRange]) throws -> Bool {
-        var isThere = range >= 0 && range < ranges.count ? isReversed ? try cursor.previous() : try cursor.next() : false
-        if isThere, !isBehind(cursor.key, isReversed ? ranges[range].low : ranges[range].high) { return true }
+        end = []
         while range < ranges.count {
             range += 1
             guard range < ranges.count else { return false }
             let (start, end) = isReversed ? (ranges[range].high, ranges[range].low) : (ranges[range].low, ranges[range].high)
             if let last, !isBehind(end.rawSpan, last) { continue }
             let isCut = last.map { isBehind($0.rawSpan, start) || $0 == start } ?? false
-            isThere = try seek(isCut ? last ?? start : start)
+            var isThere = try seek(isCut ? last ?? start : start)
             if isThere, isCut, let last, cursor.key.isSame(as: last.rawSpan) {
                 isThere = isReversed ? try cursor.previous() : try cursor.next()
             }
             guard isThere else { return false }
-            if !isBehind(cursor.key, end) { return true }
+            guard !isBehind(cursor.key, end) else { continue }
+            self.end = end
+            return true
         }
         return false
     }

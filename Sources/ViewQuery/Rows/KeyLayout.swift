@@ -17,6 +17,16 @@ struct KeyLayout<Row: QueryRow>: Sendable {
         var isComparable: Bool { code.isOrdered && numbers.count == 1 }
     }
 
+    /// Bytes that an entry shares with the row's key. Apart from the places, since to take one of those out of its array costs more than to copy a key.
+    private struct Move: Sendable, BitwiseCopyable {
+        let entry: Int
+        let key: Int
+        let count: Int
+        let mask: UInt8
+    }
+
+    private let moves: [Move]
+
     /// The index's name: the properties that it is about. Nil for the row's key.
     let index: String?
     let places: [Place]
@@ -46,6 +56,7 @@ struct KeyLayout<Row: QueryRow>: Sendable {
         byteCount = length
         primaryLength = length
         indexedCount = 0
+        moves = Self.moves(places)
     }
 
     /// That of an index: its properties, then those of the row's key that are not among them, in the direction of the last.
@@ -80,6 +91,15 @@ struct KeyLayout<Row: QueryRow>: Sendable {
         byteCount = length
         primaryLength = primary.byteCount
         indexedCount = index.parts.count
+        moves = Self.moves(places)
+    }
+
+    private static func moves(_ places: [Place]) -> [Move] {
+        places.compactMap { place in
+            place.keyStart.map {
+                Move(entry: place.bytes.lowerBound, key: $0, count: place.bytes.count, mask: place.isDescending ? 0xff : 0)
+            }
+        }
     }
 
     /// Changes whenever entries of the same rows would be others.
@@ -144,7 +164,9 @@ struct KeyLayout<Row: QueryRow>: Sendable {
 
     /// Appends the entry of a row whose key says it all.
     func append(_ key: RawSpan, to entry: inout [UInt8]) {
-        for place in places { append(place, key, to: &entry) }
+        for move in moves {
+            for offset in move.key..<move.key + move.count { entry.append(key.byte(at: offset) ^ move.mask) }
+        }
     }
 
     /// Appends the entry of a row.
@@ -169,12 +191,8 @@ struct KeyLayout<Row: QueryRow>: Sendable {
 
     /// Writes the row's key that an entry has.
     func readKey(of entry: RawSpan, into key: inout [UInt8]) {
-        for place in places {
-            guard let start = place.keyStart else { continue }
-            for offset in 0..<place.bytes.count {
-                let byte = entry.byte(at: place.bytes.lowerBound + offset)
-                key[start + offset] = place.isDescending ? ~byte : byte
-            }
+        for move in moves {
+            for offset in 0..<move.count { key[move.key + offset] = entry.byte(at: move.entry + offset) ^ move.mask }
         }
     }
 }
