@@ -73,7 +73,9 @@ let package = Package(
             name: "crashchild", dependencies: ["EventLog"], path: "Tests/CrashChild", swiftSettings: settings),
         .executableTarget(
             name: "damagelab",
-            dependencies: ["MeshViews", "Meshtastic", "EventLog", "LMDB", "ProtobufWire", "MeshCrypto", "CZstd", "TestKit"],
+            dependencies: [
+                "MeshViews", "ViewQuery", "Projections", "Meshtastic", "EventLog", "LMDB", "ProtobufWire", "MeshCrypto", "CZstd", "TestKit",
+            ],
             path: "Tests/DamageLab", swiftSettings: settings),
         tests("LMDBTests", ["LMDB"]),
         tests("ProtobufWireTests", ["ProtobufWire"]),

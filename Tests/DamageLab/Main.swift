@@ -18,6 +18,8 @@ struct Main {
             case "kill9": try await KillRun(arguments).run()
             case "kill9-writer": try await KillWriter(arguments).run()
             case "kill9-reader": try await KillReader(arguments).run()
+            case "rebuild-kills": try await RebuildKills(arguments).run()
+            case "rebuild-child": try await RebuildChild(arguments).run()
             case "view-scenario": try await ViewScenario(arguments).run()
             case "scenario": try await Scenario(arguments).run()
             case "keep-scenario": try await KeepScenario(arguments).run()

@@ -16,7 +16,8 @@ struct ViewRows {
 
     @Test func `every view shows its rows with all columns, in every format`() throws {
         let tool = try tool()
-        for view in Ledger.viewNames + ["channels", "hardware", "gateway_nodes"] {
+        #expect(try tool.run("view", "packets").status == 64, "an index without rows")
+        for view in Ledger.viewNames + ["channels", "hardware", "gateway_nodes"] where view != "packets" {
             let rows = try tool.run("view", view, "--format", "jsonl")
             #expect(rows.status == 0, "\(view): \(rows.errors)")
             let csv = try tool.run("view", view, "--format", "csv")

@@ -21,4 +21,20 @@ struct KilledProcesses {
         #expect(process.terminationStatus == 0, "seed \(seed): \(text)")
         #expect(text.contains("acknowledged appends"))
     }
+
+    @Test(.timeLimit(.minutes(15)))
+    func `M25: a rebuild is killed at every batch and goes on; readers see the whole old or the whole new view`() throws {
+        let process = Process()
+        process.executableURL = try BuiltProgram.url("damagelab")
+        process.arguments = ["rebuild-kills", "work=rebuild"]
+        let output = Pipe.ofOneChild()
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = output
+        process.standardError = output
+        try process.run()
+        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 0, "\(text)")
+        #expect(text.contains("killed"), "\(text)")
+    }
 }

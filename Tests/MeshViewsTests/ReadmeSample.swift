@@ -32,4 +32,14 @@ struct ReadmeSample {
             readme.components(separatedBy: "```swift").dropFirst().first?.components(separatedBy: "```").first)
         #expect(lines(shown) == lines(source.components(separatedBy: "// sample\n")[1]))
     }
+
+    @Test func `the view of one's own in the README is the example that the tests compile`() throws {
+        let readme = try String(contentsOf: PackageRoot.url.appendingPathComponent("README.md"), encoding: .utf8)
+        let folder = PackageRoot.url.appendingPathComponent("Tools/Examples/OwnView/Sources/OwnView")
+        for file in ["PortUse.swift", "Main.swift"] {
+            let source = try String(contentsOf: folder.appendingPathComponent(file), encoding: .utf8)
+            #expect(readme.contains("```swift\n" + source + "```"), "\(file)")
+            #expect(source.split(separator: "\n", omittingEmptySubsequences: false).count <= 41)
+        }
+    }
 }

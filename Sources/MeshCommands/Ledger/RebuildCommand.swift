@@ -10,22 +10,77 @@ struct RebuildCommand: AsyncParsableCommand {
 
               meshledger rebuild
               meshledger rebuild positions messages
+              meshledger rebuild nodes --diff        what would change, before it does
+              meshledger rebuild nodes --keep        and the old rows stay
+              meshledger rebuild nodes --back        the old rows answer again, until the view is rebuilt
             """)
 
     @OptionGroup var ledger: LedgerOption
+    @OptionGroup var output: OutputOptions
     @Argument(help: ArgumentHelp("The views; all when none is named.", valueName: "view")) var views: [String] = []
+    @Flag(help: "Only list the rows that would be added (+), removed (-) and changed (~). The views stay as they are.") var diff =
+        false
+    @Flag(help: "Keep the old rows beside the new ones.") var keep = false
+    @Flag(help: "Serve the rows again that --keep has kept, as they were then.") var back = false
+
+    func validate() throws {
+        if [diff, keep, back].count(where: { $0 }) > 1 { throw ValidationError("--diff, --keep and --back exclude each other") }
+        if back, views.isEmpty { throw ValidationError("name the views that are to go back") }
+        if output.format != .table, !diff { throw ValidationError("--format is for --diff") }
+    }
 
     func run() async throws {
+        if diff || keep || back { return try await runAlone() }
         try await ledger.writing { ledger in
             let bar = ProgressBar("rebuilding")
-            try await ledger.rebuild(views.isEmpty ? nil : views) { progress in
-                bar.show(fraction: progress.fraction, done: progress.position - progress.start, unit: "events")
-            }
+            try await ledger.rebuild(views.isEmpty ? nil : views) { bar.show($0) }
             bar.end()
-            let output = StandardOutput()
-            for view in try await ledger.reading({ try await $0.views() }) where views.isEmpty || views.contains(view.name) {
-                output.line("\(view.name): \(view.rows[view.name] ?? 0) rows from \(view.checkpoint) events")
-            }
+            try Self.tell(try await ledger.reading { try await $0.views() }, views)
         }
+    }
+
+    private static func tell(_ all: [ViewStatus], _ views: [String]) throws {
+        let output = StandardOutput()
+        for view in all where views.isEmpty || views.contains(view.name) {
+            output.line("\(view.name): \(view.rows[view.name] ?? 0) rows from \(view.checkpoint) events")
+        }
+    }
+
+    /// What needs the ledger for this process alone, with the named views held back.
+    private func runAlone() async throws {
+        let names = views.isEmpty ? OwnViews.names : views
+        let ledger = try await ledger.openForWriting(holding: Set(names))
+        do {
+            let bar = ProgressBar(diff ? "comparing" : "rebuilding")
+            if diff {
+                let writer = RowPrinter(output.writer(DifferentRow.columns))
+                for name in names {
+                    try await ledger.compareRebuilt(name, progress: { bar.show($0) }) { difference in
+                        bar.end()
+                        writer.write(DifferentRow(difference, of: ledger.rows(of: difference.table)))
+                        return true
+                    }
+                }
+                bar.end()
+                writer.finish(emptyNote: "no row would change")
+            } else if back {
+                for name in names { try await ledger.goBack(name) }
+                try Self.tell(await ledger.views(), names)
+            } else {
+                try await ledger.rebuild(views.isEmpty ? nil : views, keepsOld: true) { bar.show($0) }
+                bar.end()
+                try Self.tell(await ledger.views(), names)
+            }
+        } catch {
+            try? await ledger.close()  // the first failure is the one to tell
+            throw error
+        }
+        try await ledger.close()
+    }
+}
+
+extension ProgressBar {
+    func show(_ progress: FoldProgress) {
+        show(fraction: progress.fraction, done: progress.position - progress.start, unit: "events")
     }
 }

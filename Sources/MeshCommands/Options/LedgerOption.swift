@@ -22,10 +22,14 @@ struct LedgerOption: ParsableArguments {
 
     /// Opens it for writing by this process alone. A short command may hold it at this moment, so a held ledger is tried again for a few
     /// seconds.
-    func openForWriting() async throws -> Ledger {
+    ///
+    /// - Parameter held: views that are not built by themselves.
+    func openForWriting(holding held: Set<String> = []) async throws -> Ledger {
+        var options = OwnViews.options()
+        options.heldViews = held
         for attempt in 1... {
             do {
-                return try await Ledger.open(at: path, options: OwnViews.options())
+                return try await Ledger.open(at: path, options: options)
             } catch {
                 guard error.code == .locked, attempt < 20 else { throw withAdvice(error) }
                 try await Task.sleep(for: .milliseconds(150))
@@ -51,7 +55,7 @@ struct LedgerOption: ParsableArguments {
             options.keepsPast = keepsPast
             let reader = try await Ledger.open(at: path, options: options)
             let head = reader.log.head.rawValue
-            let isCurrent = try await reader.views().allSatisfy { !$0.isStale && $0.checkpoint == head }
+            let isCurrent = try await reader.views().allSatisfy { $0.isPinned || !$0.isStale && $0.checkpoint == head }
             if isCurrent { return reader }
             try await reader.close()
             return try await openUpToDate()

@@ -1,7 +1,7 @@
 import Foundation
 
 /// One value of a row, as exact as the row has it.
-enum CellValue: Equatable {
+enum CellValue: Equatable, Sendable {
     case null
     case bool(Bool)
     case integer(Int64)
@@ -21,7 +21,7 @@ enum CellValue: Equatable {
     static func optional(_ text: String) -> CellValue { text.isEmpty ? .null : .text(text) }
 }
 
-struct CellMember: Equatable {
+struct CellMember: Equatable, Sendable {
     var name: String
     var value: CellValue
 }

@@ -33,6 +33,7 @@ public struct MeshLedgerCommand: AsyncParsableCommand {
             GatewaysCommand.self, MapReportsCommand.self, SensorsCommand.self, NodeHistoryCommand.self, HardwareCommand.self,
             RadiosCommand.self,
             ChannelsCommand.self, KeysCommand.self, StatsCommand.self, ViewCommand.self, QuarantineCommand.self,
+            SchemaCommand.self,
             RebuildCommand.self, SealCommand.self, CompactCommand.self, RetainCommand.self, LimitCommand.self, EraseCommand.self,
             VerifyCommand.self,
             SalvageCommand.self,

@@ -38,7 +38,12 @@ struct ViewRowsCommand: AsyncParsableCommand {
         try await ledger.reading(past) { ledger in
             guard let view else { return try await ViewListCommand.write(ledger, output) }
             guard let rows = ledger.rows(of: view) else {
-                throw CommandError(.noInput, "there is no view \(view); there are \(ledger.rowNames.joined(separator: ", "))")
+                let known = ledger.rowNames.joined(separator: ", ")
+                if ledger.viewNames.contains(view) {
+                    throw CommandError(
+                        .usage, "the view \(view) is an index without rows of its own, which `meshledger \(view)` asks")
+                }
+                throw CommandError(.noInput, "there is no view \(view); there are \(known)")
             }
             try write(rows, ledger)
         }

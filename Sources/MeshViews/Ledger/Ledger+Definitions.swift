@@ -27,12 +27,16 @@ extension Ledger {
     static func definitions(_ keyring: Keyring, _ options: LedgerOptions) -> [ViewDefinition] {
         let fingerprint = keyring.fingerprint.map { String($0, radix: 16) }.joined(separator: ".")
         func define<P: Projection>(
-            _ projection: P, _ rows: [any QueryRow.Type]
+            _ projection: P, _ rows: [any QueryRow.Type], _ versions: [SchemaVersion]? = nil,
+            makingState makeState: @escaping @Sendable (ViewStore) throws -> Void = { _ in }
         ) -> ViewDefinition where P.Batch == MeshBatch {
             ViewDefinition(
-                projection, rows: rows, keyring: fingerprint, clock: options.flushClock, policy: options.flushPolicy)
+                projection, rows: rows, versions: versions, makeState: makeState, keyring: fingerprint, clock: options.flushClock,
+                policy: options.flushPolicy)
         }
-        func define<View: LedgerView>(own view: View.Type) -> ViewDefinition { define(OwnProjection<View>(), [View.Row.self]) }
+        func define<View: LedgerView>(own view: View.Type) -> ViewDefinition {
+            define(OwnProjection<View>(), [View.Row.self], View.versions) { try RowTable<View.Row>(View.cap).makeState($0) }
+        }
         let rows = Dictionary(grouping: ViewRegistry.rows) { $0.view }
         return ViewRegistry.projections(options.caps).map { define($0, rows[$0.name] ?? []) }
             + options.views.map { define(own: $0) }
@@ -42,5 +46,17 @@ extension Ledger {
     static func check(_ options: LedgerOptions, _ path: String) throws(LedgerError) {
         var check = ViewCheck(path: path, taken: viewNames)
         for view in options.views { try check.check(view) }
+    }
+
+    /// What a reader refuses: rows of newer versions, or laid out otherwise than this program has them.
+    func checkServed() throws(LedgerError) {
+        for definition in definitions {
+            let folder = served.folder(definition.name)
+            guard let name = folder.current(), !folder.isPinned else { continue }
+            try definition.refuseNewer(folderName: name, path: path)
+            guard name.prefix(while: { $0 != "." }) == definition.recipe.identifier else { continue }
+            let stored = try? served.store(definition)?.schema()  // what cannot be read is told by whoever asks for its rows
+            try definition.checkLayout(stored, path: path)
+        }
     }
 }

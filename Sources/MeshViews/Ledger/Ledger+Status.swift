@@ -25,7 +25,12 @@ public struct ViewStatus: Sendable {
     /// Made before the last erasure, of events that were erased since.
     public var holdsErased = false
 
-    public var isStale: Bool { holdsErased || servedRecipe.map { $0.prefix { $0 != "." } != wantedRecipe } ?? true }
+    /// Whether one went back to an older recipe, which is served as it was until the view is rebuilt.
+    public var isPinned = false
+
+    public var isStale: Bool { !isPinned && isOfOtherRecipe }
+
+    private var isOfOtherRecipe: Bool { holdsErased || servedRecipe.map { $0.prefix { $0 != "." } != wantedRecipe } ?? true }
 }
 
 /// An event that a view put aside.
@@ -45,6 +50,7 @@ extension Ledger {
                 wantedRecipe: definition.recipe.identifier, checkpoint: 0, rows: [:], quarantined: 0, size: 0,
                 building: await buildProgress(of: definition.name))
             status.holdsErased = holdsErased
+            status.isPinned = served.folder(definition.name).isPinned
             if past != nil { status.servedRecipe = definition.recipe.identifier }
             let store = try isBuilt(definition) ? self.store(of: definition.name) : nil
             do throws(StorageError) {

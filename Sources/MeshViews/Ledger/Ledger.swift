@@ -51,7 +51,7 @@ public final class Ledger: Sendable {
         served = ServedViews(root: path + "/views", followsFolder: isReadOnly, excludesWriters: log.excludesWriters)
         engine = ViewEngine(
             log: log, served: served, erased: ErasedViews(ledger: path),
-            changesKept: options.changesKept)
+            changesKept: options.changesKept, held: options.heldViews)
         keys = Mutex(keyring)
         definitionsBox = Mutex(Self.definitions(keyring, options))
     }
@@ -98,7 +98,14 @@ public final class Ledger: Sendable {
             let ledger = Ledger(
                 path: path, log: log, keyring: try KeyFile.load(from: path), options: options, isReadOnly: isReadOnly,
                 removesFolder: false)
-            if !isReadOnly { try await ledger.start() }
+            do {
+                if isReadOnly { try ledger.checkServed() } else { try await ledger.start() }
+            } catch {
+                // Whoever mends what is refused opens it again in this process.
+                ledger.served.close()
+                await log.close()
+                throw error
+            }
             return ledger
         } catch {
             throw LedgerError(error, path: path)
@@ -228,22 +235,6 @@ public final class Ledger: Sendable {
         guard !isReadOnly else { throw readOnlyError }
         do {
             try await engine.flush()
-        } catch {
-            throw LedgerError(error, path: path)
-        }
-    }
-
-    /// Builds views again from the first event, beside the ones that answer meanwhile.
-    /// - Parameter names: nil for all.
-    public func rebuild(
-        _ names: [String]? = nil, progress: (@Sendable (FoldProgress) -> Void)? = nil
-    ) async throws(LedgerError) {
-        guard !isReadOnly else { throw readOnlyError }
-        let chosen = try names.map { (names) throws(LedgerError) in try names.map(definition) } ?? definitions
-        do {
-            try await gate.run {
-                try await engine.rebuild(chosen, of: definitions, keyring: keyring, progress: progress)
-            }
         } catch {
             throw LedgerError(error, path: path)
         }

@@ -33,6 +33,8 @@ public struct LedgerOptions: Sendable {
     public var keepsPast: Bool?
     /// In events: how far apart these states are, at least.
     public var pastDistance: UInt64 = 1 << 18
+    /// Views that are not built by themselves though their recipe has changed: their old rows answer until `rebuild`.
+    public var heldViews: Set<String> = []
 
     public init(
         access: Access = .readWrite, log: EventLogOptions = EventLogOptions(), flushClock: any LedgerClock = MonotonicClock(),

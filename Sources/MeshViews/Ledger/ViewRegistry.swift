@@ -24,7 +24,8 @@ enum ViewRegistry {
     /// The rows of the views, by which generic queries read them: of each view first those that are called as it is.
     static let rows: [any QueryRow.Type] = [
         NodeRow.self, PositionRow.self, TelemetryRow.self, MessageRow.self, WaypointRow.self, TraceRouteRow.self, LinkRow.self,
-        GatewayRow.self, MapReportRow.self, SensorRow.self, NodeChangeRow.self, RadioRow.self, ChannelRow.self, GatewayNodeRow.self,
+        GatewayRow.self, MapReportRow.self, SensorRow.self, NodeChangeRow.self, RadioRow.self, ChannelRow.self,
+        GatewayNodeRow.self,
         HardwareRow.self,
     ]
 }

@@ -7,8 +7,9 @@ import ViewQuery
 ///
 /// A cap acts change by change, so the rows are the same whenever they were flushed.
 struct RowTable<Row: StoredRow>: Sendable {
-    static var ages: String { "ages" }
-    static var counts: String { "counts" }
+    // No view can be called so.
+    static var ages: String { "rows.ages" }
+    static var counts: String { "rows.counts" }
 
     private struct Entry {
         /// As it is now; nil where it is gone.
@@ -17,8 +18,8 @@ struct RowTable<Row: StoredRow>: Sendable {
         let committed: UInt64?
     }
 
-    private let cap: RowCap<Row>
-    private let prefixLength: Int
+    let cap: RowCap<Row>
+    let prefixLength: Int
     private var entries: [[UInt8]: Entry] = [:]
     private var groups: [[UInt8]: RowGroup] = [:]
 

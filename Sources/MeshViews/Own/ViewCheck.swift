@@ -6,8 +6,8 @@ struct ViewCheck {
     private let path: String
     private var names: Set<String>
 
-    /// Words that `meshledger view` takes for something else.
-    private static let reserved: Set<String> = ["list", "digest", "erased"]
+    /// Words that `meshledger view` takes for something else, and names of a file's other tables.
+    private static let reserved: Set<String> = ["list", "digest", "rows", "erased", "meta", "quarantine", "changes"]
 
     init(path: String, taken: [String]) {
         self.path = path
@@ -20,7 +20,7 @@ struct ViewCheck {
         let isPlain = name.utf8.allSatisfy { (0x61...0x7a).contains($0) || (0x30...0x39).contains($0) || $0 == 0x2d }
         guard isPlain, !name.isEmpty, name.utf8.count <= 64, !Self.reserved.contains(name) else {
             throw refusal(
-                name, "its name is not 1 to 64 small letters, digits and hyphens, or is one that `meshledger view` takes")
+                name, "its name is not 1 to 64 small letters, digits and hyphens, or is one that stands for something else")
         }
         guard names.insert(name).inserted else { throw refusal(name, "there is another view of that name") }
         guard View.Row.table == name else { throw refusal(name, "its table is not called as the view is") }

@@ -1,0 +1,89 @@
+import MeshViews
+import Projections
+import ProtobufWire
+import Synchronization
+import ViewQuery
+
+/// A row that a rebuilt view would not have as it is, ready to be printed.
+struct DifferentRow: Sendable {
+    let sign: String
+    let table: String
+    let key: CellValue
+    /// The columns that differ; of rows that only one side has, all.
+    let columns: [(name: String, before: CellValue, after: CellValue)]
+
+    init(_ difference: RowDifference, of rows: (any QueryRow.Type)?) {
+        sign = difference.old == nil ? "+" : difference.new == nil ? "-" : "~"
+        table = difference.table
+        (key, columns) = rows.map { Self.parts(difference, $0) } ?? (.text(Self.hexadecimal(difference.key)), [])
+    }
+
+    private static func parts<Row: QueryRow>(
+        _ difference: RowDifference, _ rows: Row.Type
+    ) -> (CellValue, [(name: String, before: CellValue, after: CellValue)]) {
+        let (key, nothing) = (difference.key, [UInt8]())
+        let (oldValue, newValue) = (difference.old ?? nothing, difference.new ?? nothing)
+        let old = difference.old == nil ? nil : Row(key: key.rawSpan, value: oldValue.rawSpan)
+        let new = difference.new == nil ? nil : Row(key: key.rawSpan, value: newValue.rawSpan)
+        guard let row = new ?? old else { return (.text(hexadecimal(key)), []) }
+        func cell(_ column: RowColumn<Row>, _ row: Row?) -> CellValue {
+            row.map { GenericCell.value(column.value(in: $0), column.kind) } ?? .null
+        }
+        let members = Row.columns.filter(\.isKey).map {
+            CellMember(name: GenericCell.name($0.name), value: cell($0, row))
+        }
+        let changed = Row.columns.filter { !$0.isKey }
+            .map { (name: GenericCell.name($0.name), before: cell($0, old), after: cell($0, new)) }
+            .filter { $0.before != $0.after }
+        return (.object(members), changed)
+    }
+
+    private static func hexadecimal(_ key: [UInt8]) -> String {
+        key.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    }
+
+    static var columns: [Column<DifferentRow>] {
+        [
+            Column("change", heading: "") { .text($0.sign) },
+            Column("view") { .text($0.table) },
+            Column("key", shown: { shown($0.key) }) { $0.key },
+            Column(
+                "columns", canCut: true, shown: { row in row.columns.map { Self.shown($0, row.sign) }.joined(separator: ", ") }
+            ) {
+                .object(
+                    $0.columns.map {
+                        CellMember(
+                            name: $0.name,
+                            value: .object([
+                                CellMember(name: "before", value: $0.before), CellMember(name: "after", value: $0.after),
+                            ]))
+                    })
+            },
+        ]
+    }
+
+    private static func shown(_ key: CellValue) -> String {
+        guard case .object(let members) = key else { return key.plain }
+        return members.map { "\($0.name)=\($0.value.plain)" }.joined(separator: " ")
+    }
+
+    private static func shown(_ column: (name: String, before: CellValue, after: CellValue), _ sign: String) -> String {
+        switch sign {
+        case "+": "\(column.name) \(column.after.plain)"
+        case "-": "\(column.name) \(column.before.plain)"
+        default: "\(column.name) \(column.before.plain) → \(column.after.plain)"
+        }
+    }
+}
+
+/// Prints rows that come from the thread of a view.
+///
+/// Synchronization: the mutex.
+final class RowPrinter<Row: Sendable>: Sendable {
+    private let writer: Mutex<RowWriter<Row>>
+
+    init(_ writer: sending RowWriter<Row>) { self.writer = Mutex(writer) }
+
+    func write(_ row: Row) { writer.withLock { $0.write(row) } }
+    func finish(emptyNote: String) { writer.withLock { $0.finish(emptyNote: emptyNote) } }
+}

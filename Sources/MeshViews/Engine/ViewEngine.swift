@@ -1,0 +1,162 @@
+import EventLog
+import Foundation
+import LMDB
+import Logging
+import Meshtastic
+import Projections
+
+/// Keeps the views of a ledger that is open for writing: follows the log, and rebuilds what is stale beside what is served.
+actor ViewEngine {
+    struct Build {
+        var pipeline: FoldPipeline<MeshStage>
+        var stage: MeshStage
+        var members: [Member]
+        var replacesLive: Bool
+    }
+
+    struct Member {
+        var definition: ViewDefinition
+        var store: ViewStore
+        var folderName: String
+    }
+
+    let log: EventLog
+    let served: ServedViews
+    let baselines: ViewBaselines
+    let erased: ErasedViews
+    /// How many of the last changes each view keeps.
+    let changesKept: Int
+    /// Views that are not built by themselves though they are stale.
+    let held: Set<String>
+    /// Views whose old recipe stays beside the new one when that is swapped in.
+    var keeping: Set<String> = []
+    /// Under way while events are erased and no view is kept.
+    var erasure: Task<ErasureReport, any Error>?
+    let logger = Logger(label: "meshledger.views")
+    var live: FoldPipeline<MeshStage>?
+    var liveMembers: [Member] = []
+    /// How the live views' events are decoded.
+    var stage: MeshStage?
+    var build: Build?
+    var buildTask: Task<Void, any Error>?
+    var buildProgress: FoldProgress?
+    /// Whether a build was stopped for another one that has not begun.
+    var isRestarting = false
+    var isClosed = false
+    private(set) var failures: (count: UInt64, last: String?) = (0, nil)
+
+    init(log: EventLog, served: ServedViews, erased: ErasedViews, changesKept: Int, held: Set<String>) {
+        self.held = held
+        self.changesKept = changesKept
+        self.log = log
+        self.served = served
+        self.erased = erased
+        baselines = ViewBaselines(log: log)
+    }
+
+    /// Folds what the log has beyond the views. Called for every commit of the log.
+    func follow() async {
+        guard !isClosed else { return }
+        do {
+            try await foldLive(nil)
+            failures.last = nil
+        } catch {
+            failures = (failures.count + 1, "\(error)")
+            // Tried again with the next commit; whoever needs the views up to date is told by what `catchUp` and `flush` throw.
+            logger.notice("the views cannot follow the log: \(error)")
+        }
+    }
+
+    /// A fold that ends because a rebuilt view took over goes on with that.
+    func foldLive(_ progress: (@Sendable (FoldProgress) -> Void)?) async throws {
+        while let pipeline = live {
+            if await pipeline.hasFailed {
+                try await beginAgain(pipeline)
+                continue
+            }
+            do {
+                return try await pipeline.fold(through: log.head.rawValue, progress: progress)
+            } catch {
+                if live === pipeline { throw error }
+            }
+        }
+    }
+
+    /// After a failure (a full disk, say) the live views go on from what they had committed.
+    func beginAgain(_ failed: FoldPipeline<MeshStage>) async throws {
+        await failed.stop()
+        guard let stage, live === failed else { return }
+        let fresh = try await pipeline(liveMembers, stage)
+        await record(fresh)
+        // Somebody else may have begun again meanwhile, or a rebuilt view have taken over.
+        if live === failed { live = fresh }
+    }
+
+    /// Waits until every view has folded the whole log, and commits it.
+    func settle(_ progress: (@Sendable (FoldProgress) -> Void)?) async throws {
+        try await waitForBuild(progress)
+        try await foldLive(progress)
+        try await live?.flush(.request)
+    }
+
+    /// A build that was stopped because another takes its place, after an erasure or with other keys, is not the end.
+    func waitForBuild(_ progress: (@Sendable (FoldProgress) -> Void)?) async throws {
+        while true {
+            while let erasure { _ = try? await erasure.value }  // it was told to whoever asked for it
+            guard let task = buildTask else {
+                guard isRestarting else { return }
+                try await Task.sleep(for: .milliseconds(1))
+                continue
+            }
+            let reporter = progress.map { report in Task { await self.report(report) } }
+            let result = await task.result
+            reporter?.cancel()
+            guard task.isCancelled else {
+                if buildTask == task { buildTask = nil }  // else somebody has begun another meanwhile
+                return try result.get()
+            }
+            guard !isClosed else { throw LedgerError(.closed, path: log.path, "\(log.path): it has been closed; open it again") }
+            if buildTask == task { try await Task.sleep(for: .milliseconds(1)) }  // whoever stopped it takes it away
+        }
+    }
+
+    /// Commits what is appended to the views that answer now. Waits for a build only where there are none yet.
+    func flush() async throws {
+        guard live != nil else { return try await settle(nil) }
+        try await foldLive(nil)
+        try await live?.flush(.request)
+    }
+
+    func report(_ progress: @Sendable (FoldProgress) -> Void) async {
+        while !Task.isCancelled && build != nil {
+            if let buildProgress { progress(buildProgress) }
+            do {
+                try await Task.sleep(for: .milliseconds(100))
+            } catch {
+                return  // cancelled: the build is done
+            }
+        }
+    }
+
+    func progress(of view: String) -> Double? {
+        guard let build, build.members.contains(where: { $0.definition.name == view }) else { return nil }
+        return buildProgress?.fraction ?? 0
+    }
+
+    func statistics() async -> [String: ProjectorStatistics] {
+        var all: [String: ProjectorStatistics] = [:]
+        for folder in await live?.projectors ?? [] { all[folder.viewName] = await folder.statistics() }
+        return all
+    }
+
+    func close() async throws {
+        guard !isClosed else { return }
+        while let erasure { _ = try? await erasure.value }  // it was told to whoever asked for it
+        isClosed = true
+        defer { for member in liveMembers { member.store.close() } }
+        try await cancelBuild()
+        try await foldLive(nil)
+        try await live?.flush(.close)
+        await live?.stop()
+    }
+}

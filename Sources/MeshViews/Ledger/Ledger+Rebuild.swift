@@ -1,0 +1,57 @@
+public import Projections
+import Synchronization
+
+extension Ledger {
+    /// Builds views again from the first event, beside the ones that answer meanwhile.
+    ///
+    /// - Parameters:
+    ///   - names: nil for all.
+    ///   - keepsOld: whether the old rows stay beside the new ones, so that `goBack` can serve them again.
+    public func rebuild(
+        _ names: [String]? = nil, keepsOld: Bool = false, progress: (@Sendable (FoldProgress) -> Void)? = nil
+    ) async throws(LedgerError) {
+        guard !isReadOnly else { throw readOnlyError }
+        let chosen = try names.map { (names) throws(LedgerError) in try names.map(definition) } ?? definitions
+        do {
+            try await gate.run {
+                try await engine.rebuild(chosen, of: definitions, keyring: keyring, keepsOld: keepsOld, progress: progress)
+            }
+        } catch {
+            throw LedgerError(error, path: path)
+        }
+    }
+
+    /// Folds a view anew, and tells where the rows differ from those that answer: what a new version, another cap or other keys would change, before
+    /// it does. Nothing is swapped in. A view that the opening would begin to build is held back with `LedgerOptions.heldViews`.
+    ///
+    /// - Parameter body: given each row that differs, in the order of the keys; ends the comparison by returning false.
+    /// - Throws: `.notBuilt` where there are no rows to compare with.
+    public func compareRebuilt(
+        _ name: String, progress: (@Sendable (FoldProgress) -> Void)? = nil,
+        _ body: @escaping @Sendable (RowDifference) throws -> Bool
+    ) async throws(LedgerError) {
+        guard !isReadOnly else { throw readOnlyError }
+        let definition = try definition(name)
+        do {
+            try await gate.run {
+                try await engine.compare(definition, keyring: keyring, progress: progress, body)
+            }
+        } catch {
+            throw LedgerError(error, path: path)
+        }
+    }
+
+    /// Serves the rows again that the last `rebuild(keepsOld: true)` replaced, as they were left: they do not follow the log. Lasts until the view is
+    /// rebuilt; a second call serves the new ones again.
+    ///
+    /// - Throws: `.missing` where none were kept.
+    public func goBack(_ name: String) async throws(LedgerError) {
+        guard !isReadOnly else { throw readOnlyError }
+        let definition = try definition(name)
+        do {
+            try await gate.run { try await engine.goBack(definition) }
+        } catch {
+            throw LedgerError(error, path: path)
+        }
+    }
+}

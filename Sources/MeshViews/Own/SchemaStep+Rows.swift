@@ -1,0 +1,65 @@
+import LMDB
+public import Projections
+import ProtobufWire
+public import ViewQuery
+
+extension SchemaStep {
+    /// Makes each row anew of the old one.
+    ///
+    /// ```swift
+    /// SchemaVersion(3, .custom(PortUseV2.self, to: PortUse.self) { old in PortUse(node: old.node, megabytes: Double(old.bytes) / 1e6) })
+    /// ```
+    /// It is done when the ledger is opened for writing, in batches, into a file of its own; the old rows answer until it is done, and stay where
+    /// anything throws. A process that is killed goes on where it was.
+    ///
+    /// - Parameters:
+    ///   - will: called with the old rows before the first new one is made.
+    ///   - did: called with the new rows before they are served.
+    ///   - row: the new row, nil where it goes.
+    public static func custom<Old: StoredRow, New: StoredRow>(
+        _ old: Old.Type, to new: New.Type, will: @escaping @Sendable (StepRows<Old>) throws -> Void = { _ in },
+        did: @escaping @Sendable (StepRows<New>) throws -> Void = { _ in }, row: @escaping @Sendable (Old) throws -> New?
+    ) -> SchemaStep {
+        .custom(
+            CustomStep(
+                will: { try will(StepRows($0)) },
+                row: { key, value in
+                    guard let old = Old(key: key.rawSpan, value: value.rawSpan) else { throw StepError.unreadable(Old.view) }
+                    return try row(old).map { ($0.key, $0.value) }
+                },
+                did: { try did(StepRows($0)) }))
+    }
+}
+
+/// The rows before or after a custom step.
+public struct StepRows<Row: StoredRow> {
+    private let store: ViewStore
+
+    init(_ store: ViewStore) { self.store = store }
+
+    /// How many there are.
+    public var count: Int {
+        get throws { try store.environment.beginRead().count(store.table(Row.table)) }
+    }
+
+    /// Visits all rows in the order of their keys.
+    public func forEach(_ body: (Row) throws -> Void) throws {
+        let transaction = try store.environment.beginRead()
+        var cursor = try transaction.cursor(store.table(Row.table))
+        while try cursor.next() {
+            guard let row = Row(key: cursor.key, value: cursor.value) else { throw StepError.unreadable(Row.view) }
+            try body(row)
+        }
+    }
+}
+
+/// Why a custom step stopped by itself.
+public enum StepError: Error, Sendable, CustomStringConvertible {
+    case unreadable(String)
+
+    public var description: String {
+        switch self {
+        case .unreadable(let view): "a row of \(view) cannot be read as the older version's"
+        }
+    }
+}

@@ -1,0 +1,66 @@
+import Foundation
+
+/// Recipes that stay beside the one that is served, so that one can go back: `kept` names them, a line for each; `pinned` is there while one of
+/// them is served though the program asks for another.
+extension ViewFolder {
+    private var keptFile: String { path + "/kept" }
+    private var pinFile: String { path + "/pinned" }
+
+    /// The last one kept comes last.
+    public func kept() -> [String] {
+        guard let data = FileManager.default.contents(atPath: keptFile) else { return [] }
+        return String(decoding: data, as: UTF8.self).split(separator: "\n").map(String.init)
+            .filter { !$0.contains("/") && FileManager.default.fileExists(atPath: store($0)) }
+    }
+
+    public func setKept(_ identifiers: [String]) throws(ViewFolderError) {
+        try write(identifiers.map { $0 + "\n" }.joined(), to: keptFile)
+    }
+
+    public var isPinned: Bool { FileManager.default.fileExists(atPath: pinFile) }
+
+    public func setPinned(_ isPinned: Bool) throws(ViewFolderError) {
+        if isPinned { return try write("", to: pinFile) }
+        guard self.isPinned else { return }
+        guard unsafe unlink(pinFile) == 0 else { throw ViewFolderError.last(pinFile) }
+    }
+
+    private func write(_ text: String, to file: String) throws(ViewFolderError) {
+        do {
+            try Data(text.utf8).write(to: URL(fileURLWithPath: file), options: .atomic)
+        } catch {
+            throw ViewFolderError(path: file, reason: "\(error)")
+        }
+    }
+
+    // MARK: Names
+
+    /// Another name for a recipe's folder: a lightweight step leaves the rows where they are.
+    public func alias(_ identifier: String, to other: String) throws(ViewFolderError) {
+        guard !FileManager.default.fileExists(atPath: store(identifier)) else { return }
+        let target = target(of: other)
+        guard unsafe symlink(target, store(identifier)) == 0 else { throw ViewFolderError.last(store(identifier)) }
+    }
+
+    /// The folder's own name, behind other names of it.
+    private func target(of identifier: String) -> String {
+        var name = identifier
+        for _ in 0..<64 {
+            guard let next = try? FileManager.default.destinationOfSymbolicLink(atPath: store(name)) else { return name }  // no link
+            name = next
+        }
+        return name
+    }
+
+    /// Removes all recipes but this one and those that are kept.
+    public func removeOthers(than identifier: String) throws(ViewFolderError) {
+        let names = [identifier] + kept().filter { $0 != identifier }
+        let stays = Set(names + names.map { target(of: $0) })
+        for name in recipes() where !stays.contains(name) { try remove(name) }
+    }
+
+    /// The version in a folder's name.
+    public static func version(of identifier: String) -> UInt32? {
+        identifier.hasPrefix("v") ? UInt32(identifier.dropFirst().prefix { $0 != "-" }) : nil
+    }
+}
