@@ -22,11 +22,13 @@ struct KilledProcesses {
         #expect(text.contains("acknowledged appends"))
     }
 
-    @Test(.timeLimit(.minutes(15)))
-    func `M25: a rebuild is killed at every batch and goes on; readers see the whole old or the whole new view`() throws {
+    @Test(.timeLimit(.minutes(15)), arguments: ["rebuild", "step"])
+    func `M25: a rebuild and a custom step are killed at every batch and go on; readers see the whole old or the whole new view`(
+        work: String
+    ) throws {
         let process = Process()
         process.executableURL = try BuiltProgram.url("damagelab")
-        process.arguments = ["rebuild-kills", "work=rebuild"]
+        process.arguments = ["rebuild-kills", "work=\(work)"]
         let output = Pipe.ofOneChild()
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = output
