@@ -67,6 +67,10 @@ let package = Package(
         .target(
             name: "FuzzKit", dependencies: ["MeshViews", "Meshtastic", "EventLog", "MeshCrypto", "ProtobufWire", "TestKit"],
             path: "Tests/FuzzKit", swiftSettings: settings),
+        .target(
+            name: "QueryKit", dependencies: ["MeshLedger", "ViewQuery", "MeshSimulator", "TestKit"], path: "Tests/QueryKit",
+            swiftSettings: settings),
+        .executableTarget(name: "querylab", dependencies: ["QueryKit"], path: "Tests/QueryLab", swiftSettings: settings),
         .executableTarget(
             name: "meshfuzz", dependencies: ["FuzzKit", "Meshtastic"], path: "Tests/Fuzz", swiftSettings: settings),
         .executableTarget(
@@ -88,8 +92,7 @@ let package = Package(
             "MeshViewsTests",
             [
                 "MeshLedger", "MeshViews", "ViewQuery", "Projections", "Meshtastic", "EventLog", "LMDB", "ProtobufWire",
-                "MeshSimulator",
-                "MeshCrypto", "FuzzKit",
+                "MeshSimulator", "MeshCrypto", "FuzzKit", "QueryKit", logging,
             ]),
         tests("MeshSimulatorTests", ["MeshSimulator", "Meshtastic", "MeshCrypto", "ProtobufWire"]),
         tests(

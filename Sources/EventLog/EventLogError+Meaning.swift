@@ -66,6 +66,8 @@ extension EventLogError: CustomStringConvertible {
             "the consumer's position does not fit this log; remove the consumer with `meshledger consumers remove` or correct the sequence"
         case .storage: "the store failed"
         case .readerGone: "whoever read the output has ended"
+        case .mutationDuringEnumeration:
+            "nothing may be appended while rows are enumerated, and nothing was; append afterwards, or allow mutations where you enumerate"
         }
     }
 }

@@ -74,6 +74,8 @@ public struct EventLogError: Error, Sendable {
         case storage
         /// Whoever read what was written has ended.
         case readerGone
+        /// An append from within an enumeration that does not allow it: nothing was stored.
+        case mutationDuringEnumeration
     }
 
     public let code: Code

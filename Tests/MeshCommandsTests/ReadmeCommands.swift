@@ -8,6 +8,7 @@ struct ReadmeCommands {
         "model": ["steps=100", "length=100"], "tamper": ["count=2"], "crash-images": ["scenarios=1", "images=20", "appends=3"],
         "failing-calls": ["runs=2"], "kill9": ["kills=2"], "bitrot": ["bits=4", "bytes=65536", "reports=0"],
         "read-ledger": ["--checkpoint", "Tests/Fixtures/format-2/mesh.ledger"], "memory": ["--events", "20000"],
+        "queries": ["200"],
     ]
 
     @Test(.timeLimit(.minutes(15)))
@@ -24,7 +25,10 @@ struct ReadmeCommands {
             if tool == "memory" { process.arguments? += ["--program", try BuiltProgram.url().path] }
             process.currentDirectoryURL = PackageRoot.url
             process.environment = ProcessInfo.processInfo.environment
-                .merging(["MESHLEDGER_DAMAGELAB": try BuiltProgram.url("damagelab").path]) { $1 }
+                .merging([
+                    "MESHLEDGER_DAMAGELAB": try BuiltProgram.url("damagelab").path,
+                    "MESHLEDGER_QUERYLAB": try BuiltProgram.url("querylab").path,
+                ]) { $1 }
             let output = Pipe.ofOneChild()
             process.standardInput = FileHandle.nullDevice
             process.standardOutput = output

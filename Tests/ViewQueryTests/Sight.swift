@@ -54,9 +54,9 @@ struct Sight: QueryRow, Equatable {
         return rows.values.sorted { $0.key.lexicographicallyPrecedes($1.key) }
     }
 
-    static func store(_ folder: TemporaryFolder, _ rows: [Sight]) throws -> ViewStore {
+    static func store(_ folder: TemporaryFolder, _ rows: [Sight], name: String = "sights") throws -> ViewStore {
         let store = try ViewStore.open(
-            at: folder.path + "/sights", recipe: Recipe(view: "sights", version: 1, policy: "", keyring: ""), tables: [table],
+            at: folder.path + "/" + name, recipe: Recipe(view: "sights", version: 1, policy: "", keyring: ""), tables: [table],
             access: .readWrite)
         try store.environment.write { (transaction) throws(StorageError) in
             for row in rows { try transaction.put(store.table(table), key: row.key.rawSpan, value: row.value.rawSpan) }

@@ -13,6 +13,16 @@ struct AppendRequest: Sendable {
         case batch(EventBatch)
         case source(String)
         case cut(LogCut)
+
+        /// Whether it adds events; an append of none only waits.
+        var isMutation: Bool {
+            switch self {
+            case .one, .cut: true
+            case .many(let events): !events.isEmpty
+            case .batch(let batch): batch.count > 0
+            case .source: false
+            }
+        }
     }
 
     /// Safe: each request is completed exactly once.

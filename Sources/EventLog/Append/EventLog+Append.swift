@@ -13,6 +13,7 @@ extension EventLog {
     public func append(_ event: NewEvent) async throws(EventLogError) -> EventSequence {
         if isReadOnly { throw EventLogError(.readOnly, path: path) }
         if event.isOfLog { throw ownEvent }
+        if AppendGuard.isActive { throw EventLogError(.mutationDuringEnumeration, path: path) }
         guard event.payload.count <= AppendLane.largestCopy else { return try await appendLarge(event) }
         let header = RecordHeader(event)
         do {
@@ -150,6 +151,7 @@ extension EventLog {
 
     private func checkSize(of work: AppendRequest.Work) throws(EventLogError) {
         if isReadOnly { throw EventLogError(.readOnly, path: path) }
+        if work.isMutation, AppendGuard.isActive { throw EventLogError(.mutationDuringEnumeration, path: path) }
         switch work {
         case .one, .source, .cut: return
         case .many(let events):

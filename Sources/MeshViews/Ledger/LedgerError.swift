@@ -38,6 +38,10 @@ public struct LedgerError: Error, Sendable, CustomStringConvertible {
         case unversionedChange
         /// A newer version of the view, which this program does not know. Nothing was touched.
         case newerThanCode
+        /// An append from within an enumeration that does not allow it.
+        case mutationDuringEnumeration
+        /// A snapshot that was read from for longer than it may be, or after it had ended.
+        case snapshotExpired
         case storage
     }
 
@@ -79,6 +83,7 @@ public struct LedgerError: Error, Sendable, CustomStringConvertible {
             case .sizeLimitReached, .diskFull: .full
             case .closed: .closed
             case .notErasable: .notErasable
+            case .mutationDuringEnumeration: .mutationDuringEnumeration
             default: .storage
             }
         self.init(code, path: error.path, "\(error)", holder: error.holder, underlying: error)

@@ -1,4 +1,5 @@
 public import EventLog
+public import Logging
 public import Projections
 
 /// How a ledger is opened.
@@ -24,6 +25,8 @@ public struct LedgerOptions: Sendable {
     public var isControllable: Bool
     /// How often a writer applies the retention policy that the ledger keeps, if it keeps one.
     public var retentionPeriod = Duration.seconds(3_600)
+    /// Where reads that answer with nothing instead of an error (`fetchOrEmpty`) say what went wrong.
+    public var logger = Logger(label: "meshledger.queries")
     /// How many of its last changes each view keeps for those who follow them.
     public var changesKept = 100_000
     /// Views of one's own, beside the ledger's.

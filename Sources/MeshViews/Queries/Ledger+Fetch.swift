@@ -1,13 +1,36 @@
+import Foundation
 import LMDB
+import Logging
 import Projections
 public import ViewQuery
+
+/// Which state of a view a query reads.
+public enum ReadConsistency: Sendable {
+    /// What was committed last. Views commit by themselves: see `FlushPolicy`.
+    case committed
+    /// Everything that was appended before the query: views are flushed first. A ledger that is open for reading only has no say over the process
+    /// that writes, and reads what that has committed.
+    case latest
+}
 
 extension Ledger {
     /// The rows that the descriptor asks for, read in one consistent view of them.
     ///
+    /// ```swift
+    /// let since: UInt32 = 1_790_000_000
+    /// let rows = try ledger.fetch(FetchDescriptor<PositionRow>(predicate: #Predicate { $0.node == 0x7efe_ee00 && $0.time >= since }))
+    /// ```
     /// - Throws: `.query` where the predicate cannot be evaluated, has no value for a row, or would need a scan that the descriptor refuses.
     public func fetch<Row: QueryRow>(_ descriptor: FetchDescriptor<Row>) throws(LedgerError) -> [Row] {
         try answering(descriptor) { run, store in try run.rows(in: store) }
+    }
+
+    /// The same; `.latest` has everything seen that was appended before.
+    public func fetch<Row: QueryRow>(
+        _ descriptor: FetchDescriptor<Row>, _ consistency: ReadConsistency
+    ) async throws(LedgerError) -> [Row] {
+        try await prepare(consistency)
+        return try fetch(descriptor)
     }
 
     /// How many rows `fetch` would give. Where the predicate is about the row's key only, no row is decoded.
@@ -27,20 +50,96 @@ extension Ledger {
         try answering(descriptor) { run, store in try run.page(in: store) }
     }
 
+    /// The same; `.latest` has everything seen that was appended before.
+    public func fetchCount<Row: QueryRow>(
+        _ descriptor: FetchDescriptor<Row>, _ consistency: ReadConsistency
+    ) async throws(LedgerError) -> Int {
+        try await prepare(consistency)
+        return try fetchCount(descriptor)
+    }
+
+    /// What names the rows that `fetch` would give, in the same order. Where the predicate is about the row's key only, no row is decoded.
+    public func fetchIdentifiers<Row: QueryRow>(
+        _ descriptor: FetchDescriptor<Row>
+    ) throws(LedgerError) -> [RowIdentifier<Row>] {
+        try answering(descriptor) { run, store in try run.identifiers(in: store) }
+    }
+
+    /// The first of the rows that `fetch` would give, nil where there is none.
+    public func fetchFirst<Row: QueryRow>(_ descriptor: FetchDescriptor<Row>) throws(LedgerError) -> Row? {
+        var one = descriptor
+        one.fetchLimit = min(1, descriptor.fetchLimit ?? 1)
+        return try fetch(one).first
+    }
+
+    /// The row of this name, nil where it is gone.
+    public func row<Row: QueryRow>(_ identifier: RowIdentifier<Row>) throws(LedgerError) -> Row? {
+        try answering(FetchDescriptor<Row>()) { run, store in
+            let transaction = try store.environment.beginRead()
+            return try run.row(identifier, in: store, transaction)
+        }
+    }
+
+    /// The values of a property that the rows have, each once, in the order of the first rows that have them. Memory grows with the values.
+    public func fetchDistinct<Row: QueryRow, Value: Hashable & Sendable>(
+        _ property: any KeyPath<Row, Value> & Sendable, of descriptor: FetchDescriptor<Row> = FetchDescriptor()
+    ) throws(LedgerError) -> [Value] {
+        let value = Row.getter(property)
+        return try answering(descriptor) { run, store in
+            try run.distinct(in: store, store.environment.beginRead()) { value($0) }
+        }
+    }
+
     /// How the query is answered: by ranges of keys or a scan, and what is done with each row.
     public func explain<Row: QueryRow>(_ descriptor: FetchDescriptor<Row>) throws(LedgerError) -> QueryExplanation {
         do {
             return try QueryRun(descriptor).explanation
         } catch {
-            throw LedgerError(.query, path: path, error.description, underlying: error)
+            throw queryError(error)
         }
     }
 
-    private func answering<Row: QueryRow, Result>(
+    // MARK: For screens that show nothing rather than an error
+
+    /// What `fetch` gives; an error is logged with the name of what was being done, and there are no rows.
+    public func fetchOrEmpty<Row: QueryRow>(_ operation: String, _ descriptor: FetchDescriptor<Row>) -> [Row] {
+        orElse(operation, []) { () throws(LedgerError) in try fetch(descriptor) }
+    }
+
+    /// What `fetchCount` gives; an error is logged with the name of what was being done, and the count is 0.
+    public func fetchCountOrZero<Row: QueryRow>(_ operation: String, _ descriptor: FetchDescriptor<Row>) -> Int {
+        orElse(operation, 0) { () throws(LedgerError) in try fetchCount(descriptor) }
+    }
+
+    private func orElse<Result>(_ operation: String, _ other: Result, _ body: () throws(LedgerError) -> Result) -> Result {
+        do throws(LedgerError) {
+            return try body()
+        } catch {
+            options.logger.error("\(operation): \(error.description)")
+            return other
+        }
+    }
+
+    // MARK: Running
+
+    func prepare(_ consistency: ReadConsistency) async throws(LedgerError) {
+        if consistency == .latest, !isReadOnly { try await flush() }
+    }
+
+    func answering<Row: QueryRow, Result>(
         _ descriptor: FetchDescriptor<Row>, _ body: (QueryRun<Row>, ViewStore) throws -> Result
     ) throws(LedgerError) -> Result {
         do {
-            return try body(QueryRun(descriptor), store(of: Row.view))
+            let run = try QueryRun(descriptor)
+            let store = try store(of: Row.view)
+            do {
+                return try body(run, store)
+            } catch let error as StorageError where error.code == .closed {
+                // Another one may just have been swapped in.
+                let current = try self.store(of: Row.view)
+                guard current !== store else { throw error }
+                return try body(run, current)
+            }
         } catch {
             throw queryError(error)
         }

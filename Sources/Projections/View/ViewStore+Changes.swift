@@ -19,7 +19,7 @@ extension ViewStore {
     /// The last change; of feed 0 where the view has none.
     public func changePosition() throws(StorageError) -> ChangePosition { try changePosition(in: environment.beginRead()) }
 
-    private func changePosition<Transaction: TransactionReading & ~Copyable>(
+    package func changePosition<Transaction: TransactionReading & ~Copyable>(
         in transaction: borrowing Transaction
     ) throws(StorageError) -> ChangePosition {
         ChangePosition(

@@ -41,29 +41,3 @@ where RangeExpression: CompiledExpression, Element: CompiledExpression {
         }
     }
 }
-
-extension PredicateExpressions.ClosedRange: CompiledExpression where LHS: CompiledExpression, RHS: CompiledExpression {
-    func compiled<Row>(_ compilation: Compilation<Row>) throws(QueryError) -> (borrowing Row) throws(QueryError) -> Output {
-        let (lower, upper) = (try lower.compiled(compilation), try upper.compiled(compilation))
-        return { row throws(QueryError) in
-            let (low, high) = (try lower(row), try upper(row))
-            guard low <= high else { throw endsEarly(low, high) }
-            return low...high
-        }
-    }
-}
-
-extension PredicateExpressions.Range: CompiledExpression where LHS: CompiledExpression, RHS: CompiledExpression {
-    func compiled<Row>(_ compilation: Compilation<Row>) throws(QueryError) -> (borrowing Row) throws(QueryError) -> Output {
-        let (lower, upper) = (try lower.compiled(compilation), try upper.compiled(compilation))
-        return { row throws(QueryError) in
-            let (low, high) = (try lower(row), try upper(row))
-            guard low <= high else { throw endsEarly(low, high) }
-            return low..<high
-        }
-    }
-}
-
-private func endsEarly<Bound>(_ low: Bound, _ high: Bound) -> QueryError {
-    QueryError(.noValue, "a range of the predicate ends at \(high), before it begins at \(low)")
-}

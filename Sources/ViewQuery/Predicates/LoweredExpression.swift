@@ -20,7 +20,9 @@ extension PredicateExpressions.KeyPath: RowProperty {
     var property: AnyKeyPath? { root is any VariableExpression ? keyPath : nil }
 }
 
-private protocol VariableExpression {}
+protocol VariableExpression {
+    var key: PredicateExpressions.VariableID { get }
+}
 extension PredicateExpressions.Variable: VariableExpression {}
 
 extension PredicateExpressions.Value: ConstantExpression {
@@ -31,25 +33,7 @@ extension PredicateExpressions.NilLiteral: ConstantExpression {
     var constant: Any? { Output.none as Any }
 }
 
-extension PredicateExpressions.ClosedRange: ConstantExpression {
-    var constant: Any? {
-        guard let low = value(of: lower) as? LHS.Output, let high = value(of: upper) as? LHS.Output, low <= high else {
-            return nil
-        }
-        return low...high
-    }
-}
-
-extension PredicateExpressions.Range: ConstantExpression {
-    var constant: Any? {
-        guard let low = value(of: lower) as? LHS.Output, let high = value(of: upper) as? LHS.Output, low <= high else {
-            return nil
-        }
-        return low..<high
-    }
-}
-
-private func value(of expression: Any) -> Any? { (expression as? any ConstantExpression)?.constant }
+func value(of expression: Any) -> Any? { (expression as? any ConstantExpression)?.constant }
 
 // MARK: Logic
 

@@ -16,72 +16,154 @@ public struct QueryRun<Row: QueryRow> {
 
     public var explanation: QueryExplanation { QueryExplanation(plan) }
 
-    private var skips: Int { max(0, descriptor.fetchOffset) }
-    private var limit: Int { max(0, descriptor.fetchLimit ?? .max) }
+    var skips: Int { max(0, descriptor.fetchOffset) }
+    var limit: Int { max(0, descriptor.fetchLimit ?? .max) }
+    /// How many rows the limit and the offset reach.
+    var reach: Int {
+        let (reach, isCut) = limit.addingReportingOverflow(skips)
+        return isCut ? .max : reach
+    }
 
-    /// The rows in the order that the descriptor wants; of those that are sorted after they were read, no more than twice the wanted are
-    /// held.
+    /// The rows in the order that the descriptor wants, in one consistent read.
     public func rows(in store: ViewStore) throws -> [Row] { try rows(in: store, store.environment.beginRead()) }
 
     public func rows(in store: ViewStore, _ transaction: borrowing ReadTransaction) throws -> [Row] {
-        guard limit > 0 else { return [] }
         if descriptor.after != nil || descriptor.filterLimit != nil { return try pagedRows(in: store, transaction) }
-        guard let order = plan.order else {
-            var (rows, skipped): ([Row], Int) = ([], 0)
-            try visit(store, transaction) { row in
-                if skipped < skips { skipped += 1 } else { rows.append(row) }
-                return rows.count < limit
-            }
-            return rows
+        return try gather(store, transaction) { _, row in
+            row
+        } row: {
+            $0
         }
-        let (reach, isCut) = limit.addingReportingOverflow(skips)
-        let kept = isCut ? Int.max : reach
-        let (most, isLarge) = kept.multipliedReportingOverflow(by: 2)
-        let mostHeld = isLarge ? Int.max : max(most, 4_096)
-        var rows: [Row] = []
-        try visit(store, transaction) { row in
-            rows.append(row)
-            if rows.count >= mostHeld {
-                rows = rows.sorted(using: order)
-                rows.removeLast(rows.count - kept)
+    }
+
+    /// The keys of the rows, in the rows' order. Where the keys say all that the query asks, no row is decoded.
+    public func identifiers(in store: ViewStore) throws -> [RowIdentifier<Row>] {
+        try identifiers(in: store, store.environment.beginRead())
+    }
+
+    public func identifiers(in store: ViewStore, _ transaction: borrowing ReadTransaction) throws -> [RowIdentifier<Row>] {
+        try refusePages()
+        guard plan.order == nil else {
+            return try gather(store, transaction) {
+                KeyedItem(key: $0.asArray, row: $1)
+            } row: {
+                $0.row
             }
-            return true
+            .map { RowIdentifier(key: $0.key) }
         }
-        return Array(rows.sorted(using: order).dropFirst(skips).prefix(limit))
+        var (found, skipped): ([RowIdentifier<Row>], Int) = ([], 0)
+        guard limit > 0 else { return [] }
+        try Self.visitMatches(plan, store, transaction) { key in
+            if skipped < skips { skipped += 1 } else { found.append(RowIdentifier(key: key.asArray)) }
+            return found.count < limit
+        }
+        return found
     }
 
     /// How many rows there are, offset and limit heeded; where keys or an index say it all, no row is decoded.
-    public func count(in store: ViewStore) throws -> Int {
-        let (reach, isCut) = limit.addingReportingOverflow(skips)
-        let most = isCut ? Int.max : reach
-        guard most > 0 else { return 0 }
+    public func count(in store: ViewStore) throws -> Int { try count(in: store, store.environment.beginRead()) }
+
+    public func count(in store: ViewStore, _ transaction: borrowing ReadTransaction) throws -> Int {
+        guard limit > 0 else { return 0 }
         let plan = plan.order == nil && !plan.isGathered ? plan : try QueryPlan(descriptor, countsOnly: true)
-        let transaction = try store.environment.beginRead()
         if plan.filter == nil, plan.sources[0].cover == nil {
-            return max(0, min(most, try transaction.count(store.table(Row.table))) - skips)
+            return max(0, min(reach, try transaction.count(store.table(Row.table))) - skips)
         }
         var count = 0
-        try plan.visitKeys(store, transaction, needsValues: plan.filter != nil) { key, value, _ in
-            if let filter = plan.filter, try !filter(decode(key, value, store)) { return true }
+        try Self.visitMatches(plan, store, transaction) { _ in
             count += 1
-            return count < most
+            return count < reach
         }
         return max(0, count - skips)
     }
 
-    /// Visits the rows for which the predicate holds, in the plan's order, in one consistent read.
-    private func visit(
-        _ store: ViewStore, _ transaction: borrowing ReadTransaction, _ body: (consuming Row) throws -> Bool
-    ) throws {
-        try plan.visitKeys(store, transaction, needsValues: true) { key, value, _ in
-            let row = try decode(key, value, store)
-            if let filter = plan.filter, try !filter(row) { return true }
-            return try body(row)
+    /// The row of this name, nil where it is gone.
+    public func row(
+        _ identifier: RowIdentifier<Row>, in store: ViewStore, _ transaction: borrowing ReadTransaction
+    ) throws -> Row? {
+        guard !identifier.key.isEmpty, identifier.key.count <= 511,
+            let value = try transaction.get(store.table(Row.table), identifier.key.rawSpan)
+        else { return nil }
+        return try Self.decode(identifier.key.rawSpan, value, store)
+    }
+
+    /// Gives every row of the result to `body`, in no order where the result is not cut, holding none.
+    public func forEach(in store: ViewStore, _ transaction: borrowing ReadTransaction, _ body: (consuming Row) throws -> Void)
+        throws
+    {
+        try refusePages()
+        guard plan.order == nil || limit == .max && skips == 0 else {
+            for row in try rows(in: store, transaction) { try body(row) }
+            return
+        }
+        guard limit > 0 else { return }
+        var count = 0
+        try visit(store, transaction) { _, _, row in
+            count += 1
+            if count > skips { try body(row) }
+            return count < reach
         }
     }
 
-    private func decode(_ key: RawSpan, _ value: RawSpan, _ store: ViewStore) throws(QueryError) -> Row {
-        guard let row = Row(key: key, value: value) else { throw QueryPlan<Row>.malformed(store) }
-        return row
+    /// A cursor and a limit of the filter are for pages and `rows` only.
+    func refusePages() throws(QueryError) {
+        guard descriptor.after == nil, descriptor.filterLimit == nil else {
+            throw QueryError(
+                .unsupported, "a cursor or a limit of the filter is for pages and their rows only; leave it out here")
+        }
     }
+
+    /// The items made of the rows. Of those that are sorted after they were read, no more than twice the wanted are held.
+    private func gather<Item>(
+        _ store: ViewStore, _ transaction: borrowing ReadTransaction, _ make: (RawSpan, consuming Row) -> Item,
+        row: @escaping (Item) -> Row
+    ) throws -> [Item] {
+        guard limit > 0 else { return [] }
+        guard let order = plan.order else {
+            var (items, skipped): ([Item], Int) = ([], 0)
+            try visit(store, transaction) { key, _, row in
+                if skipped < skips { skipped += 1 } else { items.append(make(key, row)) }
+                return items.count < limit
+            }
+            return items
+        }
+        var sorter = ResultSorter(order, keeping: reach, row: row)
+        try visit(store, transaction) { key, _, row in
+            sorter.insert(make(key, row))
+            return true
+        }
+        return Array(sorter.sorted().dropFirst(skips).prefix(limit))
+    }
+}
+
+/// A row and its key.
+struct KeyedItem<Row> {
+    let key: [UInt8]
+    let row: Row
+}
+
+/// Sorts what comes in the order of keys, and holds no more than twice of what is kept, or a few thousand.
+struct ResultSorter<Item, Row> {
+    private let order: [SortDescriptor<Row>]
+    private let kept: Int
+    private let mostHeld: Int
+    private let row: (Item) -> Row
+    private var items: [Item] = []
+
+    init(_ order: [SortDescriptor<Row>], keeping kept: Int, row: @escaping (Item) -> Row) {
+        (self.order, self.kept, self.row) = (order, kept, row)
+        let (most, isLarge) = kept.multipliedReportingOverflow(by: 2)
+        mostHeld = isLarge ? Int.max : max(most, 4_096)
+    }
+
+    mutating func insert(_ item: Item) {
+        items.append(item)
+        if items.count >= mostHeld {
+            items = sorted()
+            items.removeLast(max(0, items.count - kept))
+        }
+    }
+
+    /// Items that are equal in the order stay as they came.
+    func sorted() -> [Item] { items.sorted { order.compare(row($0), row($1)) == .orderedAscending } }
 }

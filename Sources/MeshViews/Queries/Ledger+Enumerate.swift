@@ -1,0 +1,109 @@
+import EventLog
+import Projections
+public import ViewQuery
+
+extension Ledger {
+    /// Gives every row that the descriptor asks for to `body`, in its order, in constant memory where the order is that of the rows' keys.
+    ///
+    /// ```swift
+    /// try await ledger.enumerate(FetchDescriptor<PositionRow>()) { row in print(row.latitude, row.longitude) }
+    /// ```
+    /// No read transaction is open while `body` runs: rows are read a batch at a time, each batch in a short transaction that begins where the one
+    /// before ended, so that whoever writes can use freed pages again. Each row comes at most once; of those that change meanwhile it is the old state
+    /// or the new one. `fetch` and `snapshot` read consistently instead.
+    ///
+    /// - Parameters:
+    ///   - batchSize: how many rows are read at once.
+    ///   - allowsMutations: whether `body`, and tasks that it starts, may append to a log meanwhile; else that throws `.mutationDuringEnumeration`.
+    /// - Throws: what `fetch` throws, and what `body` throws.
+    public func enumerate<Row: QueryRow>(
+        _ descriptor: FetchDescriptor<Row>, batchSize: Int = 5_000, allowsMutations: Bool = false,
+        _ body: (Row) async throws -> Void
+    ) async throws {
+        guard allowsMutations else {
+            return try await AppendGuard.refusingAppends { try await visitBatches(descriptor, batchSize, body) }
+        }
+        try await visitBatches(descriptor, batchSize, body)
+    }
+
+    private func visitBatches<Row: QueryRow>(
+        _ descriptor: FetchDescriptor<Row>, _ batchSize: Int, _ body: (Row) async throws -> Void
+    ) async throws {
+        var batches: QueryBatches<Row>
+        do throws(QueryError) {
+            batches = try QueryBatches(descriptor, size: batchSize)
+        } catch {
+            throw queryError(error)
+        }
+        while let rows = try next(&batches) {
+            for row in rows { try await body(row) }
+        }
+    }
+
+    /// The next rows of a query that is read a batch at a time, nil after the last.
+    public func next<Row>(_ batches: inout QueryBatches<Row>) throws(LedgerError) -> [Row]? {
+        do {
+            return try batches.next { try store(of: Row.view) }
+        } catch {
+            throw queryError(error)
+        }
+    }
+
+    /// The rows that the descriptor asks for, one after the other, read as they are taken: who stops early has not read the rest.
+    ///
+    /// ```swift
+    /// for try await message in ledger.stream(FetchDescriptor<MessageRow>()) where message.text == "stop" { break }
+    /// ```
+    /// What `enumerate` says of transactions, memory and rows that change meanwhile holds here, too. Appending meanwhile is allowed.
+    ///
+    /// - Parameter batchSize: how many rows are read at once; the first batches are smaller.
+    public func stream<Row: QueryRow>(_ descriptor: FetchDescriptor<Row>, batchSize: Int = 500) -> RowStream<Row> {
+        RowStream(ledger: self, descriptor: descriptor, batchSize: max(1, batchSize))
+    }
+}
+
+/// Rows of a query as they are read, see `Ledger.stream`.
+public struct RowStream<Row: QueryRow>: AsyncSequence, Sendable {
+    let ledger: Ledger
+    let descriptor: FetchDescriptor<Row>
+    let batchSize: Int
+
+    public func makeAsyncIterator() -> Iterator { Iterator(ledger: ledger, descriptor: descriptor, batchSize: batchSize) }
+
+    public struct Iterator: AsyncIteratorProtocol {
+        let ledger: Ledger
+        let descriptor: FetchDescriptor<Row>
+        let batchSize: Int
+        private var batches: QueryBatches<Row>?
+        /// The rows that were read and not given, the next one last.
+        private var rows: [Row] = []
+
+        init(ledger: Ledger, descriptor: FetchDescriptor<Row>, batchSize: Int) {
+            (self.ledger, self.descriptor, self.batchSize) = (ledger, descriptor, batchSize)
+        }
+
+        /// - Returns: nil after the last row, and when the task is cancelled.
+        public mutating func next() async throws(LedgerError) -> Row? {
+            guard !Task.isCancelled else { return nil }
+            if rows.isEmpty { try read() }
+            return rows.popLast()
+        }
+
+        private mutating func read() throws(LedgerError) {
+            var batches: QueryBatches<Row>
+            if let known = self.batches {
+                batches = known
+                batches.size = Swift.min(batchSize, batches.size * 2)
+            } else {
+                do throws(QueryError) {
+                    batches = try QueryBatches(descriptor, size: Swift.min(batchSize, 16))
+                } catch {
+                    throw ledger.queryError(error)
+                }
+            }
+            self.batches = nil
+            rows = try ledger.next(&batches)?.reversed() ?? []
+            self.batches = batches
+        }
+    }
+}

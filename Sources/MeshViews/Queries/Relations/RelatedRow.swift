@@ -1,0 +1,79 @@
+import Projections
+public import ViewQuery
+
+/// A row that tells what it is related to.
+public protocol RelatedRow: QueryRow {
+    /// All relations that lead away from it.
+    static var relations: [RelationList<Self>] { get }
+    /// Names of properties by which people tell the rows apart.
+    static var fragment: [String] { get }
+}
+
+/// One relation of a row, whatever it leads to.
+public struct RelationList<Parent: QueryRow>: Sendable {
+    public let name: String
+    let expand: @Sendable ([Parent], Expansion) throws -> [ExpandedRow.Related]
+
+    public init<Child: RelatedRow>(_ relation: Relation<Parent, Child>) {
+        name = relation.name
+        expand = { parents, expansion in
+            let children = try expansion.related(parents, relation)
+            let expanded = try expansion.deeper.expanded(children.flatMap { $0 })
+            var rest = expanded[...]
+            return children.map { rows in
+                defer { rest = rest.dropFirst(rows.count) }
+                return ExpandedRow.Related(name: relation.name, isToOne: relation.isToOne, rows: Array(rest.prefix(rows.count)))
+            }
+        }
+    }
+}
+
+/// How far rows are expanded.
+struct Expansion {
+    let snapshot: LedgerSnapshot
+    /// What is told of the rows themselves, of those that are related to them, and so on.
+    let depths: ArraySlice<ExpansionDepth>
+    /// The most rows of a to-many relation, the newest; nil for all.
+    let newest: Int?
+
+    var deeper: Expansion { Expansion(snapshot: snapshot, depths: depths.dropFirst(), newest: newest) }
+
+    func related<Parent, Child>(_ parents: [Parent], _ relation: Relation<Parent, Child>) throws -> [[Child]] {
+        guard let newest, !relation.isToOne else { return try snapshot.related(parents, relation) }
+        return try parents.map { try snapshot.related($0, relation, newest: newest) }
+    }
+
+    /// The rows at the first depth, each with what is related to it at the next ones. Rows lead back to those that they come from, so only the number of
+    /// depths ends it.
+    func expanded<Row: RelatedRow>(_ rows: [Row]) throws -> [ExpandedRow] {
+        guard let depth = depths.first else { return [] }
+        var expanded = rows.map { ExpandedRow($0, depth, fragment: Row.fragment) }
+        guard depth != .ids, depths.count > 1, !rows.isEmpty else { return expanded }
+        for relation in Row.relations {
+            for (place, related) in try relation.expand(rows, self).enumerated() { expanded[place].relations.append(related) }
+        }
+        return expanded
+    }
+}
+
+extension Ledger {
+    /// Rows with the rows that are related to them, and those that are related to these, for output as nested JSON; read in one snapshot.
+    ///
+    /// ```swift
+    /// let rows = try ledger.expand(FetchDescriptor<NodeRow>(), [.rows, .fragments, .ids], newest: 5)
+    /// print(rows[0].json)
+    /// ```
+    /// - Parameters:
+    ///   - depths: what is told of the rows themselves, of those that are related to them, and so on. There are as many levels as depths, so that
+    ///     rows that lead back to each other come to an end; what is told by its key only leads nowhere.
+    ///   - newest: how many rows of each relation come, the newest first; nil for all, in the order of their keys.
+    public func expand<Row: RelatedRow>(
+        _ descriptor: FetchDescriptor<Row>, _ depths: [ExpansionDepth], newest: Int? = nil
+    ) throws(LedgerError) -> [ExpandedRow] {
+        try reading { (snapshot) throws(LedgerError) in
+            let rows = try snapshot.fetch(descriptor)
+            let expansion = Expansion(snapshot: snapshot, depths: depths[...], newest: newest.map { max(0, $0) })
+            return try snapshot.asLedgerError { try expansion.expanded(rows) }
+        }
+    }
+}

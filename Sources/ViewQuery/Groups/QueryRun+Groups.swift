@@ -1,0 +1,90 @@
+public import LMDB
+public import Projections
+
+extension QueryRun {
+    /// The groups of rows that have the same value, in the order in which their first rows come. Memory grows with the groups, not with the rows.
+    public func groups<Key: Hashable & Sendable>(
+        in store: ViewStore, _ transaction: borrowing ReadTransaction, by key: @Sendable (borrowing Row) -> Key,
+        _ aggregates: [Aggregate<Row>]
+    ) throws -> [QueryGroup<Key>] {
+        var places: [Key: Int] = [:]
+        var (keys, groups): ([Key], [Aggregation<Row>]) = ([], [])
+        try forEach(in: store, transaction) { row in
+            let key = key(row)
+            if let place = places[key] {
+                groups[place].add(row)
+            } else {
+                places[key] = groups.count
+                keys.append(key)
+                var group = Aggregation(aggregates)
+                group.add(row)
+                groups.append(group)
+            }
+        }
+        return zip(keys, groups).map { QueryGroup(key: $0, count: $1.count, values: $1.values) }
+    }
+
+    /// The rows' aggregates by spans of time, in the order of time.
+    ///
+    /// - Parameters:
+    ///   - includesEmpty: whether there is one, too, for spans between the first and the last that have no row; their number is limited.
+    /// - Throws: `.unsupported` for more than a million spans.
+    public func buckets(
+        in store: ViewStore, _ transaction: borrowing ReadTransaction, by width: BucketWidth,
+        time: @Sendable (borrowing Row) -> Int64, _ aggregates: [Aggregate<Row>], includesEmpty: Bool
+    ) throws -> [TimeBucket] {
+        let groups = try groups(in: store, transaction, by: { width.index(of: time($0)) }, aggregates).sorted { $0.key < $1.key }
+        func bucket(_ index: Int64, _ count: Int, _ values: [Double?]) -> TimeBucket {
+            TimeBucket(start: width.start(of: index), end: width.end(of: index), count: count, values: values)
+        }
+        let filled = groups.map { bucket($0.key, $0.count, $0.values) }
+        guard includesEmpty, let first = groups.first?.key, let last = groups.last?.key else { return filled }
+        let (spans, isCut) = last.subtractingReportingOverflow(first)
+        guard !isCut, spans < 1_000_000 else {
+            throw QueryError(
+                .unsupported, "there are more than a million spans between the first row and the last; take longer ones")
+        }
+        let nothing = Aggregation(aggregates).values
+        var (all, place): ([TimeBucket], Int) = ([], 0)
+        for index in first...last {
+            if groups[place].key == index {
+                all.append(filled[place])
+                place += 1
+            } else {
+                all.append(bucket(index, 0, nothing))
+            }
+        }
+        return all
+    }
+
+    /// The values that the rows have, each once, in the order in which they come.
+    public func distinct<Value: Hashable>(
+        in store: ViewStore, _ transaction: borrowing ReadTransaction, _ value: (borrowing Row) -> Value
+    ) throws -> [Value] {
+        var (seen, values): (Set<Value>, [Value]) = ([], [])
+        try forEach(in: store, transaction) { row in
+            let value = value(row)
+            if seen.insert(value).inserted { values.append(value) }
+        }
+        return values
+    }
+}
+
+extension QueryRow {
+    /// Reads a property: as fast as the column's own closure where the key path is a column's.
+    public static func getter<Value>(_ keyPath: any KeyPath<Self, Value> & Sendable) -> @Sendable (borrowing Self) -> Value {
+        let column = columns.first { $0.keyPath as AnyKeyPath == keyPath }
+        if let getter = column?.getter as? Getter<Self, Value> { return getter.get }
+        return { row in (copy row)[keyPath: keyPath] }
+    }
+
+    /// Reads the property of this name, nil where there is none with such values.
+    public static func column<Value>(named name: String) -> (@Sendable (borrowing Self) -> Value)? {
+        (columns.first { $0.name == name }?.getter as? Getter<Self, Value>)?.get
+    }
+
+    /// That a question about time cannot be answered.
+    public static var withoutTime: QueryError {
+        QueryError(.unsupported, "rows of \(view) have no property `time`; name the one that tells when they were")
+    }
+}

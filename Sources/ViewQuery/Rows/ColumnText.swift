@@ -1,0 +1,64 @@
+internal import Foundation
+
+extension RowColumn {
+    /// The property of a row as JSON: numbers, strings, arrays, `null`; bytes as hexadecimal digits, cases of enumerations by name.
+    func json(of row: Row) -> String { JSONText.text(of: row[keyPath: keyPath]) }
+}
+
+/// Values as JSON text.
+enum JSONText {
+    static func text(of value: Any) -> String {
+        switch value {
+        case let value as any OptionalValue: value.wrappedValue.map(text) ?? "null"
+        case let value as Bool: value ? "true" : "false"
+        case let value as String: quoted(value)
+        case let value as any BinaryInteger: "\(value)"
+        case let value as Double: number(value)
+        case let value as Float: value.isFinite ? "\(value)" : "null"
+        case let value as [UInt8]: quoted(value.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined())
+        case let value as [Any]: "[" + value.map(text).joined(separator: ",") + "]"
+        case let value as any RawRepresentable: quoted("\(value)")
+        default: encoded(value)
+        }
+    }
+
+    private static func number(_ value: Double) -> String {
+        guard value.isFinite else { return "null" }
+        return value == value.rounded() && abs(value) < 1e15 ? "\(Int64(value))" : "\(value)"
+    }
+
+    static func quoted(_ text: String) -> String {
+        var quoted = "\""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"": quoted += "\\\""
+            case "\\": quoted += "\\\\"
+            case "\n": quoted += "\\n"
+            case "\r": quoted += "\\r"
+            case "\t": quoted += "\\t"
+            case "\u{0}"..."\u{1F}":
+                let digits = String(scalar.value, radix: 16)
+                quoted += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            default: quoted.unicodeScalars.append(scalar)
+            }
+        }
+        return quoted + "\""
+    }
+
+    private static func encoded(_ value: Any) -> String {
+        guard let value = value as? any Encodable else { return quoted("\(value)") }
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        guard let data = try? encoder.encode(value) else { return quoted("\(value)") }  // what cannot be encoded is described
+        return String(decoding: data, as: UTF8.self)
+    }
+}
+
+/// An optional, whatever it wraps.
+private protocol OptionalValue {
+    var wrappedValue: Any? { get }
+}
+
+extension Optional: OptionalValue {
+    fileprivate var wrappedValue: Any? { map { $0 } }
+}

@@ -1,0 +1,109 @@
+internal import Foundation
+internal import LMDB
+public import Projections
+internal import ProtobufWire
+
+/// The rows of a query, some at a time, each lot read in short transactions of its own: those who write meanwhile can use the pages that they
+/// free.
+///
+/// Each row comes at most once, and each that is there all the while comes; of what is changed meanwhile it is the old or the new state. Where
+/// the order is not that of keys or of an index, all rows are gathered before the first comes.
+public struct QueryBatches<Row: QueryRow> {
+    private let run: QueryRun<Row>
+    /// How many rows a lot has, the last one excepted.
+    public var size: Int
+    private var last: [UInt8]?
+    private var (skipped, given) = (0, 0)
+    private var isAtEnd = false
+    /// The rest of the rows, the next one last, where they had to be sorted.
+    private var sorted: [Row]?
+    /// The keys of the rest, the next one last, where they had to be gathered.
+    private var keys: [RowIdentifier<Row>]?
+
+    /// How long a read may last; a row that takes longer is finished.
+    static var longestRead: Duration { .milliseconds(100) }
+
+    /// - Parameter size: how many rows a lot has, the last one excepted.
+    public init(_ descriptor: FetchDescriptor<Row>, size: Int) throws(QueryError) {
+        run = try QueryRun(descriptor)
+        try run.refusePages()
+        self.size = max(1, size)
+        isAtEnd = run.limit == 0
+    }
+
+    /// The next rows, nil after the last.
+    /// - Parameter store: gives the store for each read: the view may have been swapped for another one meanwhile.
+    public mutating func next(in store: () throws -> ViewStore) throws -> [Row]? {
+        if run.plan.order != nil { return try nextSorted(store) }
+        if run.plan.isGathered { return try nextGathered(store) }
+        var rows: [Row] = []
+        while !isAtEnd, rows.count < size {
+            try read(store(), into: &rows)
+        }
+        return rows.isEmpty ? nil : rows
+    }
+
+    /// One short read, from behind the last place on.
+    private mutating func read(_ store: ViewStore, into rows: inout [Row]) throws {
+        let (end, size) = (VisitEnd(after: Self.longestRead), size)
+        var (skipped, given) = (skipped, given)
+        var full: [UInt8]?
+        try run.visit(store, store.environment.beginRead(), after: last, until: end) { _, place, row in
+            guard skipped >= run.skips else {
+                skipped += 1
+                return true
+            }
+            given += 1
+            rows.append(row)
+            guard rows.count == size || given == run.limit else { return true }
+            full = place.asArray
+            return false
+        }
+        (self.skipped, self.given) = (skipped, given)
+        last = full ?? end.place
+        isAtEnd = given >= run.limit || last == nil
+    }
+
+    // MARK: Rows whose order is not that of what is read
+
+    private mutating func nextSorted(_ store: () throws -> ViewStore) throws -> [Row]? {
+        var rest = try sorted ?? self.sorted(store)
+        guard !rest.isEmpty else { return nil }
+        let lot = Array(rest.suffix(size).reversed())
+        rest.removeLast(lot.count)
+        sorted = rest
+        return lot
+    }
+
+    private mutating func sorted(_ store: () throws -> ViewStore) throws -> [Row] {
+        var sorter = ResultSorter<Row, Row>(run.plan.order ?? [], keeping: run.reach) { $0 }
+        while !isAtEnd {
+            let (current, end) = (try store(), VisitEnd(after: Self.longestRead))
+            try run.visit(current, current.environment.beginRead(), after: last, until: end) { _, _, row in
+                sorter.insert(row)
+                return true
+            }
+            last = end.place
+            isAtEnd = last == nil
+        }
+        return Array(sorter.sorted().dropFirst(run.skips).prefix(run.limit).reversed())
+    }
+
+    /// The keys were found by several ranges or an index and sorted: the rows are looked up as they are asked for.
+    private mutating func nextGathered(_ store: () throws -> ViewStore) throws -> [Row]? {
+        var rest: [RowIdentifier<Row>]
+        if let keys { rest = keys } else { rest = try run.identifiers(in: store()).reversed() }
+        var rows: [Row] = []
+        while rows.isEmpty, !rest.isEmpty {
+            let current = try store()
+            let transaction = try current.environment.beginRead()
+            for identifier in rest.suffix(size).reversed() {
+                guard let row = try run.row(identifier, in: current, transaction) else { continue }
+                if try run.plan.filter?(row) ?? true { rows.append(row) }
+            }
+            rest.removeLast(min(size, rest.count))
+        }
+        keys = rest
+        return rows.isEmpty ? nil : rows
+    }
+}

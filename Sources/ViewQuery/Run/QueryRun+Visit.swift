@@ -1,0 +1,62 @@
+internal import Foundation
+internal import LMDB
+internal import Projections
+internal import ProtobufWire
+
+extension QueryRun {
+    /// Visits the rows for which the predicate holds, in the plan's order.
+    ///
+    /// - Parameters:
+    ///   - last: the place behind which it begins.
+    ///   - body: given the row's place, from which another visit can go on, and the row; returns whether to go on.
+    func visit(
+        _ store: ViewStore, _ transaction: borrowing ReadTransaction, after last: [UInt8]? = nil, until end: VisitEnd? = nil,
+        _ body: (_ key: RawSpan, _ place: RawSpan, consuming Row) throws -> Bool
+    ) throws {
+        try plan.visitKeys(store, transaction, after: last, needsValues: true) { key, value, place in
+            let row = try Self.decode(key, value, store)
+            var goesOn = true
+            if try plan.filter?(row) ?? true { goesOn = try body(key, place, row) }
+            return goesOn && end?.mayGoOn(behind: place) ?? true
+        }
+    }
+
+    /// The same, without decoding rows where nothing is asked of them.
+    static func visitMatches(
+        _ plan: QueryPlan<Row>, _ store: ViewStore, _ transaction: borrowing ReadTransaction, _ body: (RawSpan) throws -> Bool
+    ) throws {
+        try plan.visitKeys(store, transaction, needsValues: plan.filter != nil) { key, value, _ in
+            if let filter = plan.filter, try !filter(decode(key, value, store)) { return true }
+            return try body(key)
+        }
+    }
+
+    static func decode(_ key: RawSpan, _ value: RawSpan, _ store: ViewStore) throws(QueryError) -> Row {
+        guard let row = Row(key: key, value: value) else { throw QueryPlan<Row>.malformed(store) }
+        return row
+    }
+}
+
+/// Ends a visit that takes long, so that its transaction stays short.
+final class VisitEnd {
+    private let duration: Duration
+    /// Counted from the first row on: what has to be gathered before it is gathered as a whole.
+    private var time: ContinuousClock.Instant?
+    private var visited = 0
+    /// The place that was visited last when the time was over.
+    private(set) var place: [UInt8]?
+
+    init(after duration: Duration) { self.duration = duration }
+
+    /// Looks at the clock from time to time.
+    func mayGoOn(behind place: RawSpan) -> Bool {
+        visited += 1
+        guard let time else {
+            time = .now + duration
+            return true
+        }
+        guard visited.isMultiple(of: 256), ContinuousClock.now >= time else { return true }
+        self.place = place.asArray
+        return false
+    }
+}

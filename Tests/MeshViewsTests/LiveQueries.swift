@@ -1,0 +1,134 @@
+import EventLog
+import Foundation
+import MeshLedger
+import TestKit
+import Testing
+
+/// Results that come whenever a commit has changed them.
+@Suite(.timeLimit(.minutes(15))) struct LiveQueries {
+    private static func of(_ sender: UInt32) -> FetchDescriptor<MessageRow> {
+        FetchDescriptor(predicate: #Predicate { $0.from == sender }, sortBy: [SortDescriptor(\.sequence)])
+    }
+
+    private static let (mine, other): (UInt32, UInt32) = (0x1000_0001, 0x2000_0002)
+
+    @Test func `M14: a commit that changes the result gives it once, others give nothing, cancelling ends it`() async throws {
+        let ledger = try await Ledger.temporary()
+        try await Asking.text("first", id: 1, to: ledger)
+        try await ledger.catchUp()
+        var live = ledger.observe(Self.of(Self.mine)).makeAsyncIterator()
+        #expect(try await live.next()?.rows.map(\.text) == ["first"])
+        for round in 0..<4 as Range<UInt32> {
+            for id in 0..<3 as Range<UInt32> {
+                try await Asking.text("else", id: 100 + round * 10 + id, from: Self.other, to: ledger)
+                try await ledger.catchUp()
+            }
+            try await Asking.text("mine \(round)", id: 10 + round, to: ledger)
+            try await ledger.catchUp()
+            // The next result is that of this commit: those before it gave none.
+            let texts = try await live.next()?.rows.map(\.text)
+            #expect(texts == ["first"] + (0...round).map { "mine \($0)" })
+        }
+        try await ledger.rebuild()
+        try await Asking.text("last", id: 77, to: ledger)
+        try await ledger.catchUp()
+        #expect(try await live.next()?.rows.last?.text == "last")
+        let waiting = Task { () -> Int in
+            var count = 0
+            for try await _ in ledger.observe(Self.of(Self.other)) { count += 1 }
+            return count
+        }
+        waiting.cancel()
+        #expect(try await waiting.value <= 1)
+        try await ledger.close()
+    }
+
+    @Test func `M14: limits, offsets, deletions and rows that change are seen`() async throws {
+        var options = LedgerOptions()
+        options.caps.messages = 4
+        let ledger = try await Ledger.temporary(options: options)
+        for id in 1...4 as ClosedRange<UInt32> { try await Asking.text("\(id)", id: id, to: ledger) }
+        try await ledger.catchUp()
+        var newest = Self.of(Self.mine)
+        newest.fetchLimit = 1
+        newest.fetchOffset = 2
+        var (live, oldest) = (ledger.observe(newest).makeAsyncIterator(), newest)
+        oldest.fetchOffset = 0
+        var first = ledger.observe(oldest).makeAsyncIterator()
+        #expect(try await live.next()?.rows.map(\.text) == ["3"])
+        #expect(try await first.next()?.rows.map(\.text) == ["1"])
+        // The cap drives the first one out.
+        try await Asking.text("5", id: 5, to: ledger)
+        try await ledger.catchUp()
+        #expect(try await live.next()?.rows.map(\.text) == ["4"])
+        #expect(try await first.next()?.rows.map(\.text) == ["2"])
+        // Heard again: the row is another.
+        let source = try await ledger.log.source(named: "radio")
+        var again = MeshPacketBuilder(from: Self.mine, id: 2, payload: Array("2".utf8))
+        again.gateway = "!00000077"
+        _ = try await ledger.log.append(again.event(source))
+        try await ledger.catchUp()
+        #expect(try await first.next()?.rows.map(\.receptions) == [2])
+        try await ledger.close()
+    }
+
+    @Test func `M14: a process that only reads is told of what another one writes`() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/ledger"
+        try await Ledger.create(at: path).close()
+        try run(
+            "simulate", "--seed", "1", "--nodes", "5", "--packets", "60", "--to", folder.path + "/capture", "--as", "envelopes")
+        let reader = try await Ledger.open(at: path, options: LedgerOptions(access: .readOnly))
+        var live = reader.observe(FetchDescriptor<NodeRow>(sortBy: [SortDescriptor(\.number)])).makeAsyncIterator()
+        #expect(try await live.next()?.rows.isEmpty == true)
+        try run("import", "--ledger", path, folder.path + "/capture")
+        let rows = try #require(try await live.next()).rows
+        #expect(try !rows.isEmpty && rows == reader.fetch(FetchDescriptor<NodeRow>()))
+        try await reader.close()
+    }
+
+    private func run(_ arguments: String...) throws {
+        let process = Process()
+        process.executableURL = try BuiltProgram.url()
+        process.arguments = arguments
+        (process.standardOutput, process.standardError) = (FileHandle.nullDevice, FileHandle.nullDevice)
+        try process.run()
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 0, "\(arguments)")
+    }
+
+    @Test func `a token goes on after a restart without loss and without a repetition`() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/ledger"
+        var ledger = try await Ledger.create(at: path)
+        try await Asking.text("first", id: 1, to: ledger)
+        try await ledger.catchUp()
+        var token: LiveQueryToken?
+        var texts: [[String]] = []
+        for round in 0..<5 as Range<UInt32> {
+            var live = ledger.observe(Self.of(Self.mine), after: token).makeAsyncIterator()
+            let isNew = round != 3
+            if !isNew {
+                // Nothing has changed: the first result is that of the next commit.
+                try await Asking.text("after a rest", id: 50, to: ledger)
+                try await ledger.catchUp()
+            }
+            let result = try #require(try await live.next())
+            texts.append(result.rows.map(\.text))
+            let text = try JSONEncoder().encode(result.token)
+            token = try JSONDecoder().decode(LiveQueryToken.self, from: text)
+            try await ledger.close()
+            ledger = try await Ledger.open(at: path)
+            try await Asking.text("else", id: 100 + round, from: Self.other, to: ledger)
+            if round != 2 { try await Asking.text("\(round)", id: 10 + round, to: ledger) }
+            if round == 1 { try await ledger.rebuild() }
+            try await ledger.catchUp()
+        }
+        #expect(
+            texts == [
+                ["first"], ["first", "0"], ["first", "0", "1"], ["first", "0", "1", "after a rest"],
+                ["first", "0", "1", "after a rest", "3"],
+            ])
+        try await ledger.close()
+    }
+}

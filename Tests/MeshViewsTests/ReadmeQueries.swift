@@ -1,0 +1,48 @@
+import Foundation
+import MeshLedger
+import TestKit
+import Testing
+
+struct ReadmeQueries {
+    @Test func `K25 M14 W11: the queries of the README run as they stand`() async throws {
+        let ledger = try await Asking.ledger(events: 200)
+        // sample
+        let since: UInt32 = 1_700_000_000
+        var newest = FetchDescriptor<PositionRow>(predicate: #Predicate { $0.time >= since && ($0.altitude ?? 0) < 9_000 })
+        newest.sortBy = [SortDescriptor(\.time, order: .reverse)]
+        newest.fetchLimit = 100
+        let rows = try ledger.fetch(newest)
+        let count = try await ledger.fetchCount(newest, .latest)  // with what was appended just now
+        print(rows.count, count, try ledger.explain(newest))
+
+        let hours = try ledger.bucketed(FetchDescriptor<PositionRow>(), by: .hours(1), [.count, .mean(\.snr)])
+        let channels = try ledger.grouped(FetchDescriptor<MessageRow>(), by: \.channel, [.max(\.time)])
+        for hour in hours { print(hour.start, hour.count, hour.values[1] ?? 0) }
+        for channel in channels { print(channel.key, channel.count) }
+
+        try await ledger.enumerate(FetchDescriptor<MessageRow>()) { message in print(message.text) }  // in short reads
+        let threads = try ledger.fetch(FetchDescriptor<MessageRow>(), with: MessageRow.replies)
+        let tree = try ledger.expand(FetchDescriptor<NodeRow>(), [.rows, .fragments, .ids], newest: 5)
+        for node in tree { print(node.json, threads.count) }
+
+        for try await result in ledger.observe(FetchDescriptor<NodeRow>()) {  // now, and after each commit that changes it
+            print(result.rows.count)
+            break
+        }
+        // sample
+        #expect(!hours.isEmpty && !channels.isEmpty && !tree.isEmpty && count == rows.count)
+        try await ledger.close()
+    }
+
+    @Test func `the queries in the README are those that this file runs`() throws {
+        let readme = try String(contentsOf: PackageRoot.url.appendingPathComponent("README.md"), encoding: .utf8)
+        let source = try String(contentsOf: URL(fileURLWithPath: #filePath), encoding: .utf8)
+        func lines(_ text: some StringProtocol) -> [String] {
+            text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
+        }
+        let section = try #require(readme.components(separatedBy: "## Ask it from Swift\n").last)
+        let shown = try #require(
+            section.components(separatedBy: "```swift").dropFirst().first?.components(separatedBy: "```").first)
+        #expect(lines(shown) == lines(source.components(separatedBy: "// sample\n")[1]))
+    }
+}
