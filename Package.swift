@@ -70,7 +70,8 @@ let package = Package(
         .target(
             name: "QueryKit", dependencies: ["MeshLedger", "ViewQuery", "MeshSimulator", "TestKit"], path: "Tests/QueryKit",
             swiftSettings: settings),
-        .executableTarget(name: "querylab", dependencies: ["QueryKit"], path: "Tests/QueryLab", swiftSettings: settings),
+        .executableTarget(
+            name: "querylab", dependencies: ["QueryKit", "MeshLedger"], path: "Tests/QueryLab", swiftSettings: settings),
         .executableTarget(
             name: "meshfuzz", dependencies: ["FuzzKit", "Meshtastic"], path: "Tests/Fuzz", swiftSettings: settings),
         .executableTarget(
@@ -78,7 +79,8 @@ let package = Package(
         .executableTarget(
             name: "damagelab",
             dependencies: [
-                "MeshViews", "ViewQuery", "Projections", "Meshtastic", "EventLog", "LMDB", "ProtobufWire", "MeshCrypto", "CZstd", "TestKit",
+                "MeshViews", "ViewQuery", "Projections", "Meshtastic", "EventLog", "LMDB", "ProtobufWire", "MeshCrypto", "CZstd",
+                "TestKit",
             ],
             path: "Tests/DamageLab", swiftSettings: settings),
         tests("LMDBTests", ["LMDB"]),

@@ -1,4 +1,5 @@
 import Foundation
+import MeshLedger
 import QueryKit
 
 /// `querylab [COUNT] [--seed N]`: runs COUNT random queries against closures over all rows.
@@ -30,6 +31,7 @@ import QueryKit
             for try await found in group { failures += found }
             return failures
         }
+        try await proofs.ledger.close()
         for failure in failures { print(failure) }
         print("\(failures.isEmpty ? "all as the closures say" : "\(failures.count) FAILED"), \(ContinuousClock.now - start)")
         exit(failures.isEmpty ? 0 : 1)
