@@ -39,6 +39,27 @@ struct ExportTests {
         #expect(gpx.contains("lat=\"50.1234567\" lon=\"-1.2345678\""))
     }
 
+    @Test func `waypoints and trace routes are GeoJSON, too, a line for each way with two known places`() throws {
+        let tool = try Tool()
+        try tool.run("init")
+        #expect(try tool.run("simulate", "--seed", "4", "--nodes", "20", "--packets", "3000").status == 0)
+        func features(_ subject: String) throws -> [[String: Any]] {
+            let data = Data(try tool.run("export", subject, "--format", "geojson").output.utf8)
+            let document = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
+            #expect(document["type"] as? String == "FeatureCollection")
+            return try #require(document["features"] as? [[String: Any]])
+        }
+        func type(_ feature: [String: Any]) -> String? { (feature["geometry"] as? [String: Any])?["type"] as? String }
+        let points = try features("waypoints")
+        let placed = try tool.run("export", "waypoints").objects.filter { $0["latitude"] is Double }
+        #expect(!points.isEmpty && points.count == placed.count && points.allSatisfy { type($0) == "Point" })
+        let lines = try features("traceroutes")
+        #expect(!lines.isEmpty && lines.allSatisfy { type($0) == "LineString" })
+        let hops = try tool.run("export", "traceroutes").objects.flatMap { ($0["towards"] as? [[String: Any]]) ?? [] }
+        #expect(hops.contains { $0["latitude"] is Double && $0["place_time"] is String })
+        #expect(try tool.run("export", "links", "--format", "geojson").status == 64)
+    }
+
     @Test func `a named node is chosen before rows are counted, and by its times too`() throws {
         let tool = try Tool(holding: Self.lines + [Line.node(0x12, long: "Other", short: "OT")])
         for name in ["!00000011", "!00000012"] {
@@ -64,7 +85,8 @@ struct ExportTests {
     }
 
     @Test(
-        arguments: ["events", "channels", "hardware", "gateway_nodes", "quarantine"] + Ledger.viewNames, ["csv", "json", "jsonl"])
+        arguments: ["events", "channels", "hardware", "gateway_nodes", "unknown_telemetry", "quarantine"] + Ledger.viewNames,
+        ["csv", "json", "jsonl"])
     func `everything can be exported in every format`(subject: String, format: String) throws {
         let tool = try Tool(holding: Self.lines)
         let outcome = try tool.run("export", subject, "--format", format)

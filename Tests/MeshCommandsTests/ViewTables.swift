@@ -130,4 +130,35 @@ struct ViewTables {
         #expect(try tool.run("radios", "--source", "nowhere").status != 0)
         #expect(try tool.run("hardware", "--model", "4", "--format", "csv").output.contains("tbeam"))
     }
+
+    @Test func `D13: the track of a node has distances, speeds and gateways; neighbors have both ways in a row`() throws {
+        let tool = try Tool(holding: [
+            Line.node(0x11, long: "Rover", short: "RO"),
+            Line.position(0x11, latitudeE7: 500_000_000, longitudeE7: 80_000_000, time: 1_760_000_100),
+            Line.position(0x11, latitudeE7: 500_010_000, longitudeE7: 80_000_000, time: 1_760_000_200),
+            Line.position(0x11, latitudeE7: 500_010_000, longitudeE7: 80_020_000, time: 1_760_000_250),
+        ])
+        #expect(
+            try table(tool, "positions", "track", "--node", "Rover") == [
+                "time                  latitude  longitude  altitude m  within m  distance m  seconds s  speed km/h  gateway    snr dB",
+                "2025-10-09T08:55:00Z      50.0        8.0         120                                               !0000abcd     5.5",
+                "2025-10-09T08:56:40Z    50.001        8.0         120                 111.2        100         4.0  !0000abcd     5.5",
+                "2025-10-09T08:57:30Z    50.001      8.002         120                 142.9         50        10.3  !0000abcd     5.5",
+            ])
+        #expect(try tool.run("positions", "--node", "Rover", "--format", "jsonl").objects.count == 3)
+        let mesh = try Tool()
+        try mesh.run("init")
+        try mesh.run("simulate", "--seed", "4", "--nodes", "20", "--packets", "2000")
+        let link = try #require(try mesh.run("links", "--format", "jsonl").objects.first?["hearer"] as? String)
+        let links = try mesh.run("links", "--node", link, "--format", "jsonl").objects
+        let others = Set(links.compactMap { $0["hearer"] as? String } + links.compactMap { $0["heard"] as? String }).subtracting([
+            link
+        ])
+        let neighbors = try mesh.run("neighbors", link, "--format", "jsonl").objects
+        #expect(Set(neighbors.compactMap { $0["neighbor"] as? String }) == others && neighbors.count == others.count)
+        let samples = neighbors.map {
+            (($0["hears_samples"] as? [Any])?.count ?? 0) + (($0["heard_samples"] as? [Any])?.count ?? 0)
+        }
+        #expect(samples.allSatisfy { $0 > 0 })
+    }
 }

@@ -14,6 +14,7 @@ import Testing
         switch view {
         case "nodes": ["nodes", "channels"]
         case "messages": ["messages", "channels"]
+        case "telemetry": ["telemetry", "unknown_telemetry"]
         case "gateways": ["gateways", "gateway_nodes"]
         case "nodehistory": ["nodehistory", "hardware"]
         default: [view]

@@ -6,7 +6,7 @@ import Testing
 struct FoldRules {
     private typealias Packet = MeshPacketBuilder
 
-    @Test func `one packet heard by three gateways is one message with three receptions`() async throws {
+    @Test func `M11: one packet heard by three gateways is one message with three receptions`() async throws {
         let packets = ["!00000011", "!00000012", "!00000013"].map { Packet(payload: Array("hello".utf8), gateway: $0) }
         let ledger = try await ledger(of: packets)
         let messages = try ledger.messages()
@@ -18,7 +18,7 @@ struct FoldRules {
         try await ledger.close()
     }
 
-    @Test func `one id from two senders, or again after an hour, is two packets`() async throws {
+    @Test func `M11 D4: one id from two senders, or again after an hour, is two packets`() async throws {
         let first = Packet(payload: Array("a".utf8))
         var second = first
         second.from = 0x1000_0002
@@ -36,7 +36,8 @@ struct FoldRules {
         try await ledger.close()
     }
 
-    @Test(arguments: [true, false]) func `an acknowledgement finds its message, before it or after it`(isFirst: Bool) async throws
+    @Test(arguments: [true, false]) func `M17: an acknowledgement finds its message, before it or after it`(isFirst: Bool)
+        async throws
     {
         let message = Packet(from: 1_001, to: 1_002, id: 77, payload: Array("hi".utf8))
         let receipt = Packet(
@@ -46,7 +47,7 @@ struct FoldRules {
         try await ledger.close()
     }
 
-    @Test func `a message's state only rises`() async throws {
+    @Test func `M17: a message's state only rises`() async throws {
         let message = Packet(from: 1_001, to: 1_002, id: 77, payload: Array("hi".utf8))
         func receipt(_ id: UInt32, from: UInt32, _ error: UInt32) -> Packet {
             Packet(from: from, to: 1_001, id: id, port: Port.routing, payload: Packet.routing(error: error), requestID: 77)
@@ -64,7 +65,7 @@ struct FoldRules {
         try await arrived.close()
     }
 
-    @Test func `null island and its reduced forms are no positions, places off the globe are quarantined`() async throws {
+    @Test func `M18: null island and its reduced forms are no positions, places off the globe are quarantined`() async throws {
         let places: [(Int32, Int32, UInt32)] = [
             (0, 0, 32), (1 << 17, 1 << 17, 14), (950_000_000, 1, 32), (479_000_000, 112_000_000, 14),
         ]
@@ -80,7 +81,7 @@ struct FoldRules {
         try await ledger.close()
     }
 
-    @Test func `a sender's clock counts only near the time of reception`() async throws {
+    @Test func `D8 X4: a sender's clock counts only near the time of reception`() async throws {
         let heard: UInt32 = 1_780_000_000
         let stamps: [UInt32] = [heard - 100, 0, 1_000, heard + 86_400, heard - 90_000]
         let packets = stamps.enumerated().map { index, stamp in
@@ -98,7 +99,8 @@ struct FoldRules {
         try await ledger.close()
     }
 
-    @Test func `the first public key stays and another one is flagged; an empty name never replaces a name`() async throws {
+    @Test func `X5 D17: the first public key stays and another one is flagged; an empty name never replaces a name`() async throws
+    {
         let first = [UInt8](repeating: 1, count: 32)
         let other = [UInt8](repeating: 2, count: 32)
         let ledger = try await ledger(of: [
@@ -114,7 +116,7 @@ struct FoldRules {
         try await ledger.close()
     }
 
-    @Test func `a noisy channel never evicts another, and direct threads have their own cap`() async throws {
+    @Test func `M32: a noisy channel never evicts another, and direct threads have their own cap`() async throws {
         var packets: [Packet] = []
         for index in UInt32(0)..<40 {
             packets.append(Packet(id: 100 + index, rxTime: 1_780_000_000 + index, payload: Array("noise".utf8), channel: "Loud"))
@@ -129,7 +131,7 @@ struct FoldRules {
         try await ledger.close()
     }
 
-    @Test func `a flood of nodes keeps the cap and the newcomers`() async throws {
+    @Test func `X1: a flood of nodes keeps the cap and the newcomers`() async throws {
         let packets = (UInt32(1)...3_000).map { Packet(from: 5_000 + $0, id: $0, rxTime: 1_780_000_000 + $0) }
         let ledger = try await ledger(of: packets, options: LedgerOptions(caps: ViewCaps(nodes: 1_500)))
         let numbers = Set(try ledger.nodes().map(\.number))

@@ -53,7 +53,7 @@ struct RecordedEnvelopes {
         try await ledger.close()
     }
 
-    @Test func `a key that comes late opens what was stored before`() async throws {
+    @Test func `D2: a key that comes late opens what was stored before`() async throws {
         let ledger = try await ledgerOfRecordedEnvelopes()
         try await ledger.catchUp()
         let before = try ledger.digest(of: "positions")

@@ -102,7 +102,7 @@ struct Recovery {
         try await again.close()
     }
 
-    @Test func `messages without an identifier count for the cap after the ledger was opened again`() async throws {
+    @Test func `M34: messages without an identifier count for the cap after the ledger was opened again`() async throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/mesh.ledger"
         let options = LedgerOptions(caps: ViewCaps(messages: 10))

@@ -53,6 +53,30 @@ struct TraceRoutes {
         #expect((row.requestSequence, row.replySequence) == (isReversed ? (2, 1) : (1, 2)))
     }
 
+    @Test func `M20: a trace route keeps where its nodes were when the answer came`() async throws {
+        func position(_ node: UInt32, _ latitude: Int32, at seconds: UInt32) -> Packet {
+            Packet(
+                from: node, id: 900 + seconds, rxTime: Self.start + seconds, port: Port.position,
+                payload: Packet.position(latitude, 7))
+        }
+        let asked = [position(1_001, 10, at: 0), position(1_005, 50, at: 1), question(Packet.route(), at: 2)]
+        let open = try await only(asked)
+        #expect(open.places.map { [Int($0.node), Int($0.latitudeE7)] } == [[1_001, 10]])
+        let answered =
+            asked + [
+                position(1_001, 11, at: 5), position(1_009, 90, at: 6), position(1_001, 8, at: 3),
+                answer(Packet.route([1_005], [20, 24]), at: 10), position(1_001, 12, at: 20), position(1_005, 51, at: 21),
+                position(1_006, 60, at: 22),
+                answer(Packet.route([1_005], [20, 24], back: [1_006], [4]), at: 10, gateway: "!00000012"),
+            ]
+        let row = try await only(answered)
+        // What a later reception tells of the way back comes with its own places; those that are known stay.
+        #expect(
+            row.places.map { [Int($0.node), Int($0.latitudeE7)] } == [[1_001, 11], [1_009, 90], [1_005, 50], [1_006, 60]])
+        #expect(
+            row.place(of: 1_005).map { ($0.time, $0.longitudeE7) == (Self.start + 1, 7) } == true && row.place(of: nil) == nil)
+    }
+
     @Test func `M20: of all receptions of a packet the longest way counts`() async throws {
         let row = try await only([
             question(Packet.route([1_002, 1_003], [4, 8]), gateway: "!00000011"),

@@ -7,7 +7,7 @@ import Testing
     /// Ports whose rows people would see.
     private let visible: Set<UInt32> = [Port.text, Port.position, Port.nodeInfo, Port.telemetry]
 
-    @Test func `of 100,000 random payloads none is accepted as text, position, node info or telemetry`() throws {
+    @Test func `D5: of 100,000 random payloads none is accepted as text, position, node info or telemetry`() throws {
         var generator = SeededGenerator(seed: 20_260)
         var ring = Keyring.standard
         for index in 0..<8 { ring.add(try ChannelKey(name: "LongFast", psk: generator.bytes(index % 2 == 0 ? 16 : 32))) }

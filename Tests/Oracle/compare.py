@@ -18,7 +18,8 @@ def seconds(text):
 
 
 def hop(entry):
-    return [None if entry["node"] is None else node(entry["node"]), entry["snr"]]
+    place = entry["latitude"] is not None and [seconds(entry["place_time"]), *(round(entry[name] * 1e7) for name in ("latitude", "longitude"))]
+    return [None if entry["node"] is None else node(entry["node"]), entry["snr"], place or None]
 
 
 def single(number):
@@ -55,6 +56,8 @@ READERS = {
         "packet_id": lambda row: row["packet_id"], "altitude": lambda row: row["altitude"],
         "precision_bits": lambda row: row["precision_bits"] or 0}),
     "telemetry": (lambda row: [node(row["node"]), KINDS.index(row["kind"]) + 2, seconds(row["time"]), row["sequence"]], {
+        "time_source": lambda row: row["time_source"], "packet_id": lambda row: row["packet_id"]}),
+    "unknown_telemetry": (lambda row: [node(row["node"]), row["kind"], seconds(row["time"]), row["sequence"]], {
         "time_source": lambda row: row["time_source"], "packet_id": lambda row: row["packet_id"]}),
     "messages": (lambda row: [row["sequence"]], {
         "time": lambda row: seconds(row["time"]), "time_source": lambda row: row["time_source"], "from": lambda row: node(row["from"]),

@@ -115,13 +115,13 @@ def length(way):
     return len(way[0]) + len(way[1])
 
 
-def hops(first, way, last):
+def hops(first, way, last, places):
     """The nodes of a way with the strengths at which each heard the one before, as the command writes them."""
     between, strengths = way
     nodes = [first] + between + ([last] if last is not None else [])
     whole = len(strengths) in (len(between), len(between) + 1)
     heard = [-128] + (strengths if whole else []) + [-128] * len(nodes)
-    return [[None if node == BROADCAST else node, None if snr == -128 else snr / 4] for node, snr in zip(nodes, heard)]
+    return [[None if node == BROADCAST else node, None if snr == -128 else snr / 4, places.get(node)] for node, snr in zip(nodes, heard)]
 
 
 class Event:
@@ -154,6 +154,7 @@ class Fold:
         self.channels, self.gateways, self.pairs, self.reports, self.sensors = {}, {}, {}, {}, {}
         self.history, self.known, self.key_holders, self.hardware = {}, {}, {}, {}
         self.radios, self.last_parts, self.radio_nodes = {}, {}, {}
+        self.places, self.unknown = {}, {}
 
     # Times
 
@@ -484,7 +485,7 @@ class Fold:
         elif port == 8:
             self.waypoint(event, packet, content, channel, gateway)
         elif port == 67:
-            self.metrics(event, packet, content)
+            self.metrics(event, packet, content, data.payload)
         elif data.request_id and content.WhichOneof("variant") == "error_reason":
             self.receipt(event, packet, data.request_id, content.error_reason)
 
@@ -500,6 +501,8 @@ class Fold:
         if latitude == longitude and 1 <= bits <= 31 and latitude == 1 << (31 - bits):
             return
         time, source = self.time(event, packet, fix=position.timestamp, sent=position.time)
+        if time >= self.places.get(getattr(packet, "from"), (0,))[0]:
+            self.places[getattr(packet, "from")] = time, latitude, longitude
         self.positions[getattr(packet, "from"), time, event.sequence] = {
             "time_source": source, "latitude_e7": latitude, "longitude_e7": longitude, "gateway": gateway, "packet_id": packet.id,
             "altitude": position.altitude if position.HasField("altitude") else None, "precision_bits": bits}
@@ -555,12 +558,21 @@ class Fold:
             row = None
         if row is None:
             row = {"time": time, "time_source": source, "to": 0, "first_sequence": event.sequence, "sequence": event.sequence, "request_sequence": 0,
-                   "reply_sequence": 0, "reply_id": None, "reply_time": 0, "channel": None, "towards": ([], []), "back": ([], [])}
+                   "reply_sequence": 0, "reply_id": None, "reply_time": 0, "channel": None, "towards": ([], []), "back": ([], []), "places": {}}
             self.traces[key] = row
-        row["channel"] = row["channel"] or channel
+        row["channel"], answered = row["channel"] or channel, row["reply_sequence"]
         if answers:
             self.trace_answer(event, packet, packet_sequence, row, sender, time, way, back)
-            return
+        else:
+            self.trace_question(event, packet, packet_sequence, row, way)
+        if row["sequence"] == event.sequence:
+            if row["reply_sequence"] and not answered:
+                row["places"] = {}
+            for node in [key[0], row["to"]] + row["towards"][0] + row["back"][0]:
+                if node in self.places:
+                    row["places"].setdefault(node, self.places[node])
+
+    def trace_question(self, event, packet, packet_sequence, row, way):
         if not row["request_sequence"]:
             row.update(request_sequence=packet_sequence, sequence=event.sequence)
             row["to"] = row["to"] if row["reply_sequence"] else packet.to
@@ -618,11 +630,15 @@ class Fold:
             row["samples"] = (row["samples"] + [[time, snr, kind]])[-128:]
         return True
 
-    def metrics(self, event, packet, telemetry):
+    def metrics(self, event, packet, telemetry, payload):
         kind = telemetry.WhichOneof("variant")
+        time, source = self.time(event, packet, sent=telemetry.time)
+        numbers = [number for number, wire, *_ in fields(payload) if wire == 2 and 2 <= number <= 31]
+        if numbers and numbers[-1] > 9:
+            self.unknown[getattr(packet, "from"), numbers[-1], time, event.sequence] = {"time_source": source, "packet_id": packet.id}
+            return
         if kind not in KINDS:
             return
-        time, source = self.time(event, packet, sent=telemetry.time)
         self.telemetry[getattr(packet, "from"), KINDS.index(kind) + 2, time, event.sequence] = {
             "time_source": source, "packet_id": packet.id, "fields": sorted(field.name for field, _ in getattr(telemetry, kind).ListFields())}
 
@@ -679,16 +695,16 @@ def main():
     out += [{"view": "messages", "key": [sequence], **row} for sequence, row in fold.messages.items()]
     out += [{"view": "waypoints", "key": [number], **row} for number, row in fold.waypoints.items()]
     for (asker, number), row in fold.traces.items():
-        way, back, answered = row.pop("towards"), row.pop("back"), row["reply_sequence"] != 0
+        way, back, places, answered = row.pop("towards"), row.pop("back"), row.pop("places"), row["reply_sequence"] != 0
         arrived = asker if len(back[1]) > len(back[0]) else None
-        row["towards"] = hops(asker, way, row["to"] if answered else None)
-        row["back"] = hops(row["to"], back, arrived) if answered else []
+        row["towards"] = hops(asker, way, row["to"] if answered else None, places)
+        row["back"] = hops(row["to"], back, arrived, places) if answered else []
         out.append({"view": "traceroutes", "key": [asker, number], **row})
     out += [{"view": "links", "key": list(key), **row} for key, row in fold.links.items()]
     out += [{"view": "channels", "key": [name, mark, -1 if number is None else number], **row} for (name, mark, number), row in fold.channels.items()]
     out += [{"view": "gateways", "key": [number], **row} for number, row in fold.gateways.items()]
     out += [{"view": "mapreports", "key": [number], **row} for number, row in fold.reports.items()]
-    for view, rows in (("gateway_nodes", fold.pairs), ("sensors", fold.sensors), ("nodehistory", fold.history), ("hardware", fold.hardware),
+    for view, rows in (("gateway_nodes", fold.pairs), ("unknown_telemetry", fold.unknown), ("sensors", fold.sensors), ("nodehistory", fold.history), ("hardware", fold.hardware),
                        ("radios", fold.radios)):
         out += [{"view": view, "key": list(key), **row} for key, row in rows.items()]
     out += [{"view": "packets", "key": [sequence], **row} for sequence, row in fold.index.items()]

@@ -30,7 +30,7 @@ struct SeriesCaps {
         return keys
     }
 
-    @Test func `the newest rows of each series stay, whatever the order of times and the flushes`() throws {
+    @Test func `M30 M31: the newest rows of each series stay, whatever the order of times and the flushes`() throws {
         for seed in UInt64(1)...30 {
             var random = SeededGenerator(seed: seed)
             let folder = try TemporaryFolder()

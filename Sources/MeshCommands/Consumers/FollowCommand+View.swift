@@ -43,6 +43,7 @@ private final class ViewFeed {
     private let nodeChanges: [Column<NodeChangeRow>]
     private let hardware: [Column<HardwareRow>]
     private let radios: [Column<RadioRow>]
+    private let unknownTelemetry: [Column<UnknownTelemetryRow>]
 
     init(_ ledger: Ledger, _ view: String) throws {
         self.view = view
@@ -60,6 +61,7 @@ private final class ViewFeed {
         nodeChanges = try ledger.nodeChangeColumns()
         hardware = try ledger.hardwareColumns()
         radios = try ledger.radioColumns()
+        unknownTelemetry = try ledger.unknownTelemetryColumns()
     }
 
     func writeReset() throws {
@@ -104,6 +106,7 @@ private final class ViewFeed {
         case .nodeChange(let row): Self.object(row, nodeChanges)
         case .hardware(let row): Self.object(row, hardware)
         case .radio(let row): Self.object(row, radios)
+        case .unknownTelemetry(let row): Self.object(row, unknownTelemetry)
         case nil: nil
         }
     }

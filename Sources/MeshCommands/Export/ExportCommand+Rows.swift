@@ -13,6 +13,7 @@ extension ExportCommand {
         case .hardware: try write(try ledger.hardwareRows(of: node, query), ledger.hardwareColumns())
         case .radios:
             try write(try ledger.radios(isHistory: true, query).filter { $0.node == node ?? $0.node }, ledger.radioColumns())
+        case .unknownTelemetry: try write(try ledger.unknownTelemetry(of: node, query), ledger.unknownTelemetryColumns())
         case .channels: try write(try ledger.channels(), ChannelRow.columns)
         case .quarantine:
             try write(try ledger.quarantine(limit: query.limit, offset: query.offset), QuarantineRow.columns)
@@ -22,5 +23,12 @@ extension ExportCommand {
 
     private func write<Row>(_ rows: [Row], _ columns: [Column<Row>]) throws {
         write(columns) { writer in for row in rows { writer.write(row) } }
+    }
+
+    /// Places and ways as GeoJSON.
+    func map<Row>(_ rows: [Row], _ columns: [Column<Row>], _ write: (GeoJSONWriter, Row, [Column<Row>]) -> Void) {
+        let writer = GeoJSONWriter(StandardOutput())
+        for row in rows { write(writer, row, columns) }
+        writer.finish()
     }
 }

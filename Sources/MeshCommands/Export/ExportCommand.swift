@@ -10,6 +10,7 @@ enum ExportSubject: String, ExpressibleByArgument, CaseIterable {
     case events, nodes, positions, telemetry, messages, waypoints, traceroutes, links, gateways, mapreports, sensors, nodehistory,
         hardware, radios, packets, channels, quarantine
     case gatewayNodes = "gateway_nodes"
+    case unknownTelemetry = "unknown_telemetry"
 
     static let list = allCases.map(\.rawValue).joined(separator: ", ")
 }
@@ -23,7 +24,7 @@ struct ExportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "export", abstract: "Write events or rows for other programs, in constant memory.",
         discussion: """
-            Raw events keep their bytes (`payload_b64`) and can be imported again. GeoJSON and GPX are for positions. The format `ledger` is
+            Raw events keep their bytes (`payload_b64`) and can be imported again. GeoJSON is for positions, waypoints and trace routes, GPX for positions. The format `ledger` is
             a recording of the ledger to share: importing it into an empty one makes an exact copy, sources and tree included; with --node it is
             a new ledger of those packets.
 
@@ -38,7 +39,7 @@ struct ExportCommand: AsyncParsableCommand {
     @OptionGroup var past: AsOfOption
     @OptionGroup var times: TimeOptions
     @OptionGroup var page: PageOptions
-    @Option(name: .shortAndLong, help: "csv, jsonl, json; geojson and gpx for positions; ledger for a recording.") var format =
+    @Option(name: .shortAndLong, help: "csv, jsonl, json; geojson and gpx for places; ledger for a recording.") var format =
         ExportFormat.jsonl
     @Option(help: "Only this node: !hex, a number, or its name.") var node: NodeArgument?
     @Option(help: "Only this channel, for nodes, messages, waypoints and trace routes.") var channel: String?
@@ -59,8 +60,9 @@ struct ExportCommand: AsyncParsableCommand {
         guard case .subject(let subject) = subject else {
             throw ValidationError("what is exported is one of \(ExportSubject.list)")
         }
-        if format == .geojson || format == .gpx, subject != .positions {
-            throw ValidationError("\(format.rawValue) is a format for positions")
+        if format == .gpx, subject != .positions { throw ValidationError("gpx is a format for positions") }
+        if format == .geojson, ![.positions, .waypoints, .traceroutes].contains(subject) {
+            throw ValidationError("geojson is a format for positions, waypoints and trace routes")
         }
         if subject == .events, node != nil { throw ValidationError("raw events are not filtered by node") }
     }
@@ -87,9 +89,11 @@ struct ExportCommand: AsyncParsableCommand {
                 }
             case .waypoints:
                 let rows = try ledger.waypoints(of: number, query)
+                if format == .geojson { return try map(rows, ledger.waypointColumns()) { $0.write($1, $2) } }
                 try write(ledger.waypointColumns()) { writer in for row in rows { writer.write(row) } }
             case .traceroutes:
                 let rows = try ledger.traceRoutes(of: number, query)
+                if format == .geojson { return try map(rows, ledger.traceRouteColumns()) { $0.write($1, $2) } }
                 try write(ledger.traceRouteColumns()) { writer in for row in rows { writer.write(row) } }
             case .links:
                 let rows = try ledger.links(of: number, query)
@@ -134,7 +138,8 @@ struct ExportCommand: AsyncParsableCommand {
         switch format {
         case .geojson:
             let writer = GeoJSONWriter(StandardOutput())
-            try ledger.forEachPosition(of: node, query) { writer.write($0) }
+            let columns = PositionRow.columns
+            try ledger.forEachPosition(of: node, query) { writer.write($0, columns) }
             writer.finish()
         case .gpx:
             let writer = GPXWriter(StandardOutput(), names: try NodeNames(ledger))

@@ -1,10 +1,9 @@
 import MeshViews
 import Meshtastic
 
-/// Positions as a GeoJSON FeatureCollection of points (RFC 7946).
+/// A GeoJSON FeatureCollection (RFC 7946).
 final class GeoJSONWriter {
     private let output: StandardOutput
-    private let properties = PositionRow.columns.filter { $0.name != "latitude" && $0.name != "longitude" }
     private var isFirst = true
 
     init(_ output: StandardOutput) {
@@ -12,13 +11,47 @@ final class GeoJSONWriter {
         output.write("{\"type\":\"FeatureCollection\",\"features\":[")
     }
 
-    func write(_ row: PositionRow) {
-        let place = ["\(row.longitude)", "\(row.latitude)"] + (row.altitude.map { ["\($0)"] } ?? [])
-        let members = properties.map { CellMember(name: $0.name, value: $0.value(row)) }
+    /// - Parameters:
+    ///   - geometry: its type, such as `Point`.
+    ///   - coordinates: as JSON.
+    private func write(_ geometry: String, _ coordinates: String, _ properties: [CellMember]) {
         output.write(isFirst ? "\n" : ",\n")
-        output.write("{\"type\":\"Feature\",\"geometry\":{\"type\":\"Point\",\"coordinates\":[\(place.joined(separator: ","))]},")
-        output.write("\"properties\":\(CellValue.object(members).json)}")
+        output.write("{\"type\":\"Feature\",\"geometry\":{\"type\":\"\(geometry)\",\"coordinates\":\(coordinates)},")
+        output.write("\"properties\":\(CellValue.object(properties).json)}")
         isFirst = false
+    }
+
+    private static func members<Row>(_ row: Row, _ columns: [Column<Row>]) -> [CellMember] {
+        columns.filter { $0.name != "latitude" && $0.name != "longitude" }.map { CellMember(name: $0.name, value: $0.value(row)) }
+    }
+
+    /// A point.
+    func write(_ row: PositionRow, _ columns: [Column<PositionRow>]) {
+        let place = ["\(row.longitude)", "\(row.latitude)"] + (row.altitude.map { ["\($0)"] } ?? [])
+        write("Point", "[\(place.joined(separator: ","))]", Self.members(row, columns))
+    }
+
+    /// A point; nothing for a waypoint without a place.
+    func write(_ row: WaypointRow, _ columns: [Column<WaypointRow>]) {
+        guard let latitude = row.latitude, let longitude = row.longitude else { return }
+        write("Point", "[\(longitude),\(latitude)]", Self.members(row, columns))
+    }
+
+    /// A line for each way, through the places of then that are known of it; nothing for a way with fewer than two.
+    func write(_ row: TraceRouteRow, _ columns: [Column<TraceRouteRow>]) {
+        let members = Self.members(row, columns).filter { $0.name != "towards" && $0.name != "back" }
+        for (name, hops) in [("towards", row.towards), ("back", row.back)] {
+            let places = hops.compactMap { row.place(of: $0.node) }
+            guard places.count >= 2 else { continue }
+            let line = places.map { "[\($0.longitude),\($0.latitude)]" }.joined(separator: ",")
+            let nodes = CellValue.list(hops.map { $0.node.map { .text(NodeID.text($0)) } ?? .null })
+            let strengths = CellValue.list(hops.map { .float($0.snr) })
+            let way = [
+                CellMember(name: "way", value: .text(name)), CellMember(name: "nodes", value: nodes),
+                CellMember(name: "snrs", value: strengths),
+            ]
+            write("LineString", "[\(line)]", way + members)
+        }
     }
 
     func finish() {

@@ -54,7 +54,7 @@ extension LinkRow {
         ]
     }
 
-    private static func cell(_ sample: Sample) -> CellValue {
+    static func cell(_ sample: Sample) -> CellValue {
         .object([
             CellMember(name: "time", value: .time(sample.time)), CellMember(name: "snr", value: .float(sample.snr)),
             CellMember(name: "evidence", value: .text("\(sample.evidence)")),

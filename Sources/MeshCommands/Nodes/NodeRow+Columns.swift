@@ -13,6 +13,7 @@ extension NodeRow {
                 $0.hardwareModel == 0 ? .null : .text(FieldTable.hardwareName($0.hardwareModel) ?? String($0.hardwareModel))
             },
             Column("role") { $0.isKnown ? .text(FieldTable.roleName($0.role) ?? String($0.role)) : .null },
+            Column("state", isDetail: true) { .text($0.state.rawValue) },
             Column("last_heard") { .time($0.lastHeard) },
             Column("first_heard", isDetail: true) { .time($0.firstHeard) },
             Column("snr", unit: "dB") { $0.rssi == nil && $0.snr == 0 ? .null : .float($0.snr) },

@@ -7,8 +7,14 @@ struct PositionsCommand: AsyncParsableCommand {
         commandName: "positions", abstract: "Where nodes were.",
         discussion: """
               meshledger positions --node '!7efeee00'
+              meshledger positions track --node '!7efeee00' --since yesterday
               meshledger positions --node Rover --since yesterday --oldest-first --format csv
-            """)
+            """,
+        subcommands: [PositionsListCommand.self, PositionsTrackCommand.self], defaultSubcommand: PositionsListCommand.self)
+}
+
+struct PositionsListCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "list", abstract: "Positions, node by node.")
 
     @OptionGroup var ledger: LedgerOption
     @OptionGroup var past: AsOfOption
@@ -45,6 +51,7 @@ extension PositionRow {
             Column("gateway") { $0.gateway == 0 ? .null : .text(NodeID.text($0.gateway)) },
             Column("snr", unit: "dB", isDetail: true) { $0.rssi == nil && $0.snr == 0 ? .null : .float($0.snr) },
             Column("rssi", unit: "dBm", isDetail: true) { .number($0.rssi) },
+            Column("since", isDetail: true) { .time($0.since) },
             Column("sent_time", isDetail: true) { .time($0.sentTime) },
             Column("fix_time", isDetail: true) { .time($0.fixTime) },
             Column("pdop", isDetail: true) { $0.pdop == 0 ? .null : .number($0.pdop) },

@@ -66,4 +66,8 @@ extension Ledger {
     func radioColumns() throws -> [Column<RadioRow>] {
         try RadioRow.columns(sources: EventRows.sourceNames(self)) + olderRecipeColumn(of: "radios") { $0.sequence }
     }
+
+    func unknownTelemetryColumns() throws -> [Column<UnknownTelemetryRow>] {
+        try UnknownTelemetryRow.columns + olderRecipeColumn(of: "telemetry") { $0.sequence }
+    }
 }

@@ -1,4 +1,5 @@
 public import ArgumentParser
+import Foundation
 import MeshViews
 public import Meshtastic
 import ProtobufWire
@@ -30,11 +31,21 @@ struct TelemetryCommand: AsyncParsableCommand {
     @OptionGroup var page: PageOptions
     @Option(help: "Only this node: !hex, a number, or its name.") var node: NodeArgument?
     @Option(help: "Only this kind of metrics.") var kind: TelemetryKind?
+    @Flag(help: "Instead, metrics of kinds that this version does not know, as they came.") var unknown = false
+
+    func validate() throws {
+        if unknown, kind != nil { throw ValidationError("--unknown is about all kinds without a name") }
+    }
 
     func run() async throws {
         try await ledger.reading(past) { ledger in
             let number = try node?.number(in: ledger)
             let query = page.query(times)
+            if unknown {
+                let writer = output.writer(try ledger.unknownTelemetryColumns())
+                for row in try ledger.unknownTelemetry(of: number, query) { writer.write(row) }
+                return writer.finish(emptyNote: "no telemetry of unknown kinds")
+            }
             let present = try output.format == .table ? present(number, query, in: ledger) : nil
             let writer = output.writer(try ledger.telemetryColumns(of: kind, only: present))
             try ledger.forEachTelemetry(of: number, kind: kind, query) { writer.write($0) }
@@ -87,5 +98,21 @@ extension TelemetryRow {
             }
         }
         return front + metrics + back
+    }
+}
+
+extension UnknownTelemetryRow {
+    static var columns: [Column<UnknownTelemetryRow>] {
+        [
+            Column("node") { .text(NodeID.text($0.node)) },
+            Column("time") { .time($0.time) },
+            Column("kind") { .unsigned(UInt64($0.kind)) },
+            Column("metrics_b64", heading: "metrics", canCut: true) { .text(Data($0.metrics).base64EncodedString()) },
+            Column("time_source", isDetail: true) { .text("\($0.timeSource)") },
+            Column("sent_time", isDetail: true) { .time($0.sentTime) },
+            Column("gateway", isDetail: true) { .node($0.gateway) },
+            Column("packet_id", isDetail: true) { .number($0.packetID) },
+            Column("sequence", isDetail: true) { .unsigned($0.sequence) },
+        ]
     }
 }

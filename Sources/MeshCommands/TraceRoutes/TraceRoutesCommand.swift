@@ -43,9 +43,11 @@ extension TraceRouteRow {
             Column("is_answered", heading: "answered") { .bool($0.isAnswered) },
             Column("hops") { $0.isAnswered ? .unsigned(UInt64($0.route.count)) : .null },
             Column("towards", heading: "way there (SNR dB)", canCut: true, shown: { Self.text($0.towards) }) {
-                Self.cell($0.towards)
+                $0.cell($0.towards)
             },
-            Column("back", heading: "way back (SNR dB)", canCut: true, shown: { Self.text($0.back) }) { Self.cell($0.back) },
+            Column("back", heading: "way back (SNR dB)", canCut: true, shown: { Self.text($0.back) }) {
+                $0.cell($0.back)
+            },
             Column("id", isDetail: true) { .number($0.id) },
             Column("time_source", isDetail: true) { .text("\($0.timeSource)") },
             Column("reply_id", isDetail: true) { $0.isAnswered ? .number($0.replyID) : .null },
@@ -66,12 +68,17 @@ extension TraceRouteRow {
         }.joined(separator: " > ")
     }
 
-    private static func cell(_ hops: [Hop]) -> CellValue {
+    /// Each hop with the place where it was then.
+    private func cell(_ hops: [Hop]) -> CellValue {
         .list(
             hops.map { hop in
-                .object([
+                let place = place(of: hop.node)
+                return .object([
                     CellMember(name: "node", value: hop.node.map { .text(NodeID.text($0)) } ?? .null),
                     CellMember(name: "snr", value: hop.snr.map { .float($0) } ?? .null),
+                    CellMember(name: "latitude", value: place.map { .double($0.latitude) } ?? .null),
+                    CellMember(name: "longitude", value: place.map { .double($0.longitude) } ?? .null),
+                    CellMember(name: "place_time", value: .time(place?.time ?? 0)),
                 ])
             })
     }

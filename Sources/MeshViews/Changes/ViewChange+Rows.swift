@@ -18,6 +18,7 @@ public enum ViewRow: Sendable {
     case nodeChange(NodeChangeRow)
     case hardware(HardwareRow)
     case radio(RadioRow)
+    case unknownTelemetry(UnknownTelemetryRow)
 }
 
 extension ViewChange {
@@ -64,6 +65,7 @@ extension ViewChange {
         case NodeChangeRow.table: NodeChangeRow(key: key, value: value).map { .nodeChange($0) }
         case HardwareRow.table: HardwareRow(key: key, value: value).map { .hardware($0) }
         case RadioRow.table: RadioRow(key: key, value: value).map { .radio($0) }
+        case UnknownTelemetryRow.table: UnknownTelemetryRow(key: key, value: value).map { .unknownTelemetry($0) }
         default: nil
         }
     }

@@ -52,7 +52,13 @@ public struct LedgerOptions: Sendable {
     }
 }
 
-/// The most rows that views keep. Part of their recipes: another cap rebuilds the view from the log.
+/// The most rows that views keep, and which. Part of their recipes: a change rebuilds the view from the log.
+///
+/// ```swift
+/// var caps = ViewCaps(positions: 1_000)
+/// caps.ofNode[0x7efe_ee00] = NodeCaps(positions: 50_000)
+/// caps.positionDedupe = .within(meters: 9)
+/// ```
 public struct ViewCaps: Sendable, Equatable {
     public var nodes: Int
     /// Per node.
@@ -74,6 +80,14 @@ public struct ViewCaps: Sendable, Equatable {
     public var nodeHistory: Int
     /// Per source and part of its configuration.
     public var radios: Int
+    /// Other caps of chosen nodes.
+    public var ofNode: [UInt32: NodeCaps] = [:]
+    /// Nodes that stay in the nodes view whoever else is heard.
+    public var keptNodes: Set<UInt32> = []
+    /// Which positions are rows of their own.
+    public var positionDedupe = PositionDedupe.none
+    /// Whether a position of reduced precision stays when the node's next one is of reduced precision, too.
+    public var reducedPrecisionKeepsHistory = true
 
     public init(
         nodes: Int = 10_000, positions: Int = 5_000, telemetry: Int = 5_000, messages: Int = 50_000, waypoints: Int = 5_000,
@@ -94,5 +108,37 @@ public struct ViewCaps: Sendable, Equatable {
         self.sensors = sensors
         self.nodeHistory = nodeHistory
         self.radios = radios
+    }
+}
+
+/// The caps of one node where they are others than of all.
+public struct NodeCaps: Sendable, Equatable {
+    public var positions: Int?
+    /// Per kind of metrics.
+    public var telemetry: Int?
+    /// Per kind of sensor.
+    public var sensors: Int?
+
+    public init(positions: Int? = nil, telemetry: Int? = nil, sensors: Int? = nil) {
+        self.positions = positions
+        self.telemetry = telemetry
+        self.sensors = sensors
+    }
+}
+
+/// Which positions are rows of their own.
+public enum PositionDedupe: Sendable, Equatable {
+    /// All.
+    case none
+    /// Those further from the node's latest row than this: one that is nearer takes over its place, and the row says since when the node is there.
+    case within(meters: Double)
+}
+
+extension ViewCaps {
+    func overrides(_ cap: (NodeCaps) -> Int?) -> [UInt32: Int] { ofNode.compactMapValues(cap) }
+
+    /// For the recipe; empty without overrides.
+    static func text(_ overrides: [UInt32: Int]) -> String {
+        overrides.sorted { $0.key < $1.key }.map { ";of \($0.key)=\($0.value)" }.joined()
     }
 }

@@ -5,16 +5,16 @@ import ViewQuery
 enum ViewRegistry {
     static func projections(_ caps: ViewCaps) -> [any Projection<MeshBatch>] {
         [
-            NodesView(cap: caps.nodes),
-            PositionsView(cap: caps.positions),
-            TelemetryView(cap: caps.telemetry),
+            NodesView(cap: caps.nodes, kept: caps.keptNodes),
+            PositionsView(caps),
+            TelemetryView(cap: caps.telemetry, capOfNode: caps.overrides(\.telemetry)),
             MessagesView(cap: caps.messages),
             WaypointsView(cap: caps.waypoints),
             TraceRoutesView(cap: caps.traceRoutes),
             LinksView(cap: caps.links),
             GatewaysView(cap: caps.gateways, pairCap: caps.gatewayNodes),
             MapReportsView(cap: caps.mapReports),
-            SensorsView(cap: caps.sensors),
+            SensorsView(cap: caps.sensors, capOfNode: caps.overrides(\.sensors)),
             NodeHistoryView(cap: caps.nodeHistory, nodeCap: caps.nodes),
             RadiosView(cap: caps.radios),
             PacketsView(),
@@ -26,7 +26,7 @@ enum ViewRegistry {
         NodeRow.self, PositionRow.self, TelemetryRow.self, MessageRow.self, WaypointRow.self, TraceRouteRow.self, LinkRow.self,
         GatewayRow.self, MapReportRow.self, SensorRow.self, NodeChangeRow.self, RadioRow.self, ChannelRow.self,
         GatewayNodeRow.self,
-        HardwareRow.self,
+        HardwareRow.self, UnknownTelemetryRow.self,
     ]
 }
 

@@ -18,6 +18,8 @@ struct NodeTable: Sendable {
     }
 
     private let cap: Int
+    /// Never evicted: with these alone the table may exceed the cap.
+    private let kept: Set<UInt32>
     private var rows: [NodeRow] = []
     private var isDirty: [Bool] = []
     private var free: [Int] = []
@@ -26,7 +28,10 @@ struct NodeTable: Sendable {
     private var removed: Set<UInt32> = []
     private var ages = MinimumHeap<Age>()
 
-    init(cap: Int) { self.cap = cap }
+    init(cap: Int, kept: Set<UInt32> = []) {
+        self.cap = cap
+        self.kept = kept
+    }
 
     var pendingCount: Int { dirty.count + removed.count }
 
@@ -66,23 +71,30 @@ struct NodeTable: Sendable {
     }
 
     /// The heap holds each node once, with an age that may be out of date: then it goes back with the true one.
-    private mutating func evict(at sequence: UInt64) {
+    /// - Returns: whether there was one to go.
+    @discardableResult
+    private mutating func evict(at sequence: UInt64) -> Bool {
         var newcomers: [Age] = []
-        defer { for age in newcomers { ages.insert(age) } }
+        var spared: [Age] = []
+        defer { for age in newcomers + spared { ages.insert(age) } }
         while let oldest = ages.removeSmallest() {
             guard let place = places[UInt64(oldest.number)] else { continue }
             let row = rows[Int(place)]
             if row.lastHeard != oldest.lastHeard {
                 ages.insert(Age(lastHeard: row.lastHeard, number: row.number))
+            } else if !kept.isEmpty, kept.contains(row.number) {
+                spared.append(oldest)
             } else if sequence - row.firstSequence < NodesView.newcomerEvents {
                 newcomers.append(oldest)
             } else {
-                return remove(row.number, at: Int(place))
+                remove(row.number, at: Int(place))
+                return true
             }
         }
-        guard let least = newcomers.min(), let place = places[UInt64(least.number)] else { return }
+        guard let least = newcomers.min(), let place = places[UInt64(least.number)] else { return false }
         newcomers.removeAll { $0 == least }
         remove(least.number, at: Int(place))
+        return true
     }
 
     private mutating func remove(_ number: UInt32, at place: Int) {
@@ -102,7 +114,7 @@ struct NodeTable: Sendable {
         }
         // A baseline that a policy with a larger cap made may have more.
         let last = rows.map(\.lastSequence).max() ?? 0
-        while places.count > cap { evict(at: last) }
+        while places.count > cap, evict(at: last) {}
     }
 
     func write(to transaction: inout WriteTransaction, _ table: RawTable) throws(StorageError) {

@@ -14,10 +14,15 @@ public struct NodesView: Projection {
     public let name = "nodes"
     public let version: UInt32 = 3
     public let oldestReadableVersion: UInt32 = 2
-    public var policy: String { "cap=\(cap);newcomer=\(Self.newcomerEvents);\(TimePolicy.text)" }
+    public var policy: String {
+        let kept = kept.sorted().map { ";keep \($0)" }.joined()
+        return "cap=\(cap);newcomer=\(Self.newcomerEvents);\(TimePolicy.text)\(kept)"
+    }
     public let rowTables = ["nodes", "channels"]
     public let stateTables: [String] = []
     public let cap: Int
+    /// Nodes that are never evicted.
+    private let kept: Set<UInt32>
 
     /// A node that was first heard within this many events is not evicted, so that a flood cannot displace newcomers
     /// before they were heard twice.
@@ -26,9 +31,10 @@ public struct NodesView: Projection {
     var table: NodeTable
     var traffic = ChannelTraffic()
 
-    public init(cap: Int = 10_000) {
+    public init(cap: Int = 10_000, kept: Set<UInt32> = []) {
         self.cap = cap
-        table = NodeTable(cap: cap)
+        self.kept = kept
+        table = NodeTable(cap: cap, kept: kept)
     }
 
     public var pendingBytes: Int { table.pendingCount * 400 + traffic.pendingCount * 100 }

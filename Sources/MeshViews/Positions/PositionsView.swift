@@ -2,6 +2,7 @@ public import EventLog
 public import LMDB
 import Meshtastic
 public import Projections
+import ProtobufWire
 import ViewQuery
 
 /// Where each node was: the newest positions per node, up to a cap.
@@ -13,21 +14,34 @@ public struct PositionsView: Projection {
 
     public let name = "positions"
     public let version: UInt32 = 2
-    public var policy: String { "cap=\(cap);\(TimePolicy.text)" }
+    public var policy: String {
+        var text = "cap=\(caps.positions);\(TimePolicy.text)\(ViewCaps.text(caps.overrides(\.positions)))"
+        if case .within(let meters) = caps.positionDedupe { text += ";within=\(meters)" }
+        if !caps.reducedPrecisionKeepsHistory { text += ";reduced=latest" }
+        return text
+    }
     public let rowTables = ["positions"]
     public let stateTables = ["counts"]
-    public let cap: Int
+    private let caps: ViewCaps
     private var series: SeriesBuffer
+    /// Where each node was last; only where a policy asks for it.
+    private var latest: [UInt32: LatestPosition] = [:]
 
-    public init(cap: Int = 5_000) {
-        self.cap = cap
-        series = SeriesBuffer(prefixLength: 4, cap: cap)
+    public init(cap: Int = 5_000) { self.init(ViewCaps(positions: cap)) }
+
+    init(_ caps: ViewCaps) {
+        self.caps = caps
+        series = SeriesBuffer(prefixLength: 4, cap: caps.positions, capOfNode: caps.overrides(\.positions))
     }
+
+    /// Whether a position may take over the place of the one before.
+    private var isThinned: Bool { caps.positionDedupe != .none || !caps.reducedPrecisionKeepsHistory }
 
     public var pendingBytes: Int { series.pendingBytes }
 
     public mutating func load(_ store: ViewStore) throws(StorageError) {
         try series.fit(store, rows: store.table("positions"), counts: store.table("counts"))
+        if isThinned { try loadLatest(store) }
     }
 
     public mutating func fold(_ batch: MeshBatch, after checkpoint: EventSequence, in context: inout FoldContext) {
@@ -59,7 +73,9 @@ public struct PositionsView: Projection {
             row.timeSource = source
             row.fill(from: position, latitude, longitude)
             row.fill(from: packet)
-            series.append(prefix: UInt64(packet.from), time: time, sequence: stamp.sequence) { row.encode(to: &$0) }
+            if isThinned { takeOver(&row) }
+            let place = series.append(prefix: UInt64(packet.from), time: time, sequence: stamp.sequence) { row.encode(to: &$0) }
+            if isThinned, time >= latest[row.node]?.row.time ?? 0 { latest[row.node] = LatestPosition(row: row, place: place) }
             context.want(.debounced)
         } catch {
             context.quarantine(sequence, reason: "position: \(error)")
@@ -81,7 +97,52 @@ public struct PositionsView: Projection {
         try series.write(to: &transaction, rows: store.table("positions"), counts: store.table("counts"))
     }
 
-    public mutating func committed() { series.removeAll() }
+    public mutating func committed() {
+        series.removeAll()
+        for node in latest.keys { latest[node]?.place = nil }
+    }
+}
+
+/// The newest position of a node, and where it waits for the next commit.
+private struct LatestPosition {
+    var row: PositionRow
+    var place: Int?
+}
+
+extension PositionsView {
+    private mutating func loadLatest(_ store: ViewStore) throws(StorageError) {
+        latest = [:]
+        let transaction = try store.environment.beginRead()
+        var nodes = try transaction.cursor(store.table("counts"))
+        var cursor = try transaction.cursor(store.table("positions"))
+        while try nodes.next() {
+            let prefix = nodes.key.asArray
+            let last = prefix + [UInt8](repeating: .max, count: 12)
+            guard try cursor.seek(atOrBefore: last.rawSpan), cursor.key.starts(with: prefix),
+                let row = PositionRow(key: cursor.key, value: cursor.value)
+            else { continue }
+            latest[row.node] = LatestPosition(row: row, place: nil)
+        }
+    }
+
+    /// Takes the latest row's place where the policy says so.
+    private mutating func takeOver(_ row: inout PositionRow) {
+        guard let known = latest[row.node], row.time >= known.row.time else { return }
+        let areReduced = known.row.precision != nil && row.precision != nil
+        var isNear = false
+        if case .within(let meters) = caps.positionDedupe { isNear = known.row.distance(to: row) <= meters }
+        guard isNear || (areReduced && !caps.reducedPrecisionKeepsHistory) else { return }
+        if isNear {
+            // The first place of a stay counts, else one who walks slowly would never have gone.
+            (row.latitudeE7, row.longitudeE7) = (known.row.latitudeE7, known.row.longitudeE7)
+            row.since = known.row.since != 0 ? known.row.since : known.row.time
+        }
+        if let place = known.place {
+            series.takeBack(place)
+        } else {
+            series.takeBack(prefix: UInt64(row.node), time: known.row.time, sequence: known.row.sequence)
+        }
+    }
 }
 
 extension PositionRow {

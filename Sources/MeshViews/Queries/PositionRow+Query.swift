@@ -29,6 +29,7 @@ extension PositionRow: QueryRow {
         RowColumn("gateway", \.gateway) { $0.gateway }.shown(as: .node),
         RowColumn("snr", \.snr) { $0.snr }.shown(as: .decibels),
         RowColumn("rssi", \.rssi) { $0.rssi }.shown(as: .dBm),
+        RowColumn("since", \.since) { $0.since }.shown(as: .time),
     ]
 
     public static let indexes: [RowIndex<PositionRow>] = [.index(\.time)]

@@ -24,6 +24,7 @@ extension TraceRouteRow: QueryRow {
         RowColumn("snrTowards", \.snrTowards) { $0.snrTowards },
         RowColumn("routeBack", \.routeBack) { $0.routeBack }.shown(as: .node),
         RowColumn("snrBack", \.snrBack) { $0.snrBack },
+        RowColumn("places", \.places) { $0.places },
     ]
 
     public static let indexes: [RowIndex<TraceRouteRow>] = [.index(\.to, \.time)]

@@ -37,7 +37,8 @@ public struct ForgottenNode: Sendable, Hashable {
                 case ("messages", "messages"): isOfNode(message: key, value) ? nil : value.asArray
                 case ("messages", "counts"): less(value, by: gone[key.asArray] ?? 0)
                 case ("messages", "packets"), ("messages", "waiting"), ("nodes", "nodes"), ("positions", "positions"),
-                    ("positions", "counts"), ("telemetry", "telemetry"), ("telemetry", "counts"), ("sensors", "sensors"),
+                    ("positions", "counts"), ("telemetry", "telemetry"), ("telemetry", "counts"),
+                    ("telemetry", "unknown_telemetry"), ("telemetry", "unknown_counts"), ("sensors", "sensors"),
                     ("sensors", "counts"), ("nodehistory", "nodehistory"), ("nodehistory", "counts"):
                     key.starts(with: prefix) ? nil : value.asArray
                 case ("gateways", "gateways"): isOfNode(GatewayRow.self, key, value) ? nil : value.asArray
@@ -51,7 +52,8 @@ public struct ForgottenNode: Sendable, Hashable {
                 // Eight bytes whose first is 0: the source follows it.
                 case ("radios", "last"): sources.contains(key.bigEndianUInt32(at: 1)) ? nil : value.asArray
                 case ("waypoints", "waypoints"): isOfNode(WaypointRow.self, key, value) ? nil : value.asArray
-                case ("traceroutes", "traceroutes"): isOfNode(TraceRouteRow.self, key, value) ? nil : value.asArray
+                case ("traceroutes", "traceroutes"): withoutPlace(key, value)
+                case ("traceroutes", "places"): key.starts(with: prefix) ? nil : value.asArray
                 case ("links", "links"): isOfNode(LinkRow.self, key, value) ? nil : value.asArray
                 case ("packets", "packets"): indexBlock(key, value)
                 default: value.asArray
@@ -82,6 +84,16 @@ public struct ForgottenNode: Sendable, Hashable {
     private func isOfNode(message key: RawSpan, _ value: RawSpan) -> Bool {
         guard let row = MessageRow.decode(key: key, value: value) else { return true }
         return row.from == number || includesMentions && row.to == number
+    }
+
+    /// A trace route of others may lead through the node: it keeps the way, not where the node was.
+    private func withoutPlace(_ key: RawSpan, _ value: RawSpan) -> [UInt8]? {
+        guard var row = TraceRouteRow.decode(key: key, value: value), !row.isOf(self) else { return nil }
+        guard row.places.contains(where: { $0.node == number }) else { return value.asArray }
+        row.places.removeAll { $0.node == number }
+        var writer = WireWriter()
+        row.encode(to: &writer)
+        return writer.bytes
     }
 
     private func isOfNode<Row: KeyedRow>(_ rows: Row.Type, _ key: RawSpan, _ value: RawSpan) -> Bool {

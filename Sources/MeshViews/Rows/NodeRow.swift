@@ -45,6 +45,16 @@ public struct NodeRow: Sendable, Equatable, Codable {
 
     public init(number: UInt32) { self.number = number }
 
+    /// How much is known of a node.
+    public enum State: String, Sendable, CaseIterable, Codable {
+        /// It was heard, but has not said who it is.
+        case heard
+        /// It, or a radio that knows it, has told its name or hardware.
+        case introduced
+    }
+
+    public var state: State { isKnown ? .introduced : .heard }
+
     /// Whether the node has introduced itself.
     public var isKnown: Bool { !longName.isEmpty || !shortName.isEmpty || hardwareModel != 0 }
 

@@ -34,6 +34,9 @@ public struct PositionRow: Sendable, Equatable, Codable {
     public var snr: Float = 0
     public var rssi: Int32?
 
+    /// Where the policy joins positions nearby: since when the node is there, seconds since 1970; 0 = this is the only one.
+    public var since: UInt32 = 0
+
     public init(node: UInt32, time: UInt32, sequence: UInt64) {
         self.node = node
         self.time = time
@@ -61,6 +64,7 @@ public struct PositionRow: Sendable, Equatable, Codable {
         if gateway != 0 { writer.fixed32(15, gateway) }
         if snr != 0 { writer.float(16, snr) }
         if let rssi { writer.sint32(17, rssi) }
+        if since != 0 { writer.fixed32(18, since) }
     }
 
     init(node: UInt32, time: UInt32, sequence: UInt64, decoding value: RawSpan) throws(WireError) {
@@ -85,6 +89,7 @@ public struct PositionRow: Sendable, Equatable, Codable {
             case 15: gateway = field.asUInt32
             case 16: snr = field.asFloat
             case 17: rssi = field.asSInt32
+            case 18: since = field.asUInt32
             default: continue
             }
         }

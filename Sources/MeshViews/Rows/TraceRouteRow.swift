@@ -12,6 +12,19 @@ public struct TraceRouteRow: Sendable, Equatable, KeyedRow {
         public var snr: Float?
     }
 
+    /// Where a node was then.
+    public struct Place: Sendable, Equatable {
+        public var node: UInt32
+        /// When it said so, seconds since 1970.
+        public var time: UInt32
+        /// Degrees times 10,000,000.
+        public var latitudeE7: Int32
+        public var longitudeE7: Int32
+
+        public var latitude: Double { Double(latitudeE7) / 1e7 }
+        public var longitude: Double { Double(longitudeE7) / 1e7 }
+    }
+
     /// Who asked, and for the way to whom.
     public let from: UInt32
     public let id: UInt32
@@ -35,6 +48,8 @@ public struct TraceRouteRow: Sendable, Equatable, KeyedRow {
     public var snrTowards: [Int32] = []
     public var routeBack: [UInt32] = []
     public var snrBack: [Int32] = []
+    /// Where nodes of the ways were when the answer came, or the question while there is none; only of those that had said so.
+    public var places: [Place] = []
 
     static let unknownHop = UInt32.max
     static let unknownSNR: Int32 = -128
@@ -47,6 +62,9 @@ public struct TraceRouteRow: Sendable, Equatable, KeyedRow {
     }
 
     public var isAnswered: Bool { replySequence != 0 }
+
+    /// Where a node of the ways was then; nil where it had not said so.
+    public func place(of node: UInt32?) -> Place? { node.flatMap { node in places.first { $0.node == node } } }
 
     /// The way there, both ends included; it ends before the addressee while it has not answered.
     public var towards: [Hop] { Self.hops(from, route, isAnswered ? to : nil, snrTowards) }
@@ -93,10 +111,16 @@ public struct TraceRouteRow: Sendable, Equatable, KeyedRow {
         if !snrTowards.isEmpty { writer.packedInt32(12, snrTowards) }
         if !routeBack.isEmpty { writer.packedFixed32(13, routeBack) }
         if !snrBack.isEmpty { writer.packedInt32(14, snrBack) }
+        guard !places.isEmpty else { return }
+        writer.packedFixed32(15, places.map(\.node))
+        writer.packedFixed32(16, places.map(\.time))
+        writer.packedFixed32(17, places.map { UInt32(bitPattern: $0.latitudeE7) })
+        writer.packedFixed32(18, places.map { UInt32(bitPattern: $0.longitudeE7) })
     }
 
     init(key: UInt64, decoding value: RawSpan) throws(WireError) {
         self.init(from: UInt32(truncatingIfNeeded: key >> 32), id: UInt32(truncatingIfNeeded: key))
+        var placeFields: [[UInt32]] = Array(repeating: [], count: 4)
         var reader = WireReader(value)
         while let field = try reader.next() {
             switch field.number {
@@ -114,8 +138,16 @@ public struct TraceRouteRow: Sendable, Equatable, KeyedRow {
             case 12: snrTowards = try Self.strengths(reader.bytes(field))
             case 13: routeBack = try Self.numbers(reader.bytes(field))
             case 14: snrBack = try Self.strengths(reader.bytes(field))
+            case 15...18: placeFields[Int(field.number) - 15] = try Self.numbers(reader.bytes(field))
             default: continue
             }
+        }
+        for index in 0..<(placeFields.map(\.count).min() ?? 0) {
+            places.append(
+                Place(
+                    node: placeFields[0][index], time: placeFields[1][index],
+                    latitudeE7: Int32(bitPattern: placeFields[2][index]),
+                    longitudeE7: Int32(bitPattern: placeFields[3][index])))
         }
     }
 

@@ -10,15 +10,17 @@ struct SensorsView: Projection {
 
     let name = "sensors"
     let version: UInt32 = 1
-    var policy: String { "cap=\(cap);\(TimePolicy.text)" }
+    var policy: String { "cap=\(cap);\(TimePolicy.text)\(ViewCaps.text(capOfNode))" }
     let rowTables = ["sensors"]
     let stateTables = ["counts"]
     let cap: Int
+    private let capOfNode: [UInt32: Int]
     private var series: SeriesBuffer
 
-    init(cap: Int = 5_000) {
+    init(cap: Int = 5_000, capOfNode: [UInt32: Int] = [:]) {
         self.cap = cap
-        series = SeriesBuffer(prefixLength: 5, cap: cap)
+        self.capOfNode = capOfNode
+        series = SeriesBuffer(prefixLength: 5, cap: cap, capOfNode: capOfNode)
     }
 
     var pendingBytes: Int { series.pendingBytes }

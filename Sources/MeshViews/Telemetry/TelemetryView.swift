@@ -7,28 +7,34 @@ import ViewQuery
 
 /// What each node measured: the newest rows per node and kind of metrics, up to a cap.
 ///
-/// A packet gives one row, at its first readable reception, if it holds metrics of a kind. Kinds that this version does
-/// not know stay in the log.
+/// A packet gives one row, at its first readable reception, if it holds metrics of a kind. Kinds that this version does not know have rows in a
+/// table of their own, as they came.
 public struct TelemetryView: Projection {
     public typealias Batch = MeshBatch
 
     public let name = "telemetry"
-    public let version: UInt32 = 2
-    public var policy: String { "cap=\(cap);\(TimePolicy.text)" }
-    public let rowTables = ["telemetry"]
-    public let stateTables = ["counts"]
+    public let version: UInt32 = 3
+    public let oldestReadableVersion: UInt32 = 2
+    public var policy: String { "cap=\(cap);\(TimePolicy.text)\(ViewCaps.text(capOfNode))" }
+    public let rowTables = ["telemetry", "unknown_telemetry"]
+    public let stateTables = ["counts", "unknown_counts"]
     public let cap: Int
+    private let capOfNode: [UInt32: Int]
     private var series: SeriesBuffer
+    private var unknown: SeriesBuffer
 
-    public init(cap: Int = 5_000) {
+    public init(cap: Int = 5_000, capOfNode: [UInt32: Int] = [:]) {
         self.cap = cap
-        series = SeriesBuffer(prefixLength: 5, cap: cap)
+        self.capOfNode = capOfNode
+        series = SeriesBuffer(prefixLength: 5, cap: cap, capOfNode: capOfNode)
+        unknown = SeriesBuffer(prefixLength: 5, cap: cap, capOfNode: capOfNode)
     }
 
-    public var pendingBytes: Int { series.pendingBytes }
+    public var pendingBytes: Int { series.pendingBytes + unknown.pendingBytes }
 
     public mutating func load(_ store: ViewStore) throws(StorageError) {
         try series.fit(store, rows: store.table("telemetry"), counts: store.table("counts"))
+        try unknown.fit(store, rows: store.table("unknown_telemetry"), counts: store.table("unknown_counts"))
     }
 
     public mutating func fold(_ batch: MeshBatch, after checkpoint: EventSequence, in context: inout FoldContext) {
@@ -51,16 +57,21 @@ public struct TelemetryView: Projection {
         let payload = batch.packets.payload(of: packet)
         do {
             let telemetry = try Telemetry(decoding: payload)
-            guard let kind = telemetry.kind else { return }
+            guard telemetry.rawKind != 0 else { return }
             let (time, source) = stamp.policy(for: packet).time(sent: telemetry.time, received: packet.rxTime)
             let metrics = WireReader(payload).bytes(telemetry.metrics)
-            let prefix = UInt64(packet.from) << 8 | UInt64(kind.rawValue)
-            series.append(prefix: prefix, time: time, sequence: stamp.sequence) { writer in
+            let prefix = UInt64(packet.from) << 8 | UInt64(telemetry.rawKind)
+            func encode(_ writer: inout WireWriter) {
                 writer.varint(1, UInt64(source.rawValue))
                 writer.fixed32(2, packet.id)
                 if telemetry.time != 0 { writer.fixed32(3, telemetry.time) }
                 if packet.gateway != 0 { writer.fixed32(4, packet.gateway) }
                 writer.bytes(5, metrics)
+            }
+            if telemetry.kind == nil {
+                unknown.append(prefix: prefix, time: time, sequence: stamp.sequence) { encode(&$0) }
+            } else {
+                series.append(prefix: prefix, time: time, sequence: stamp.sequence) { encode(&$0) }
             }
             context.want(.debounced)
         } catch {
@@ -70,7 +81,11 @@ public struct TelemetryView: Projection {
 
     public func write(to transaction: inout WriteTransaction, store: ViewStore) throws(StorageError) {
         try series.write(to: &transaction, rows: store.table("telemetry"), counts: store.table("counts"))
+        try unknown.write(to: &transaction, rows: store.table("unknown_telemetry"), counts: store.table("unknown_counts"))
     }
 
-    public mutating func committed() { series.removeAll() }
+    public mutating func committed() {
+        series.removeAll()
+        unknown.removeAll()
+    }
 }

@@ -7,18 +7,24 @@ import ProtobufWire
 /// Questions for the way to a node, joined with their answers.
 ///
 /// Every hop adds itself to the packet that it passes on, so each gateway hears another part of the way: of all receptions of a packet the longest
-/// way counts.
+/// way counts. Each node of a way comes with the place where it was then.
 struct TraceRoutesView: KeyedView {
     let name = "traceroutes"
-    let version: UInt32 = 1
-    var policy: String { "cap=\(cap);\(TimePolicy.text)" }
+    let version: UInt32 = 2
+    let oldestReadableVersion: UInt32 = 1
+    var policy: String { "cap=\(cap);places=\(Self.mostPlaces);\(TimePolicy.text)" }
     let cap: Int
 
     /// An answer, or another question, further away than this belongs to another question with the same id.
     static let windowSeconds: UInt32 = 3_600
 
-    static let bytesPerRow = 400
+    /// Nodes whose last place is known.
+    static let mostPlaces = 20_000
+
+    let stateTables = ["places"]
+    static let bytesPerRow = 600
     var rows: KeyedRows<TraceRouteRow>
+    private var places = KeyedRows<NodePlace>(cap: Self.mostPlaces)
 
     init(cap: Int = 20_000) {
         self.cap = cap
@@ -26,15 +32,61 @@ struct TraceRoutesView: KeyedView {
     }
 
     mutating func fold(_ batch: MeshBatch, after checkpoint: EventSequence, in context: inout FoldContext) {
-        let stamps = batch.stamps.span
-        let packets = batch.packets.packets.span
-        for index in packets.indices {
-            guard packets[index].port == Port.traceroute, packets[index].isReadable, packets[index].id != 0,
-                packets[index].from != 0, packets[index].from != NodeID.broadcast,
-                stamps[index].sequence > checkpoint.rawValue
-            else { continue }
-            add(packets[index], stamps[index], batch, &context)
+        batch.forEach(.tracks, after: checkpoint) { packet, stamp in
+            guard packet.isReadable, packet.from != 0, packet.from != NodeID.broadcast else { return }
+            if packet.port == Port.position {
+                if stamp.isFirstReadable { locate(packet, stamp, batch) }
+            } else if packet.id != 0 {
+                add(packet, stamp, batch, &context)
+            }
         }
+    }
+
+    var pendingBytes: Int { rows.pendingCount * Self.bytesPerRow + places.pendingCount * 40 }
+
+    mutating func load(_ store: ViewStore) throws(StorageError) {
+        let transaction = try store.environment.beginRead()
+        try rows.load(transaction, store.table(name))
+        try places.load(transaction, store.table("places"))
+    }
+
+    func write(to transaction: inout WriteTransaction, store: ViewStore) throws(StorageError) {
+        try rows.write(to: &transaction, store.table(name))
+        try places.write(to: &transaction, store.table("places"))
+    }
+
+    mutating func committed() {
+        rows.committed()
+        places.committed()
+    }
+
+    /// Keeps the place that the node told last, by its time: those of which the positions view makes rows.
+    private mutating func locate(_ packet: DecodedPacket, _ stamp: MeshBatch.Stamp, _ batch: MeshBatch) {
+        let position: Position
+        do {
+            position = try Position(decoding: batch.packets.payload(of: packet))
+        } catch {
+            return  // the positions view has put it into quarantine
+        }
+        guard let latitude = position.latitudeE7, let longitude = position.longitudeE7,
+            PositionsView.isOnTheGlobe(latitude, longitude),
+            !PositionsView.isNullIsland(latitude, longitude, precisionBits: position.precisionBits)
+        else { return }
+        let time = stamp.policy(for: packet).time(fix: position.timestamp, sent: position.time, received: packet.rxTime).time
+        var place = NodePlace(node: packet.from)
+        (place.time, place.latitudeE7, place.longitudeE7) = (time, latitude, longitude)
+        if let known = places.place(of: UInt64(packet.from)) {
+            if places[known].time <= time { places.update(known) { $0 = place } }
+        } else {
+            places.insert(place)
+        }
+    }
+
+    private func place(of node: UInt32) -> TraceRouteRow.Place? {
+        guard let place = places.place(of: UInt64(node)) else { return nil }
+        let known = places[place]
+        return TraceRouteRow.Place(
+            node: node, time: known.time, latitudeE7: known.latitudeE7, longitudeE7: known.longitudeE7)
     }
 
     private mutating func add(
@@ -53,21 +105,31 @@ struct TraceRoutesView: KeyedView {
         let key = isReply ? TraceRouteRow.key(packet.to, packet.requestID) : TraceRouteRow.key(packet.from, packet.id)
         if let place = rows.place(of: key) {
             let isOfAnother = rows[place].isOfAnother(part, isReply: isReply)
-            if !isOfAnother || part.time >= rows[place].time {
-                rows.update(place) { row in
-                    if isOfAnother { row = TraceRouteRow(from: row.from, id: row.id) }
-                    isReply ? row.answer(part) : row.ask(part)
-                    if row.channel.isEmpty && stamp.channel >= 0 { row.channel = batch.channels[Int(stamp.channel)].name }
-                }
-                context.want(.immediate)
-            }
-            return
+            guard !isOfAnother || part.time >= rows[place].time else { return }
+            let known = rows[place]
+            var row = isOfAnother ? TraceRouteRow(from: known.from, id: known.id) : known
+            isReply ? row.answer(part) : row.ask(part)
+            if row.channel.isEmpty { row.channel = batch.channelName(stamp) }
+            locate(&row, part, anew: !known.isAnswered)
+            rows.update(place) { $0 = row }
+            return context.want(.immediate)
         }
         var row = isReply ? TraceRouteRow(from: packet.to, id: packet.requestID) : TraceRouteRow(from: packet.from, id: packet.id)
         isReply ? row.answer(part) : row.ask(part)
-        if stamp.channel >= 0 { row.channel = batch.channels[Int(stamp.channel)].name }
+        row.channel = batch.channelName(stamp)
+        locate(&row, part, anew: true)
         rows.insert(row)
         context.want(.immediate)
+    }
+
+    /// Gives the nodes of the ways their places of now, where the event told something new; the first answer begins anew.
+    private func locate(_ row: inout TraceRouteRow, _ part: TraceRoutePart, anew: Bool) {
+        guard row.sequence == part.sequence else { return }
+        if anew, row.isAnswered { row.places = [] }
+        for node in [row.from, row.to] + row.route + row.routeBack {
+            guard !row.places.contains(where: { $0.node == node }), let place = place(of: node) else { continue }
+            row.places.append(place)
+        }
     }
 }
 

@@ -5,7 +5,7 @@ extension SeriesBuffer {
     /// Takes away what stored series have beyond the cap: those of a baseline that a policy with a larger cap made.
     package func fit(_ store: ViewStore, rows: RawTable, counts: RawTable) throws(StorageError) {
         let excess = try excess(store, counts)
-        for (prefix, count) in excess {
+        for (prefix, count, cap) in excess {
             try store.environment.write { (transaction) throws(StorageError) in
                 for _ in cap..<count {
                     guard let key = try transaction.firstKey(of: rows, atOrAfter: prefix), key.starts(with: prefix) else { break }
@@ -17,14 +17,17 @@ extension SeriesBuffer {
         }
     }
 
-    private func excess(_ store: ViewStore, _ counts: RawTable) throws(StorageError) -> [(prefix: [UInt8], count: Int)] {
-        var excess: [(prefix: [UInt8], count: Int)] = []
+    private func excess(_ store: ViewStore, _ counts: RawTable) throws(StorageError) -> [(prefix: [UInt8], count: Int, cap: Int)]
+    {
+        var excess: [(prefix: [UInt8], count: Int, cap: Int)] = []
         let transaction = try store.environment.beginRead()
         var cursor = try transaction.cursor(counts)
         while try cursor.next() {
             guard cursor.key.byteCount == prefixLength, cursor.value.byteCount == 8 else { continue }
             let count = Int(clamping: cursor.value.bigEndianUInt64(at: 0))
-            if count > cap { excess.append((cursor.key.asArray, count)) }
+            let prefix = cursor.key.asArray
+            let cap = cap(of: prefix.reduce(0) { $0 << 8 | UInt64($1) })
+            if count > cap { excess.append((prefix, count, cap)) }
         }
         return excess
     }

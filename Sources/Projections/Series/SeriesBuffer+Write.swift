@@ -10,6 +10,7 @@ extension SeriesBuffer {
         to transaction: inout WriteTransaction, rows table: RawTable, counts: RawTable
     ) throws(StorageError) {
         guard !rows.isEmpty else { return }
+        try removeTakenBack(from: &transaction, table, counts)
         let isEmptyTable = try transaction.count(table) == 0
         let (order, bounds, seriesInOrder) = rowsByKey()
         var prefixKey = [UInt8](repeating: 0, count: prefixLength)
@@ -18,7 +19,7 @@ extension SeriesBuffer {
             store(prefixes[series], length: prefixLength, into: &prefixKey, at: 0)
             var range = bounds[place]..<bounds[place + 1]
             let stored = isEmptyTable ? 0 : try storedCount(transaction, counts, prefixKey)
-            let excess = stored + range.count - cap
+            let excess = stored + range.count - cap(of: prefixes[series])
             var removed = 0
             if excess > 0 {
                 let dropped =
@@ -31,6 +32,18 @@ extension SeriesBuffer {
             try put(order[range], prefixKey, isEmptyTable ? .append : .replace, into: table, of: &transaction)
             store(UInt64(stored - removed + range.count), length: 8, into: &count, at: 0)
             try transaction.put(counts, key: prefixKey.rawSpan, value: count.rawSpan)
+        }
+    }
+
+    private func removeTakenBack(
+        from transaction: inout WriteTransaction, _ table: RawTable, _ counts: RawTable
+    ) throws(StorageError) {
+        for row in takenBack {
+            let prefix = Array(bigEndian(row.prefix).suffix(prefixLength))
+            let key = prefix + bigEndian(row.time) + bigEndian(row.sequence)
+            try transaction.delete(table, key: key.rawSpan)
+            let left = max(try storedCount(transaction, counts, prefix) - 1, 0)
+            try transaction.put(counts, key: prefix.rawSpan, value: bigEndian(UInt64(left)).rawSpan)
         }
     }
 
@@ -60,11 +73,11 @@ extension SeriesBuffer {
         var rank = [Int](repeating: 0, count: series.count)
         for (place, index) in series.enumerated() { rank[index] = place }
         var bounds = [Int](repeating: 0, count: series.count + 1)
-        for row in rows { bounds[rank[Int(row.series)] + 1] += 1 }
+        for row in rows where row.series >= 0 { bounds[rank[Int(row.series)] + 1] += 1 }
         for place in 0..<series.count { bounds[place + 1] += bounds[place] }
         var next = bounds
-        var order = [Int32](repeating: 0, count: rows.count)
-        for (index, row) in rows.enumerated() {
+        var order = [Int32](repeating: 0, count: bounds.last ?? 0)
+        for (index, row) in rows.enumerated() where row.series >= 0 {
             let place = rank[Int(row.series)]
             order[next[place]] = Int32(index)
             next[place] += 1

@@ -16,23 +16,44 @@ package struct SeriesBuffer: Sendable {
     /// The bytes in front of a row's time, as an integer, and how many they are (at most 8).
     let prefixLength: Int
     let cap: Int
+    /// Other caps of the series whose prefixes begin with these four bytes.
+    let capOfNode: [UInt32: Int]
     private var places = FlatMap()
     private(set) var prefixes: [UInt64] = []
     private(set) var rows: [Row] = []
     private(set) var values = ValueChunks()
+    private(set) var takenBack: [(prefix: UInt64, time: UInt32, sequence: UInt64)] = []
 
-    package init(prefixLength: Int, cap: Int) {
-        precondition(prefixLength <= 8 && cap > 0)
+    package init(prefixLength: Int, cap: Int, capOfNode: [UInt32: Int] = [:]) {
+        precondition((4...8).contains(prefixLength) && cap > 0)
         self.prefixLength = prefixLength
         self.cap = cap
+        self.capOfNode = capOfNode.mapValues { max($0, 1) }
+    }
+
+    func cap(of prefix: UInt64) -> Int {
+        capOfNode.isEmpty ? cap : capOfNode[UInt32(truncatingIfNeeded: prefix >> UInt64(8 * (prefixLength - 4)))] ?? cap
     }
 
     package var isEmpty: Bool { rows.isEmpty }
     package var pendingBytes: Int { values.byteCount + rows.count * MemoryLayout<Row>.stride + prefixes.count * 40 }
 
+    /// Takes back a waiting row, by the place that `append` gave it. The newest row of a series only, in whose stead another one comes: so what
+    /// the cap leaves does not depend on when a view was flushed.
+    package mutating func takeBack(_ place: Int) { rows[place].series = -1 }
+
+    /// As `takeBack`, a row that was stored by an earlier commit.
+    package mutating func takeBack(prefix: UInt64, time: UInt32, sequence: UInt64) {
+        takenBack.append((prefix, time, sequence))
+    }
+
     /// Adds a row whose value the closure writes.
+    /// - Returns: the row's place until the next commit.
+    @discardableResult
     @inline(__always)
-    package mutating func append(prefix: UInt64, time: UInt32, sequence: UInt64, _ encode: (inout WireWriter) -> Void) {
+    package mutating func append(
+        prefix: UInt64, time: UInt32, sequence: UInt64, _ encode: (inout WireWriter) -> Void
+    ) -> Int {
         let series: Int32
         if let known = places[prefix] {
             series = known
@@ -42,12 +63,14 @@ package struct SeriesBuffer: Sendable {
             places.set(prefix, series)
         }
         rows.append(Row(series: series, time: time, sequence: sequence, value: values.append(encode)))
+        return rows.count - 1
     }
 
     package mutating func removeAll() {
         places = FlatMap()
         prefixes.removeAll(keepingCapacity: true)
         rows.removeAll(keepingCapacity: true)
+        takenBack.removeAll()
         values.removeAll()
     }
 }

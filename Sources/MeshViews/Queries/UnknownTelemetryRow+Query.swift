@@ -1,0 +1,27 @@
+import Projections
+import ProtobufWire
+public import ViewQuery
+
+extension UnknownTelemetryRow: QueryRow, SeriesRow {
+    public static let view = "telemetry"
+    public static let table = "unknown_telemetry"
+
+    public static let columns: [RowColumn<UnknownTelemetryRow>] = [
+        RowColumn(key: "node", \.node) { $0.node }.shown(as: .node),
+        RowColumn(key: "kind", \.kind) { $0.kind },
+        RowColumn(key: "time", \.time) { $0.time }.shown(as: .time),
+        RowColumn(key: "sequence", \.sequence) { $0.sequence },
+        RowColumn("timeSource", \.timeSource) { $0.timeSource },
+        RowColumn("packetID", \.packetID) { $0.packetID },
+        RowColumn("sentTime", \.sentTime) { $0.sentTime }.shown(as: .time),
+        RowColumn("gateway", \.gateway) { $0.gateway }.shown(as: .node),
+        RowColumn("metrics", \.metrics) { $0.metrics },
+    ]
+
+    public init?(key: RawSpan, value: RawSpan) {
+        guard key.byteCount == 17 else { return nil }
+        try? self.init(  // bytes that are no row are told by nil
+            node: key.bigEndianUInt32(at: 0), kind: key.byte(at: 4), time: key.bigEndianUInt32(at: 5),
+            sequence: key.bigEndianUInt64(at: 9), decoding: value)
+    }
+}

@@ -1,0 +1,39 @@
+import ProtobufWire
+
+/// Metrics of a kind that this version does not know: a later one reads them from the log.
+///
+/// Key in the `unknown_telemetry` table of the telemetry view: node (4 bytes), kind (1), time (4), sequence (8), big-endian. Value: `Telemetry` of
+/// `views.proto`.
+public struct UnknownTelemetryRow: Sendable, Equatable {
+    public var node: UInt32
+    /// The field number of the metrics in the payload.
+    public var kind: UInt8
+    /// Seconds since 1970, and whose clock that is.
+    public var time: UInt32
+    public var timeSource = TimeSource.arrival
+    public var sequence: UInt64
+    public var packetID: UInt32 = 0
+    /// The sender's stamp, unchecked; 0 = none.
+    public var sentTime: UInt32 = 0
+    public var gateway: UInt32 = 0
+    /// The metrics' bytes.
+    public var metrics: [UInt8] = []
+
+    init(node: UInt32, kind: UInt8, time: UInt32, sequence: UInt64, decoding value: RawSpan) throws(WireError) {
+        self.node = node
+        self.kind = kind
+        self.time = time
+        self.sequence = sequence
+        var reader = WireReader(value)
+        while let field = try reader.next() {
+            switch field.number {
+            case 1: timeSource = TimeSource(rawValue: UInt8(truncatingIfNeeded: field.scalar)) ?? .arrival
+            case 2: packetID = field.asUInt32
+            case 3: sentTime = field.asUInt32
+            case 4: gateway = field.asUInt32
+            case 5: metrics = reader.bytes(field).asArray
+            default: continue
+            }
+        }
+    }
+}

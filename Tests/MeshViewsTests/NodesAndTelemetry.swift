@@ -1,0 +1,108 @@
+import EventLog
+import MeshViews
+import Meshtastic
+import ProtobufWire
+import Testing
+
+/// What the rows of nodes, positions and telemetry have from the first packet on.
+struct NodesAndTelemetry {
+    private typealias Packet = MeshPacketBuilder
+    private static let start: UInt32 = 1_780_000_000
+
+    private func position(_ node: UInt32, _ id: UInt32) -> Packet {
+        Packet(
+            from: node, id: id, rxTime: Self.start + id, port: Port.position, payload: Packet.position(400_000_000, 80_000_000))
+    }
+
+    private func user(_ node: UInt32, _ id: UInt32) -> Packet {
+        Packet(
+            from: node, id: id, rxTime: Self.start + id, port: Port.nodeInfo,
+            payload: Packet.user("node \(node)", hardware: 43, role: 2))
+    }
+
+    @Test func `M9 M10 S6: a node is there from its first packet, and its NodeInfo enriches the same row`() async throws {
+        let ledger = try await ledger(of: [position(1_001, 1)])
+        let before = try #require(try ledger.node(1_001))
+        #expect((before.state, before.longName, before.packets) == (.heard, "", 1))
+        let source = try await ledger.log.source(named: "test")
+        try await ledger.log.append([user(1_001, 2).event(source)])
+        try await ledger.catchUp()
+        let after = try #require(try ledger.node(1_001))
+        #expect((after.state, after.longName, after.hardwareModel, after.role) == (.introduced, "node 1001", 43, 2))
+        #expect(try ledger.nodes().count == 1 && after.firstSequence == before.firstSequence)
+        try await ledger.close()
+    }
+
+    @Test func `M29: two packets of a new node in one batch make one row`() async throws {
+        let ledger = try await ledger(of: [position(1_001, 1), user(1_001, 2), position(1_001, 3)])
+        #expect(try ledger.nodes().map(\.packets) == [3])
+        try await ledger.close()
+    }
+
+    @Test func `D6: nodes that are heard by position only are nodes`() async throws {
+        let ledger = try await ledger(of: (0..<200).map { position(2_000 + $0, 1) })
+        #expect(try ledger.nodes().count == 200 && ledger.nodes().allSatisfy { $0.state == .heard })
+        #expect(try ledger.positions(of: nil).count == 200)
+        try await ledger.close()
+    }
+
+    @Test func `S13: rows say by which events and when they were made and changed last, also after a replay`() async throws {
+        let ledger = try await ledger(of: [position(1_001, 1), user(1_002, 2), user(1_001, 3)])
+        func facts() throws -> [[UInt64]] {
+            try ledger.nodes(RowQuery(newestFirst: false)).map {
+                [$0.firstSequence, $0.lastSequence, UInt64($0.firstHeard), UInt64($0.lastHeard)]
+            }
+        }
+        let start = UInt64(Self.start)
+        #expect(try facts() == [[1, 3, start + 1, start + 3], [2, 2, start + 2, start + 2]])
+        try await ledger.rebuild()
+        #expect(try facts() == [[1, 3, start + 1, start + 3], [2, 2, start + 2, start + 2]])
+        try await ledger.close()
+    }
+
+    @Test func `M16: a node has all that is heard of it`() async throws {
+        var heard = user(1_001, 5)
+        (heard.hopStart, heard.hopLimit, heard.snr, heard.isViaMQTT) = (3, 1, -7.25, true)
+        heard.payload = Packet.user("Alpha", key: [UInt8](repeating: 7, count: 32), hardware: 43, role: 2)
+        let ledger = try await ledger(of: [heard])
+        let row = try #require(try ledger.node(1_001))
+        #expect((row.longName, row.shortName, row.hardwareModel, row.role) == ("Alpha", "Alph", 43, 2))
+        #expect((row.hopsAway, row.snr, row.rssi, row.isViaMQTT, row.channel) == (2, -7.25, nil, true, "LongFast"))
+        #expect(
+            (row.lastHeard, row.firstHeard, row.publicKey, row.hasKeyConflict) == (
+                Self.start + 5, Self.start + 5, [UInt8](repeating: 7, count: 32), false
+            ))
+        try await ledger.close()
+    }
+
+    private func telemetry(_ id: UInt32, kind: UInt32, _ metrics: (inout WireWriter) -> Void) -> Packet {
+        var writer = WireWriter()
+        writer.fixed32(1, Self.start)
+        writer.message(kind, metrics)
+        return Packet(from: 1_001, id: id, rxTime: Self.start, port: Port.telemetry, payload: writer.bytes)
+    }
+
+    @Test
+    func `M19 X10: each kind of metrics has its rows; one that is not known is kept as it came, and nothing absent is zero`()
+        async throws
+    {
+        let kinds = TelemetryKind.allCases
+        var packets = kinds.enumerated().map { place, kind in
+            telemetry(UInt32(place) + 1, kind: UInt32(kind.rawValue)) { $0.varint(1, 77) }
+        }
+        packets.append(telemetry(50, kind: 14) { $0.string(3, "tomorrow") })
+        packets.append(telemetry(51, kind: 2) { $0.float(2, 0) })
+        let ledger = try await ledger(of: packets)
+        #expect(try kinds.map { try ledger.telemetry(of: 1_001, kind: $0).count } == kinds.map { $0 == .device ? 2 : 1 })
+        let device = try ledger.telemetry(of: 1_001, kind: .device, RowQuery(newestFirst: false))
+        let values = try device.map { try TelemetryMetrics(decoding: $0.metrics.rawSpan, kind: .device).values.map(\.field.name) }
+        #expect(values == [["battery_level"], ["voltage"]])
+        let unknown = try ledger.unknownTelemetry()
+        #expect(unknown.map(\.kind) == [14] && unknown.map(\.sequence) == [UInt64(kinds.count) + 1])
+        var body = WireWriter()
+        body.string(3, "tomorrow")
+        #expect(unknown.map(\.metrics) == [body.bytes] && unknown.map(\.time) == [Self.start])
+        #expect(try ledger.unknownTelemetry(of: 5).isEmpty && ledger.quarantine().isEmpty)
+        try await ledger.close()
+    }
+}
