@@ -30,7 +30,7 @@ struct KeepImages {
         var facts: [KeepScenario.Told] = []
         let calls = try FolderTrace(file).calls
         // The calls of a whole scenario are many: where only some images are wanted, they are of all its parts.
-        let step = max(1, calls.count * (samples + 1) / max(limit, 1))
+        let step = max(1, (calls.count * (samples + 1) + limit - 1) / max(limit, 1))
         for (index, call) in calls.enumerated() where tally.images < limit {
             if case .acknowledged(let numbers) = call { facts += numbers.sorted().map { KeepScenario.Told($0) } }
             guard folder.apply(call), index % step == 0 else { continue }
@@ -51,7 +51,7 @@ struct KeepImages {
                 }
             }
         }
-        guard facts.contains(.merged), facts.contains(.cut(KeepScenario.cut)) || tally.images >= limit else {
+        guard facts.contains(.merged) && facts.contains(.cut(KeepScenario.cut)) || tally.images >= limit else {
             throw Failure("keep \(seed): not all was told: \(facts.suffix(5))")
         }
         return tally
