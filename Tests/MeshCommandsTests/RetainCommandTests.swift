@@ -142,7 +142,9 @@ struct RetainCommandTests {
         let events = try export(["export", "events"], to: "events.jsonl")
         #expect(try tool.run("retain", "--larger-than", "200kB", "--yes").status == 0)
         #expect(try tool.run("rebuild").status == 0)
-        for view in Self.views { _ = try export(["export", view], to: "\(view).jsonl") }
+        for subject in Self.views + ["channels", "gateway_nodes", "hardware", "unknown_telemetry"] {
+            _ = try export(["export", subject], to: "\(subject).jsonl")
+        }
         _ = try export(["quarantine"], to: "quarantine.jsonl")
         let python = try #require(OraclePython.path)
         let oracle = PackageRoot.url.appendingPathComponent("Tests/Oracle").path

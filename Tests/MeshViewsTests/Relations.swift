@@ -26,6 +26,15 @@ import Testing
         for (node, rows) in zip(nodes, try ledger.related(nodes, NodeRow.sentMessages)) {
             #expect(rows == messages.filter { $0.from == node.number })
         }
+        for row in try [
+            ledger.expand(FetchDescriptor<NodeRow>(fetchLimit: 1), [.rows, .ids]),
+            ledger.expand(FetchDescriptor<PositionRow>(fetchLimit: 1), [.rows, .ids]),
+            ledger.expand(FetchDescriptor<TelemetryRow>(fetchLimit: 1), [.rows, .ids]),
+            ledger.expand(FetchDescriptor<MessageRow>(fetchLimit: 1), [.rows, .ids]),
+        ].joined() {
+            let names = row.values.map(\.name) + row.relations.map(\.name)
+            #expect(Set(names).count == names.count, "\(row.view): \(names)")
+        }
         try await ledger.close()
     }
 

@@ -46,7 +46,8 @@ extension ViewFolder {
     private func target(of identifier: String) -> String {
         var name = identifier
         for _ in 0..<64 {
-            guard let next = try? FileManager.default.destinationOfSymbolicLink(atPath: store(name)) else { return name }  // no link
+            let link = try? FileManager.default.destinationOfSymbolicLink(atPath: store(name))  // none is no link
+            guard let next = link else { return name }
             name = next
         }
         return name

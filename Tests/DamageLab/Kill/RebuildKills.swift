@@ -29,7 +29,7 @@ struct RebuildKills {
         }
         try await ledger.catchUp()
         try await ledger.close()
-        let view = work == "step" ? "steps" : "messages"
+        let view = "steps"
         let old = try await digest(path, view)
         let seen = Mutex<Set<String>>([])
         let isDone = Mutex(false)

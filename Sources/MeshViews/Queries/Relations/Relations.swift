@@ -18,7 +18,7 @@ extension NodeRow: RelatedRow {
 extension PositionRow: RelatedRow {
     /// The node that was there.
     public static let reporter = Relation<PositionRow, NodeRow>(
-        "node", isToOne: true, from: { $0.node }, to: \.number, time: \.lastHeard)
+        "reporter", isToOne: true, from: { $0.node }, to: \.number, time: \.lastHeard)
 
     public static let relations: [RelationList<PositionRow>] = [RelationList(reporter)]
     public static let fragment = ["latitude", "longitude"]
@@ -27,7 +27,7 @@ extension PositionRow: RelatedRow {
 extension TelemetryRow: RelatedRow {
     /// The node that measured.
     public static let reporter = Relation<TelemetryRow, NodeRow>(
-        "node", isToOne: true, from: { $0.node }, to: \.number, time: \.lastHeard)
+        "reporter", isToOne: true, from: { $0.node }, to: \.number, time: \.lastHeard)
 
     public static let relations: [RelationList<TelemetryRow>] = [RelationList(reporter)]
     public static let fragment: [String] = []
