@@ -20,18 +20,25 @@ enum WordFold {
             visit(cut(word))
             word.removeAll(keepingCapacity: true)
         }
-        if isASCII {
-            for byte in text.utf8 {
-                switch byte {
-                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): word.append(byte)
-                case UInt8(ascii: "A")...UInt8(ascii: "Z"): word.append(byte | 0x20)
-                case UInt8(ascii: "'"): continue
-                default: end()
-                }
+        func add(_ ascii: UInt8) {
+            switch ascii {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): word.append(ascii)
+            case UInt8(ascii: "A")...UInt8(ascii: "Z"): word.append(ascii | 0x20)
+            case UInt8(ascii: "'"): return
+            default: end()
             }
+        }
+        if isASCII {
+            for byte in text.utf8 { add(byte) }
             return end()
         }
-        for scalar in text.decomposedStringWithCompatibilityMapping.unicodeScalars {
+        // Most texts that are not ASCII have emoji only, which have no other forms.
+        let isPlain = text.unicodeScalars.allSatisfy { $0.isASCII || (0x1F300...0x1FAFF).contains($0.value) }
+        for scalar in (isPlain ? text : text.decomposedStringWithCompatibilityMapping).unicodeScalars {
+            if scalar.isASCII {
+                add(UInt8(scalar.value))
+                continue
+            }
             switch kind(of: scalar) {
             case .letter: appendFolded(scalar, to: &word)
             case .single:
