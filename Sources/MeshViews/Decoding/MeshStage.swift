@@ -79,7 +79,11 @@ public struct MeshStage: FoldStage {
     public func resolve(_ batch: inout MeshBatch, state: inout MeshState) {
         state.channels.trim()
         for stamp in batch.stamps where stamp.isJSON && !state.knowsTopic(of: stamp.source) { learnTopics(&state) }
-        for index in batch.stamps.indices where batch.stamps[index].isMeshtastic { state.resolve(index, in: &batch) }
+        for start in stride(from: 0, to: batch.stamps.count, by: SeenPackets.glanceCount) {
+            let range = start..<min(start + SeenPackets.glanceCount, batch.stamps.count)
+            state.seen.glance(at: batch.packets.packets.span, range)
+            for index in range where batch.stamps[index].isMeshtastic { state.resolve(index, in: &batch) }
+        }
         batch.places.fill(from: batch.packets.packets)
         batch.channels = state.channels.channels
         batch.carry.oldestRecord = state.seen.oldestRecord

@@ -65,7 +65,7 @@ public struct MeshState: Sendable {
         }
         let stamp = batch.stamps[index]
         let verdict = seen.place(
-            packet: UInt64(packet.from) << 32 | UInt64(packet.id),
+            packet: SeenPackets.key(packet.from, packet.id),
             time: stamp.policy(for: packet).heard(received: packet.rxTime), sequence: stamp.sequence,
             isReadable: isReadable, isWindowless: packet.flags.contains(.isReplayedState), changes: &batch.carry.records)
         batch.stamps[index].firstSequence = verdict.firstSequence

@@ -23,7 +23,9 @@ struct KeyedRows<Row: KeyedRow>: Sendable {
     private var places = FlatMap()
     private var dirty: [Int] = []
     private var removed: Set<UInt64> = []
+    /// Each row once, with a time that may have risen since; none before the first row that exceeds the cap.
     private var ages = MinimumHeap<Age>()
+    private var knowsAges = false
 
     init(cap: Int) { self.cap = max(cap, 1) }
 
@@ -69,12 +71,15 @@ struct KeyedRows<Row: KeyedRow>: Sendable {
             isDirty.append(false)
         }
         places.set(row.key, Int32(place))
-        ages.insert(Age(time: row.time, key: row.key))
+        if knowsAges { ages.insert(Age(time: row.time, key: row.key)) }
         return place
     }
 
-    /// The heap holds each row once, with a time that may have risen since: then it goes back with the true one.
     private mutating func evict() {
+        if !knowsAges {
+            for row in all { ages.insert(Age(time: row.time, key: row.key)) }
+            knowsAges = true
+        }
         while let oldest = ages.removeSmallest() {
             guard let place = place(of: oldest.key) else { continue }
             let time = rows[place].time
@@ -92,6 +97,10 @@ struct KeyedRows<Row: KeyedRow>: Sendable {
     // MARK: Storage
 
     mutating func load(_ transaction: borrowing ReadTransaction, _ table: RawTable) throws(StorageError) {
+        let count = try transaction.count(table)
+        places = FlatMap(minimumCapacity: count)
+        rows.reserveCapacity(count)
+        isDirty.reserveCapacity(count)
         var cursor = try transaction.cursor(table)
         while try cursor.next() {
             if let row = Row.decode(key: cursor.key, value: cursor.value) { _ = add(row) }

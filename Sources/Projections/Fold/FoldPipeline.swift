@@ -154,9 +154,9 @@ public actor FoldPipeline<Stage: FoldStage> {
 
     /// Commits everything that all projectors hold: the longest work first, so that no core waits for it at the end.
     public func flush(_ reason: FlushReason) async throws {
-        var works: [(folder: Folder, bytes: Int)] = []
-        for folder in folders { works.append((folder, await folder.pendingBytes())) }
-        works.sort { $0.bytes > $1.bytes }
+        var works: [(folder: Folder, work: Int)] = []
+        for folder in folders { works.append((folder, await folder.pendingWork())) }
+        works.sort { $0.work > $1.work }
         try await withThrowingTaskGroup(of: Void.self) { group in
             for (place, work) in works.enumerated() {
                 if place >= coreCount { try await group.next() }

@@ -9,8 +9,8 @@ public protocol BatchFolder<Batch>: Actor {
     func storedCarry() throws -> Carry
     func fold(_ batch: Batch, isCatchingUp: Bool) throws
     func flush(_ reason: FlushReason) throws
-    /// About how much the next flush writes.
-    func pendingBytes() -> Int
+    /// About how much the next flush writes, in bytes, entries of indexes included.
+    func pendingWork() -> Int
     func statistics() -> ProjectorStatistics
     func stop()
     /// From the next commit on, notes which rows change, so many of the last ones.
@@ -135,7 +135,10 @@ public actor Projector<P: Projection>: BatchFolder {
         return tables
     }
 
-    public func pendingBytes() -> Int { projection.pendingBytes }
+    public func pendingWork() -> Int {
+        // A text has several words, which are looked for in it first.
+        projection.pendingBytes * (1 + store.indexes.reduce(0) { $0 + $1.indexes.count + 4 * $1.texts.count })
+    }
 
     public func stop() {
         timer?.cancel()

@@ -14,6 +14,17 @@ package struct EntryList {
         unsafe entry.withUnsafeBytes { unsafe bytes.append(contentsOf: $0) }
     }
 
+    /// Appends the entry that follows from a row's key.
+    mutating func append(_ runs: [IndexedTable.KeyRun], of key: RawSpan) {
+        unsafe key.withUnsafeBytes { key in
+            for run in runs {
+                let start = bytes.count
+                unsafe bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: key[run.key..<run.key + run.count]))
+                if run.isInverted { for place in start..<bytes.count { bytes[place] = ~bytes[place] } }
+            }
+        }
+    }
+
     mutating func append(_ entry: ArraySlice<UInt8>) { bytes.append(contentsOf: entry) }
 
     package mutating func reserveCapacity(_ count: Int) { bytes.reserveCapacity(count * length) }

@@ -4,44 +4,57 @@ import ProtobufWire
 /// Changes to a text index, gathered row by row and written word by word.
 struct PostingsWriter {
     private struct Edit {
+        var word: Int32
+        /// How often the row has the word; 0 where it does not have it any more.
+        var count: UInt32
+        var length: UInt32
         var row: UInt64
-        /// Nil where the row does not have the word any more.
-        var posting: Posting?
     }
 
+    private let index: TextIndex
     private let postings: RawTable
     private let rows: RawTable
-    private var edits: [[UInt8]: [Edit]] = [:]
+    private(set) var words = TextIndex.Words()
+    private var edits: [Edit] = []
     private var keys: [(row: UInt64, key: [UInt8]?)] = []
-    /// How many changes wait.
-    private(set) var count = 0
     /// By how much the number of rows that have words, and of their words, changes.
     private(set) var growth = (rows: 0, words: 0)
 
+    /// How many changes wait.
+    var count: Int { edits.count }
+
     init(_ index: TextIndex, _ store: ViewStore) throws(StorageError) {
+        self.index = index
         postings = try store.table(index.postings)
         rows = try store.table(index.rows)
     }
 
-    mutating func change(_ key: [UInt8], from old: TextIndex.Words, to new: TextIndex.Words) {
-        guard old != new else { return }
-        let row = TextIndex.row(of: key.rawSpan)
-        for word in old.counts.keys where new.counts[word] == nil { add(Edit(row: row), to: word) }
-        for (word, times) in new.counts {
-            add(Edit(row: row, posting: Posting(row: row, count: times, length: new.length)), to: word)
-        }
-        growth.rows += (new.length > 0 ? 1 : 0) - (old.length > 0 ? 1 : 0)
-        growth.words += Int(new.length) - Int(old.length)
-        if (old.length > 0) != (new.length > 0) { keys.append((row, new.length > 0 ? key : nil)) }
+    /// The words of a row; none where there is no row, or none that can be read.
+    mutating func words(of key: RawSpan, _ value: RawSpan?) -> TextIndex.WordCounts {
+        guard let value else { return TextIndex.WordCounts() }
+        let isRow = index.addWords(key, value, &words)
+        let found = words.take()
+        return isRow ? found : TextIndex.WordCounts()
     }
 
-    private mutating func add(_ edit: Edit, to word: [UInt8]) {
-        edits[word, default: []].append(edit)
-        count += 1
+    mutating func change(_ key: RawSpan, from old: TextIndex.WordCounts, to new: TextIndex.WordCounts) {
+        guard old != new else { return }
+        let row = TextIndex.row(of: key)
+        var kept = new.counts[...]
+        for gone in old.counts {
+            while let next = kept.first, next.word < gone.word { kept.removeFirst() }
+            if kept.first?.word == gone.word { continue }
+            edits.append(Edit(word: gone.word, count: 0, length: 0, row: row))
+        }
+        for count in new.counts { edits.append(Edit(word: count.word, count: count.times, length: new.length, row: row)) }
+        growth.rows += (new.length > 0 ? 1 : 0) - (old.length > 0 ? 1 : 0)
+        growth.words += Int(new.length) - Int(old.length)
+        if (old.length > 0) != (new.length > 0) { keys.append((row, new.length > 0 ? key.asArray : nil)) }
     }
 
     mutating func write(to transaction: inout WriteTransaction) throws(StorageError) {
-        for (row, key) in keys.sorted(by: { $0.row < $1.row }) {
+        keys.sort { $0.row < $1.row }
+        for (row, key) in keys {
             let name = bigEndian(row)
             if let key {
                 try transaction.put(rows, key: name.rawSpan, value: key.rawSpan)
@@ -49,19 +62,56 @@ struct PostingsWriter {
                 try transaction.delete(rows, key: name.rawSpan)
             }
         }
-        for word in edits.keys.sorted(by: { $0.lexicographicallyPrecedes($1) }) {
-            try write(word, edits[word, default: []].sorted { $0.row < $1.row }, to: &transaction)
+        let isEmpty = try transaction.count(postings) == 0
+        let order = words.table.sorted()
+        let (sorted, bounds) = editsByWord(in: order)
+        for (place, word) in order.enumerated() where bounds[place] < bounds[place + 1] {
+            let range = bounds[place]..<bounds[place + 1]
+            try write(Array(words.table[word]), sorted[range], isEmpty, to: &transaction)
         }
+        words = TextIndex.Words()
         edits.removeAll(keepingCapacity: true)
         keys.removeAll(keepingCapacity: true)
-        (count, growth) = (0, (0, 0))
+        growth = (0, 0)
     }
 
-    private func write(_ word: [UInt8], _ edits: [Edit], to transaction: inout WriteTransaction) throws(StorageError) {
-        var place = 0
-        while place < edits.count {
+    /// The changes of one word after the other, in the order given, those of a word in the order of its rows; and where each word's begin.
+    private func editsByWord(in order: [Int]) -> (edits: [Edit], bounds: [Int]) {
+        var rank = [Int](repeating: 0, count: order.count)
+        for (place, word) in order.enumerated() { rank[word] = place }
+        var bounds = [Int](repeating: 0, count: order.count + 1)
+        for edit in edits { bounds[rank[Int(edit.word)] + 1] += 1 }
+        for place in order.indices { bounds[place + 1] += bounds[place] }
+        var (next, sorted) = (bounds, edits)
+        for edit in edits {
+            let place = rank[Int(edit.word)]
+            sorted[next[place]] = edit
+            next[place] += 1
+        }
+        for place in order.indices {
+            let range = bounds[place]..<bounds[place + 1]
+            var isSorted = true
+            for index in range.dropFirst() where sorted[index].row < sorted[index - 1].row { isSorted = false }
+            if !isSorted { sorted[range].sort { $0.row < $1.row } }
+        }
+        return (sorted, bounds)
+    }
+
+    private func write(
+        _ word: [UInt8], _ edits: ArraySlice<Edit>, _ isEmpty: Bool, to transaction: inout WriteTransaction
+    ) throws(StorageError) {
+        guard !isEmpty else {
+            // Words that were cut end in a hash, whose zeros may let their keys come before those of a word that they begin with.
+            let mode = word.count < 64 ? PutMode.append : .replace
+            for (first, bytes) in PostingList.encode(Self.merge([], edits)) {
+                try transaction.put(postings, key: Self.key(word, first).rawSpan, value: bytes.rawSpan, mode)
+            }
+            return
+        }
+        var place = edits.startIndex
+        while place < edits.endIndex {
             let list = try list(of: word, around: edits[place].row, transaction)
-            let end = edits[place...].firstIndex { $0.row >= list.end } ?? edits.count
+            let end = edits[place...].firstIndex { $0.row >= list.end } ?? edits.endIndex
             if let key = list.key { try transaction.delete(postings, key: key.rawSpan) }
             for (first, bytes) in PostingList.encode(Self.merge(list.postings, edits[place..<max(end, place + 1)])) {
                 try transaction.put(postings, key: Self.key(word, first).rawSpan, value: bytes.rawSpan)
@@ -97,7 +147,7 @@ struct PostingsWriter {
                 place += 1
             }
             if place < postings.count, postings[place].row == edit.row { place += 1 }
-            if let posting = edit.posting { merged.append(posting) }
+            if edit.count > 0 { merged.append(Posting(row: edit.row, count: edit.count, length: edit.length)) }
         }
         merged += postings[place...]
         return merged

@@ -5,23 +5,43 @@ import ProtobufWire
 ///
 /// As other indexes it follows from the rows: it is no part of a view's digest, recipe or baseline.
 public struct TextIndex: Sendable {
+    /// Takes up the words of one row after the other.
+    public struct Words: Sendable {
+        private(set) var table = WordTable()
+        private var numbers: [Int32] = []
+
+        init() {}
+
+        public mutating func add(_ word: [UInt8]) { numbers.append(table.number(of: word)) }
+
+        /// What was added since it was last asked.
+        mutating func take() -> WordCounts {
+            numbers.sort()
+            var counts: [WordCounts.Count] = []
+            counts.reserveCapacity(numbers.count)
+            for number in numbers {
+                if let last = counts.last, last.word == number {
+                    counts[counts.count - 1].times &+= 1
+                } else {
+                    counts.append(WordCounts.Count(word: number, times: 1))
+                }
+            }
+            defer { numbers.removeAll(keepingCapacity: true) }
+            return WordCounts(counts: counts, length: UInt32(clamping: numbers.count))
+        }
+    }
+
     /// How often each word occurs in a row's text.
-    public struct Words: Sendable, Equatable {
-        public private(set) var counts: [[UInt8]: UInt32] = [:]
+    struct WordCounts: Sendable, Equatable {
+        struct Count: Sendable, Equatable {
+            var word: Int32
+            var times: UInt32
+        }
+
+        /// In the order of the words' numbers.
+        var counts: [Count] = []
         /// Of all words together.
-        public private(set) var length: UInt32 = 0
-
-        public init() {}
-
-        public mutating func add(_ word: [UInt8]) {
-            counts[word, default: 0] &+= 1
-            length &+= 1
-        }
-
-        public mutating func removeAll() {
-            counts.removeAll(keepingCapacity: true)
-            length = 0
-        }
+        var length: UInt32 = 0
     }
 
     public let name: String

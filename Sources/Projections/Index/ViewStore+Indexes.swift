@@ -109,6 +109,13 @@ extension ViewStore {
     ) throws(StorageError) {
         var entries: [UInt8] = []
         var cursor = try transaction.cursor(rows)
+        if indexed.followsFromKeys {
+            while try cursor.next() {
+                guard cursor.key.byteCount == indexed.keyLength else { continue }
+                for (place, index) in indexed.indexes.enumerated() { lists[place].append(index.runs, of: cursor.key) }
+            }
+            return
+        }
         while try cursor.next() {
             entries.removeAll(keepingCapacity: true)
             guard indexed.appendEntries(cursor.key, cursor.value, &entries) else { continue }

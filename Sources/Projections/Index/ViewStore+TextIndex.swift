@@ -4,7 +4,7 @@ import ProtobufWire
 /// Text indexes of a view's rows: see `TextIndex`. Whether one holds is noted as for other indexes.
 extension ViewStore {
     /// How many changes are held before they are written, while an index is built.
-    private static let mostHeld = 200_000
+    private static let mostHeld = 500_000
 
     /// Rows that have words, and their words together.
     package func textTotals<Transaction: TransactionReading & ~Copyable>(
@@ -59,11 +59,9 @@ extension ViewStore {
     ) throws(StorageError) -> [UInt8]? {
         var cursor = try transaction.cursor(table(index.table))
         if let last { guard try cursor.seek(atOrAfter: last.rawSpan) else { return nil } }
-        var words = TextIndex.Words()
+        let none = TextIndex.WordCounts()
         while try cursor.next() {
-            words.removeAll()
-            guard index.addWords(cursor.key, cursor.value, &words) else { continue }
-            writer.change(cursor.key.asArray, from: TextIndex.Words(), to: words)
+            writer.change(cursor.key, from: none, to: writer.words(of: cursor.key, cursor.value))
             if writer.count >= Self.mostHeld { return cursor.key.asArray }
         }
         return nil
@@ -76,17 +74,11 @@ extension ViewStore {
         var writer = try PostingsWriter(index, self)
         var keys = changed
         while let key = keys.next() {
-            let old = try Self.words(of: before.get(rows, key.rawSpan), key, index)
-            let new = try Self.words(of: transaction.get(rows, key.rawSpan), key, index)
-            writer.change(key, from: old, to: new)
+            let old = try writer.words(of: key.rawSpan, before.get(rows, key.rawSpan))
+            let new = try writer.words(of: key.rawSpan, transaction.get(rows, key.rawSpan))
+            writer.change(key.rawSpan, from: old, to: new)
         }
         try write(&writer, index, to: &transaction)
-    }
-
-    private static func words(of value: RawSpan?, _ key: [UInt8], _ index: TextIndex) -> TextIndex.Words {
-        var words = TextIndex.Words()
-        guard let value, index.addWords(key.rawSpan, value, &words) else { return TextIndex.Words() }
-        return words
     }
 
     private func write(
@@ -108,16 +100,18 @@ extension ViewStore {
         var wanted: [[UInt8]: [Posting]] = [:]
         var totals: (rows: UInt64, words: UInt64) = (0, 0)
         var cursor = try transaction.cursor(table(index.table))
+        var reader = try PostingsWriter(index, self)
         while try cursor.next() {
-            var words = TextIndex.Words()
-            guard index.addWords(cursor.key, cursor.value, &words), words.length > 0 else { continue }
+            let words = reader.words(of: cursor.key, cursor.value)
+            guard words.length > 0 else { continue }
             let row = TextIndex.row(of: cursor.key)
             totals = (totals.rows + 1, totals.words + UInt64(words.length))
             guard try textRow(row, index, in: transaction) == cursor.key.asArray else {
                 return "the words of \(index.name) do not name a row of \(index.table) that has some"
             }
-            for (word, count) in words.counts {
-                wanted[word, default: []].append(Posting(row: row, count: count, length: words.length))
+            for count in words.counts {
+                let word = Array(reader.words.table[Int(count.word)])
+                wanted[word, default: []].append(Posting(row: row, count: count.times, length: words.length))
             }
         }
         let stored = try textTotals(index, in: transaction)

@@ -129,13 +129,14 @@ extension QueryPlan {
         _ body: (_ key: RawSpan, _ entry: RawSpan) -> Void
     ) throws {
         var entry: [UInt8] = []
+        let append = source.layout.appender
         var cursor = try transaction.cursor(rows)
         while try cursor.next() {
-            guard cursor.key.byteCount == source.layout.primaryLength, let row = Row(key: cursor.key, value: cursor.value) else {
-                throw Self.malformed(store)
-            }
             entry.removeAll(keepingCapacity: true)
-            source.layout.append(cursor.key, row, to: &entry)
+            let key = cursor.key
+            guard key.byteCount == source.layout.primaryLength,
+                Row.read(key, cursor.value, { append(key, $0, &entry) })
+            else { throw Self.malformed(store) }
             guard let numbers = source.layout.numbers(of: entry.rawSpan) else { throw Self.malformed(store) }
             if source.cover?.contains(numbers) ?? true { body(cursor.key, entry.rawSpan) }
         }

@@ -1,4 +1,21 @@
+internal import Projections
 internal import ProtobufWire
+
+/// Appends the entry of a row, given by its key and itself.
+typealias EntryAppender<Row> = @Sendable (RawSpan, borrowing Row, inout [UInt8]) -> Void
+
+/// One that calls all of them.
+func joined<Row>(_ appenders: [EntryAppender<Row>]) -> EntryAppender<Row> {
+    guard var all = appenders.first else { return { _, _, _ in } }
+    for next in appenders.dropFirst() {
+        let before = all
+        all = { key, row, entry in
+            before(key, row, &entry)
+            next(key, row, &entry)
+        }
+    }
+    return all
+}
 
 /// The numbers that a row's key, or an entry of one of its indexes, consists of.
 struct KeyLayout<Row: QueryRow>: Sendable {
@@ -17,15 +34,8 @@ struct KeyLayout<Row: QueryRow>: Sendable {
         var isComparable: Bool { code.isOrdered && numbers.count == 1 }
     }
 
-    /// Bytes that an entry shares with the row's key. Apart from the places, since to take one of those out of its array costs more than to copy a key.
-    private struct Move: Sendable, BitwiseCopyable {
-        let entry: Int
-        let key: Int
-        let count: Int
-        let mask: UInt8
-    }
-
-    private let moves: [Move]
+    /// What an entry shares with the row's key. Apart from the places, since to take one of those out of its array costs more than to copy a key.
+    let runs: [IndexedTable.KeyRun]
 
     /// The index's name: the properties that it is about. Nil for the row's key.
     let index: String?
@@ -56,7 +66,7 @@ struct KeyLayout<Row: QueryRow>: Sendable {
         byteCount = length
         primaryLength = length
         indexedCount = 0
-        moves = Self.moves(places)
+        runs = Self.runs(places)
     }
 
     /// That of an index: its properties, then those of the row's key that are not among them, in the direction of the last.
@@ -91,13 +101,14 @@ struct KeyLayout<Row: QueryRow>: Sendable {
         byteCount = length
         primaryLength = primary.byteCount
         indexedCount = index.parts.count
-        moves = Self.moves(places)
+        runs = Self.runs(places)
     }
 
-    private static func moves(_ places: [Place]) -> [Move] {
+    private static func runs(_ places: [Place]) -> [IndexedTable.KeyRun] {
         places.compactMap { place in
             place.keyStart.map {
-                Move(entry: place.bytes.lowerBound, key: $0, count: place.bytes.count, mask: place.isDescending ? 0xff : 0)
+                IndexedTable.KeyRun(
+                    entry: place.bytes.lowerBound, key: $0, count: place.bytes.count, isInverted: place.isDescending)
             }
         }
     }
@@ -162,37 +173,33 @@ struct KeyLayout<Row: QueryRow>: Sendable {
     /// Whether entries need more than the row's key.
     var needsRow: Bool { places.contains { $0.keyStart == nil } }
 
-    /// Appends the entry of a row whose key says it all.
-    func append(_ key: RawSpan, to entry: inout [UInt8]) {
-        for move in moves {
-            for offset in move.key..<move.key + move.count { entry.append(key.byte(at: offset) ^ move.mask) }
-        }
+    /// What appends the entry of a row: one closure made of those of the places, since an array of them would be asked for its type for each row.
+    var appender: EntryAppender<Row> {
+        joined(places.map { Self.appender(of: $0) })
     }
 
-    /// Appends the entry of a row.
-    func append(_ key: RawSpan, _ row: borrowing Row, to entry: inout [UInt8]) {
-        for place in places {
-            guard place.keyStart == nil, let appendValue = place.code.append else {
-                append(place, key, to: &entry)
-                continue
+    private static func appender(of place: Place) -> EntryAppender<Row> {
+        let isDescending = place.isDescending
+        if let start = place.keyStart {
+            let end = start + place.bytes.count
+            return { key, _, entry in
+                for offset in start..<end { entry.append(isDescending ? ~key.byte(at: offset) : key.byte(at: offset)) }
             }
+        }
+        guard let appendValue = place.code.append else { return { _, _, _ in } }
+        guard isDescending else { return { _, row, entry in appendValue(row, &entry) } }
+        return { _, row, entry in
             let start = entry.count
             appendValue(row, &entry)
-            if place.isDescending { for index in start..<entry.count { entry[index] = ~entry[index] } }
-        }
-    }
-
-    private func append(_ place: Place, _ key: RawSpan, to entry: inout [UInt8]) {
-        guard let start = place.keyStart else { return }
-        for offset in start..<start + place.bytes.count {
-            entry.append(place.isDescending ? ~key.byte(at: offset) : key.byte(at: offset))
+            for index in start..<entry.count { entry[index] = ~entry[index] }
         }
     }
 
     /// Writes the row's key that an entry has.
     func readKey(of entry: RawSpan, into key: inout [UInt8]) {
-        for move in moves {
-            for offset in 0..<move.count { key[move.key + offset] = entry.byte(at: move.entry + offset) ^ move.mask }
+        for run in runs {
+            let mask: UInt8 = run.isInverted ? 0xff : 0
+            for offset in 0..<run.count { key[run.key + offset] = entry.byte(at: run.entry + offset) ^ mask }
         }
     }
 }

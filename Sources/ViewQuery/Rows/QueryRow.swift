@@ -18,9 +18,24 @@ public protocol QueryRow: Sendable {
 
     /// - Returns: nil where the bytes are no row.
     init?(key: RawSpan, value: RawSpan)
+
+    /// Calls `visit` with the row of these bytes.
+    ///
+    /// Leave it as it is. It is a requirement so that each type of rows has one of its own: `init` of a type that is not known would look up
+    /// its metadata for each row.
+    ///
+    /// - Returns: false where the bytes are no row.
+    static func read(_ key: RawSpan, _ value: RawSpan, _ visit: (borrowing Self) -> Void) -> Bool
 }
 
 extension QueryRow {
+    @inlinable
+    public static func read(_ key: RawSpan, _ value: RawSpan, _ visit: (borrowing Self) -> Void) -> Bool {
+        guard let row = Self(key: key, value: value) else { return false }
+        visit(row)
+        return true
+    }
+
     public static var indexes: [RowIndex<Self>] { [] }
     public static var texts: [RowText<Self>] { [] }
     public static var uniques: [UniqueRule<Self>] { [] }
@@ -60,21 +75,17 @@ struct RowLayouts<Row: QueryRow>: Sendable {
     }
 
     private static func indexedTable(_ layouts: [KeyLayout<Row>], _ keyLength: Int) -> IndexedTable {
-        let needsRow = layouts.contains(where: \.needsRow)
+        let append = joined(layouts.map(\.appender))
         return IndexedTable(
-            table: Row.table,
-            indexes: layouts.map { IndexedTable.Index(name: "\(Row.table).\($0.index ?? "")", entryLength: $0.byteCount) },
+            table: Row.table, keyLength: keyLength,
+            indexes: layouts.map {
+                IndexedTable.Index(name: "\(Row.table).\($0.index ?? "")", entryLength: $0.byteCount, runs: $0.runs)
+            },
             texts: Row.texts.map(\.index),
             fingerprint: "1;" + (layouts.map(\.fingerprint) + Row.texts.map(\.fingerprint)).joined(separator: ";")
         ) { key, value, entries in
             guard key.byteCount == keyLength else { return false }
-            if needsRow {
-                guard let row = Row(key: key, value: value) else { return false }
-                for layout in layouts { layout.append(key, row, to: &entries) }
-            } else {
-                for layout in layouts { layout.append(key, to: &entries) }
-            }
-            return true
+            return Row.read(key, value) { append(key, $0, &entries) }
         }
     }
 }

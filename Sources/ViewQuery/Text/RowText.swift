@@ -22,9 +22,7 @@ extension RowText where Row: QueryRow {
 
     var index: TextIndex {
         TextIndex(name: "\(Row.table).\(name)", table: Row.table) { [get] key, value, words in
-            guard let row = Row(key: key, value: value) else { return false }
-            WordFold.words(of: get(row)) { words.add($0) }
-            return true
+            Row.read(key, value) { row in WordFold.words(of: get(row)) { words.add($0) } }
         }
     }
 }

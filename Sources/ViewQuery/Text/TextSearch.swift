@@ -89,15 +89,18 @@ public struct TextSearch<Row: QueryRow> {
         var cursor = try transaction.cursor(store.table(Row.table))
         while try cursor.next() {
             guard let row = Row(key: cursor.key, value: cursor.value) else { throw QueryPlan<Row>.malformed(store) }
-            var found = TextIndex.Words()
-            WordFold.words(of: text.get(row)) { found.add($0) }
-            guard found.length > 0 else { continue }
+            var counts = [UInt32](repeating: 0, count: words.count)
+            var total: UInt32 = 0
+            WordFold.words(of: text.get(row)) { word in
+                total &+= 1
+                for place in words.indices where words[place] == word { counts[place] &+= 1 }
+            }
+            guard total > 0 else { continue }
             rows += 1
-            length += UInt64(found.length)
+            length += UInt64(total)
             let number = TextIndex.row(of: cursor.key)
-            for (place, word) in words.enumerated() {
-                guard let count = found.counts[word] else { continue }
-                lists[place].append(Posting(row: number, count: count, length: found.length))
+            for (place, count) in counts.enumerated() where count > 0 {
+                lists[place].append(Posting(row: number, count: count, length: total))
                 keys[number] = cursor.key.asArray
             }
         }

@@ -1,0 +1,49 @@
+import ProtobufWire
+
+/// Words by number: each once, in the order in which they came.
+struct WordTable: Sendable {
+    private var bytes: [UInt8] = []
+    private var ends: [Int] = []
+    private var places = FlatMap()
+
+    var count: Int { ends.count }
+
+    /// The number of a word, which it gets when it comes for the first time.
+    mutating func number(of word: [UInt8]) -> Int32 {
+        var hash = Self.hash(word)
+        while let known = places[hash] {
+            if isSame(Int(known), word) { return known }
+            hash &+= 1
+        }
+        let number = Int32(ends.count)
+        places.set(hash, number)
+        bytes += word
+        ends.append(bytes.count)
+        return number
+    }
+
+    subscript(number: Int) -> ArraySlice<UInt8> { bytes[(number == 0 ? 0 : ends[number - 1])..<ends[number]] }
+
+    /// The words' numbers in the order of their bytes.
+    func sorted() -> [Int] {
+        let span = bytes.rawSpan
+        return (0..<count).sorted { left, right in
+            let (one, other) = (self[left].indices, self[right].indices)
+            return span.extracting(one).compared(to: span.extracting(other)) < 0
+        }
+    }
+
+    private func isSame(_ number: Int, _ word: [UInt8]) -> Bool {
+        let known = self[number]
+        guard known.count == word.count else { return false }
+        for (place, byte) in zip(known.indices, word) where bytes[place] != byte { return false }
+        return true
+    }
+
+    /// Of this process: who sends words must not know which fall together.
+    private static func hash(_ word: [UInt8]) -> UInt64 {
+        var hasher = Hasher()
+        unsafe word.withUnsafeBytes { unsafe hasher.combine(bytes: $0) }
+        return UInt64(bitPattern: Int64(hasher.finalize()))
+    }
+}
