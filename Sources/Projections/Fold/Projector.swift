@@ -136,8 +136,7 @@ public actor Projector<P: Projection>: BatchFolder {
     }
 
     public func pendingWork() -> Int {
-        // A text has several words, which are looked for in it first.
-        projection.pendingBytes * (1 + store.indexes.reduce(0) { $0 + $1.indexes.count + 4 * $1.texts.count })
+        projection.pendingBytes + ((try? store.missingEntries()) ?? 0) * 32  // unreadable: the flush tells it
     }
 
     public func stop() {

@@ -39,6 +39,19 @@ extension ViewStore {
         return upkeep
     }
 
+    /// About how many entries `buildMissingIndexes` would make of the rows as they are.
+    func missingEntries() throws(StorageError) -> Int {
+        let missing = try indexUpkeep().built
+        guard !missing.isEmpty else { return 0 }
+        let transaction = try environment.beginRead()
+        var count = 0
+        for indexed in missing {
+            // A text has several words, which are to be found first.
+            count += try transaction.count(table(indexed.table)) * (indexed.indexes.count + 8 * indexed.texts.count)
+        }
+        return count
+    }
+
     /// Makes the indexes that are missing, or are others than the declared ones, of the rows as they are.
     public func buildMissingIndexes() throws(StorageError) {
         let upkeep = try indexUpkeep()

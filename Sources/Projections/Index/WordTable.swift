@@ -41,9 +41,23 @@ struct WordTable: Sendable {
     }
 
     /// Of this process: who sends words must not know which fall together.
+    private static let seed = UInt64.random(in: .min ... .max)
+
     private static func hash(_ word: [UInt8]) -> UInt64 {
-        var hasher = Hasher()
-        unsafe word.withUnsafeBytes { unsafe hasher.combine(bytes: $0) }
-        return UInt64(bitPattern: Int64(hasher.finalize()))
+        var (hash, rest, bits) = (seed ^ UInt64(word.count), 0 as UInt64, 0 as UInt64)
+        for byte in word {
+            rest |= UInt64(byte) << bits
+            bits += 8
+            if bits == 64 {
+                hash = mix(hash, rest)
+                (rest, bits) = (0, 0)
+            }
+        }
+        return mix(mix(hash, rest), seed)
+    }
+
+    private static func mix(_ hash: UInt64, _ number: UInt64) -> UInt64 {
+        let product = (hash ^ number).multipliedFullWidth(by: 0x9e37_79b9_7f4a_7c15)
+        return product.high ^ product.low
     }
 }

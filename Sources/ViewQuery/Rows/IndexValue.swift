@@ -33,9 +33,7 @@ extension IndexValue where Self: FixedWidthInteger {
     public func appendIndexBytes(to bytes: inout [UInt8]) {
         // The sign's bit is turned round, so that negative numbers come first.
         let flipped = Self.isSigned ? self ^ (1 << Self(Self.bitWidth - 1)) : self
-        for shift in stride(from: Self.bitWidth - 8, through: 0, by: -8) {
-            bytes.append(UInt8(truncatingIfNeeded: flipped >> Self(shift)))
-        }
+        unsafe withUnsafeBytes(of: flipped.bigEndian) { unsafe bytes.append(contentsOf: $0) }
     }
 }
 

@@ -182,9 +182,12 @@ struct KeyLayout<Row: QueryRow>: Sendable {
         let isDescending = place.isDescending
         if let start = place.keyStart {
             let end = start + place.bytes.count
-            return { key, _, entry in
-                for offset in start..<end { entry.append(isDescending ? ~key.byte(at: offset) : key.byte(at: offset)) }
+            guard isDescending else {
+                return { key, _, entry in
+                    unsafe key.extracting(start..<end).withUnsafeBytes { unsafe entry.append(contentsOf: $0) }
+                }
             }
+            return { key, _, entry in for offset in start..<end { entry.append(~key.byte(at: offset)) } }
         }
         guard let appendValue = place.code.append else { return { _, _, _ in } }
         guard isDescending else { return { _, row, entry in appendValue(row, &entry) } }

@@ -13,7 +13,6 @@ enum WordFold {
     /// Calls `visit` with each word, as folded UTF-8 of 1 to 64 bytes, in the order of the text.
     static func words(of text: String, _ visit: ([UInt8]) -> Void) {
         var text = text
-        let isASCII = text.withUTF8 { bytes in unsafe bytes.allSatisfy { $0 < 0x80 } }
         var word: [UInt8] = []
         func end() {
             guard !word.isEmpty else { return }
@@ -28,10 +27,13 @@ enum WordFold {
             default: end()
             }
         }
-        if isASCII {
-            for byte in text.utf8 { add(byte) }
-            return end()
+        let isASCII = text.withUTF8 { bytes in
+            guard unsafe bytes.allSatisfy({ $0 < 0x80 }) else { return false }
+            for unsafebyte in unsafe bytes { add(byte) }
+            end()
+            return true
         }
+        if isASCII { return }
         // Most texts that are not ASCII have emoji only, which have no other forms.
         let isPlain = text.unicodeScalars.allSatisfy { $0.isASCII || (0x1F300...0x1FAFF).contains($0.value) }
         for scalar in (isPlain ? text : text.decomposedStringWithCompatibilityMapping).unicodeScalars {
