@@ -29,7 +29,7 @@ enum WordFold {
         }
         let isASCII = text.withUTF8 { bytes in
             guard unsafe bytes.allSatisfy({ $0 < 0x80 }) else { return false }
-            for unsafebyte in unsafe bytes { add(byte) }
+            for place in bytes.indices { unsafe add(bytes[place]) }
             end()
             return true
         }
