@@ -8,7 +8,7 @@ struct HelpTests {
     @Test(arguments: [
         "init", "import", "ingest mqtt", "events", "packet show", "nodes", "positions", "telemetry", "messages", "channels",
         "waypoints", "traceroutes", "links", "gateways", "mapreports", "sensors", "nodehistory", "hardware", "radios",
-        "neighbors", "positions track",
+        "neighbors", "positions track", "timeline",
         "keys",
         "keys add", "stats", "quarantine", "rebuild", "verify", "salvage", "export", "retain",
     ])

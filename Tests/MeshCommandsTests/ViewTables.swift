@@ -131,7 +131,9 @@ struct ViewTables {
         #expect(try tool.run("hardware", "--model", "4", "--format", "csv").output.contains("tbeam"))
     }
 
-    @Test func `D13: the track of a node has distances, speeds and gateways; neighbors have both ways in a row`() throws {
+    @Test func `D13: the track of a node has distances, speeds and who heard each position; neighbors have both ways in a row`()
+        throws
+    {
         let tool = try Tool(holding: [
             Line.node(0x11, long: "Rover", short: "RO"),
             Line.position(0x11, latitudeE7: 500_000_000, longitudeE7: 80_000_000, time: 1_760_000_100),
@@ -146,6 +148,11 @@ struct ViewTables {
                 "2025-10-09T08:57:30Z    50.001      8.002         120                 142.9         50        10.3  !0000abcd     5.5",
             ])
         #expect(try tool.run("positions", "--node", "Rover", "--format", "jsonl").objects.count == 3)
+        let heard = Line.position(0x11, latitudeE7: 500_000_000, longitudeE7: 80_000_000, time: 1_760_000_100)
+        try tool.run("import", tool.write([heard.replacing("!0000abcd", with: "!0000abce")], to: "more.jsonl"))
+        let steps = try tool.run("positions", "track", "--node", "Rover", "--heard-by", "--format", "jsonl").objects
+        let gateways = steps.map { ($0["heard_by"] as? [[String: Any]])?.compactMap { $0["gateway"] as? String } ?? [] }
+        #expect(gateways == [["!0000abcd", "!0000abce"], ["!0000abcd"], ["!0000abcd"]])
         let mesh = try Tool()
         try mesh.run("init")
         try mesh.run("simulate", "--seed", "4", "--nodes", "20", "--packets", "2000")

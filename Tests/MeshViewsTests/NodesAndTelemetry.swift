@@ -105,4 +105,27 @@ struct NodesAndTelemetry {
         #expect(try ledger.unknownTelemetry(of: 5).isEmpty && ledger.quarantine().isEmpty)
         try await ledger.close()
     }
+
+    @Test func `K12: packets of all kinds are one list, each with what it holds, and some kinds can be asked for`() async throws {
+        let others = [
+            Packet(from: 1_001, id: 60, rxTime: Self.start + 60, payload: Array("hello".utf8)),
+            Packet(from: 1_001, id: 61, rxTime: Self.start + 61, port: Port.rangeTest, payload: Array("seq 1".utf8)),
+            Packet(from: 1_001, id: 62, rxTime: Self.start + 62, port: Port.waypoint, payload: Packet.waypoint(5, "hut")),
+            Packet(from: 1_001, to: 1_002, id: 63, rxTime: Self.start + 63, port: Port.traceroute, payload: Packet.route()),
+            telemetry(64, kind: 3) { $0.float(1, 20) }, telemetry(65, kind: 15) { $0.varint(1, 1) },
+        ]
+        let ledger = try await ledger(of: [position(1_001, 58), user(1_001, 59), position(1_002, 70)] + others)
+        let all = try ledger.timeline(of: 1_001)
+        #expect(
+            all.map(\.kind) == [
+                .traceRoute, .waypoint, .sensor, .message, .nodeChange, .position, .unknownTelemetry, .telemetry,
+            ])
+        #expect(Set(all.map(\.kind)) == Set(Ledger.timelineKinds))
+        let texts = all.compactMap { if case .message(let row) = $0 { row.text } else { nil } }
+        #expect(texts == ["hello"])
+        let some = try ledger.timeline(of: 1_001, kinds: [.position, .message, .sensor], RowQuery(limit: 2, newestFirst: false))
+        #expect(some.map(\.kind) == [.position, .message] && some.map(\.sequence) == [1, 4])
+        #expect(try ledger.timeline(of: 1_001, RowQuery(limit: 3, offset: 1)).map(\.kind) == [.waypoint, .sensor, .message])
+        try await ledger.close()
+    }
 }

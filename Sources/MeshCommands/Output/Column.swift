@@ -22,4 +22,11 @@ struct Column<Row> {
         self.value = value
         self.shown = shown
     }
+
+    /// The same column of something that holds such a row.
+    func of<Whole>(_ row: @escaping (Whole) -> Row) -> Column<Whole> {
+        Column<Whole>(
+            name, heading: heading, isDetail: isDetail, canCut: canCut, shown: shown.map { shown in { shown(row($0)) } }
+        ) { value(row($0)) }
+    }
 }

@@ -7,29 +7,47 @@ struct PositionsTrackCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "track", abstract: "The way that a node took: each position with its distance from the one before.",
         discussion: """
+            With --heard-by, each position has the gateways that heard its packet, the first one first.
+
             Coordinates of reduced precision are the middle of a square; `within` is half its side at the equator.
 
               meshledger positions track --node '!7efeee00' --since yesterday
+              meshledger positions track --node '!7efeee00' --heard-by --format json
             """)
 
     @OptionGroup var ledger: LedgerOption
+    @OptionGroup var past: AsOfOption
     @OptionGroup var output: OutputOptions
     @OptionGroup var times: TimeOptions
     @OptionGroup var page: PageOptions
     @Option(help: "The node: !hex, a number, or its name.") var node: NodeArgument
+    @Flag(help: "Also who heard each position.") var heardBy = false
 
     func run() async throws {
-        try await ledger.reading { ledger in
-            let writer = output.writer(TrackStep.columns)
+        try await ledger.reading(past) { ledger in
+            let writer = output.writer(TrackStep.columns(isHeard: heardBy))
             var query = page.query(times)
             query.newestFirst = false
             var last: PositionRow?
-            for row in try ledger.positions(of: node.number(in: ledger), query) {
-                writer.write(TrackStep(row, after: last))
+            let number = try node.number(in: ledger)
+            let receptions = heardBy ? try Self.receptions(of: number, in: ledger) : [:]
+            for row in try ledger.positions(of: number, query) {
+                var step = TrackStep(row, after: last)
+                step.receptions = receptions[row.sequence] ?? []
+                writer.write(step)
                 last = row
             }
             writer.finish(emptyNote: "no positions")
         }
+    }
+
+    /// Those of each packet with a position, by the sequence of any of them.
+    private static func receptions(of node: UInt32, in ledger: Ledger) throws -> [UInt64: [PacketReception]] {
+        var all: [UInt64: [PacketReception]] = [:]
+        for packet in try ledger.packets(EventSelection(node: node, roles: .sender, port: Port.position)) {
+            for reception in packet.receptions { all[reception.sequence] = packet.receptions }
+        }
+        return all
     }
 }
 
@@ -39,6 +57,7 @@ struct TrackStep {
     /// From the one before, in metres and seconds.
     var distance: Double?
     var seconds: UInt32?
+    var receptions: [PacketReception] = []
 
     init(_ row: PositionRow, after last: PositionRow?) {
         self.row = row
@@ -53,7 +72,25 @@ struct TrackStep {
         return distance / Double(seconds) * 3.6
     }
 
-    static var columns: [Column<TrackStep>] {
+    static func columns(isHeard: Bool) -> [Column<TrackStep>] {
+        let heard = Column<TrackStep>("heard_by", canCut: true, shown: { $0.heardText }) { step in
+            .list(
+                step.receptions.map { reception in
+                    .object([
+                        CellMember(name: "gateway", value: .node(reception.gateway)),
+                        CellMember(
+                            name: "snr", value: reception.rssi == nil && reception.snr == 0 ? .null : .float(reception.snr)),
+                        CellMember(name: "rssi", value: .number(reception.rssi)),
+                        CellMember(name: "sequence", value: .unsigned(reception.sequence)),
+                    ])
+                })
+        }
+        return plainColumns + (isHeard ? [heard] : [])
+    }
+
+    private var heardText: String { receptions.map { NodeID.text($0.gateway) }.joined(separator: " ") }
+
+    private static var plainColumns: [Column<TrackStep>] {
         [
             Column("time") { .time($0.row.time) },
             Column("latitude") { .double($0.row.latitude) },

@@ -29,7 +29,7 @@ public struct MeshLedgerCommand: AsyncParsableCommand {
             InitCommand.self, ImportCommand.self, IngestCommand.self, SimulateCommand.self, EventsCommand.self,
             PacketCommand.self, PacketsCommand.self, NodesCommand.self, PositionsCommand.self, TelemetryCommand.self,
             MessagesCommand.self, SearchCommand.self,
-            WaypointsCommand.self, TraceRoutesCommand.self, LinksCommand.self, NeighborsCommand.self,
+            WaypointsCommand.self, TraceRoutesCommand.self, LinksCommand.self, NeighborsCommand.self, TimelineCommand.self,
             GatewaysCommand.self, MapReportsCommand.self, SensorsCommand.self, NodeHistoryCommand.self, HardwareCommand.self,
             RadiosCommand.self,
             ChannelsCommand.self, KeysCommand.self, StatsCommand.self, ViewCommand.self, QuarantineCommand.self,

@@ -10,11 +10,16 @@ struct ViewRowsCommand: AsyncParsableCommand {
               meshledger view
               meshledger view positions --where 'node=!7efeee00' --where 'time>=yesterday' --sort time --reverse --limit 5
               meshledger view nodes --where 'longName~harbour' --columns number,longName --format csv
+              meshledger view positions --also hill.ledger --sort time --reverse --limit 5
             """)
 
     @OptionGroup var ledger: LedgerOption
     @OptionGroup var past: AsOfOption
     @OptionGroup var output: OutputOptions
+    @Option(
+        help: ArgumentHelp("Another ledger whose rows are shown, too; several may be named.", valueName: "folder"),
+        completion: .directory)
+    var also: [String] = []
     @Argument(help: ArgumentHelp("The view; without one, where each of them stands.", valueName: "view")) var view: String?
     @Option(
         name: .customLong("where"),
@@ -29,9 +34,10 @@ struct ViewRowsCommand: AsyncParsableCommand {
 
     func validate() throws {
         if offset < 0 || (limit ?? 0) < 0 { throw ValidationError("limit and offset are not negative") }
-        if view == nil, !conditions.isEmpty || columns != nil || sort != nil {
+        if view == nil, !conditions.isEmpty || columns != nil || sort != nil || !also.isEmpty {
             throw ValidationError("name the view whose rows are asked for")
         }
+        if past.asOf != nil, !also.isEmpty { throw ValidationError("--as-of is of one ledger") }
     }
 
     func run() async throws {
@@ -45,11 +51,19 @@ struct ViewRowsCommand: AsyncParsableCommand {
                 }
                 throw CommandError(.noInput, "there is no view \(view); there are \(known)")
             }
-            try write(rows, ledger)
+            try await withOthers(also[...], [ledger]) { try write(rows, $0) }
         }
     }
 
-    private func write<Row: QueryRow>(_ rows: Row.Type, _ ledger: Ledger) throws {
+    private func withOthers(_ paths: ArraySlice<String>, _ opened: [Ledger], _ body: ([Ledger]) throws -> Void) async throws {
+        guard let path = paths.first else { return try body(opened) }
+        var option = ledger
+        option.ledger = path
+        try await option.reading { try await withOthers(paths.dropFirst(), opened + [$0], body) }
+    }
+
+    private func write<Row: QueryRow>(_ rows: Row.Type, _ ledgers: [Ledger]) throws {
+        guard let ledger = ledgers.first else { return }
         var (parts, filters): ([RowColumn<Row>.Condition], [(Row) -> Bool]) = ([], [])
         for condition in conditions {
             let column = try Self.column(condition.column, of: rows)
@@ -71,9 +85,11 @@ struct ViewRowsCommand: AsyncParsableCommand {
         if filters.isEmpty {
             (descriptor.fetchLimit, descriptor.fetchOffset) = (limit, offset)
         }
-        let writer = output.writer(try shown(rows))
+        typealias Found = LedgerUnion.Found<Row>
+        let origin = Column<Found>("ledger", canCut: true) { .text($0.ledger.path) }
+        let writer = output.writer((also.isEmpty ? [] : [origin]) + (try shown(rows)).map { $0.of(\Found.row) })
         var (skipped, left) = (0, limit ?? .max)
-        for row in try ledger.fetch(descriptor) where filters.allSatisfy({ $0(row) }) {
+        for found in try Ledger.union(ledgers).fetch(descriptor) where filters.allSatisfy({ $0(found.row) }) {
             if !filters.isEmpty {
                 guard skipped >= offset else {
                     skipped += 1
@@ -82,7 +98,7 @@ struct ViewRowsCommand: AsyncParsableCommand {
                 guard left > 0 else { break }
                 left -= 1
             }
-            writer.write(row)
+            writer.write(found)
         }
         writer.finish(emptyNote: "no rows")
     }

@@ -1,0 +1,43 @@
+public import ArgumentParser
+public import MeshViews
+import Meshtastic
+
+extension ViewRow.Kind: ExpressibleByArgument {}
+
+struct TimelineCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "timeline", abstract: "All that a node said, whatever it is of, the newest first.",
+        discussion: """
+              meshledger timeline '!7efeee00' --limit 20
+              meshledger timeline Rover --kind position --kind message --since yesterday --format jsonl
+            """)
+
+    @OptionGroup var ledger: LedgerOption
+    @OptionGroup var past: AsOfOption
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var times: TimeOptions
+    @OptionGroup var page: PageOptions
+    @Option(help: "Only this kind; may be given several times.") var kind: [ViewRow.Kind] = []
+    @Argument(help: "The node: !hex, a number, or its name.") var node: NodeArgument
+
+    func validate() throws {
+        if let other = kind.first(where: { !Ledger.timelineKinds.contains($0) }) {
+            throw ValidationError("\(other) is not something that a node says at a time")
+        }
+    }
+
+    func run() async throws {
+        try await ledger.reading(past) { ledger in
+            let cells = try RowCells(ledger)
+            let writer = output.writer([
+                Column<ViewRow>("time") { .time($0.time) },
+                Column<ViewRow>("kind") { .text($0.kind.rawValue) },
+                Column<ViewRow>("sequence") { .unsigned($0.sequence) },
+                Column<ViewRow>("row", canCut: true, shown: { cells.summary($0) }) { cells.object($0) },
+            ])
+            let kinds = kind.isEmpty ? Set(Ledger.timelineKinds) : Set(kind)
+            for row in try ledger.timeline(of: node.number(in: ledger), kinds: kinds, page.query(times)) { writer.write(row) }
+            writer.finish(emptyNote: "it said nothing")
+        }
+    }
+}
