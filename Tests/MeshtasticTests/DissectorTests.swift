@@ -144,4 +144,59 @@ import Testing
             }
         }
     }
+
+    @Test(.enabled(if: SharedFolder.exists, "needs ../shared"))
+    func `D14: every byte of each recorded single packet is in a field, nested, with its bytes beside`() throws {
+        let lines = try String(contentsOf: SharedFolder.file("captures/single-packets.jsonl"), encoding: .utf8).split(
+            separator: "\n")
+        let forms: [String: CaptureForm] = [
+            "ServiceEnvelope": .serviceEnvelope, "MeshPacket": .meshPacket, "FromRadio": .fromRadio,
+        ]
+        var (payloads, unknown) = (0, 0)
+        for line in lines {
+            let record = try JSONDecoder().decode([String: JSON].self, from: Data(line.utf8))
+            guard case .text(let kind)? = record["kind"], case .text(let base64)? = record["raw_b64"] else { continue }
+            let bytes = try self.bytes(base64: base64)
+            let event = Dissector.dissectEvent(form: try #require(forms[kind]), bytes: bytes.rawSpan, keyring: .standard)
+            let message = try #require(event.message)
+            #expect(message.range.count == bytes.count)
+            unknown += expectWhole(message, bytes)
+            let tree = event.textTree(beside: bytes).split(separator: "\n").map(String.init)
+            #expect(tree.count == event.textTree.split(separator: "\n").count)
+            if let first = message.fields.first {
+                let hex = bytes[0..<min(8, first.range.end)].map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+                #expect(tree.contains { $0.hasPrefix("0000  " + hex.prefix(4)) }, "\(tree)")
+            }
+            // The official decoder's payload stands in the tree as it stands in the packet.
+            if case .text(let payload)? = record["payload_hex"], !payload.isEmpty, event.packet.opening.isReadable {
+                payloads += 1
+                #expect(event.textTree.contains("2 payload = \(payload)"), "\(event.textTree)")
+            }
+        }
+        #expect(lines.count == 53 && payloads > 30 && unknown > 0)
+    }
+
+    /// That fields lie one behind the other, from a message's first byte to its last or to where it breaks.
+    /// - Returns: how many fields are shown raw.
+    private func expectWhole(_ message: DissectedMessage, _ bytes: [UInt8]) -> Int {
+        var (place, unknown) = (message.range.start, 0)
+        for field in message.fields {
+            #expect(field.range.start == place)
+            place = field.range.end
+            switch field.value {
+            case .message(let inner): unknown += expectWhole(inner, bytes)
+            case .unknownNumber, .unknownBytes: unknown += 1
+            case .bytes(let value): #expect(Array(bytes[(field.range.end - value.count)..<field.range.end]) == value)
+            default: break
+            }
+            guard let content = field.content, case .message(let inner) = content.value else { continue }
+            unknown += expectWhole(inner, content.opened.isEmpty ? bytes : content.opened)
+        }
+        if message.failure == nil {
+            #expect(place == message.range.end)
+        } else {
+            #expect(message.unread == Array(bytes[place..<message.range.end]))
+        }
+        return unknown
+    }
 }

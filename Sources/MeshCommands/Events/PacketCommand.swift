@@ -17,12 +17,14 @@ struct PacketShowCommand: AsyncParsableCommand {
             The sequence is the number that `meshledger events` and `meshledger quarantine` list.
 
               meshledger packet show 4711
+              meshledger packet show 4711 --bytes
               meshledger packet show 4711 --format json
             """)
 
     @OptionGroup var ledger: LedgerOption
     @OptionGroup var past: AsOfOption
     @OptionGroup var output: OutputOptions
+    @Flag(help: "Each field's place and first bytes beside it.") var bytes = false
     @Argument(help: "The event's sequence.") var sequence: UInt64
 
     func validate() throws {
@@ -48,7 +50,7 @@ struct PacketShowCommand: AsyncParsableCommand {
             output.line(
                 "event \(sequence), \(event.payload.count) bytes of \(row.encodingName), from \(DisplayWidth.safe(row.source))")
             output.line("arrived \(TimeText.iso(microseconds: event.header.arrivalTime.microseconds))")
-            let tree = shown?.textTree ?? Self.note(of: event, erasures)
+            let tree = shown?.textTree(beside: bytes ? event.payload : nil) ?? Self.note(of: event, erasures)
             for line in tree.split(separator: "\n", omittingEmptySubsequences: false).map(String.init) where !line.isEmpty {
                 output.line(DisplayWidth.safe(line))
             }

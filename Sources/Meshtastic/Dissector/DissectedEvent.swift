@@ -26,10 +26,14 @@ public struct DissectedEvent: Sendable, Equatable {
     }
 
     /// The event for people: the summary, its text if it is one, and the tree of its fields.
-    public var textTree: String {
+    public var textTree: String { textTree(beside: nil) }
+
+    /// The same, with each field's place and bytes before it.
+    /// - Parameter bytes: the event's, or nil. Those of JSON are in no field.
+    public func textTree(beside bytes: [UInt8]?) -> String {
         var tree = summary + "\n"
         if let text { tree += text + "\n" }
-        if let message { tree += message.textTree }
+        if let message { tree += message.textTree(beside: form == .mqttJSON ? nil : bytes) }
         return tree
     }
 

@@ -10,17 +10,28 @@ extension DissectedMessage {
     ///   4 decoded: Data, 28 bytes
     ///     1 portnum = NODEINFO_APP (4)
     /// ```
-    public var textTree: String {
-        var text = "\(name), \(Self.size(range.count))\n"
-        writeFields(to: &text, depth: 1)
+    public var textTree: String { textTree(beside: nil) }
+
+    /// The same; beside each field stand its place and its first bytes: those of its tag and length where it is a message, which has its fields below.
+    ///
+    /// ```
+    /// 0000  0dd864160c         1 from = 202823780 (!0c16d864)
+    /// 000f  221c               4 decoded: Data, 28 bytes
+    /// ```
+    /// - Parameter bytes: what was dissected; nil for no bytes beside the fields. What was decrypted counts from its first byte.
+    public func textTree(beside bytes: [UInt8]?) -> String {
+        var text = ""
+        let margin = BytesMargin(bytes: bytes)
+        text += "\(margin.blank)\(name), \(Self.size(range.count))\n"
+        writeFields(to: &text, depth: 1, margin)
         return text
     }
 
     static func size(_ count: Int) -> String { count == 1 ? "1 byte" : "\(count) bytes" }
 
-    fileprivate func writeFields(to text: inout String, depth: Int) {
-        let indent = String(repeating: "  ", count: depth)
-        for field in fields { field.write(to: &text, depth: depth) }
+    fileprivate func writeFields(to text: inout String, depth: Int, _ margin: BytesMargin) {
+        let indent = margin.blank + String(repeating: "  ", count: depth)
+        for field in fields { field.write(to: &text, depth: depth, margin) }
         if let failure {
             text += "\(indent)! \(failure.description)\n"
             if !unread.isEmpty { text += "\(indent)  unread: \(DissectedValue.hex(unread))\n" }
@@ -29,20 +40,23 @@ extension DissectedMessage {
 }
 
 extension DissectedField {
-    fileprivate func write(to text: inout String, depth: Int) {
-        let indent = String(repeating: "  ", count: depth)
-        text += "\(indent)\(number) \(name ?? "unknown (\(wireType.name))")"
+    fileprivate func write(to text: inout String, depth: Int, _ margin: BytesMargin) {
+        let space = String(repeating: "  ", count: depth)
+        let indent = margin.blank + space
+        let title = "\(number) \(name ?? "unknown (\(wireType.name))")"
         if case .message(let message) = value {
-            text += ": \(message.name), \(DissectedMessage.size(message.range.count))\n"
-            message.writeFields(to: &text, depth: depth + 1)
+            let head = ByteRange(truncating: range.start, message.range.start - range.start)
+            text += "\(margin.text(head))\(space)\(title): \(message.name), \(DissectedMessage.size(message.range.count))\n"
+            message.writeFields(to: &text, depth: depth + 1, margin)
             return
         }
+        text += margin.text(range) + space + title
         text += " = \(value.line)\(hint.map { " (\($0))" } ?? "")\n"
         guard let content else { return }
         let note = content.note.isEmpty ? "" : ", \(content.note)"
         if case .message(let message) = content.value {
             text += "\(indent)  -> \(message.name)\(note)\n"
-            message.writeFields(to: &text, depth: depth + 2)
+            message.writeFields(to: &text, depth: depth + 2, content.opened.isEmpty ? margin : margin.of(content.opened))
         } else {
             text += "\(indent)  -> \(content.value.line)\(note)\n"
         }
@@ -77,6 +91,28 @@ extension DissectedField {
     private static let timeNames: Set<String> = [
         "time", "timestamp", "rx_time", "last_heard", "last_rx_time", "expire", "encapsulated_rxtime", "valid_until_epoch",
     ]
+}
+
+/// What stands before a line: where a field is, and its first bytes.
+private struct BytesMargin {
+    private static let most = 8
+    /// Nil where nothing stands there.
+    var bytes: [UInt8]?
+
+    private var width: Int { 6 + 2 * Self.most + 3 }
+    var blank: String { bytes == nil ? "" : String(repeating: " ", count: width) }
+
+    func of(_ opened: [UInt8]) -> BytesMargin { BytesMargin(bytes: bytes == nil ? nil : opened) }
+
+    func text(_ range: ByteRange) -> String {
+        guard let bytes else { return "" }
+        let place = DissectedValue.hex([UInt8(truncatingIfNeeded: range.start >> 8), UInt8(truncatingIfNeeded: range.start)])
+        let within = max(0, min(range.start, bytes.count))..<max(0, min(range.end, bytes.count))
+        guard within.lowerBound <= within.upperBound else { return blank }
+        let first = DissectedValue.hex(Array(bytes[within].prefix(Self.most)))
+        let text = "\(place)  \(first)\(within.count > Self.most ? "…" : "")"
+        return text + String(repeating: " ", count: width - text.count)
+    }
 }
 
 extension DissectedValue {

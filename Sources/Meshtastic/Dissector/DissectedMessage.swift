@@ -36,10 +36,13 @@ public struct DissectedField: Sendable, Equatable {
         /// How it was found, such as `opened with channel LongFast`; empty where there is nothing to say. Places inside of decrypted
         /// content count from the first decrypted byte.
         public var note: String
+        /// The decrypted bytes; empty where the content is not encrypted.
+        public var opened: [UInt8]
 
-        public init(value: DissectedValue, note: String = "") {
+        public init(value: DissectedValue, note: String = "", opened: [UInt8] = []) {
             self.value = value
             self.note = note
+            self.opened = opened
         }
     }
 }

@@ -44,7 +44,7 @@ extension Dissector {
         guard packet.opening.isReadable, packet.opening != .decoded else { return nil }
         let start = packet.channelID.isEmpty ? 0 : packet.channelID.end
         let data = batch.bytes(ByteRange(truncating: start, batch.arenaCount - start))
-        return DissectedField.Content(value: .message(dissect(data, message: "Data")), note: note)
+        return DissectedField.Content(value: .message(dissect(data, message: "Data")), note: note, opened: data.asArray)
     }
 }
 
