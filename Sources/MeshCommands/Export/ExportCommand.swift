@@ -17,14 +17,14 @@ enum ExportSubject: String, ExpressibleByArgument, CaseIterable {
 
 /// Formats for other programs.
 enum ExportFormat: String, ExpressibleByArgument, CaseIterable {
-    case csv, jsonl, json, geojson, gpx, ledger
+    case csv, jsonl, json, geojson, gpx, kml, ledger
 }
 
 struct ExportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "export", abstract: "Write events or rows for other programs, in constant memory.",
         discussion: """
-            Raw events keep their bytes (`payload_b64`) and can be imported again. GeoJSON is for positions, waypoints and trace routes, GPX for positions. The format `ledger` is
+            Raw events keep their bytes (`payload_b64`) and can be imported again. GeoJSON is for positions, waypoints and trace routes, GPX and KML for positions. The format `ledger` is
             a recording of the ledger to share: importing it into an empty one makes an exact copy, sources and tree included; with --node it is
             a new ledger of those packets.
 
@@ -39,7 +39,7 @@ struct ExportCommand: AsyncParsableCommand {
     @OptionGroup var past: AsOfOption
     @OptionGroup var times: TimeOptions
     @OptionGroup var page: PageOptions
-    @Option(name: .shortAndLong, help: "csv, jsonl, json; geojson and gpx for places; ledger for a recording.") var format =
+    @Option(name: .shortAndLong, help: "csv, jsonl, json; geojson, gpx and kml for places; ledger for a recording.") var format =
         ExportFormat.jsonl
     @Option(help: "Only this node: !hex, a number, or its name.") var node: NodeArgument?
     @Option(help: "Only this channel, for nodes, messages, waypoints and trace routes.") var channel: String?
@@ -60,7 +60,9 @@ struct ExportCommand: AsyncParsableCommand {
         guard case .subject(let subject) = subject else {
             throw ValidationError("what is exported is one of \(ExportSubject.list)")
         }
-        if format == .gpx, subject != .positions { throw ValidationError("gpx is a format for positions") }
+        if format == .gpx || format == .kml, subject != .positions {
+            throw ValidationError("\(format.rawValue) is a format for positions")
+        }
         if format == .geojson, ![.positions, .waypoints, .traceroutes].contains(subject) {
             throw ValidationError("geojson is a format for positions, waypoints and trace routes")
         }
@@ -144,6 +146,11 @@ struct ExportCommand: AsyncParsableCommand {
         case .gpx:
             let writer = GPXWriter(StandardOutput(), names: try NodeNames(ledger))
             try ledger.forEachPosition(of: node, query) { writer.write($0) }
+            writer.finish()
+        case .kml:
+            let writer = KMLWriter(StandardOutput(), names: try NodeNames(ledger))
+            let columns = PositionRow.columns
+            try ledger.forEachPosition(of: node, query) { writer.write($0, columns) }
             writer.finish()
         case .csv, .json, .jsonl, .ledger:
             try write(ledger.positionColumns()) { writer in
