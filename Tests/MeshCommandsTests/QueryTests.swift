@@ -114,4 +114,20 @@ struct QueryTests {
         #expect(errors.fileHandleForReading.readDataToEndOfFile().isEmpty)
         #expect(String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self).contains("1"))
     }
+
+    @Test func `X7: events of one source are told from those of another`() throws {
+        let tool = try Tool()
+        try tool.run("init")
+        for name in ["roof", "hill"] {
+            let line = Line.text("from the \(name)", from: 0x11, time: name == "roof" ? 1_760_000_000 : 1_760_000_001)
+            try tool.run("import", "--source", name, tool.write([line], to: name + ".jsonl"))
+        }
+        #expect(try tool.run("events", "--format", "jsonl").objects.count == 2)
+        for (name, sequence) in [("roof", 1), ("hill", 2)] {
+            let found = try tool.run("events", "--source", name, "--format", "jsonl").objects
+            #expect(found.compactMap { $0["sequence"] as? Int } == [sequence])
+        }
+        #expect(try tool.run("events", "--source", "roof", "--failed", "--format", "jsonl").objects.isEmpty)
+        #expect(try tool.run("events", "--source", "cellar").status == 66)
+    }
 }

@@ -1,3 +1,4 @@
+import EventLog
 import Foundation
 import TestKit
 import Testing
@@ -79,5 +80,120 @@ struct ShareTests {
         #expect(try run(tool, in: "a", "backup", backup).status == 73)
         #expect(try tool.run("restore", tool.folder.path + "/nothing", restored + "2").status == 66)
         #expect(try tool.run("backup", "--verify", a).status == 65)
+    }
+
+    @Test func `K30: two ledgers that exchange recordings hold the same rows, and merged they are one ledger`() throws {
+        let tool = try Tool()
+        for (ledger, seed) in [("a", "1"), ("b", "2")] {
+            try run(tool, in: ledger, "init")
+            try run(tool, in: ledger, "simulate", "--seed", seed, "--nodes", "20", "--packets", "600")
+        }
+        let files = ["a", "b"].map { tool.folder.path + "/\($0).recording" }
+        for (ledger, file) in zip(["a", "b"], files) { try run(tool, in: ledger, "export", "--format", "ledger", file) }
+        #expect(try run(tool, in: "a", "import", files[1]).output.contains("600 events"))
+        #expect(try run(tool, in: "b", "import", files[0]).output.contains("600 events"))
+        for subject in [
+            "nodes", "positions", "telemetry", "messages", "waypoints", "traceroutes", "links", "mapreports", "sensors",
+        ] {
+            let rows = try ["a", "b"].map { try Set(self.rows(of: run(tool, in: $0, "export", subject).objects)) }
+            #expect(
+                rows[0] == rows[1] && !rows[0].isEmpty, "\(subject): \(rows[0].symmetricDifference(rows[1]).sorted().prefix(4))")
+        }
+        for ledger in ["a", "b"] {
+            try run(tool, in: ledger, "merge", tool.folder.path + "/" + ledger, "--into", tool.folder.path + "/one-" + ledger)
+        }
+        #expect(try digest(tool, "one-a") == digest(tool, "one-b"))
+    }
+
+    /// Without what depends on the order in which events came.
+    private func rows(of objects: [[String: Any]]) throws -> [String] {
+        try objects.map { object in
+            let row = try JSONSerialization.data(withJSONObject: object, options: .sortedKeys)
+            return String(decoding: row, as: UTF8.self).replacing(/"[a-z_]*sequence":[0-9]+,?/, with: "")
+        }
+    }
+
+    @Test func `S12: in a merged ledger every event keeps where it was first, and rows their keys`() async throws {
+        let tool = try Tool()
+        for (ledger, seed) in [("a", "1"), ("b", "2")] {
+            try run(tool, in: ledger, "init")
+            try run(tool, in: ledger, "simulate", "--seed", seed, "--nodes", "20", "--packets", "500")
+        }
+        let path = tool.folder.path
+        try tool.run("merge", path + "/a", path + "/b", "--into", path + "/ab")
+        var origins: Set<EventOrigin> = []
+        let merged = try EventLog.open(at: path + "/ab", options: EventLogOptions(access: .readOnly))
+        for number in 1...merged.head.rawValue { origins.insert(try merged.origin(of: EventSequence(number))) }
+        await merged.close()
+        var wanted: Set<EventOrigin> = []
+        for name in ["a", "b"] {
+            let log = try EventLog.open(at: path + "/" + name, options: EventLogOptions(access: .readOnly))
+            for number in 1...log.head.rawValue {
+                wanted.insert(EventOrigin(ledger: log.identifier, sequence: EventSequence(number)))
+            }
+            await log.close()
+        }
+        #expect(origins == wanted && origins.count == 1_000)
+        for (subject, key) in [("nodes", "node"), ("messages", "id"), ("waypoints", "id"), ("traceroutes", "id")] {
+            let keys = try ["a", "b", "ab"].map { ledger in
+                try Set(run(tool, in: ledger, "export", subject).objects.map { "\($0["from"] ?? "") \($0[key] ?? "")" })
+            }
+            #expect(keys[0].union(keys[1]) == keys[2] && !keys[2].isEmpty, "\(subject)")
+        }
+    }
+
+    @Test func `W5: the rows of several ledgers are shown as one`() throws {
+        let tool = try Tool()
+        for (ledger, seed) in [("a", "1"), ("b", "2")] {
+            try run(tool, in: ledger, "init")
+            try run(tool, in: ledger, "simulate", "--seed", seed, "--nodes", "10", "--packets", "300")
+        }
+        let b = tool.folder.path + "/b"
+        let query = ["view", "positions", "--sort", "time", "--reverse", "--format", "jsonl"]
+        func objects(_ ledger: String, _ more: String...) throws -> [[String: Any]] {
+            let outcome = try tool.start(query + more, environment: ["MESHLEDGER": tool.folder.path + "/" + ledger]).wait()
+            #expect(outcome.status == 0, "\(outcome.errors)")
+            return outcome.objects
+        }
+        let both = try objects("a", "--also", b)
+        let (first, second) = (try objects("a"), try objects("b"))
+        #expect(both.count == first.count + second.count && !first.isEmpty && !second.isEmpty)
+        let times = both.compactMap { $0["time"] as? String }
+        #expect(times.count == both.count && times == times.sorted(by: >))
+        #expect(both.count { ($0["ledger"] as? String) == b } == second.count)
+        #expect(try objects("a", "--also", b, "--limit", "3").count == 3)
+        let wrong = try run(tool, in: "a", "view", "positions", "--also", tool.folder.path + "/none")
+        #expect(wrong.status == 66, "\(wrong)")
+    }
+
+    @Test func `D20: stats tells how much each source and node sent`() throws {
+        let tool = try Tool()
+        try tool.run("init")
+        try tool.run("simulate", "--nodes", "10", "--packets", "700")
+        let minutes = try tool.run("export", "events", "--format", "json").output
+        let events = try #require(try JSONSerialization.jsonObject(with: Data(minutes.utf8)) as? [[String: Any]])
+        let received = events.compactMap { ($0["reception"] as? String).map { String($0.prefix(16)) } }
+        #expect(received.count == 700)
+        var busiest: [String: [String: Int]] = [:]
+        for packet in try tool.run("export", "packets").objects {
+            guard let node = packet["from"] as? String, let sequence = packet["sequence"] as? Int else { continue }
+            busiest[node, default: [:]][received[sequence - 1], default: 0] += 1
+        }
+        let rows = try tool.run("stats", "--rates", "--format", "jsonl").objects
+        let nodes = rows.filter { $0["kind"] as? String == "node" }
+        #expect(nodes.count == busiest.count && nodes.count > 5)
+        for row in nodes {
+            let found = try #require(busiest[row["name"] as? String ?? ""])
+            #expect(
+                row["events"] as? Int == found.values.reduce(0, +) && row["busiest_minute"] as? Int == found.values.max(),
+                "\(row)")
+        }
+        let counts = nodes.compactMap { $0["events"] as? Int }
+        #expect(counts == counts.sorted(by: >))
+        let source = try #require(rows.first)
+        #expect(source["kind"] as? String == "source" && source["events"] as? Int == 700)
+        let sent = try #require(source["per_minute"] as? Double)
+        let most = try #require(source["busiest_minute"] as? Double)
+        #expect(sent > 1 && sent <= most)
     }
 }

@@ -99,6 +99,17 @@ final class EventRows {
         return row
     }
 
+    /// The source of that name, or the only one whose name has it as a part.
+    static func source(_ text: String, _ names: [UInt32: String]) throws -> UInt32 {
+        let found =
+            names.filter { $0.value == text }.isEmpty
+            ? names.filter { $0.value.contains(text) } : names.filter { $0.value == text }
+        if found.count == 1, let only = found.first { return only.key }
+        let list = found.values.sorted().prefix(5).joined(separator: ", ")
+        throw CommandError(
+            .noInput, found.isEmpty ? "no source is called \(text)" : "\(found.count) sources are called so: \(list)")
+    }
+
     func dissect(_ event: Event) -> DissectedEvent? {
         guard !event.header.isErased, let form = CaptureForm(rawValue: event.header.encoding.rawValue) else { return nil }
         return Dissector.dissectEvent(form: form, bytes: event.payload.rawSpan, opener: opener)

@@ -12,6 +12,7 @@ struct EventsCommand: AsyncParsableCommand {
               meshledger events --limit 10
               meshledger events --since '1h ago' --format jsonl
               meshledger events --node '!7efeee00' --port TEXT_MESSAGE_APP
+              meshledger events --source 'radio on the roof'
             """)
 
     @OptionGroup var ledger: LedgerOption
@@ -20,6 +21,7 @@ struct EventsCommand: AsyncParsableCommand {
     @OptionGroup var times: TimeOptions
     @OptionGroup var page: PageOptions
     @OptionGroup var selection: SelectionOptions
+    @Option(help: "Only of this source: its name, or a part that only one name has.") var source: String?
     @Flag(help: "Only events that could not be decoded.") var failed = false
 
     func run() async throws {
@@ -29,8 +31,12 @@ struct EventsCommand: AsyncParsableCommand {
             let limit = output.format == .table ? 50 : Int.max
             let pages = try EventPages(ledger, times, page, defaultLimit: limit)
             let chosen = try selection.selection(in: ledger)
-            if failed {
-                let isChosen = { (row: EventRow) in row.packet?.failure != nil && selection.fits(row, chosen) }
+            let number = try source.map { try EventRows.source($0, EventRows.sourceNames(ledger)) }
+            if failed || number != nil {
+                let isChosen = { (row: EventRow) in
+                    (number ?? row.event.header.source.rawValue) == row.event.header.source.rawValue
+                        && (!failed || row.packet?.failure != nil) && selection.fits(row, chosen)
+                }
                 try pages.visit { event in
                     let row = rows.row(event)
                     guard isChosen(row) else { return false }

@@ -9,11 +9,13 @@ struct StatsCommand: AsyncParsableCommand {
         commandName: "stats", abstract: "What the ledger holds, how large it is, and where its views stand.",
         discussion: """
               meshledger stats
+              meshledger stats --rates
               meshledger stats --format json
             """)
 
     @OptionGroup var ledger: LedgerOption
     @OptionGroup var output: OutputOptions
+    @Flag(help: "Instead, how much each source and node sent in the last 100,000 events.") var rates = false
 
     struct Fact {
         var name: String
@@ -21,6 +23,13 @@ struct StatsCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
+        if rates {
+            return try await ledger.reading { ledger in
+                let writer = output.writer(TrafficRates.columns)
+                for row in try TrafficRates(ledger).rows { writer.write(row) }
+                writer.finish(emptyNote: "no events")
+            }
+        }
         let facts = try await facts()
         if output.format == .table || output.format == .csv {
             let writer = output.writer([

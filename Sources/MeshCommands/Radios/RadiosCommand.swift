@@ -33,20 +33,10 @@ struct RadiosCommand: AsyncParsableCommand {
     func run() async throws {
         try await ledger.reading(past) { ledger in
             let writer = output.writer(try ledger.radioColumns())
-            let number = try source.map { try Self.number($0, EventRows.sourceNames(ledger)) }
+            let number = try source.map { try EventRows.source($0, EventRows.sourceNames(ledger)) }
             for row in try ledger.radios(source: number, part: part, isHistory: history, page.query(times)) { writer.write(row) }
             writer.finish(emptyNote: "no radio told anything of itself")
         }
-    }
-
-    private static func number(_ text: String, _ names: [UInt32: String]) throws -> UInt32 {
-        let found =
-            names.filter { $0.value == text }.isEmpty
-            ? names.filter { $0.value.contains(text) } : names.filter { $0.value == text }
-        if found.count == 1, let only = found.first { return only.key }
-        let list = found.values.sorted().prefix(5).joined(separator: ", ")
-        throw CommandError(
-            .noInput, found.isEmpty ? "no source is called \(text)" : "\(found.count) sources are called so: \(list)")
     }
 }
 

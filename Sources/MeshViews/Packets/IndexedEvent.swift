@@ -26,11 +26,12 @@ public struct IndexedEvent: Sendable, Hashable {
 extension Ledger {
     /// Visits what the index has of the whole history, the oldest events first: those that hold a packet, or name a node. What retention has
     /// dropped is still there.
-    public func forEachIndexedEvent(_ visitor: (IndexedEvent) throws -> Void) throws(LedgerError) {
+    /// - Parameter first: the event to begin with.
+    public func forEachIndexedEvent(from first: UInt64 = 1, _ visitor: (IndexedEvent) throws -> Void) throws(LedgerError) {
         do {
             let (store, last) = try packetIndex()
             let checkpoint = try store.checkpoint().sequence
-            var number: UInt64 = 0
+            var number = PacketBlock.number(of: max(1, first))
             while let (found, value) = try indexBlock(atOrAfter: number, of: store) {
                 guard let block = PacketBlock(number: found, decoding: value.rawSpan) else {
                     throw StorageError(.malformedValue, call: "read a block of the index", path: store.path)
@@ -38,6 +39,7 @@ extension Ledger {
                 for index in block.events.indices {
                     let sequence = block.firstSequence + UInt64(block.skipped + index)
                     guard sequence <= min(last, checkpoint) else { return }
+                    guard sequence >= first else { continue }
                     if let event = IndexedEvent(block, index, sequence) { try visitor(event) }
                 }
                 number = found + 1
