@@ -80,7 +80,7 @@ let package = Package(
             name: "damagelab",
             dependencies: [
                 "MeshViews", "ViewQuery", "Projections", "Meshtastic", "EventLog", "LMDB", "ProtobufWire", "MeshCrypto", "CZstd",
-                "TestKit",
+                "MeshSimulator", "TestKit",
             ],
             path: "Tests/DamageLab", swiftSettings: settings),
         tests("LMDBTests", ["LMDB"]),

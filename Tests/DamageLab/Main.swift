@@ -1,7 +1,7 @@
 import Foundation
 
-/// Puts ledgers to the proof: flipped bits, images of a crash, calls that fail, random histories against a model, tampering,
-/// processes that are killed. `Tools/bitrot`, `Tools/crash-images`, `Tools/failing-calls`, `Tools/kill9`, `Tools/model` and `Tools/tamper` run it with
+/// Puts ledgers to the proof: flipped bits, images of a crash, calls that fail, random histories against a model or a full fold,
+/// tampering, processes that are killed. `Tools/bitrot`, `Tools/crash-images`, `Tools/failing-calls`, `Tools/histories`, `Tools/kill9`, `Tools/model` and `Tools/tamper` run it with
 /// their full counts, the tests with small ones.
 @main
 struct Main {
@@ -20,10 +20,13 @@ struct Main {
             case "kill9-reader": try await KillReader(arguments).run()
             case "rebuild-kills": try await RebuildKills(arguments).run()
             case "rebuild-child": try await RebuildChild(arguments).run()
+            case "histories": try await ViewHistories(arguments).run()
+            case "history-child": try await HistoryChild(arguments).run()
             case "view-scenario": try await ViewScenario(arguments).run()
             case "scenario": try await Scenario(arguments).run()
             case "keep-scenario": try await KeepScenario(arguments).run()
-            default: throw Failure("usage: damagelab bitrot|crash-images|failing-calls|kill9|model|tamper OPTION=VALUE …")
+            default:
+                throw Failure("usage: damagelab bitrot|crash-images|failing-calls|histories|kill9|model|tamper OPTION=VALUE …")
             }
         } catch {
             FileHandle.standardError.write(Data("damagelab: \(error)\n".utf8))

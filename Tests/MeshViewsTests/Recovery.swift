@@ -5,6 +5,7 @@ import Meshtastic
 import Projections
 import TestKit
 import Testing
+import ViewQuery
 
 struct Recovery {
     private static let views = Ledger.viewNames
@@ -66,7 +67,7 @@ struct Recovery {
         }
     }
 
-    @Test(arguments: 1...12) func `K13: any pattern of flushes and reopenings gives the rows of one full fold`(seed: UInt64)
+    @Test(arguments: 1...3) func `K13: any pattern of flushes and reopenings gives the rows of one full fold`(seed: UInt64)
         async throws
     {
         let folder = try TemporaryFolder()
@@ -201,5 +202,80 @@ struct Recovery {
         try await last.catchUp()
         #expect(try await last.views().allSatisfy { $0.checkpoint == 30_000 })
         try await last.close()
+    }
+
+    @Test func `M15: many producers at once lose nothing, and the views are those of one fold`() async throws {
+        let ledger = try await Ledger.temporary()
+        let source = try await ledger.log.source(named: "test")
+        let producers = (0..<8).map { number in
+            packets(60, seed: 40 + number).map { packet in
+                var packet = packet
+                packet.id += UInt32(number) * 1_000
+                return packet.event(source)
+            }
+        }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for events in producers { group.addTask { for event in events { _ = try await ledger.log.append(event) } } }
+            try await group.waitForAll()
+        }
+        try await ledger.catchUp()
+        #expect(ledger.log.head.rawValue == 480)
+        let heard = try ledger.nodes().reduce(0) { $0 + Int($1.receptions) }
+        #expect(heard == 480)
+        let live = try digests(ledger)
+        try await ledger.rebuild()
+        #expect(try digests(ledger) == live)
+        try await ledger.close()
+    }
+
+    @Test func `W1 W5: opened as one, a ledger makes views that were removed again as they were`() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/mesh.ledger"
+        var options = LedgerOptions()
+        options.views = [PortUses.self]
+        var ledger = try await Ledger.create(at: path, options: options)
+        #expect(ledger.viewNames == Self.views + ["port-use"] && ledger.path == path && ledger.log.path == path)
+        let source = try await ledger.log.source(named: "test")
+        _ = try await ledger.log.append(packets(300, seed: 21).map { $0.event(source) })
+        try await ledger.catchUp()
+        let names = ledger.viewNames
+        let before = try names.map { try ledger.digest(of: $0) }
+        for removed in [["positions"], ["nodes", "port-use"], names] {
+            try await ledger.close()
+            for name in removed { try FileManager.default.removeItem(atPath: "\(path)/views/\(name)") }
+            ledger = try await Ledger.open(at: path, options: options)
+            try await ledger.catchUp()
+            #expect(try names.map { try ledger.digest(of: $0) } == before, "without \(removed)")
+        }
+        try await ledger.close()
+    }
+
+    @Test func `W5: several ledgers are read as one, in one order and with one limit`() async throws {
+        var ledgers: [Ledger] = []
+        for seed in [31, 32, 33] as [UInt64] { ledgers.append(try await ledger(of: packets(200, seed: seed))) }
+        let union = Ledger.union(ledgers)
+        let all = try ledgers.flatMap { ledger in try ledger.positions(of: nil).map { (ledger.path, $0) } }
+        var newest = FetchDescriptor<PositionRow>(predicate: #Predicate { $0.time > 1_780_001_000 })
+        newest.sortBy = [SortDescriptor(\.time, order: .reverse), SortDescriptor(\.node), SortDescriptor(\.sequence)]
+        func wanted(_ rows: [(String, PositionRow)]) -> [String] {
+            let places = Dictionary(uniqueKeysWithValues: ledgers.enumerated().map { ($1.path, $0) })
+            func key(_ entry: (String, PositionRow)) -> [Int64] {
+                [-Int64(entry.1.time), Int64(entry.1.node), Int64(entry.1.sequence), Int64(places[entry.0] ?? 0)]
+            }
+            return rows.filter { $0.1.time > 1_780_001_000 }.sorted { key($0).lexicographicallyPrecedes(key($1)) }
+                .map { "\($0.0) \($0.1.node) \($0.1.sequence)" }
+        }
+        func told(_ found: [LedgerUnion.Found<PositionRow>]) -> [String] {
+            found.map { "\($0.ledger.path) \($0.row.node) \($0.row.sequence)" }
+        }
+        #expect(try told(union.fetch(newest)) == wanted(all) && wanted(all).count > 30)
+        #expect(try union.fetchCount(newest) == wanted(all).count)
+        (newest.fetchLimit, newest.fetchOffset) = (7, 5)
+        #expect(try told(union.fetch(newest)) == Array(wanted(all)[5..<12]))
+        #expect(try union.fetchCount(newest) == 7)
+        let plain = try union.fetch(FetchDescriptor<NodeRow>())
+        #expect(try plain.map(\.row.number) == ledgers.flatMap { try $0.fetch(FetchDescriptor<NodeRow>()).map(\.number) })
+        #expect(try Ledger.union([]).fetch(newest).isEmpty)
+        for ledger in ledgers { try await ledger.close() }
     }
 }

@@ -8,8 +8,8 @@ import ViewQuery
 
 /// Opens a ledger whose views are to be built anew, or to be taken over by a custom step, and kills itself at a given batch.
 ///
-/// `work=rebuild` folds all events anew, each batch a commit; `work=step` makes the rows of older ones. Both are of a view of one's own. It prints where it
-/// began and, at the end, `done`.
+/// `work=rebuild` folds all events anew, each batch a commit; `work=step` makes the rows of older ones. Both are of a view of one's own; with
+/// `work=all` the caps and keys of all views are others, too. It prints where it began and, at the end, `done`.
 struct RebuildChild {
     private let path: String
     private let batch: Int
@@ -24,7 +24,10 @@ struct RebuildChild {
     func run() async throws {
         StepCounts.killAt(batch * StepCounts.batch + (work == "step" ? 0 : 1))
         let view: any LedgerView.Type = work == "step" ? StepCounts.After.self : StepCounts.Again.self
-        let ledger = try await Ledger.open(at: path, options: Self.options([view]))
+        var options = Self.options([view])
+        if work == "all" { options.caps = ViewCaps(nodes: 7, positions: 100, messages: 1_000) }
+        let ledger = try await Ledger.open(at: path, options: options)
+        if work == "all" { try await ledger.changeKeys(.addChannels(HistoryPlan.everyKey.channels)) }
         try await ledger.catchUp()
         try await ledger.close()
         say("done")

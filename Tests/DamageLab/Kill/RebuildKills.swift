@@ -7,6 +7,9 @@ import Synchronization
 import ViewQuery
 
 /// Kills a process that builds views anew, or makes rows of older ones, at every batch in turn, while a reader asks for the rows all the time.
+///
+/// `work=rebuild` and `work=step` are of one view; `work=all` changes the caps and the keys, so that all views are built at once, each as far as it is
+/// when another's batch ends.
 struct RebuildKills {
     private let events: Int
     private let work: String
@@ -29,15 +32,16 @@ struct RebuildKills {
         }
         try await ledger.catchUp()
         try await ledger.close()
-        let view = "steps"
-        let old = try await digest(path, view)
-        let seen = Mutex<Set<String>>([])
+        let views = ["steps"] + (work == "all" ? Ledger.viewNames : [])
+        let old = try await digests(path, views)
+        let seen = Mutex(old.mapValues { Set([$0]) })
         let isDone = Mutex(false)
         let reader = Task {
             var reads = 0
             while !isDone.withLock({ $0 }) {
-                let digest = try await digest(path, view)
-                _ = seen.withLock { $0.insert(digest) }
+                for (view, digest) in try await digests(path, views) {
+                    _ = seen.withLock { $0[view, default: []].insert(digest) }
+                }
                 reads += 1
             }
             return reads
@@ -55,16 +59,18 @@ struct RebuildKills {
         }
         isDone.withLock { $0 = true }
         let reads = try await reader.value
-        let new = try await digest(path, view)
-        let strange = seen.withLock { $0 }.subtracting([old, new])
-        guard strange.isEmpty, old != new else {
-            throw Failure("a reader saw \(strange.count) views that are neither the old nor the new one")
+        let new = try await digests(path, views)
+        let strange = seen.withLock { $0 }.filter { view, digests in
+            !digests.subtracting([old[view], new[view]].compactMap { $0 }).isEmpty
+        }
+        guard strange.isEmpty, old["steps"] != new["steps"] else {
+            throw Failure("a reader saw rows of \(strange.keys.sorted()) that are neither the old nor the new ones")
         }
         guard starts == starts.sorted(), (starts.last ?? 0) > (starts.first ?? 0) else {
             throw Failure("it did not go on where it was: it began at \(starts)")
         }
         // All of it at once gives the same.
-        try FileManager.default.removeItem(atPath: path + "/views/" + view)
+        for view in views { try FileManager.default.removeItem(atPath: path + "/views/" + view) }
         let lines = Mutex<[String]>([])
         _ = try Child.run(
             Child.program, ["rebuild-child", "path=\(path)", "work=\(work)", "batch=1000000"], patience: 600
@@ -72,9 +78,15 @@ struct RebuildKills {
             lines.withLock { $0.append(line) }
         }
         guard lines.withLock({ $0.last }) == "done" else { throw Failure("the whole run did not end") }
-        let whole = try await digest(path, view)
+        let whole = try await digests(path, views)
         guard whole == new else { throw Failure("what was killed \(starts.count) times ends otherwise than what was not") }
         say("killed \(starts.count) times, \(reads) reads")
+    }
+
+    private func digests(_ path: String, _ views: [String]) async throws -> [String: String] {
+        var digests: [String: String] = [:]
+        for view in views { digests[view] = try await digest(path, view) }
+        return digests
     }
 
     /// Of what another process serves now, whichever it is.

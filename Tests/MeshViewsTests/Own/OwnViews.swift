@@ -230,4 +230,45 @@ struct OwnViews {
             #expect(error?.description.contains(word) == true, "\(error?.description ?? "")")
         }
     }
+
+    /// What version 1 did not know: a port of its own.
+    struct Readings: LedgerView {
+        typealias Row = PortUse
+        static let versions = [SchemaVersion(1)]
+        static let cap = RowCap<PortUse>.total(100, by: \.lastHeard)
+        func fold(_ event: MeshEvent, into rows: inout RowEditor<PortUse>) {}
+    }
+
+    struct NewReadings: LedgerView {
+        static let versions = [SchemaVersion(1), SchemaVersion(2)]
+        static let cap = RowCap<PortUse>.total(100, by: \.lastHeard)
+        func fold(_ event: MeshEvent, into rows: inout RowEditor<PortUse>) throws {
+            guard event.packet.port == 300 else { return }
+            try rows.update(PortUse(node: event.packet.from, port: 300)) { $0.bytes += event.payload { UInt64($0.byteCount) } }
+        }
+    }
+
+    @Test func `X10: a packet of an unknown port is kept as it came, and is in the view of the version that knows it`()
+        async throws
+    {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/mesh.ledger"
+        var options = Self.options
+        options.views = [Readings.self]
+        var ledger = try await Ledger.create(at: path, options: options)
+        let source = try await ledger.log.source(named: "test")
+        let packet = MeshPacketBuilder(from: 7, id: 9, port: 300, payload: [0xf0, 0x0d, 0x01])
+        try await ledger.log.append([packet.event(source)])
+        try await ledger.catchUp()
+        #expect(try ledger.fetch(FetchDescriptor<PortUse>()).isEmpty && ledger.quarantine().isEmpty)
+        let event = try #require(try ledger.log.event(EventSequence(1)))
+        let shown = Dissector.dissectEvent(form: .serviceEnvelope, bytes: event.payload.rawSpan, keyring: .standard)
+        #expect(shown.textTree.contains("1 portnum = 300") && shown.textTree.contains("2 payload = f00d01"))
+        try await ledger.close()
+        options.views = [NewReadings.self]
+        ledger = try await Ledger.open(at: path, options: options)
+        try await ledger.catchUp()
+        #expect(try ledger.fetch(FetchDescriptor<PortUse>()).map { [$0.node, $0.port, UInt32($0.bytes)] } == [[7, 300, 3]])
+        try await ledger.close()
+    }
 }
