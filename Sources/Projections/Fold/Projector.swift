@@ -136,7 +136,9 @@ public actor Projector<P: Projection>: BatchFolder {
     }
 
     public func pendingWork() -> Int {
-        projection.pendingBytes + ((try? store.missingEntries()) ?? 0) * 32  // unreadable: the flush tells it
+        let rows = projection.pendingBytes / 100
+        let entries = (try? store.missingEntries(besides: rows)) ?? 0  // unreadable: the flush tells it
+        return projection.pendingBytes + entries * 32
     }
 
     public func stop() {

@@ -39,15 +39,15 @@ extension ViewStore {
         return upkeep
     }
 
-    /// About how many entries `buildMissingIndexes` would make of the rows as they are.
-    func missingEntries() throws(StorageError) -> Int {
+    /// About how many entries `buildMissingIndexes` would make of the rows as they are, and so many more.
+    func missingEntries(besides rows: Int) throws(StorageError) -> Int {
         let missing = try indexUpkeep().built
         guard !missing.isEmpty else { return 0 }
         let transaction = try environment.beginRead()
         var count = 0
         for indexed in missing {
             // A text has several words, which are to be found first.
-            count += try transaction.count(table(indexed.table)) * (indexed.indexes.count + 8 * indexed.texts.count)
+            count += try (transaction.count(table(indexed.table)) + rows) * (indexed.indexes.count + 8 * indexed.texts.count)
         }
         return count
     }
