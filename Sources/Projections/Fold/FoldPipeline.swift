@@ -49,7 +49,7 @@ public actor FoldPipeline<Stage: FoldStage> {
     /// Batches that may be decoded ahead.
     private static var depthAhead: Int { 5 }
     /// Batches that may wait for the slowest projector: enough for the others to go on while one commits what it has gathered.
-    private static var depthBehind: Int { 24 }
+    private static var depthBehind: Int { 40 }
 
     /// Starts at the checkpoint of the projector that is furthest behind, with the state that it stored.
     public init(stage: Stage, folders: [Folder], batchSize: UInt64 = 4_096) async throws {
