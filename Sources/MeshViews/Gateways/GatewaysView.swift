@@ -17,6 +17,11 @@ struct GatewaysView: Projection {
 
     private var gateways: KeyedRows<GatewayRow>
     private var pairs: KeyedRows<GatewayNodeRow>
+    /// Only so that what is glanced at is not for nothing.
+    private var glanced: UInt64 = 0
+
+    /// How many pairs are fetched from memory at once.
+    private static let glanceCount = 32
 
     init(cap: Int = 5_000, pairCap: Int = 100_000) {
         self.cap = cap
@@ -36,8 +41,13 @@ struct GatewaysView: Projection {
     mutating func fold(_ batch: MeshBatch, after checkpoint: EventSequence, in context: inout FoldContext) {
         let stamps = batch.stamps.span
         let packets = batch.packets.packets.span
-        for index in packets.indices where packets[index].gateway != 0 && stamps[index].sequence > checkpoint.rawValue {
-            hear(packets[index], stamps[index], &context)
+        for start in stride(from: 0, to: packets.count, by: Self.glanceCount) {
+            let range = start..<min(start + Self.glanceCount, packets.count)
+            glanced &+= pairs.glance(
+                at: batch.packets.packets[range].lazy.map { GatewayNodeRow.key($0.gateway, $0.from) })
+            for index in range where packets[index].gateway != 0 && stamps[index].sequence > checkpoint.rawValue {
+                hear(packets[index], stamps[index], &context)
+            }
         }
     }
 

@@ -36,6 +36,17 @@ struct KeyedRows<Row: KeyedRow>: Sendable {
     @inline(__always)
     func place(of key: UInt64) -> Int? { places[key].map { Int($0) } }
 
+    /// Reads where the key and its row would be: who does so for many keys at once waits for main memory twice, and not twice for each of them.
+    ///
+    /// - Returns: a number that means nothing, to be kept so that the reading is not for nothing.
+    @inline(__always)
+    func glance(at keys: some Collection<UInt64>) -> UInt64 {
+        var sum: UInt64 = 0
+        for key in keys { sum &+= places.glance(at: key) }
+        for key in keys { if let place = places[key] { sum &+= UInt64(rows[Int(place)].time) } }
+        return sum
+    }
+
     subscript(place: Int) -> Row { rows[place] }
 
     /// In no order that means anything.
