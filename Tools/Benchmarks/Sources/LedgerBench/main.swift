@@ -8,6 +8,8 @@ let usage = """
     ledger-bench append-growth FILE LEDGER BATCH COUNT | append-endlessly FILE LEDGER BATCH | open LEDGER
     ledger-bench scan LEDGER [checksums] | verify LEDGER
     ledger-bench make-history FILE LEDGER COUNT | ask-history LEDGER ROUNDS
+    ledger-bench append-rebuilding FILE LEDGER OTHER BATCH | append-beside FILE LEDGER OTHER BATCH
+    ledger-bench rebuild-nodes LEDGER ROUNDS | read-swaps LEDGER
     ledger-bench replay LEDGER | replay-four LEDGER | memory LEDGER | last100 LEDGER COUNT
     """
 
@@ -35,6 +37,11 @@ do {
     case ("open", 2): try await openLog(arguments[1])
     case ("verify", 2): try verify(arguments[1])
     case ("scan", 2...3): try scan(arguments[1], checksums: arguments.count > 2)
+    case ("append-rebuilding", 5), ("append-beside", 5):
+        try await appendWhileRebuilding(
+            arguments[1], arguments[2], beside: arguments[3], batch: number(4, 100), isOwn: arguments[0] == "append-rebuilding")
+    case ("rebuild-nodes", 3): try await rebuildNodes(arguments[1], rounds: number(2, 10))
+    case ("read-swaps", 2): try await readSwaps(arguments[1])
     case ("replay", 2): try await replay(arguments[1])
     case ("replay-four", 2): try await replay(arguments[1], onlyBaselineViews: true)
     case ("memory", 2): try await replayMemory(arguments[1])

@@ -1,0 +1,9 @@
+import Synchronization
+
+/// Set once, by whoever sees the end.
+final class EndFlag: Sendable {
+    private let flag = Mutex(false)
+
+    var isSet: Bool { flag.withLock { $0 } }
+    func set() { flag.withLock { $0 = true } }
+}
