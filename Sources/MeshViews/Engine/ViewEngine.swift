@@ -70,11 +70,11 @@ actor ViewEngine {
     /// A fold that ends because a rebuilt view took over goes on with that.
     func foldLive(_ progress: (@Sendable (FoldProgress) -> Void)?) async throws {
         while let pipeline = live {
-            if await pipeline.hasFailed {
-                try await beginAgain(pipeline)
-                continue
-            }
             do {
+                if await pipeline.hasFailed {
+                    try await beginAgain(pipeline)
+                    continue
+                }
                 return try await pipeline.fold(through: log.head.rawValue, progress: progress)
             } catch {
                 if live === pipeline { throw error }
@@ -95,8 +95,21 @@ actor ViewEngine {
     /// Waits until every view has folded the whole log, and commits it.
     func settle(_ progress: (@Sendable (FoldProgress) -> Void)?) async throws {
         try await waitForBuild(progress)
-        try await foldLive(progress)
-        try await live?.flush(.request)
+        try await commitLive(progress)
+    }
+
+    /// Folds and commits the whole log. Where a rebuilt view takes over meanwhile, whose old store is closed then, that is folded and committed.
+    private func commitLive(_ progress: (@Sendable (FoldProgress) -> Void)?) async throws {
+        while true {
+            try await foldLive(progress)
+            guard let pipeline = live else { return }
+            do {
+                try await pipeline.flush(.request)
+                if live === pipeline { return }
+            } catch {
+                if live === pipeline { throw error }
+            }
+        }
     }
 
     /// A build that was stopped because another takes its place, after an erasure or with other keys, is not the end.
@@ -123,8 +136,7 @@ actor ViewEngine {
     /// Commits what is appended to the views that answer now. Waits for a build only where there are none yet.
     func flush() async throws {
         guard live != nil else { return try await settle(nil) }
-        try await foldLive(nil)
-        try await live?.flush(.request)
+        try await commitLive(nil)
     }
 
     func report(_ progress: @Sendable (FoldProgress) -> Void) async {
