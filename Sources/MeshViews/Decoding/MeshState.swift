@@ -68,9 +68,7 @@ public struct MeshState: Sendable {
             packet: SeenPackets.key(packet.from, packet.id),
             time: stamp.policy(for: packet).heard(received: packet.rxTime), sequence: stamp.sequence,
             isReadable: isReadable, isWindowless: packet.flags.contains(.isReplayedState), changes: &batch.carry.records)
-        batch.stamps[index].firstSequence = verdict.firstSequence
-        batch.stamps[index].isFirstReception = verdict.isFirstReception
-        batch.stamps[index].isFirstReadable = verdict.isFirstReadable
+        batch.stamps[index].take(verdict)
     }
 
     /// The nodes view shows the first key of a node; so it is the one that counts here.

@@ -172,3 +172,11 @@ struct SeenPackets: Sendable {
         for record in records { append(Entry(record)) }
     }
 }
+
+extension MeshBatch.Stamp {
+    mutating func take(_ verdict: SeenPackets.Verdict) {
+        firstSequence = verdict.firstSequence
+        isFirstReception = verdict.isFirstReception
+        isFirstReadable = verdict.isFirstReadable
+    }
+}

@@ -70,8 +70,10 @@ package struct EntryList {
             }
             var order: [Int32] = []
             order.reserveCapacity(count)
-            for key in keys {
-                if let last = order.last, !isSorted, compare(last, key.place) == 0 { continue }
+            for (place, key) in keys.enumerated() {
+                if !isSorted, place > 0, keys[place - 1].front == key.front, compare(keys[place - 1].place, key.place) == 0 {
+                    continue
+                }
                 order.append(key.place)
             }
             return order

@@ -37,7 +37,12 @@ package struct ValueChunks: Sendable {
     func gathered(_ places: some Sequence<Place>) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(places.reduce(0) { $0 + Int($1.length) })
-        for place in places { bytes += chunks[Int(place.chunk)].bytes[place.range] }
+        for place in places {
+            // As a slice each would be counted as one more user of its chunk.
+            unsafe chunks[Int(place.chunk)].bytes.withUnsafeBytes { chunk in
+                unsafe bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: chunk[place.range]))
+            }
+        }
         return bytes
     }
 
