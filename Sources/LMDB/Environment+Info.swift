@@ -27,7 +27,7 @@ extension Environment {
         try check(unsafe mdb_env_info(handle, &info), "mdb_env_info")
         try check(unsafe mdb_env_stat(handle, &status), "mdb_env_stat")
         return unsafe EnvironmentInfo(
-            usedSize: (info.me_last_pgno + 1) * Int(status.ms_psize), fileSize: try fileSize(), mappedSize: info.me_mapsize,
+            usedSize: Self.usedSize(info, status), fileSize: try fileSize(), mappedSize: info.me_mapsize,
             pageSize: Int(status.ms_psize),
             lastTransaction: info.me_last_txnid, readers: Int(info.me_numreaders))
     }
@@ -40,7 +40,14 @@ extension Environment {
         var status = MDB_stat()
         try check(unsafe mdb_env_info(handle, &info), "mdb_env_info")
         try check(unsafe mdb_env_stat(handle, &status), "mdb_env_stat")
-        return unsafe ((info.me_last_pgno + 1) * Int(status.ms_psize), info.me_mapsize, info.me_last_txnid)
+        return unsafe (Self.usedSize(info, status), info.me_mapsize, info.me_last_txnid)
+    }
+
+    /// Bytes of all pages up to the last one; of a number that damage has made impossible, as many as there can be.
+    private static func usedSize(_ info: MDB_envinfo, _ status: MDB_stat) -> Int {
+        let last = unsafe info.me_last_pgno
+        let (size, isTooMuch) = last.multipliedReportingOverflow(by: Int(status.ms_psize))
+        return last < 0 || isTooMuch || size > .max - Int(status.ms_psize) ? .max : size + Int(status.ms_psize)
     }
 
     private func fileSize() throws(StorageError) -> Int {
@@ -83,8 +90,9 @@ extension Environment {
         guard unsafe mdb_env_info(handle, &info) == MDB_SUCCESS, unsafe mdb_env_stat(handle, &status) == MDB_SUCCESS,
             unsafe mdb_env_get_fd(handle, &file) == MDB_SUCCESS, unsafe fstat(file, &fileStatus) == 0
         else { return }
-        let missing = unsafe (info.me_last_pgno + 1) * Int(status.ms_psize) - Int(fileStatus.st_size)
-        if missing > 0 { posix_fallocate(file, Int(fileStatus.st_size), missing) }
+        let missing = unsafe Self.usedSize(info, status) - Int(fileStatus.st_size)
+        // Else the number is damage, of a file that was opened all the same.
+        if missing > 0, missing <= 1 << 40 { posix_fallocate(file, Int(fileStatus.st_size), missing) }
     }
 
     /// Whether the files are in memory, where a sync waits for nothing.

@@ -86,8 +86,9 @@ extension Environment {
         guard let handle = unsafe created else { throw StorageError(.outOfMemory, call: "mdb_env_create", path: path) }
         do throws(StorageError) {
             try check(unsafe mdb_env_set_mapsize(handle, mapSize), "mdb_env_set_mapsize")
-            try check(unsafe mdb_env_set_maxreaders(handle, 1024), "mdb_env_set_maxreaders")
+            try check(unsafe mdb_env_set_maxreaders(handle, readerPlaces), "mdb_env_set_maxreaders")
             try check(unsafe mdb_env_set_maxdbs(handle, UInt32(clamping: options.maximumTables)), "mdb_env_set_maxdbs")
+            if !lacksLocks(path, options) { try reserveLocks(path) }
             try check(unsafe mdb_env_open(handle, path, flags(path, options), 0o600), "mdb_env_open")
             if !lacksLocks(path, options) {
                 try check(unsafe mdb_reader_check(handle, nil), "mdb_reader_check")
@@ -97,6 +98,25 @@ extension Environment {
             throw error
         }
         return unsafe handle
+    }
+
+    private static let readerPlaces: UInt32 = 1024
+    /// What LMDB makes of them: a cache line each, and three before them.
+    package static let lockFileSize = Int(readerPlaces) * 64 + 128
+
+    /// Has the disk give the room of the lock file, which LMDB makes as a hole and writes through memory: on a full disk that ends the process with a signal.
+    private static func reserveLocks(_ path: String) throws(StorageError) {
+        let place = path + "/lock.mdb"
+        let file = unsafe Glibc.open(place, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard file >= 0 else { return }  // LMDB says why
+        defer { Glibc.close(file) }
+        var status = stat()
+        guard unsafe fstat(file, &status) == 0, status.st_blocks * 512 < lockFileSize else { return }
+        let number = posix_fallocate(file, 0, off_t(lockFileSize))
+        // Other numbers cannot tell beforehand; and one that was in use before is likely to have what is needed.
+        guard number == ENOSPC || number == EDQUOT || number == EIO, status.st_size < lockFileSize else { return }
+        _ = ftruncate(file, status.st_size)
+        throw StorageError(.init(number: number), call: "posix_fallocate", path: place, number: number)
     }
 
     private static func flags(_ path: String, _ options: EnvironmentOptions) -> UInt32 {

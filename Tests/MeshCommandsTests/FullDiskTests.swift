@@ -44,6 +44,33 @@ struct FullDiskTests {
         #expect(verified.output.contains("20000 events"))
     }
 
+    @Test func `D9: what writes the log anew is told that the disk is full, too, and is finished when there is room`() throws {
+        let tool = try Tool()
+        let disk = tool.folder.file("disk").path
+        try FileManager.default.createDirectory(atPath: disk, withIntermediateDirectories: true)
+        try run("/bin/mount", "-t", "tmpfs", "-o", "size=3m", "tmpfs", disk)
+        defer { try? run("/bin/umount", "-l", disk) }
+        let environment = ["MESHLEDGER": disk + "/mesh.ledger"]
+        #expect(try tool.run("init", environment: environment).status == 0)
+        let full = try tool.run("simulate", "--nodes", "50", "--packets", "20000", environment: environment)
+        #expect(full.status == 74, "\(full)")
+        let stored = try events(tool, environment)
+        for command in [
+            ["seal"], ["compact"], ["erase", "--sequence", "5", "--yes"], ["retain", "--larger-than", "100kB", "--yes"],
+        ] {
+            let refused = try tool.start(command, environment: environment).wait()
+            #expect(refused.status == 74 && refused.errors.contains("free some space"), "\(command) \(refused)")
+            #expect(refused.errors.filter(\.isNewline).count == 1, "\(command) \(refused.errors)")
+        }
+        #expect(try events(tool, environment) >= stored)
+
+        try run("/bin/mount", "-o", "remount,size=200m", disk)
+        #expect(try tool.run("compact", environment: environment).status == 0)
+        let verified = try tool.run("verify", environment: environment)
+        #expect(verified.status == 0, "\(verified)")
+        #expect(try tool.run("nodes", "--limit", "1", environment: environment).status == 0)
+    }
+
     /// The head, from the log alone.
     private func events(_ tool: Tool, _ environment: [String: String]) throws -> Int {
         let note = try tool.run("checkpoint", environment: environment)

@@ -21,6 +21,9 @@ package enum DataFileCheck {
 
     private static func fault(_ file: DataFile, _ meta: MetaPage?) -> String? {
         guard let meta else { return "there is no meta page" }
+        guard meta.lastPage < UInt64(EnvironmentOptions.reservation / DataFile.pageSize) else {
+            return "the last commit tells of \(meta.lastPage) pages, more than there can be"
+        }
         var roots: [TableRoot] = [meta.freePages]
         var tables = PageTree(file, lastPage: meta.lastPage)
         var fault: String?
