@@ -9,6 +9,8 @@ extension EventLog {
     public static func create(at path: String, options: EventLogOptions = EventLogOptions()) throws(EventLogError) -> EventLog {
         let folder = LogFolder(path: path)
         guard !folder.hasCurrent, folder.isFreeForLog else { throw EventLogError(.exists, path: path) }
+        // An interrupted creation leaves a first generation without events, and nothing else.
+        guard folder.generations.allSatisfy({ $0 == 1 }) else { throw folder.lost("it is missing, and the log is there") }
         try folder.makeFolders()
         let lock = try WriterLock(path: folder.lockPath)
         var options = options
@@ -16,6 +18,9 @@ extension EventLog {
         let environment = try openEnvironment(
             folder.environmentPath(generation: 1), options, creates: true, excludesWriters: false)
         do throws(EventLogError) {
+            guard try storing({ () throws(StorageError) in try hasNoEvents(environment) }) else {
+                throw folder.lost("it is missing, and the log has events")
+            }
             try SigningKey.create(at: folder.signingKeyPath, seed: options.randomBytes(32))
             let log = try start(folder, options, environment, lock: lock, isNew: true)
             try folder.writeCurrent(generation: 1)
@@ -24,6 +29,14 @@ extension EventLog {
             environment.close()
             throw error
         }
+    }
+
+    private static func hasNoEvents(_ environment: Environment) throws(StorageError) -> Bool {
+        for name in try environment.tableNames() where name == "events" || name == "sealed" {
+            let table = try environment.table(name)
+            if try environment.beginRead().count(table) > 0 { return false }
+        }
+        return true
     }
 
     /// Opens the log in the folder `path`.
@@ -99,7 +112,10 @@ extension EventLog {
         let identifier = try store.checkMeta(path: folder.path)
         let tail = try LogTail(store, checksums: options.checksTail)
         let names = SourceNames(try store.readSources())
-        let isInMemory = try storing { () throws(StorageError) in try environment.isInMemory() }
+        let isInMemory =
+            if let given = options.isInMemory { given } else {
+                try storing { () throws(StorageError) in try environment.isInMemory() }
+            }
         let queue = AppendQueue(limit: options.queueLimit, sharesClock: isInMemory, clock: options.clock)
         let board = HeadBoard(head: tail.head, cut: tail.cut)
         let prepared = PreparedWorkBox()

@@ -33,6 +33,10 @@ extension EventLogError: CustomStringConvertible {
         case .permission: "access was refused; check the owner and mode of the folder and its files"
         case .readOnly: "it is open for reading only, so nothing can be appended; open it for writing where that is possible"
         case .networkFileSystem: "it is on a network file system, where shared maps are unsafe; move it to a local disk"
+        case .corrupt where path.contains("/consumers/"):
+            "it is damaged and nothing was changed; forget the consumer with `meshledger consumers remove`, and let it begin again"
+        case .corrupt where path.hasSuffix("/signing.key"):
+            "the key that signs is damaged and nothing was changed; restore it from a copy, such as a backup with --with-signing-key"
         case .corrupt:
             "it is damaged and nothing was changed; restore it from a copy, or save what is left with `meshledger salvage`"
         case .sizeLimitReached:

@@ -34,6 +34,8 @@ public struct EventLogOptions: Sendable {
     var beginning: LogBeginning?
     /// Whether the folder is removed at the end.
     var isTemporary = false
+    /// Whether the writer works as where a file is in memory: as its file system is, but in tests that want the other way, too.
+    package var isInMemory: Bool?
     /// How often a writer looks who keeps freed room from being used, and whether readers have died.
     package var lookInterval = Duration.seconds(1)
     /// How long a commit is held back at most where the size limit is near because of a reader.

@@ -56,6 +56,33 @@ struct DamageTests {
         #expect(outcome.errors.contains("did not come to an end"))
     }
 
+    @Test(arguments: ["", "junk", "../../log", "v1-0123456789abcdef"])
+    func `a view whose recipe is not to be read is made anew by the next reader`(text: String) throws {
+        let (tool, _) = try simulated()
+        let before = try tool.run("nodes", "--format", "jsonl").output
+        try Data(text.utf8).write(to: URL(fileURLWithPath: tool.ledger + "/views/nodes/current"))
+        let after = try tool.run("nodes", "--format", "jsonl")
+        #expect(after.status == 0 && after.output == before, "\(after.errors)")
+        #expect(try tool.run("verify").status == 0)
+    }
+
+    @Test func `a damaged file beside the log is told with what to do about it`() throws {
+        let (tool, _) = try simulated()
+        #expect(try tool.run("follow", "--consumer", "a", "--no-follow").status == 0)
+        try Data("junk".utf8).write(to: URL(fileURLWithPath: tool.ledger + "/consumers/a"))
+        let stats = try tool.run("stats")
+        #expect(
+            stats.status == 65 && stats.errors.contains("consumers/a") && stats.errors.contains("meshledger consumers remove"))
+        #expect(try tool.run("consumers", "remove", "a").status == 0 && tool.run("stats").status == 0)
+        for text in ["junk", nil] {
+            try FileManager.default.removeItem(atPath: tool.ledger + "/signing.key")
+            if let text { try Data(text.utf8).write(to: URL(fileURLWithPath: tool.ledger + "/signing.key")) }
+            let note = try tool.run("checkpoint")
+            #expect(
+                note.status == 65 && note.errors.contains("the key that signs") && !note.errors.contains("salvage"), "\(note)")
+        }
+    }
+
     @Test func `a salvaged ledger exports what the whole one did, with its keys`() throws {
         let (tool, file) = try simulated()
         try tool.run("keys", "add", "Harbour", "--psk", "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=")

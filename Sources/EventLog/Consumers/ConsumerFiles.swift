@@ -47,7 +47,7 @@ struct ConsumerFiles: Sendable {
         }
         let words = text.split(whereSeparator: \.isWhitespace)
         guard words.count == 2, words[0] == "acknowledged", let sequence = UInt64(words[1]), text.hasSuffix("\n") else {
-            throw EventLogError(.corrupt, path: path, detail: "it names no sequence; remove the consumer and begin again")
+            throw EventLogError(.corrupt, path: path, detail: "it names no sequence")
         }
         return sequence
     }

@@ -9,7 +9,13 @@ enum SigningKey {
     }
 
     static func signer(at path: String, name: String) throws(EventLogError) -> NoteSigner {
-        let text = try SmallFile.read(path).trimmingCharacters(in: .whitespacesAndNewlines)
+        let text: String
+        do throws(EventLogError) {
+            text = try SmallFile.read(path).trimmingCharacters(in: .whitespacesAndNewlines)
+        } catch {
+            guard error.code == .missing else { throw error }
+            throw EventLogError(.corrupt, path: path, detail: "it is missing")
+        }
         guard let seed = Data(base64Encoded: text), let signer = NoteSigner(name: name, seed: Array(seed)) else {
             throw EventLogError(.corrupt, path: path, detail: "it is no Ed25519 key of 32 bytes in base64")
         }

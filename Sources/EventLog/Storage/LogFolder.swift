@@ -1,3 +1,4 @@
+internal import Foundation
 internal import Glibc
 
 /// Where the log lies in the ledger's folder, and which generation of it is current.
@@ -37,12 +38,14 @@ struct LogFolder: Sendable {
             guard errno == ENOENT || errno == ENOTDIR else { throw failure(errno, currentPath) }
             var status = stat()
             if unsafe stat(path, &status) != 0 { throw EventLogError(.missing, path: path) }
+            if !generations.isEmpty { throw lost("it is missing; an interrupted `init` leaves it so and can be repeated") }
             throw EventLogError(isEmptyFolder ? .missing : .notALog, path: path)
         }
         let text = try SmallFile.read(currentPath)
         let lines = text.split(separator: "\n").map { $0.split(separator: " ") }
         guard lines.count >= 2, lines[0].first == "format", let format = lines[0].last.flatMap({ UInt32($0) }) else {
-            throw EventLogError(.notALog, path: currentPath, detail: "it does not start with a format")
+            let what = "it does not start with a format"
+            throw generations.isEmpty ? EventLogError(.notALog, path: currentPath, detail: what) : lost(what)
         }
         guard format <= Self.format else {
             throw EventLogError(.newerFormat, path: path, detail: "format \(format), this program reads up to \(Self.format)")
@@ -56,6 +59,15 @@ struct LogFolder: Sendable {
         }
         return generation
     }
+
+    /// The generations whose folders are there, finished or not.
+    var generations: [UInt32] {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: logPath)) ?? []  // none
+        return names.compactMap { UInt32($0) }
+    }
+
+    /// That events are there, and nothing says where.
+    func lost(_ detail: String) -> EventLogError { EventLogError(.corrupt, path: currentPath, detail: detail) }
 
     /// Makes `generation` the log, in one step that survives a power cut.
     func writeCurrent(generation: UInt32) throws(EventLogError) {

@@ -193,7 +193,8 @@ extension VerifyCommand {
         let verifier = if let key { try NoteFile.verifier(key) } else { try await ownVerifier() }
         guard note.isSigned(by: verifier) else {
             throw CommandError(
-                .verificationFailed, "\(checkpoint) is not signed by the key of this ledger; see whose note it is")
+                .verificationFailed,
+                "\(checkpoint) is not signed by \(key == nil ? "the key of this ledger" : "this key"); see whose note it is")
         }
         guard let old = LogCheckpoint(note) else { throw CommandError(.badData, "\(checkpoint) is no checkpoint of a ledger") }
         return (old, verifier)

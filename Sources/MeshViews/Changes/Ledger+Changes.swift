@@ -84,7 +84,7 @@ extension Ledger {
     public func viewConsumers() throws(LedgerError) -> [ViewConsumerStatus] {
         do {
             return try ConsumerSeat.all(in: path).map { (name, text, holder) in
-                let place = try ViewConsumer.Place(text: text, path: path)
+                let place = try ViewConsumer.Place(text: text, path: "\(path)/consumers/\(name).view")
                 let last = try? changePosition(of: place.view)  // nil before the view is built
                 let isOfFeed = place.position.map { $0.feed == last?.feed } ?? false
                 return ViewConsumerStatus(

@@ -146,6 +146,6 @@ extension ViewConsumer.Place {
     }
 
     private static func damage(_ path: String) -> EventLogError {
-        EventLogError(.corrupt, path: path, detail: "it names no position; remove the consumer and begin again")
+        EventLogError(.corrupt, path: path, detail: "it names no position")
     }
 }

@@ -10,11 +10,21 @@ public struct ViewFolder: Sendable {
 
     private var currentFile: String { path + "/current" }
 
-    /// The recipe that is served, or nil before the first build.
+    /// The recipe that is served, or nil before the first build and where the file that names it is damaged: then the view is built anew.
     public func current() -> String? {
         guard let data = FileManager.default.contents(atPath: currentFile) else { return nil }
         let text = String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
-        return text.isEmpty || text.contains("/") ? nil : text
+        let isName =
+            text.hasPrefix("v")
+            && text.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"),
+                    UInt8(ascii: "."):
+                    true
+                default: false
+                }
+            }
+        return isName && FileManager.default.fileExists(atPath: store(text)) ? text : nil
     }
 
     /// Serves another recipe from now on: written aside, synced, renamed, and the folder synced, so that a reader or a
