@@ -38,6 +38,30 @@ import Testing
         await copy.close()
     }
 
+    @Test func `what was erased since is erased in an exact copy with the next recording, and nowhere in its file`() async throws
+    {
+        let log = try await filledLog(700)
+        let path = folder.path + "/copy"
+        let copy = try EventLog.create(at: path)
+        try log.record(to: file)
+        _ = try await copy.importRecording(file)
+        let event = try #require(
+            try log.events(in: EventSequence(50)...EventSequence(60)).first { $0.header.source != .log && $0.payload.count > 12 })
+        let isThere = { try LogFiles(path: path).contents().values.contains { $0.range(of: Data(event.payload)) != nil } }
+        #expect(try isThere())
+        let some = try log.events(in: EventSequence(50)...EventSequence(60)).filter { $0.header.source != .log }
+        try await log.erase(some.map { $0.sequence...$0.sequence }, reason: "asked for")
+        try log.record(to: file)
+        let report = try await copy.importRecording(file)
+        #expect(report.added == 1 && report.isExact)
+        #expect(try content(copy) == content(log))
+        #expect(try copy.root(size: copy.head) == log.root(size: log.head))
+        #expect(try copy.verify().isIntact && copy.pendingErasure() == nil)
+        #expect(try !isThere())
+        await log.close()
+        await copy.close()
+    }
+
     @Test func `importing again adds nothing, and a later recording only what is new`() async throws {
         let log = try await filledLog(700)
         let copy = try EventLog.temporary()

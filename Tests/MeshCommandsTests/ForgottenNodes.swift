@@ -94,7 +94,58 @@ struct ForgottenNodes {
         #expect(try tool.run("view", "digest").output == digest && !FileManager.default.fileExists(atPath: next))
     }
 
-    @Test func `what retention has dropped is not erased by packet or sequence, and the command says so before it asks`() throws {
+    @Test(arguments: [false, true]) func `D15: the rows of a packet leave the baselines, those of others with its number stay`(
+        beside: Bool
+    ) throws {
+        let tool = try Tool()
+        try tool.run("init")
+        try tool.run("simulate", "--seed", "5", "--nodes", "30", "--packets", "3000")
+        try tool.run("retain", "--larger-than", "150kB", "--yes")
+        let first = try #require(try tool.run("stats", "--format", "json").objects[0]["first_event"] as? Int)
+        let subjects = ["messages", "positions", "telemetry", "nodes", "packets"]
+        let before = try subjects.map { try rows(tool, $0) }
+        let writer = beside ? try tool.start(["ingest", "mqtt", "mqtt://127.0.0.1:1"]) : nil
+        if let writer { #expect(try writer.waits(for: "trying again", seconds: 120)) }
+        var gone: Set<String> = []
+        for (subject, sender, number) in [
+            ("messages", "from", "id"), ("positions", "node", "packet_id"), ("telemetry", "node", "packet_id"),
+        ] {
+            let line = try #require(
+                try rows(tool, subject).first { line in
+                    let row = Self.object(line)
+                    let isLong = subject != "messages" || (row["text"] as? String ?? "").utf8.count > 12
+                    return isLong && row["sequence"] as? Int ?? first < first && row[number] as? Int ?? 0 != 0
+                })
+            let row = Self.object(line)
+            let (id, from) = (try #require(row[number] as? Int), try #require(row[sender] as? String))
+            let other = try tool.run("erase", "--packet", "\(id)", "--from", "!00000001", "--yes")
+            let stays = try rows(tool, subject).contains(line)
+            #expect(other.status == 0 && stays, "\(other)")
+            let erased = try tool.run("erase", "--packet", "\(id)", "--from", from, "--yes")
+            #expect(erased.status == 0 && erased.output.contains("the packet's rows of dropped events"), "\(erased)")
+            gone.insert(line)
+            if let text = row["text"] as? String {
+                #expect(try files(holding: [Data(text.utf8)], in: tool.ledger) == [])
+            }
+        }
+        for (subject, old) in zip(subjects, before) {
+            #expect(try rows(tool, subject) == old.filter { !gone.contains($0) }, "\(subject)")
+        }
+        if let writer {
+            writer.process.interrupt()
+            #expect(try writer.wait().status == 0)
+        }
+        let digest = try tool.run("view", "digest").output
+        #expect(try tool.run("rebuild").status == 0)
+        #expect(try tool.run("view", "digest").output == digest)
+        #expect(try tool.run("verify").status == 0)
+    }
+
+    private static func object(_ line: String) -> [String: Any] {
+        (try? JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]) ?? [:]
+    }
+
+    @Test func `what retention has dropped is not erased by sequence, and the command says what stays before it asks`() throws {
         let tool = try Tool()
         try tool.run("init")
         try tool.run("simulate", "--seed", "5", "--nodes", "30", "--packets", "3000")

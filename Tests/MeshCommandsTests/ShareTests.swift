@@ -29,6 +29,39 @@ struct ShareTests {
         #expect(try run(tool, in: "copy", "verify").status == 0)
     }
 
+    @Test(arguments: [false, true])
+    func `what was erased leaves an exact copy and its views with the next recording`(beside: Bool) throws {
+        let tool = try Tool()
+        let file = tool.folder.path + "/mesh.recording"
+        try tool.run("init")
+        try tool.run("simulate", "--nodes", "20", "--packets", "800")
+        try tool.run("export", "--format", "ledger", file)
+        try run(tool, in: "copy", "init")
+        try run(tool, in: "copy", "import", file)
+        let message = try #require(
+            try tool.run("messages", "--format", "jsonl").objects.first { ($0["text"] as? String ?? "").utf8.count > 12 })
+        let (id, text) = (try #require(message["id"] as? Int), try #require(message["text"] as? String))
+        #expect(try run(tool, in: "copy", "messages", "--format", "jsonl").output.contains(text))
+        #expect(try tool.run("erase", "--packet", "\(id)", "--yes").status == 0)
+        try tool.run("export", "--format", "ledger", file)
+        let environment = ["MESHLEDGER": tool.folder.path + "/copy"]
+        let writer = beside ? try tool.start(["ingest", "mqtt", "mqtt://127.0.0.1:1"], environment: environment) : nil
+        if let writer { #expect(try writer.waits(for: "trying again", seconds: 120)) }
+        #expect(try run(tool, in: "copy", "import", file).status == 0)
+        let verified = try run(tool, in: "copy", "verify")
+        #expect(verified.status == 0, "\(verified)")
+        #expect(try !run(tool, in: "copy", "messages", "--format", "jsonl").output.contains(text))
+        if let writer {
+            writer.process.interrupt()
+            #expect(try writer.wait().status == 0)
+        }
+        #expect(try digest(tool, "copy") == digest(tool, "mesh.ledger"))
+        for name in try FileManager.default.subpathsOfDirectory(atPath: tool.folder.path + "/copy") {
+            let bytes = FileManager.default.contents(atPath: tool.folder.path + "/copy/" + name)
+            #expect(bytes?.range(of: Data(text.utf8)) == nil, "\(name)")
+        }
+    }
+
     @Test func `the packets of one node are a new ledger, which says so`() throws {
         let tool = try Tool()
         let file = tool.folder.path + "/node.recording"

@@ -85,6 +85,8 @@ struct RecordingImport {
             try await log.tell(
                 erased: appender.erased, request: "import", reason: "erased in the ledger that it was copied from")
         }
+        // Of events that were here before, too: an interrupted import is finished by the next one.
+        if report.isExact, last == .max { try await log.completeErasures() }
         if report.isExact, reader.head.first == 1, last == .max { try await takeCursors() }
         return report
     }
@@ -177,7 +179,7 @@ extension EventLog {
     /// Takes the events of a recording that this log does not have.
     ///
     /// Into an empty log it brings an exact copy: the same sequences, sources and tree, and it goes on to be one when later recordings of the same
-    /// log are imported. Into any other log, events that are not there yet are appended, with their arrival times; they know where they come from, so
+    /// log are imported; what was erased there is erased here then. Into any other log, events that are not there yet are appended, with their arrival times; they know where they come from, so
     /// importing twice adds nothing. A file is checked from end to end before anything is added; what comes from a pipe is checked as it comes.
     ///
     /// - Parameter progress: returning false ends it with `.closed`; what was added stays, and a repetition adds the rest.

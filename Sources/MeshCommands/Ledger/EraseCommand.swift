@@ -15,7 +15,8 @@ struct EraseCommand: AsyncParsableCommand {
             packets to it and those that it passed on as a gateway. Not covered: what other nodes say of it within their own packets (neighbours, routes,
             quoted texts; of events that retention has dropped also counts by channel, and with --mentions that it passed on what others sent), lines that could not be read, names of sources, and copies elsewhere: exports, backups, other ledgers.
 
-            --packet and --sequence leave the rows that views keep of events which retention has dropped: nothing says of which packets they came.
+            Of events that retention has dropped, views keep rows: --packet takes away those of the packet itself, a message, a position, telemetry, a waypoint or
+            a trace route; what nodes, links and gateways have of it among others stays. --sequence is for events that the log still has.
 
             Asks first on a terminal; a script says --yes. What would be erased, --dry-run lists.
 
@@ -59,12 +60,13 @@ struct EraseCommand: AsyncParsableCommand {
             let count = Self.count(ranges)
             let output = StandardOutput()
             let dropped = try await ledger.reading { try $0.retention() }?.retention.first.advanced(by: -1)
-            let forgotten = dropped == nil ? nil : chosen.forgottenNode
-            if forgotten == nil, node == nil { Self.tellOfBaselines(dropped) }
+            let forgotten = dropped == nil ? nil : chosen.forgotten
+            let whose = node == nil ? "packet" : "node"
+            if node == nil { tellOfBaselines(dropped) }
             guard count > 0 || forgotten != nil else { return output.line("nothing to erase") }
             var what = "\(count) \(count == 1 ? "event" : "events")"
             if let first = ranges.first, let last = ranges.last { what += " from \(first.lowerBound) to \(last.upperBound)" }
-            if let dropped, forgotten != nil { what += " and the node's rows of dropped events up to \(dropped)" }
+            if let dropped, forgotten != nil { what += " and the \(whose)'s rows of dropped events up to \(dropped)" }
             if !yes, !Self.asksConsent("erase \(what) for good?") { throw CommandError(.interrupted, "nothing was erased") }
             let report = try await ledger.erase(
                 ranges, reason: reason, request: chosen.description, forgetting: forgotten)
@@ -72,7 +74,9 @@ struct EraseCommand: AsyncParsableCommand {
             let events = report.events.map { "\($0)" }.joined(separator: ", ")
             let source = events.isEmpty ? "" : ", as event \(events) says"
             output.line("\(report.erased) \(report.erased == 1 ? "event" : "events") erased\(source)")
-            if let dropped, forgotten != nil { output.line("the node's rows of dropped events up to \(dropped) are gone, too") }
+            if let dropped, forgotten != nil {
+                output.line("the \(whose)'s rows of dropped events up to \(dropped) are gone, too")
+            }
         }
     }
 
@@ -96,15 +100,18 @@ struct EraseCommand: AsyncParsableCommand {
             }
         }
         writer.finish(emptyNote: "nothing to erase")
-        if node == nil { Self.tellOfBaselines(try ledger.retention()?.retention.first.advanced(by: -1)) }
+        if node == nil { tellOfBaselines(try ledger.retention()?.retention.first.advanced(by: -1)) }
     }
 
-    /// Rows in the baselines do not say of which packets they came.
-    private static func tellOfBaselines(_ dropped: EventSequence?) {
+    /// Not all rows in the baselines say of which packets they came.
+    private func tellOfBaselines(_ dropped: EventSequence?) {
         guard let dropped else { return }
+        let what =
+            packet == nil
+            ? "rows are left in the views" : "what nodes, links and gateways tell of it among others is left in the views"
         StandardOutput.error(
-            "meshledger: of receptions up to event \(dropped), which retention has dropped, rows are left in the views: these are not erased; "
-                + "--node takes those of a node away")
+            "meshledger: of receptions up to event \(dropped), which retention has dropped, \(what): these are not erased; --node takes those of a "
+                + "node away")
     }
 
     private static func count(_ ranges: [ClosedRange<EventSequence>]) -> UInt64 {

@@ -47,9 +47,14 @@ extension ControlRequest {
                 }
                 message.string(2, reason)
                 message.string(3, request)
-                if let forgotten {
-                    message.varint(4, UInt64(forgotten.number))
-                    message.varint(5, forgotten.includesMentions ? 1 : 0)
+                switch forgotten {
+                case .node(let node):
+                    message.varint(4, UInt64(node.number))
+                    message.varint(5, node.includesMentions ? 1 : 0)
+                case .packet(let packet):
+                    message.varint(6, UInt64(packet.id))
+                    if let sender = packet.sender { message.varint(7, UInt64(sender)) }
+                case nil: break
                 }
             }
         case .retain(let last, let sizes):
@@ -104,7 +109,9 @@ extension ControlRequest {
     private static func erase(_ body: RawSpan, path: String) throws -> ControlRequest {
         var ranges: [ClosedRange<EventSequence>] = []
         var (reason, request) = ("", "")
-        var forgotten: ForgottenNode?
+        var forgotten: Forgotten?
+        var node: ForgottenNode?
+        var packet: ForgottenPacket?
         var reader = WireReader(body)
         while let field = try reader.next() {
             switch field.number {
@@ -116,11 +123,14 @@ extension ControlRequest {
                 ranges.append(EventSequence(numbers[0])...EventSequence(numbers[1]))
             case 2: reason = reader.string(field)
             case 3: request = reader.string(field)
-            case 4: forgotten = ForgottenNode(UInt32(truncatingIfNeeded: field.scalar))
-            case 5: forgotten?.includesMentions = field.scalar != 0
+            case 4: node = ForgottenNode(UInt32(truncatingIfNeeded: field.scalar))
+            case 5: node?.includesMentions = field.scalar != 0
+            case 6: packet = ForgottenPacket(id: UInt32(truncatingIfNeeded: field.scalar))
+            case 7: packet?.sender = UInt32(truncatingIfNeeded: field.scalar)
             default: break
             }
         }
+        if let node { forgotten = .node(node) } else if let packet { forgotten = .packet(packet) }
         return .erase(ranges, reason: reason, request: request, forgetting: forgotten)
     }
 

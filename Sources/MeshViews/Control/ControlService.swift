@@ -32,9 +32,11 @@ extension Ledger {
             let done = try await retain(through: last, keeping: sizes) { progress(ControlProgress($0)) }
             return ControlAnswer(numbers: [done.first.rawValue, done.count])
         case .importRecording(let file):
-            let report = try await log.importRecording(file) { done in
-                progress(ControlProgress(start: 0, position: done.done, target: done.total ?? 0))
-                return true
+            let report = try await importing { log throws(EventLogError) in
+                try await log.importRecording(file) { done in
+                    progress(ControlProgress(start: 0, position: done.done, target: done.total ?? 0))
+                    return true
+                }
             }
             return ControlAnswer(report)
         case .status:

@@ -14,9 +14,11 @@ extension LedgerWriter {
         let file = URL(fileURLWithPath: path).path
         do {
             return try await either {
-                try await $0.log.importRecording(path) { (state) -> Bool in
-                    progress(state)
-                    return true
+                try await $0.importing { log throws(EventLogError) in
+                    try await log.importRecording(path) { (state) -> Bool in
+                        progress(state)
+                        return true
+                    }
                 }
             } _: { client in
                 let answer = try await client.call(.importRecording(file: file)) {
@@ -39,9 +41,11 @@ extension LedgerWriter {
         guard holder != nil else {
             do {
                 return try await either {
-                    try await $0.log.importRecording(descriptor: descriptor, path: name) { (state) -> Bool in
-                        progress(state)
-                        return true
+                    try await $0.importing { log throws(EventLogError) in
+                        try await log.importRecording(descriptor: descriptor, path: name) { (state) -> Bool in
+                            progress(state)
+                            return true
+                        }
                     }
                 } _: { _ in
                     throw LedgerError(.locked, path: path, "\(path) was taken by another process; run the command again")

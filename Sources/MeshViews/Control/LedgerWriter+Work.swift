@@ -80,7 +80,7 @@ extension LedgerWriter {
     ///   - request: what was asked for, as it will stand in the log.
     ///   - forgotten: whose rows leave the baselines of events that retention has dropped.
     public func erase(
-        _ ranges: [ClosedRange<EventSequence>], reason: String, request: String, forgetting forgotten: ForgottenNode? = nil
+        _ ranges: [ClosedRange<EventSequence>], reason: String, request: String, forgetting forgotten: Forgotten? = nil
     ) async throws(LedgerError) -> ErasureReport {
         try await asking {
             try await either {

@@ -9,7 +9,7 @@ extension ViewEngine {
     /// Runs `work`, which erases events, while no view is kept; then all views are begun anew.
     /// - Parameter forgotten: whose rows leave the baselines of dropped events.
     func erase(
-        _ definitions: [ViewDefinition], keyring: Keyring, forgetting forgotten: ForgottenNode?,
+        _ definitions: [ViewDefinition], keyring: Keyring, forgetting forgotten: Forgotten?,
         _ work: @escaping @Sendable () async throws -> ErasureReport
     ) async throws -> ErasureReport {
         while let erasure { _ = try? await erasure.value }  // it was told to whoever asked for it
@@ -22,7 +22,7 @@ extension ViewEngine {
     }
 
     func runErasure(
-        _ definitions: [ViewDefinition], keyring: Keyring, _ forgotten: ForgottenNode?,
+        _ definitions: [ViewDefinition], keyring: Keyring, _ forgotten: Forgotten?,
         _ work: @Sendable () async throws -> ErasureReport
     ) async throws -> ErasureReport {
         try await cancelBuild()

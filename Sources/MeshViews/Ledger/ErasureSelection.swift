@@ -20,9 +20,12 @@ public enum ErasureSelection: Sendable, Hashable {
     }
 
     /// Whose rows leave the baselines of dropped events.
-    public var forgottenNode: ForgottenNode? {
-        guard case .node(let node, let mentions) = self else { return nil }
-        return ForgottenNode(node, includesMentions: mentions)
+    public var forgotten: Forgotten? {
+        switch self {
+        case .node(let node, let mentions): .node(ForgottenNode(node, includesMentions: mentions))
+        case .packet(let id, let sender): .packet(ForgottenPacket(id: id, sender: sender))
+        case .sequences: nil
+        }
     }
 
     /// Sealed blocks that cannot hold such events are skipped.

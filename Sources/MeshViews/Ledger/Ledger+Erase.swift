@@ -68,11 +68,11 @@ extension Ledger {
     /// - Parameters:
     ///   - reason: why, as it will stand in the log.
     ///   - request: what was asked for, as it will stand in the log; by default the selection.
-    ///   - forgotten: whose rows leave the baselines of events that retention has dropped; by default the node of the selection.
+    ///   - forgotten: whose rows leave the baselines of events that retention has dropped; by default those of the selection.
     /// - Throws: `.notErasable` for events of the log itself, `.full` where the log cannot be written anew.
     @discardableResult
     public func erase(
-        _ selection: ErasureSelection, reason: String, request: String? = nil, forgetting forgotten: ForgottenNode? = nil
+        _ selection: ErasureSelection, reason: String, request: String? = nil, forgetting forgotten: Forgotten? = nil
     ) async throws(LedgerError) -> ErasureReport {
         guard !isReadOnly else { throw readOnlyError }
         let ranges: [ClosedRange<EventSequence>]
@@ -82,7 +82,7 @@ extension Ledger {
         } else {
             ranges = try erasable(selection)
         }
-        return try await erasing(forgotten ?? selection.forgottenNode) {
+        return try await erasing(forgotten ?? selection.forgotten) {
             try await $0.erase(ranges, reason: reason, request: request ?? selection.description)
         }
     }
@@ -94,8 +94,18 @@ extension Ledger {
         return try await erasing(nil) { try await $0.apply(erasures) }
     }
 
+    /// Takes a recording in; where that brings erasures, views of before do not stay.
+    func importing(
+        _ work: (EventLog) async throws(EventLogError) -> RecordingImportReport
+    ) async throws -> RecordingImportReport {
+        let before = try log.lastErasure()
+        let report = try await work(log)
+        if try log.lastErasure() != before { _ = try await erasing(nil) { _ in ErasureReport(events: [], erased: 0) } }
+        return report
+    }
+
     private func erasing(
-        _ forgotten: ForgottenNode?, _ work: @escaping @Sendable (EventLog) async throws -> ErasureReport
+        _ forgotten: Forgotten?, _ work: @escaping @Sendable (EventLog) async throws -> ErasureReport
     ) async throws(LedgerError) -> ErasureReport {
         let log = log
         do {

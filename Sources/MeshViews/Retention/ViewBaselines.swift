@@ -33,26 +33,31 @@ struct ViewBaselines: Sendable {
         return store
     }
 
-    /// Writes the baselines anew without the rows of a node, and has an event name them in the place of those before. A view whose rows this library
-    /// does not know has no baseline any more.
+    /// Writes the baselines anew without the rows of a node or a packet, and has an event name them in the place of those before. A view whose rows this
+    /// library does not know has no baseline any more when a node is forgotten.
     ///
-    /// - Returns: whether there are any.
-    func forget(_ node: ForgottenNode) async throws -> Bool {
+    /// - Returns: whether there are any new ones.
+    func forget(_ forgotten: Forgotten) async throws -> Bool {
         let cut = log.first.rawValue - 1
         guard cut > 0, let retention = try log.retention()?.retention else { return false }
         try folder.prepareBuilding()
         var kept: [Retention.Baseline] = []
+        var isFound = false
         for baseline in retention.baselines {
             let name = baseline.view
             guard try folder.digest(name, through: cut) == baseline.digest else { continue }  // of no use before, either
-            guard ForgottenNode.views.contains(name) else {
+            guard forgotten.knows(name) else {
                 logger.warning(
                     "the view \(name) begins after event \(cut): nobody can tell which of its earlier rows are of the node")
                 continue
             }
             let copy = try BaselineCopy(of: folder.file(name, through: cut), at: folder.building + "/" + name)
-            try node.leave(copy, of: name)
+            if try forgotten.leave(copy, of: name) { isFound = true }
             kept.append(baseline)
+        }
+        guard isFound else {
+            try folder.prepareBuilding()
+            return false
         }
         let digests = try folder.finishReplacement(of: cut)
         for index in kept.indices { kept[index].digest = digests[kept[index].view] ?? [] }
