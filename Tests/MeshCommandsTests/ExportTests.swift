@@ -40,6 +40,47 @@ struct ExportTests {
         #expect(gpx.contains("lat=\"50.1234567\" lon=\"-1.2345678\""))
     }
 
+    @Test func `D15: places are exported no more exact than was asked for, and without height`() throws {
+        let tool = try Tool(holding: Self.lines)
+        // The middle of a square of 2^18 ten-millionths of a degree, and of one of 2^17.
+        func middle(_ degreesE7: Int, _ bits: Int) -> Double {
+            let side = 1 << (32 - bits)
+            let lower = Int((Double(degreesE7) / Double(side)).rounded(.down)) * side
+            return Double(lower + side / 2) / 1e7
+        }
+        for (asked, bits) in [("14", 14), ("1km", 14), ("700m", 15), ("32", 32)] {
+            let whole = bits == 32
+            let place = whole ? [50.1234567, -1.2345678] : [middle(501_234_567, bits), middle(-12_345_678, bits)]
+            for row in try tool.run("export", "positions", "--precision", asked, "--limit", "1").objects {
+                #expect([row["latitude"] as? Double, row["longitude"] as? Double] == place, "\(asked)")
+                #expect((row["altitude"] as? Int == nil) != whole && (whole || row["precision_bits"] as? Int == bits))
+            }
+            for format in ["csv", "json", "jsonl", "geojson", "gpx"] {
+                let text = try tool.run("export", "positions", "--precision", asked, "--format", format).output
+                let heights = ["\"altitude\":120", ",120,", ",120]", "<ele>120<"]
+                #expect(text.contains("50.1234567") == whole, "\(asked) \(format): \(text)")
+                #expect(heights.contains { text.contains($0) } == whole, "\(asked) \(format): \(text)")
+            }
+        }
+        #expect(
+            try tool.run(
+                "import",
+                tool.write(
+                    [Line.position(0x12, latitudeE7: 900_000_000, longitudeE7: 1_800_000_000, time: 1_760_000_600)], to: "pole")
+            ).status == 0)
+        for bits in 1...31 {
+            let row = try #require(
+                try tool.run("export", "positions", "--node", "!00000012", "--precision", "\(bits)").objects.first)
+            #expect((row["latitude"] as? Double ?? 91) <= 90 && (row["longitude"] as? Double ?? 181) <= 180)
+        }
+        for refused in [
+            ["events", "--precision", "14"], ["nodes", "--precision", "14"], ["positions", "--precision", "33"],
+            ["positions", "--precision", "0"], ["x.recording", "--format", "ledger", "--precision", "14"],
+        ] {
+            #expect(try tool.start(["export"] + refused).wait().status == 64, "\(refused)")
+        }
+    }
+
     @Test func `waypoints and trace routes are GeoJSON, too, a line for each way with two known places`() throws {
         let tool = try Tool()
         try tool.run("init")

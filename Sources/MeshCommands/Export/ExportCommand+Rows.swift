@@ -7,7 +7,9 @@ extension ExportCommand {
         switch subject {
         case .gateways: try write(try ledger.gateways(query).filter { $0.gateway == node ?? $0.gateway }, ledger.gatewayColumns())
         case .gatewayNodes: try write(try ledger.gatewayNodes(of: node, query), ledger.gatewayNodeColumns())
-        case .mapreports: try write(try ledger.mapReports(of: node, query), ledger.mapReportColumns())
+        case .mapreports:
+            let rows = reduced(try ledger.mapReports(of: node, query)) { $0.reduced(to: $1) }
+            try write(rows, ledger.mapReportColumns().filter { precision == nil || $0.name != "altitude" })
         case .sensors: try write(try ledger.sensors(of: node, query), ledger.sensorColumns())
         case .nodehistory: try write(try ledger.nodeHistory(of: node, query), ledger.nodeChangeColumns())
         case .hardware: try write(try ledger.hardwareRows(of: node, query), ledger.hardwareColumns())

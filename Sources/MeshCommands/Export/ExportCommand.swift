@@ -28,9 +28,12 @@ struct ExportCommand: AsyncParsableCommand {
             a recording of the ledger to share: importing it into an empty one makes an exact copy, sources and tree included; with --node it is
             a new ledger of those packets.
 
+            With --precision places are no more exact than so many bits of their coordinates (1 to 32, as nodes are told), or than so far as they may be off: the
+            middle of a square, and without the height, speed and course that could tell where in it. Raw events and recordings hold what nodes sent.
 
               meshledger export events --format jsonl > events.jsonl
               meshledger export positions --node '!7efeee00' --format gpx > track.gpx
+              meshledger export positions --precision 1km --format geojson > public.geojson
               meshledger export --format ledger mesh.recording
               meshledger export telemetry --kind device --since '7d ago' --format csv > device.csv
             """)
@@ -44,10 +47,15 @@ struct ExportCommand: AsyncParsableCommand {
     @Option(help: "Only this node: !hex, a number, or its name.") var node: NodeArgument?
     @Option(help: "Only this channel, for nodes, messages, waypoints and trace routes.") var channel: String?
     @Option(help: "Only this kind of metrics, for telemetry.") var kind: TelemetryKind?
+    @Option(
+        help: ArgumentHelp(
+            "Places no more exact than this: bits such as 14, or a distance such as 500m or 1km.", valueName: "bits"))
+    var precision: PrecisionArgument?
     @Argument(help: "What: one of \(ExportSubject.list); with --format ledger the file to write, or -.")
     var subject: ExportTarget
 
     func validate() throws {
+        if precision != nil { try requirePlaces() }
         if format == .ledger {
             if case .subject(let subject) = subject, subject != .events {
                 throw ValidationError("a recording has events; name a file, or - for standard output")
@@ -67,6 +75,17 @@ struct ExportCommand: AsyncParsableCommand {
             throw ValidationError("geojson is a format for positions, waypoints and trace routes")
         }
         if subject == .events, node != nil { throw ValidationError("raw events are not filtered by node") }
+    }
+
+    private func requirePlaces() throws {
+        if format != .ledger, case .subject(let subject) = subject,
+            [.positions, .waypoints, .traceroutes, .mapreports].contains(subject)
+        {
+            return
+        }
+        throw ValidationError(
+            "--precision is for positions, waypoints, traceroutes and mapreports: raw events and recordings hold what nodes sent, other rows have no places"
+        )
     }
 
     func run() async throws {
@@ -90,11 +109,11 @@ struct ExportCommand: AsyncParsableCommand {
                     try ledger.forEachMessage(of: number, query) { writer.write($0) }
                 }
             case .waypoints:
-                let rows = try ledger.waypoints(of: number, query)
+                let rows = reduced(try ledger.waypoints(of: number, query)) { $0.reduced(to: $1) }
                 if format == .geojson { return try map(rows, ledger.waypointColumns()) { $0.write($1, $2) } }
                 try write(ledger.waypointColumns()) { writer in for row in rows { writer.write(row) } }
             case .traceroutes:
-                let rows = try ledger.traceRoutes(of: number, query)
+                let rows = reduced(try ledger.traceRoutes(of: number, query)) { $0.reduced(to: $1) }
                 if format == .geojson { return try map(rows, ledger.traceRouteColumns()) { $0.write($1, $2) } }
                 try write(ledger.traceRouteColumns()) { writer in for row in rows { writer.write(row) } }
             case .links:
@@ -136,16 +155,26 @@ struct ExportCommand: AsyncParsableCommand {
         }
     }
 
+    /// The rows, no more exact than was asked for.
+    func reduced<Row>(_ rows: [Row], _ reduce: (Row, PlacePrecision) -> Row) -> [Row] {
+        guard let precision = precision?.precision else { return rows }
+        return rows.map { reduce($0, precision) }
+    }
+
     private func exportPositions(_ ledger: Ledger, _ node: UInt32?, _ query: RowQuery) throws {
+        let precision = precision?.precision
+        func forEach(_ body: (PositionRow) -> Void) throws {
+            try ledger.forEachPosition(of: node, query) { row in body(precision.map { row.reduced(to: $0) } ?? row) }
+        }
         switch format {
         case .geojson:
             let writer = GeoJSONWriter(StandardOutput())
             let columns = PositionRow.columns
-            try ledger.forEachPosition(of: node, query) { writer.write($0, columns) }
+            try forEach { writer.write($0, columns) }
             writer.finish()
         case .gpx:
             let writer = GPXWriter(StandardOutput(), names: try NodeNames(ledger))
-            try ledger.forEachPosition(of: node, query) { writer.write($0) }
+            try forEach { writer.write($0) }
             writer.finish()
         case .kml:
             let writer = KMLWriter(StandardOutput(), names: try NodeNames(ledger))
@@ -154,7 +183,7 @@ struct ExportCommand: AsyncParsableCommand {
             writer.finish()
         case .csv, .json, .jsonl, .ledger:
             try write(ledger.positionColumns()) { writer in
-                try ledger.forEachPosition(of: node, query) { writer.write($0) }
+                try forEach { writer.write($0) }
             }
         }
     }

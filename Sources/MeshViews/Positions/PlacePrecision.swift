@@ -1,0 +1,90 @@
+import Foundation
+import Meshtastic
+
+/// How exact places may be that are handed on: so many upper bits of their coordinates are true, the rest is the middle of the square that these leave, as
+/// a node sends it that was told to tell no more.
+public struct PlacePrecision: Sendable, Hashable {
+    public let bits: UInt32
+
+    /// - Parameter bits: 1 to 32; nil for others. 32 leaves places as they are, 14 is about 1.5 km.
+    public init?(bits: UInt32) {
+        guard (1...32).contains(bits) else { return nil }
+        self.bits = bits
+    }
+
+    /// The finest at which a place may be off by so many metres at the equator, north or south and east or west; nil for none or less.
+    public init?(metres: Double) {
+        guard metres > 0, metres.isFinite else { return nil }
+        bits = (1...31).last { Self.radius(bits: $0) >= metres } ?? 1
+    }
+
+    /// Half the side of the square that the bits leave, in metres at the equator.
+    static func radius(bits: UInt32) -> Double {
+        Double(UInt64(1) << UInt64(31 - bits)) * 1e-7 * .pi / 180 * PositionRow.earthRadius
+    }
+
+    /// A coordinate times 10,000,000.
+    /// - Parameter limit: the largest that is on the globe.
+    fileprivate func reduced(_ coordinateE7: Int32, limit: Int32) -> Int32 {
+        min(max(Position.reduced(coordinateE7, bits: Int(bits)), -limit), limit)
+    }
+
+    fileprivate func reduced(latitude: Int32) -> Int32 { reduced(latitude, limit: 900_000_000) }
+    fileprivate func reduced(longitude: Int32) -> Int32 { reduced(longitude, limit: 1_800_000_000) }
+
+    /// Whether a place with so many true bits, 0 where that is not told, is less exact already.
+    fileprivate func isMet(by told: UInt32) -> Bool { (1...bits).contains(told) }
+}
+
+extension PositionRow {
+    /// The position no more exact than `precision`. Height, speed and course go: they can tell where in the square it is.
+    public func reduced(to precision: PlacePrecision) -> PositionRow {
+        guard precision.bits < 32 else { return self }
+        var row = self
+        (row.altitude, row.groundSpeed, row.groundTrack) = (nil, nil, nil)
+        guard !precision.isMet(by: precisionBits) else { return row }
+        row.latitudeE7 = precision.reduced(latitude: latitudeE7)
+        row.longitudeE7 = precision.reduced(longitude: longitudeE7)
+        row.precisionBits = precision.bits
+        return row
+    }
+}
+
+extension WaypointRow {
+    /// The waypoint with a place no more exact than `precision`, and without its box.
+    public func reduced(to precision: PlacePrecision) -> WaypointRow {
+        guard precision.bits < 32 else { return self }
+        var row = self
+        row.latitudeE7 = latitudeE7.map { precision.reduced(latitude: $0) }
+        row.longitudeE7 = longitudeE7.map { precision.reduced(longitude: $0) }
+        row.boundingBox = nil
+        return row
+    }
+}
+
+extension TraceRouteRow {
+    /// The trace route with places no more exact than `precision`.
+    public func reduced(to precision: PlacePrecision) -> TraceRouteRow {
+        guard precision.bits < 32 else { return self }
+        var row = self
+        for index in places.indices {
+            row.places[index].latitudeE7 = precision.reduced(latitude: places[index].latitudeE7)
+            row.places[index].longitudeE7 = precision.reduced(longitude: places[index].longitudeE7)
+        }
+        return row
+    }
+}
+
+extension MapReportRow {
+    /// The report with a place no more exact than `precision`, and without its height.
+    public func reduced(to precision: PlacePrecision) -> MapReportRow {
+        guard precision.bits < 32 else { return self }
+        var row = self
+        row.altitude = 0
+        guard !precision.isMet(by: precisionBits) else { return row }
+        row.latitudeE7 = latitudeE7.map { precision.reduced(latitude: $0) }
+        row.longitudeE7 = longitudeE7.map { precision.reduced(longitude: $0) }
+        if latitudeE7 != nil { row.precisionBits = precision.bits }
+        return row
+    }
+}
