@@ -5,6 +5,8 @@ internal import LMDB
 struct GenerationWriter: Sendable {
     /// Bytes that may be left to copy when the writer is stopped, unless it appends faster than they are copied.
     private static let leftover = 256 << 10
+    /// Bytes that are copied between two syncs.
+    private static let portion = 4 << 20
     /// Bytes that are copied at a time to come so far.
     private static let rest = 64 << 20
 
@@ -52,14 +54,19 @@ struct GenerationWriter: Sendable {
         try SmallFile.copyMode(of: old, to: target)
     }
 
-    /// Copies almost everything, synced once at the end.
+    /// Copies almost everything, in portions that are synced one by one: a commit of the writer that meets such a sync waits for one portion, not for all
+    /// of the copy.
     private func fill(_ new: UInt32) throws(EventLogError) {
         let target = try open(new, isDurable: false)
         defer { target.environment.close() }
         try storing { () throws(StorageError) in
             let size = try log.store.environment.extent().usedSize
-            _ = try LogCopier(source: log.store, target: target).copy(limit: 2 * size) { !maintenance.isEnded }
-            if log.options.isDurable { try target.environment.sync() }
+            let copier = LogCopier(source: log.store, target: target, stepSize: Self.portion)
+            _ = try copier.copy(limit: 2 * size) { () throws(StorageError) in
+                if log.options.isDurable { try target.environment.sync() }
+            } goesOn: {
+                !maintenance.isEnded
+            }
         }
     }
 
@@ -70,7 +77,9 @@ struct GenerationWriter: Sendable {
             for file in ["/data.mdb", "/lock.mdb"] { try SmallFile.copyMode(of: old + file, to: target.environment.path + file) }
             for _ in 0..<8 {
                 let copier = LogCopier(source: log.store, target: target)
-                let bytes = try storing { () throws(StorageError) in try copier.copy(limit: Self.rest) { !maintenance.isEnded } }
+                let bytes = try storing { () throws(StorageError) in
+                    try copier.copy(limit: Self.rest, goesOn: { !maintenance.isEnded })
+                }
                 if bytes < Self.leftover { break }
             }
             return target

@@ -7,11 +7,10 @@ internal import LMDB
 ///
 /// Pages are not copied as they are, as LMDB's own copy would: the unused parts of pages keep what was there before.
 struct LogCopier {
-    /// Bytes of rows in one transaction, well below LMDB's spill size.
-    private static let stepSize = 16 << 20
-
     let source: LogStore
     let target: LogStore
+    /// Bytes of rows in one transaction, well below LMDB's spill size.
+    var stepSize = 16 << 20
 
     /// Copies one step of what the target lacks.
     /// - Returns: about the bytes that were copied: below a step's size when it lacked no more.
@@ -21,7 +20,7 @@ struct LogCopier {
         for name in names { _ = try target.environment.table(name) }
         let read = try source.environment.beginRead()
         var write = try target.environment.beginWrite()
-        var left = Self.stepSize
+        var left = stepSize
         for (from, to) in [
             (source.sealed, target.sealed), (source.arrivals, target.arrivals), (source.salts, target.salts),
             (source.sources, target.sources),
@@ -33,20 +32,24 @@ struct LogCopier {
         if left > 0 { try copyTree(read, &write, &left) }
         if left > 0 { try copySmallTables(names.filter { !LogStore.growingTables.contains($0) }, read, &write, &left) }
         try write.commit()
-        return Self.stepSize - left
+        return stepSize - left
     }
 
     /// Copies everything that the target lacks.
     /// - Parameters:
     ///   - limit: bytes after which it ends all the same: where the log grows faster than it is copied, it would never.
-    ///   - goesOn: asked after each step.
+    ///   - afterStep: called after each step.
+    ///   - goesOn: asked before each step.
     /// - Returns: about the bytes that were copied.
-    func copy(limit: Int = .max, goesOn: () -> Bool = { true }) throws(StorageError) -> Int {
+    func copy(
+        limit: Int = .max, afterStep: () throws(StorageError) -> Void = {}, goesOn: () -> Bool = { true }
+    ) throws(StorageError) -> Int {
         var sum = 0
         while goesOn() {
             let bytes = try step()
+            try afterStep()
             sum += bytes
-            if bytes < Self.stepSize || sum >= limit { return sum }
+            if bytes < stepSize || sum >= limit { return sum }
         }
         throw StorageError(.closed, call: "copying the log", path: source.environment.path)
     }
