@@ -44,7 +44,8 @@ static ssize_t (*real_pwritev)(int, const struct iovec *, int, off_t);
 static int (*real_fsync)(int), (*real_fdatasync)(int);
 static int (*real_ftruncate)(int, off_t), (*real_fallocate)(int, off_t, off_t);
 
-__attribute__((constructor)) static void begin(void) {
+/* Also called by a copy of a process that was started without orders. */
+__attribute__((constructor)) void shim_begin(void) {
     real_write = REAL(write), real_pwrite = REAL(pwrite), real_writev = REAL(writev), real_pwritev = REAL(pwritev);
     real_fsync = REAL(fsync), real_fdatasync = REAL(fdatasync), real_ftruncate = REAL(ftruncate);
     real_fallocate = REAL(posix_fallocate);
@@ -182,7 +183,7 @@ static ssize_t write_at(int fd, const struct iovec *parts, int count, off_t offs
 }
 
 ssize_t write(int fd, const void *bytes, size_t length) {
-    if (!real_write) begin();
+    if (!real_write) shim_begin();
     if (!root || file_of(fd) == OTHER) return real_write(fd, bytes, length);
     struct iovec part = {(void *)bytes, length};
     return write_at(fd, &part, 1, 0, 0);

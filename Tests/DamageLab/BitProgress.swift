@@ -36,6 +36,16 @@ struct BitCounts: Sendable {
     var damaged: UInt64 = 0
     var salvages: UInt64 = 0
 
+    init() {}
+
+    /// - Parameter numbers: as `text` has them.
+    init(_ numbers: [UInt64]) {
+        guard numbers.count == 5 else { return }
+        (images, whole, refused, damaged, salvages) = (numbers[0], numbers[1], numbers[2], numbers[3], numbers[4])
+    }
+
+    var text: String { "\(images) \(whole) \(refused) \(damaged) \(salvages)" }
+
     mutating func add(_ other: BitCounts) {
         images += other.images
         whole += other.whole

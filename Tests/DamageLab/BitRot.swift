@@ -8,53 +8,64 @@ import TestKit
 /// of the store is allowed to the child that reads, never to `meshledger verify`; a salvage saves all records whose bytes were not touched.
 struct BitRot {
     private let bytes: Int
+    /// The first bit where they are flipped in turn; nil where they are drawn.
+    private let first: Int?
     /// How many bits, 0 for all.
     private let bits: Int
     private let seed: UInt64
-    /// How many of the images that crashed a child `meshledger verify` has to report.
+    /// How many of the images that crashed a reader `meshledger verify` has to report.
     private let reports: Int
+    /// Of the images that anything may follow from, one in so many is salvaged, too.
+    private let salvages: Int
     private let jobs: Int
     private let program: URL
+    /// The ledger to take, which is made where it is missing; so all bits of one can be flipped in several runs.
+    private let ledger: String
 
     init(_ options: Options) throws {
         bytes = try options.number("bytes", 1 << 20)
         bits = try options.number("bits", 2000)
+        first = try options.number("first", -1) >= 0 ? options.number("first", 0) : bits == 0 ? 0 : nil
         seed = UInt64(try options.number("seed", 1))
         reports = try options.number("reports", 20)
+        salvages = max(try options.number("salvages", 1), 1)
         jobs = try options.number("jobs", 2)
         let beside = Child.program.deletingLastPathComponent().appendingPathComponent("meshledger").path
         program = URL(fileURLWithPath: options.text("program", beside))
+        ledger = options.text("ledger", "")
     }
 
     func run() async throws {
         let scratch = try ScratchFolder()
-        let pristine = scratch.path + "/pristine"
-        try await Self.makeLedger(at: pristine, bytes: bytes, seed: seed)
+        let pristine = ledger.isEmpty ? scratch.path + "/pristine" : ledger
+        if !FileManager.default.fileExists(atPath: pristine) { try await Self.makeLedger(at: pristine, bytes: bytes, seed: seed) }
         let file = pristine + "/log/1/data.mdb"
         let size = try FileManager.default.attributesOfItem(atPath: file)[.size] as? Int ?? 0
         let total = size * 8
-        let wanted = bits == 0 ? total : min(bits, total)
+        let start = min(first ?? 0, total)
+        let wanted = bits == 0 ? total - start : min(bits, total - start)
         let tally = Mutex(Tally())
         let failure = Mutex<(any Error)?>(nil)
-        let (jobs, program, reports) = (jobs, program, reports)
-        let choice = BitChoice(total: total, seed: bits == 0 ? nil : seed)
-        let truth = try Truth(pristine)
+        let (jobs, reports) = (jobs, reports)
+        let choice = BitChoice(total: total, seed: first == nil ? seed : nil)
         let begun = ContinuousClock.now
+        let (program, salvages) = (program, salvages)
         DispatchQueue.concurrentPerform(iterations: jobs) { job in
             do {
                 let place = Place(
                     pristine: pristine, work: scratch.path + "/work\(job)", progress: scratch.path + "/progress\(job)")
                 try FileManager.default.copyItem(atPath: pristine, toPath: place.work)
-                let range = wanted * job / jobs..<wanted * (job + 1) / jobs
-                try Self.run(range, choice, truth, place, program, reports: reports / jobs, tally)
+                let range = start + wanted * job / jobs..<start + wanted * (job + 1) / jobs
+                try Self.run(range, choice, place, program, salvages: salvages, reports: reports / jobs, tally)
             } catch {
                 failure.withLock { $0 = error }
             }
         }
         let sums = tally.withLock { $0 }
         let seconds = Double((ContinuousClock.now - begun).components.seconds) + 1
+        let which = first == nil ? "" : ", bits \(start) to \(start + wanted - 1) of \(total) in turn"
         say(
-            "\(sums.counts.images) images of \(size) bytes: \(sums.counts.whole) read as they were, \(sums.counts.refused) refused at open, "
+            "\(sums.counts.images) images of \(size) bytes\(which): \(sums.counts.whole) read as they were, \(sums.counts.refused) refused at open, "
                 + "\(sums.counts.damaged) named as damaged, \(sums.crashes) crashed the store in the reader, \(sums.reported) of these "
                 + "reported by verify; \(sums.counts.salvages) salvages; \(Int(Double(sums.counts.images) / seconds)) images a second"
         )
@@ -76,55 +87,48 @@ struct BitRot {
     }
 
     private static func run(
-        _ range: Range<Int>, _ choice: BitChoice, _ truth: Truth, _ place: Place, _ program: URL, reports: Int,
+        _ range: Range<Int>, _ choice: BitChoice, _ place: Place, _ program: URL, salvages: Int, reports: Int,
         _ tally: borrowing Mutex<Tally>
     ) throws {
-        var next = range.lowerBound
-        var reported = 0
-        while next < range.upperBound {
-            let wrong = Mutex<[String]>([])
-            try? FileManager.default.removeItem(atPath: place.progress)  // so where there is none
-            var arguments = [
-                "bitrot-child", "pristine=\(place.pristine)", "work=\(place.work)", "progress=\(place.progress)", "first=\(next)",
-                "end=\(range.upperBound)", "total=\(choice.total)",
-            ]
-            if let seed = choice.seed { arguments.append("seed=\(seed)") }
-            let (end, errors) = try Child.run(Child.program, arguments, patience: 60) { line in
-                if line.hasPrefix("wrong ") { wrong.withLock { $0.append(line) } }
-            }
-            let counts = BitProgress.read(place.progress)
-            tally.withLock { if let counts { $0.counts.add(counts) } }
-            let told = wrong.withLock { $0 }
-            guard told.isEmpty else { throw Failure(told.joined(separator: "\n")) }
-            let bit = counts.map { choice.bit(Int($0.next)) }
-            switch end {
-            case .exited(0):
-                tally.withLock { $0.reported += reported }
-                return
-            case .hung: throw Failure("bit \(bit.map { String($0) } ?? "?") hangs the reader")
-            case .exited(let status): throw Failure("the reader ended with \(status): \(errors)")
-            case .signalled:
-                guard let counts, let bit else { throw Failure("the reader crashed before it began: \(errors)") }
-                if let wrong = try truth.salvage(of: place.work, bit: bit) { throw Failure(wrong) }
-                if reported < reports {
-                    try report(place.work, place.pristine, bit, program)
-                    reported += 1
+        let wrong = Mutex<[String]>([])
+        let told = Mutex(Tally())
+        var arguments = [
+            "bitrot-child", "pristine=\(place.pristine)", "work=\(place.work)", "progress=\(place.progress)",
+            "first=\(range.lowerBound)",
+            "end=\(range.upperBound)", "total=\(choice.total)", "reports=\(reports)", "salvages=\(salvages)",
+        ]
+        if let seed = choice.seed { arguments.append("seed=\(seed)") }
+        let (end, errors) = try Child.run(Child.program, arguments, patience: 90) { line in
+            let words = line.split(separator: " ").map(String.init)
+            switch words.first {
+            case "crashes": told.withLock { $0.crashes = Int(words[1]) ?? 0 }
+            case "counts": told.withLock { $0.counts = BitCounts(words.dropFirst().compactMap { UInt64($0) }) }
+            case "report":
+                do {
+                    try report(words[2], bit: words[1], program)
+                    told.withLock { $0.reported += 1 }
+                } catch {
+                    wrong.withLock { $0.append("\(error)") }
                 }
-                try BitRotChild.restore(place.pristine, place.work)
-                tally.withLock {
-                    $0.crashes += 1
-                    $0.counts.images += 1
-                    $0.counts.salvages += 1
-                }
-                next = Int(counts.next) + 1
+            case "wrong": wrong.withLock { $0.append(line) }
+            default: break
             }
         }
-        tally.withLock { $0.reported += reported }
+        let result = told.withLock { $0 }
+        tally.withLock {
+            $0.counts.add(result.counts)
+            $0.crashes += result.crashes
+            $0.reported += result.reported
+        }
+        let lines = wrong.withLock { $0 }
+        guard lines.isEmpty else { throw Failure(lines.joined(separator: "\n")) }
+        guard end == .exited(0) else { throw Failure("the reader ended with \(end): \(errors)") }
     }
 
-    /// The image is still as the reader that it crashed had it.
-    private static func report(_ work: String, _ pristine: String, _ bit: Int, _ program: URL) throws {
-        let (end, errors) = try Child.run(program, ["verify", "--ledger", work], patience: 60) { _ in }
+    /// A copy of an image that crashed its reader.
+    private static func report(_ copy: String, bit: String, _ program: URL) throws {
+        defer { try? FileManager.default.removeItem(atPath: copy) }  // nothing depends on it
+        let (end, errors) = try Child.run(program, ["verify", "--ledger", copy], patience: 60) { _ in }
         guard end == .exited(1), errors.contains("meshledger salvage"), !errors.contains("Fatal") else {
             throw Failure("bit \(bit): verify ended with \(end) and said: \(errors)")
         }

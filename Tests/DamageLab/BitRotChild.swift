@@ -3,7 +3,7 @@ import Foundation
 import Glibc
 import TestKit
 
-/// Reads one image after the other, until one crashes it. The images follow each other in one file, of which a bit is flipped and flipped back.
+/// Reads one image after the other, until one crashes it: a copy of a `BitRotServer`. The images follow each other in one file, of which a bit is flipped and flipped back.
 ///
 /// What can notice the changed bit is read again: all, through a log that is opened anew, where the bit is in what leads to rows or in the last events,
 /// which opening reads; else the events of the page that it is in, through a log that stays open. Prints `wrong …` where an image is read wrongly,
@@ -16,14 +16,17 @@ struct BitRotChild {
     private let bits: BitChoice
     private let range: Range<Int>
     private let truth: Truth
+    private let salvages: Int
     private let progress: BitProgress
     private let file: Int32
 
-    init(_ options: Options) throws {
+    /// - Parameter first: where an earlier reader ended.
+    init(_ options: Options, _ truth: Truth, from first: Int) throws {
         path = try options.text("work")
         bits = try BitChoice(options)
-        range = try options.number("first", 0)..<options.number("end", 0)
-        truth = try Truth(options.text("pristine"))
+        range = try first..<options.number("end", 0)
+        salvages = try options.number("salvages", 1)
+        self.truth = truth
         progress = try BitProgress(options.text("progress"))
         file = unsafe Glibc.open(path + "/log/1/data.mdb", O_RDWR | O_CLOEXEC)
         guard file >= 0 else { throw Failure("\(path) cannot be opened") }
@@ -33,13 +36,16 @@ struct BitRotChild {
         var log = try? open()  // before the first bit is flipped
         var counts = BitCounts()
         for index in range {
-            if index % 256 == 0 { say("tick") }
+            if index % 256 == 0 || index == range.lowerBound {
+                say("tick")
+                alarm(UInt32(60 * Child.patienceFactor))  // who hangs is ended by its signal
+            }
             let bit = bits.bit(index)
             counts.next = UInt64(index)
             progress.write(counts)
-            flip(bit)
+            Self.flip(bit, file)
             if let wrong = try await look(bit, index, &log, &counts) { say("wrong bit \(bit): \(wrong)") }
-            flip(bit)
+            Self.flip(bit, file)
             counts.images += 1
         }
         counts.next = UInt64(range.upperBound)
@@ -89,7 +95,7 @@ struct BitRotChild {
     }
 
     private func isSalvaged(_ reach: Truth.Reach, _ index: Int) -> Bool {
-        if case .everything = reach { return true }
+        if case .everything = reach { return index % salvages == 0 }
         return index % Self.stride == 0
     }
 
@@ -109,9 +115,10 @@ struct BitRotChild {
                     return true
                 }
                 let event = truth.events[Int(sequence) - 1]
-                let isSame = unsafe payload.withUnsafeBytes { unsafe event.payload.elementsEqual($0) }
                 // A damaged page may lead to an event of another place: it is itself, and the check below finds the damage.
-                if header != event.header || !isSame { wrong = "event \(sequence) is read with other bytes" }
+                if header != event.header || !isSame(payload, event.payload) {
+                    wrong = "event \(sequence) is read with other bytes"
+                }
                 return sequence != last && seen <= last - first + 2
             }
             if seen != last - first + 1 { isWhole = false }
@@ -133,15 +140,10 @@ struct BitRotChild {
         return (wrong, isWhole)
     }
 
-    private func flip(_ bit: Int) {
+    static func flip(_ bit: Int, _ file: Int32) {
         var byte: UInt8 = 0
         _ = unsafe pread(file, &byte, 1, off_t(bit / 8))
         byte ^= 1 << UInt8(bit % 8)
         _ = unsafe pwrite(file, &byte, 1, off_t(bit / 8))
-    }
-
-    static func restore(_ pristine: String, _ work: String) throws {
-        try Data(contentsOf: URL(fileURLWithPath: pristine + "/log/1/data.mdb"))
-            .write(to: URL(fileURLWithPath: work + "/log/1/data.mdb"))
     }
 }

@@ -14,10 +14,12 @@ final class Child: Sendable {
     /// This program.
     static let program = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
 
+    /// `MESHLEDGER_PATIENCE`, for a machine on which the proof gets only what others leave.
+    static var patienceFactor: Double { ProcessInfo.processInfo.environment["MESHLEDGER_PATIENCE"].flatMap { Double($0) } ?? 1 }
+
     /// Runs the program to its end.
     /// - Parameters:
-    ///   - patience: seconds without a line after which it is killed; `MESHLEDGER_PATIENCE` times as many where that is set, for a machine on
-    ///     which the proof gets only what others leave.
+    ///   - patience: seconds without a line after which it is killed; `patienceFactor` times as many.
     ///   - line: gets each line of its standard output.
     static func run(
         _ program: URL, _ arguments: [String], environment: [String: String] = [:], patience: Double = 60,
@@ -35,7 +37,7 @@ final class Child: Sendable {
         let last = Mutex(ContinuousClock.now)
         let text = Mutex("")
         let done = DispatchSemaphore(value: 0)
-        let patience = patience * (ProcessInfo.processInfo.environment["MESHLEDGER_PATIENCE"].flatMap { Double($0) } ?? 1)
+        let patience = patience * patienceFactor
         Thread.detachNewThread {
             var rest: [UInt8] = []
             while true {
@@ -94,6 +96,13 @@ final class ScratchFolder: Sendable {
 func say(_ line: String) {
     let bytes = Array((line + "\n").utf8)
     _ = unsafe bytes.withUnsafeBytes { unsafe write(1, $0.baseAddress, $0.count) }
+}
+
+func isSame(_ span: RawSpan, _ bytes: [UInt8]) -> Bool {
+    guard span.byteCount == bytes.count else { return false }
+    return unsafe span.withUnsafeBytes { found in
+        unsafe bytes.withUnsafeBytes { unsafe found.isEmpty || memcmp(found.baseAddress!, $0.baseAddress!, found.count) == 0 }
+    }
 }
 
 /// A value that several threads change.

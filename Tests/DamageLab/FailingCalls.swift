@@ -46,9 +46,8 @@ struct FailingCalls {
         while tally.withLock({ $0.runs }) < runs {
             let own = seed &* 1_000_003 &+ UInt64(scenario)
             scenario += 1
-            let place = FileManager.default.temporaryDirectory.path + "/meshledger-failing-\(UUID().uuidString)"
-            defer { try? FileManager.default.removeItem(atPath: place) }  // nothing depends on it
-            try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)
+            let folder = try ScratchFolder()
+            let place = folder.path
             if Self.keeps(own) {
                 try await KeepScenario.makeBase(at: place + "/base", seed: own)
             } else {
@@ -69,11 +68,12 @@ struct FailingCalls {
     /// Every call of a scenario with every fault, or a sample of them.
     private func all(of own: UInt64, _ place: String, _ shim: FaultShim, _ tally: Shared<Tally>) async throws {
         var cases: [(Fault, Int)] = []
+        let program = try ForkedProgram(shim, place: place + "/first")
         for kind in ["write", "sync"] {
             let path = place + "/count"
             try FileManager.default.copyItem(atPath: place + "/base", toPath: path)
             let file = place + "/calls"
-            try start(path, own, shim, ["SHIM_KIND": kind, "SHIM_COUNT": file]) { _ in }
+            _ = try start(program, path, own, ["SHIM_KIND": kind, "SHIM_COUNT": file])
             let count = Int(try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n").first ?? "") ?? 0
             guard count > 0 else { throw Failure("no calls were counted") }
             try FileManager.default.removeItem(atPath: path)
@@ -91,8 +91,9 @@ struct FailingCalls {
             for job in 0..<jobs {
                 let share = stride(from: job, to: chosen.count, by: jobs).map { chosen[$0] }
                 group.addTask {
+                    let program = try ForkedProgram(shim, place: "\(place)/job\(job)")
                     for (number, (fault, call)) in share.enumerated() {
-                        let result = try await me.one(own, fault, call, place, "\(job)-\(number)", shim, checker)
+                        let result = try await me.one(program, own, fault, call, place, "\(job)-\(number)", checker)
                         results.withLock {
                             $0.runs += 1
                             $0.refused += result.refused
@@ -111,19 +112,18 @@ struct FailingCalls {
         }
     }
 
-    private func start(
-        _ path: String, _ own: UInt64, _ shim: FaultShim, _ more: [String: String], line: @escaping @Sendable (String) -> Void
-    ) throws {
+    /// - Returns: what was refused.
+    private func start(_ program: ForkedProgram, _ path: String, _ own: UInt64, _ more: [String: String]) throws -> [String] {
         let arguments =
             (Self.keeps(own) ? ["keep-scenario", "appends=2"] : ["scenario", "appends=\(appends)", "compacts=1"])
-            + ["path=\(path)", "seed=\(own)"]
-        let (end, errors) = try Child.run(
-            Child.program, arguments, environment: shim.environment(root: path, more), patience: 60, line: line)
+            + ["path=\(path)", "seed=\(own)", "disk=\(own % 2)"]
+        let (end, lines, errors) = try program.run(arguments, environment: more.merging(["SHIM_ROOT": path]) { $1 })
         guard end == .exited(0) else { throw Failure("scenario \(own) with \(more): \(end) \(errors)") }
+        return lines
     }
 
     private func one(
-        _ own: UInt64, _ fault: Fault, _ call: Int, _ place: String, _ name: String, _ shim: FaultShim,
+        _ program: ForkedProgram, _ own: UInt64, _ fault: Fault, _ call: Int, _ place: String, _ name: String,
         _ checker: KeepChecker?
     ) async throws -> (refused: Int, acknowledged: Int) {
         let path = "\(place)/run\(name)"
@@ -131,8 +131,7 @@ struct FailingCalls {
         defer { try? FileManager.default.removeItem(atPath: path) }  // nothing depends on it
         var environment = ["SHIM_KIND": fault.kind, "SHIM_ERROR": String(fault.error), "SHIM_FAIL": String(call)]
         if fault.isSticky { environment["SHIM_STICKY"] = "1" }
-        let refused = Shared<[String]>([])
-        try start(path, own, shim, environment) { line in refused.withLock { $0.append(line) } }
+        let refused = try start(program, path, own, environment)
         let acks = (try? String(contentsOfFile: path + "/acks", encoding: .utf8)) ?? ""  // none where nothing was acknowledged
         let wanted = acks.split(separator: "\n").compactMap { UInt64($0) }
         if let checker {
@@ -141,11 +140,11 @@ struct FailingCalls {
                 try await checker.read(path, facts)
                 try await checker.goOn(path, facts)
             } catch {
-                throw Failure("keep \(own), call \(call) \(environment), \(refused.withLock { $0 }): \(error)")
+                throw Failure("keep \(own), call \(call) \(environment), \(refused): \(error)")
             }
-            return (refused.withLock { $0.count }, facts.count { if case .stored = $0 { true } else { false } })
+            return (refused.count, facts.count { if case .stored = $0 { true } else { false } })
         }
-        let what = "scenario \(own), call \(call) \(environment), \(refused.withLock { $0 })"
+        let what = "scenario \(own), call \(call) \(environment), \(refused)"
         do throws(EventLogError) {
             let log = try EventLog.open(at: path)
             let result = try log.verify()
@@ -165,6 +164,6 @@ struct FailingCalls {
         } catch {
             throw Failure("\(what): \(error)")
         }
-        return (refused.withLock { $0.count }, wanted.count)
+        return (refused.count, wanted.count)
     }
 }

@@ -5,12 +5,34 @@ import Foundation
 /// their full counts, the tests with small ones.
 @main
 struct Main {
-    static func main() async {
-        let arguments = Options(Array(CommandLine.arguments.dropFirst()))
+    static func main() {
+        var words = Array(CommandLine.arguments.dropFirst())
+        var reader: BitRotChild?
+        do {
+            // What copies this process comes before the first thread.
+            if words.first == "serve" { words = try ForkServer.serve() }
+            if words.first == "bitrot-child" { reader = try BitRotServer(Options(words)).serve() }
+        } catch {
+            fail(error)
+        }
+        let (arguments, child) = (Options(words), reader)
+        Task {
+            await run(arguments, child)
+            exit(0)
+        }
+        dispatchMain()
+    }
+
+    private static func fail(_ error: any Error) -> Never {
+        FileHandle.standardError.write(Data("damagelab: \(error)\n".utf8))
+        exit(1)
+    }
+
+    private static func run(_ arguments: Options, _ child: BitRotChild?) async {
         do {
             switch arguments.verb {
             case "bitrot": try await BitRot(arguments).run()
-            case "bitrot-child": try await BitRotChild(arguments).run()
+            case "bitrot-child": try await child?.run()
             case "crash-images": try await CrashImages(arguments).run()
             case "failing-calls": try await FailingCalls(arguments).run()
             case "model": try await ModelRun(arguments).run()
@@ -29,8 +51,7 @@ struct Main {
                 throw Failure("usage: damagelab bitrot|crash-images|failing-calls|histories|kill9|model|tamper OPTION=VALUE …")
             }
         } catch {
-            FileHandle.standardError.write(Data("damagelab: \(error)\n".utf8))
-            exit(1)
+            fail(error)
         }
     }
 }

@@ -15,6 +15,7 @@ struct Scenario {
     private let compacts: Bool
     /// Whether it is compacted at least once.
     private let alwaysCompacts: Bool
+    private let options: EventLogOptions
 
     init(_ options: Options) throws {
         path = try options.text("path")
@@ -23,6 +24,14 @@ struct Scenario {
         start = UInt64(try options.number("start", 1_000_000))
         compacts = try options.number("compacts", 0) > 0
         alwaysCompacts = try options.number("compacts", 0) > 1
+        self.options = try Self.logOptions(options)
+    }
+
+    /// With `disk=1` a writer works as it does on a disk, wherever the file is.
+    static func logOptions(_ options: Options) throws -> EventLogOptions {
+        var log = EventLogOptions()
+        if try options.number("disk", 0) > 0 { log.isInMemory = false }
+        return log
     }
 
     /// Prints `failed CODE` for each append that was refused, and goes on with the next.
@@ -30,19 +39,19 @@ struct Scenario {
         let acks = unsafe Glibc.open(path + "/acks", O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
         guard acks >= 0 else { throw Failure("no acks") }
         var generator = SeededGenerator(seed: seed)
-        var log = try? Self.open(path)  // told below
+        var log = try? open()  // told below
         var next = start
         for place in 0..<appends {
             guard let current = log else {
                 say("failed open")
-                log = try? Self.open(path)  // the next append tries again
+                log = try? open()  // the next append tries again
                 continue
             }
             if alwaysCompacts && place == appends / 2 { await compact(current) }
             let outcome = await step(current, &generator, &next, acks)
             if outcome || current.areWritesClosed {
                 await current.close()
-                log = try? Self.open(path)  // told above
+                log = try? open()  // told above
             }
         }
         await log?.close()
@@ -52,9 +61,9 @@ struct Scenario {
         do throws(EventLogError) { _ = try await log.compact() } catch { say("failed compact: \(error.code)") }
     }
 
-    private static func open(_ path: String) throws -> EventLog {
+    private func open() throws -> EventLog {
         do {
-            return try EventLog.open(at: path)
+            return try EventLog.open(at: path, options: options)
         } catch {
             say("failed open: \(error)")
             throw error

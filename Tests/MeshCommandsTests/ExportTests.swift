@@ -55,9 +55,9 @@ struct ExportTests {
                 #expect([row["latitude"] as? Double, row["longitude"] as? Double] == place, "\(asked)")
                 #expect((row["altitude"] as? Int == nil) != whole && (whole || row["precision_bits"] as? Int == bits))
             }
-            for format in ["csv", "json", "jsonl", "geojson", "gpx"] {
+            for format in ["csv", "json", "jsonl", "geojson", "gpx", "kml"] {
                 let text = try tool.run("export", "positions", "--precision", asked, "--format", format).output
-                let heights = ["\"altitude\":120", ",120,", ",120]", "<ele>120<"]
+                let heights = ["\"altitude\":120", ",120,", ",120]", "<ele>120<", ",120<", ",120 "]
                 #expect(text.contains("50.1234567") == whole, "\(asked) \(format): \(text)")
                 #expect(heights.contains { text.contains($0) } == whole, "\(asked) \(format): \(text)")
             }

@@ -1,6 +1,7 @@
 import EventLog
 import Foundation
 import Glibc
+import MeshCrypto
 import Synchronization
 import TestKit
 
@@ -25,7 +26,7 @@ struct CrashImages {
         seed = UInt64(try options.number("seed", 1))
         jobs = try options.number("jobs", 2)
         limit = try options.number("images", .max)
-        folders = try options.number("folders", max(1, scenarios / 4))
+        folders = try options.number("folders", max(1, scenarios / 100))
     }
 
     func run() async throws {
@@ -83,15 +84,14 @@ struct CrashImages {
     }
 
     private static func scenario(_ seed: UInt64, _ appends: Int, _ samples: Int, _ shim: FaultShim) async throws -> ImageTally {
-        // On a disk, where the writer has a thread of its own; the images are in memory.
-        let place = FileManager.default.temporaryDirectory.path + "/meshledger-crash-\(UUID().uuidString)"
-        defer { try? FileManager.default.removeItem(atPath: place) }  // nothing depends on it
-        try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)
+        let scratch = try ScratchFolder()
+        let place = scratch.path
         let path = place + "/ledger"
         try await Scenario.makeBase(at: path, seed: seed)
         let base = try [UInt8](Data(contentsOf: URL(fileURLWithPath: path + "/log/1/data.mdb")))
         let file = place + "/trace"
-        let arguments = ["scenario", "path=\(path)", "seed=\(seed)", "appends=\(appends)"]
+        // Writers of files on a disk have a thread of their own: every other one here, too.
+        let arguments = ["scenario", "path=\(path)", "seed=\(seed)", "appends=\(appends)", "disk=\(seed % 2)"]
         let told = Shared<[String]>([])
         let (end, errors) = try Child.run(
             Child.program, arguments, environment: shim.environment(root: path, ["SHIM_TRACE": file])
@@ -129,6 +129,11 @@ struct ImageChecker {
     private let numbers: [UInt64: Int]
     private var generator: SeededGenerator
     private var tally = ImageTally()
+    private let file: Int32
+    /// What the file has.
+    private var stored: [UInt8] = []
+    /// Images of one call, which are looked at once.
+    private var seen: Set<[UInt64]> = []
 
     init(_ finished: String, seed: UInt64) async throws {
         scratch = try ScratchFolder()
@@ -140,6 +145,8 @@ struct ImageChecker {
         await log.close()
         numbers = Dictionary(uniqueKeysWithValues: truth.enumerated().map { (Scenario.number($1.payload), $0 + 1) })
         try FileManager.default.copyItem(atPath: finished, toPath: path)
+        file = unsafe open(path + "/log/1/data.mdb", O_RDWR | O_CLOEXEC)
+        guard file >= 0 else { throw Failure("no image file") }
     }
 
     /// A write that a crash may lose.
@@ -149,6 +156,7 @@ struct ImageChecker {
     }
 
     mutating func check(_ base: [UInt8], _ trace: Trace, samples: Int) async throws -> ImageTally {
+        defer { close(file) }
         var durable = base
         var pending: [Pending] = []
         var acknowledged = 0
@@ -186,6 +194,7 @@ struct ImageChecker {
     private mutating func images(
         _ durable: [UInt8], _ pending: [Pending], _ acknowledged: Int, _ samples: Int, call: Int
     ) async throws {
+        seen = []
         var whole = durable
         for write in pending { Self.apply(write.bytes, at: write.offset, to: &whole) }
         try await check(whole, acknowledged, "call \(call), all written")
@@ -231,6 +240,8 @@ struct ImageChecker {
     }
 
     private mutating func check(_ image: [UInt8], _ acknowledged: Int, _ what: String) async throws {
+        let hash = XXH3.hash(image)
+        guard seen.insert([hash, UInt64(image.count)]).inserted else { return }
         try store(image)
         tally.images += 1
         let log: EventLog
@@ -248,7 +259,9 @@ struct ImageChecker {
         let head = log.head
         await log.close()
         if let fault { throw Failure("scenario \(seed), \(what): \(fault)") }
-        if tally.images % 50 == 0 { try await goOn(head, what) }
+        guard tally.images % 50 == 0 else { return }
+        stored = []
+        try await goOn(head, what)
     }
 
     private func read(_ log: EventLog, _ acknowledged: Int) throws -> String? {
@@ -263,8 +276,7 @@ struct ImageChecker {
                 return false
             }
             let event = truth[expected - 1]
-            let isSame = unsafe payload.withUnsafeBytes { unsafe event.payload.elementsEqual($0) }
-            if event.header != header || !isSame { fault = "event \(expected) is not what was appended" }
+            if event.header != header || !isSame(payload, event.payload) { fault = "event \(expected) is not what was appended" }
             expected += 1
             return fault == nil
         }
@@ -287,11 +299,27 @@ struct ImageChecker {
         }
     }
 
-    private func store(_ image: [UInt8]) throws {
-        let file = unsafe open(path + "/log/1/data.mdb", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
-        guard file >= 0 else { throw Failure("no image file") }
-        let count = unsafe image.withUnsafeBytes { unsafe write(file, $0.baseAddress, $0.count) }
-        close(file)
-        guard count == image.count else { throw Failure("the image could not be stored") }
+    /// Writes what differs from the image before.
+    private mutating func store(_ image: [UInt8]) throws {
+        if stored.count != image.count, ftruncate(file, off_t(image.count)) != 0 {
+            throw Failure("the image could not be stored")
+        }
+        let (known, total) = (stored.count, image.count)
+        let isDone = unsafe image.withUnsafeBytes { (bytes) -> Bool in
+            unsafe stored.withUnsafeBytes { (old) -> Bool in
+                var place = 0
+                while place < total {
+                    let count = min(512, total - place)
+                    let part = unsafe bytes.baseAddress! + place
+                    if unsafe place + count > known || memcmp(part, old.baseAddress! + place, count) != 0 {
+                        guard unsafe pwrite(file, part, count, off_t(place)) == count else { return false }
+                    }
+                    place += count
+                }
+                return true
+            }
+        }
+        guard isDone else { throw Failure("the image could not be stored") }
+        stored = image
     }
 }

@@ -48,8 +48,10 @@ struct KeepScenario {
     private let path: String
     private let seed: UInt64
     private let appends: Int
+    private let options: EventLogOptions
 
     init(_ options: Options) throws {
+        self.options = try Scenario.logOptions(options)
         path = try options.text("path")
         seed = UInt64(try options.number("seed", 1))
         appends = try options.number("appends", 4)
@@ -68,7 +70,7 @@ struct KeepScenario {
         for round in 0..<3 {
             let log: EventLog
             do throws(EventLogError) {
-                log = try EventLog.open(at: path + "/ledger")
+                log = try EventLog.open(at: path + "/ledger", options: options)
             } catch {
                 say("failed open: \(error.code)")
                 continue

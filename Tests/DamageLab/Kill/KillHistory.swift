@@ -138,8 +138,7 @@ struct KillHistory {
             }
             if let wanted = acknowledged[sequence] {
                 found += 1
-                let isSame = unsafe payload.withUnsafeBytes { unsafe wanted.elementsEqual($0) }
-                if !isSame && !header.isErased { wrong = "event \(sequence) is not what was acknowledged" }
+                if !isSame(payload, wanted) && !header.isErased { wrong = "event \(sequence) is not what was acknowledged" }
             }
             return wrong == nil
         }

@@ -20,6 +20,9 @@ struct TamperRun {
     private struct Tally: Sendable {
         var found: [Tampering: Int] = [:]
         var passed = 0
+        var backups = 0
+        var changedBackups = 0
+        var merged = 0
     }
 
     func run() async throws {
@@ -47,7 +50,10 @@ struct TamperRun {
         let sums = tally.withLock { $0 }
         let kinds = Tampering.allCases.map { "\($0.rawValue) \(sums.found[$0] ?? 0)" }.joined(separator: ", ")
         let total = sums.found.values.reduce(0, +)
-        say("\(total) tamperings, all found: \(kinds); \(sums.passed) times the untouched ledger passed")
+        say(
+            "\(total) tamperings, all found: \(kinds); \(sums.merged) of these with merged ledgers; \(sums.backups) also found in what was restored from a backup; "
+                + "\(sums.changedBackups) backups with changed files, none restored as anything but the truth; \(sums.passed) times the untouched ledger passed"
+        )
         guard total == count, count < 100 || sums.found.count == Tampering.allCases.count else {
             throw Failure("only \(total) of \(count) tamperings of \(sums.found.count) kinds were done")
         }
@@ -61,18 +67,30 @@ struct TamperRun {
             try await ledger.expectPass("seed \(own)")
             var isDone = false
             while !isDone { isDone = try await ledger.tamper(kind, &generator, "seed \(own), number \(number)") }
+            let isBackedUp = number % 5 == 0 && kind.reachesBackups
+            if isBackedUp { try await ledger.expectFoundInBackup("seed \(own), number \(number): \(kind)") }
             tally.withLock {
                 $0.found[kind, default: 0] += 1
                 $0.passed += 1
+                $0.backups += isBackedUp ? 1 : 0
+                $0.merged += ledger.isMerged ? 1 : 0
             }
+        }
+        for _ in 0..<max(numbers.count / 5, 1) {
+            try await ledger.changeBackup(&generator, "seed \(own)")
+            tally.withLock { $0.changedBackups += 1 }
         }
     }
 }
 
 /// A ledger, what its owner keeps elsewhere, and what an attacker has of it.
 struct TamperedLedger {
-    private let scratch: ScratchFolder
-    private let path: String
+    let scratch: ScratchFolder
+    let path: String
+    /// Whether it was merged from others.
+    let isMerged: Bool
+    /// What the owner's ledger says of each event.
+    let truth: [Event]
     private let log: ForgedLog
     private let old: ForgedLog
     private let other: ForgedLog
@@ -84,12 +102,14 @@ struct TamperedLedger {
         var generator = SeededGenerator(seed: seed &+ 3)
         scratch = try ScratchFolder()
         path = scratch.path + "/ledger"
-        var log = try await Self.make(at: path, &generator)
+        isMerged = seed % 3 == 0
+        var log = try await isMerged ? Self.merge(in: scratch.path, at: path, &generator) : Self.make(at: path, &generator)
         try await Self.fill(log, Int.random(in: 200..<900, using: &generator), &generator)
         if Bool.random(using: &generator) { try await log.seal() }
         try await Self.erase(log, &generator)
         await log.close()
         old = try ForgedLog(path)
+        try FileManager.default.copyItem(atPath: path, toPath: scratch.path + "/earlier")
         log = try EventLog.open(at: path, options: Self.options)
         try await Self.fill(log, Int.random(in: 100..<900, using: &generator), &generator)
         size = Int(log.head.rawValue)
@@ -99,6 +119,8 @@ struct TamperedLedger {
         try await Self.fill(log, Int.random(in: 0..<400, using: &generator), &generator)
         try await Self.erase(log, &generator)
         try await log.seal()
+        truth = try log.events(in: EventSequence(1)...log.head)
+        try log.backup(to: scratch.path + "/backup")
         await log.close()
         self.log = try ForgedLog(path)
         let stranger = scratch.path + "/other"
@@ -108,7 +130,7 @@ struct TamperedLedger {
         other = try ForgedLog(stranger)
     }
 
-    private static var options: EventLogOptions {
+    static var options: EventLogOptions {
         var options = EventLogOptions()
         options.sealing.isAutomatic = false
         options.summariser = LogModel.summariser
@@ -119,6 +141,19 @@ struct TamperedLedger {
         let log = try EventLog.create(at: path, options: options)
         for number in 0..<Int.random(in: 2..<6, using: &generator) { _ = try await log.source(named: "radio \(number)") }
         return log
+    }
+
+    private static func merge(in folder: String, at path: String, _ generator: inout SeededGenerator) async throws -> EventLog {
+        var inputs: [EventLog] = []
+        for name in ["one", "two"] {
+            let log = try await make(at: folder + "/" + name, &generator)
+            try await fill(log, Int.random(in: 50..<400, using: &generator), &generator)
+            try await erase(log, &generator)
+            inputs.append(log)
+        }
+        _ = try await EventLog.merge(inputs, into: path, options: options)
+        for log in inputs { await log.close() }
+        return try EventLog.open(at: path, options: options)
     }
 
     /// What the owner erased, before the checkpoint or after it.
@@ -153,6 +188,8 @@ struct TamperedLedger {
         try forged.write(to: path)
         guard try await !problems(with: true).isEmpty else { throw Failure("\(what): \(kind) is not found") }
         let alone = try await problems(with: false)
+        // Where events come from is told beside them.
+        if isMerged { return true }
         // What the owner erased, other changes move to where nobody erased anything.
         let isPlain = !log.records.contains { $0[ForgedLog.flags] & ForgedLog.erased != 0 }
         guard alone.isEmpty == kind.isConsistent || (kind.isConsistent && !isPlain) else {
@@ -162,7 +199,9 @@ struct TamperedLedger {
     }
 
     /// What a check of the log finds, as its owner makes it: with the note and the public key that were kept elsewhere, or without them.
-    private func problems(with checkpoint: Bool) async throws -> [String] {
+    private func problems(with checkpoint: Bool) async throws -> [String] { try await problems(of: path, with: checkpoint) }
+
+    func problems(of path: String, with checkpoint: Bool) async throws -> [String] {
         guard note.isSigned(by: verifier), let kept = LogCheckpoint(note) else { throw Failure("the note is not signed") }
         var options = Self.options
         options.access = .readOnly

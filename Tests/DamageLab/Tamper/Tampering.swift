@@ -17,6 +17,14 @@ enum Tampering: String, CaseIterable, Sendable {
         }
     }
 
+    /// Whether a backup of the ledger has it. What a block says openly is made anew, and the stored tree too.
+    var reachesBackups: Bool {
+        switch self {
+        case .keepOldTree, .hideByFacts, .hideByTime: false
+        default: true
+        }
+    }
+
     /// - Parameters:
     ///   - size: how many events the checkpoint covers.
     ///   - old: the same log at an earlier time, with fewer events than the checkpoint covers.
