@@ -57,7 +57,7 @@ struct ExportTests {
             }
             for format in ["csv", "json", "jsonl", "geojson", "gpx", "kml"] {
                 let text = try tool.run("export", "positions", "--precision", asked, "--format", format).output
-                let heights = ["\"altitude\":120", ",120,", ",120]", "<ele>120<", ",120<", ",120 "]
+                let heights = ["\"altitude\":120", ",120,", ",120]", "<ele>120<", ",120<"]
                 #expect(text.contains("50.1234567") == whole, "\(asked) \(format): \(text)")
                 #expect(heights.contains { text.contains($0) } == whole, "\(asked) \(format): \(text)")
             }

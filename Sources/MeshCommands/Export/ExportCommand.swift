@@ -179,7 +179,7 @@ struct ExportCommand: AsyncParsableCommand {
         case .kml:
             let writer = KMLWriter(StandardOutput(), names: try NodeNames(ledger))
             let columns = PositionRow.columns
-            try ledger.forEachPosition(of: node, query) { writer.write($0, columns) }
+            try forEach { writer.write($0, columns) }
             writer.finish()
         case .csv, .json, .jsonl, .ledger:
             try write(ledger.positionColumns()) { writer in
