@@ -39,6 +39,8 @@ extension ViewEngine {
                 try swap(build.members)
                 return finishBuild()
             }
+            // The live views may stand behind, as after a crash, with nobody to call them on.
+            try await foldLive(nil)
             try await live.flush(.request)
         }
     }
