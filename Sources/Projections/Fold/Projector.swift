@@ -121,7 +121,7 @@ public actor Projector<P: Projection>: BatchFolder {
         var transaction = try store.environment.beginWrite(watching: watch)
         try projection.write(to: &transaction, store: store)
         let changes = watch?.changes ?? []
-        if let changesKept { try store.add(changes, keeping: changesKept, to: &transaction) }
+        if let changesKept { try store.add(changes, keeping: changesKept, at: reached, to: &transaction) }
         try store.keep(upkeep, changes, at: reached, in: &transaction)
         try store.add(carry.whole, to: &transaction)
         try store.add(quarantined, to: &transaction)

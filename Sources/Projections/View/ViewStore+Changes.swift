@@ -2,7 +2,8 @@ public import LMDB
 import ProtobufWire
 
 /// The changes of a view: the table `changes` has under each number (8 bytes, big-endian) the length of the table's name (1 byte), the name, and
-/// the row's key. They are numbered without gaps; the oldest go when there are more than the view keeps.
+/// the row's key. They are numbered without gaps; the oldest go when there are more than the view keeps. The table `changes.marks` has under each
+/// checkpoint with changes (8 bytes, big-endian) the number of the last one (8 bytes).
 extension ViewStore {
     private static let feedKey = Array("changes.feed".utf8)
     private static let lastKey = Array("changes.last".utf8)
@@ -10,9 +11,12 @@ extension ViewStore {
     /// Begins a feed of changes where the view has none.
     public func beginFeed() throws(StorageError) {
         guard try changePosition().feed == 0 else { return }
-        let meta = try table(Name.meta)
+        let (meta, marks) = (try table(Name.meta), try table(Name.marks))
         try environment.write { (transaction) throws(StorageError) in
             try transaction.put(meta, key: Self.feedKey.rawSpan, value: bigEndian(UInt64.random(in: 1 ... .max)).rawSpan)
+            let last = try number(Self.lastKey, in: transaction)
+            try transaction.put(
+                marks, key: bigEndian(checkpoint(in: transaction).sequence).rawSpan, value: bigEndian(last).rawSpan)
         }
     }
 
@@ -24,6 +28,17 @@ extension ViewStore {
     ) throws(StorageError) -> ChangePosition {
         ChangePosition(
             feed: try number(Self.feedKey, in: transaction), number: try number(Self.lastKey, in: transaction))
+    }
+
+    /// Where the changes begin that events after this one made. Events that were committed together have one beginning, that of the first.
+    ///
+    /// - Returns: nil where that is not kept any more.
+    public func changePosition(afterEvent sequence: UInt64) throws(StorageError) -> ChangePosition? {
+        let transaction = try environment.beginRead()
+        let feed = try number(Self.feedKey, in: transaction)
+        var cursor = try transaction.cursor(table(Name.marks))
+        guard feed != 0, try cursor.seek(atOrBefore: bigEndian(sequence).rawSpan) else { return nil }
+        return ChangePosition(feed: feed, number: cursor.value.bigEndianUInt64(at: 0))
     }
 
     /// Changes after a position, in the order of their numbers; of several of one row only the last.
@@ -84,15 +99,19 @@ extension ViewStore {
 
     // MARK: Recording
 
-    func add(_ changes: [RowWatch.Change], keeping limit: Int, to transaction: inout WriteTransaction) throws(StorageError) {
-        try add(rows: changes.map { Self.row($0.table.name, $0.key) }, keeping: limit, to: &transaction)
+    func add(
+        _ changes: [RowWatch.Change], keeping limit: Int, at checkpoint: Checkpoint, to transaction: inout WriteTransaction
+    ) throws(StorageError) {
+        try add(rows: changes.map { Self.row($0.table.name, $0.key) }, keeping: limit, at: checkpoint, to: &transaction)
     }
 
     private static func row(_ table: String, _ key: [UInt8]) -> [UInt8] {
         [UInt8(truncatingIfNeeded: table.utf8.count)] + Array(table.utf8) + key
     }
 
-    private func add(rows: [[UInt8]], keeping limit: Int, to transaction: inout WriteTransaction) throws(StorageError) {
+    private func add(
+        rows: [[UInt8]], keeping limit: Int, at checkpoint: Checkpoint, to transaction: inout WriteTransaction
+    ) throws(StorageError) {
         guard !rows.isEmpty else { return }
         let changes = try table(Name.changes)
         var last = try number(Self.lastKey, in: transaction)
@@ -103,11 +122,27 @@ extension ViewStore {
             try transaction.put(changes, key: bigEndian(last).rawSpan, value: row.rawSpan, .append)
         }
         try transaction.put(table(Name.meta), key: Self.lastKey.rawSpan, value: bigEndian(last).rawSpan)
+        try mark(checkpoint, last, keeping: UInt64(max(0, limit)), in: &transaction)
         let excess = try transaction.count(changes) - limit
         guard excess > 0 else { return }
         var cursor = try transaction.writeCursor(changes)
         var isThere = try cursor.place.first()
         for _ in 0..<excess where isThere {
+            try cursor.delete()
+            isThere = try cursor.place.first()
+        }
+    }
+
+    /// Notes which changes there are at a checkpoint, and forgets the checkpoints behind which not all changes are kept.
+    private func mark(
+        _ checkpoint: Checkpoint, _ last: UInt64, keeping limit: UInt64, in transaction: inout WriteTransaction
+    ) throws(StorageError) {
+        let marks = try table(Name.marks)
+        try transaction.put(marks, key: bigEndian(checkpoint.sequence).rawSpan, value: bigEndian(last).rawSpan)
+        guard last > limit else { return }
+        var cursor = try transaction.writeCursor(marks)
+        var isThere = try cursor.place.first()
+        while isThere, cursor.place.value.bigEndianUInt64(at: 0) < last - limit {
             try cursor.delete()
             isThere = try cursor.place.first()
         }
@@ -119,16 +154,19 @@ extension ViewStore {
         let before = try old.environment.beginRead()
         let position = try old.changePosition(in: before)
         guard position.feed != 0 else { return try beginFeed() }
-        let (changes, meta) = (try table(Name.changes), try table(Name.meta))
+        let meta = try table(Name.meta)
         try environment.write { (transaction) throws(StorageError) in
-            try transaction.removeAll(changes)
-            var cursor = try before.cursor(old.table(Name.changes))
-            while try cursor.next() { try transaction.put(changes, key: cursor.key, value: cursor.value, .append) }
+            for name in [Name.changes, Name.marks] {
+                let table = try table(name)
+                try transaction.removeAll(table)
+                var cursor = try before.cursor(old.table(name))
+                while try cursor.next() { try transaction.put(table, key: cursor.key, value: cursor.value, .append) }
+            }
             try transaction.put(meta, key: Self.feedKey.rawSpan, value: bigEndian(position.feed).rawSpan)
             try transaction.put(meta, key: Self.lastKey.rawSpan, value: bigEndian(position.number).rawSpan)
             var rows: [[UInt8]] = []
             for name in tables { try differences(name, old, before, transaction, &rows, limit) }
-            try add(rows: rows, keeping: limit, to: &transaction)
+            try add(rows: rows, keeping: limit, at: checkpoint(in: transaction), to: &transaction)
         }
     }
 

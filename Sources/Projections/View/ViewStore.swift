@@ -25,6 +25,7 @@ public final class ViewStore: Sendable {
         static let entries = "carry.entries"
         static let all = [meta, quarantine, records, entries]
         static let changes = "changes"
+        static let marks = "changes.marks"
     }
 
     /// The declared indexes, of which the file may have others or none: see `isIndexed`.
@@ -83,13 +84,14 @@ public final class ViewStore: Sendable {
     ) throws(StorageError) -> ViewStore {
         var options = EnvironmentOptions(
             access: access, durability: .withoutMetaSync, sizeLimit: sizeLimit ?? Self.reservation,
-            maximumTables: Name.all.count + 1 + tables.count + mostIndexes)
+            maximumTables: Name.all.count + 2 + tables.count + mostIndexes)
         options.excludesWriters = excludesWriters
         let environment = try Environment.open(path, options)
         let store = try ViewStore(environment: environment, recipe: recipe, path: path, indexes: indexes)
         for table in Name.all + tables { _ = try environment.table(table) }
         do throws(StorageError) {
             _ = try environment.table(Name.changes)
+            _ = try environment.table(Name.marks)
         } catch {
             // Views of before have none, and who only reads cannot make it.
             guard access == .readOnly, error.code == .noSuchTable else { throw error }

@@ -1,0 +1,83 @@
+public import EventLog
+import LMDB
+public import Projections
+import ProtobufWire
+public import ViewQuery
+
+extension Ledger {
+    /// Rows of a view that events after this one stored or removed, each as it is now, or gone: only these are read.
+    ///
+    /// Rows that other events changed can be among them, which were committed together with later ones: those of one flush are not told apart.
+    ///
+    /// - Parameter limit: how many changes are looked at; `changes(of:since:limit:)` goes on behind them.
+    /// - Throws: `.changesLost` where they are not kept any more (see `LedgerOptions.changesKept`).
+    public func changes(
+        of view: String, sinceEvent sequence: EventSequence, limit: Int = 1_000
+    ) throws(LedgerError) -> ViewChanges {
+        let position = try reading(view) { (store) throws(StorageError) in
+            try store.changePosition(afterEvent: sequence.rawValue)
+        }
+        guard let position else {
+            throw LedgerError(
+                .changesLost, path: path,
+                "changes of the view \(view) after the event \(sequence.rawValue) are not kept any more; read all of its rows")
+        }
+        return try changes(of: view, since: position, limit: limit)
+    }
+
+    /// The rows of a type that events after this one stored, each as it is now: see `changes(of:sinceEvent:limit:)`.
+    public func changed<Row: QueryRow>(
+        _ rows: Row.Type = Row.self, sinceEvent sequence: EventSequence
+    ) throws(LedgerError) -> [Row] {
+        let changes = try changes(of: Row.view, sinceEvent: sequence, limit: .max).changes
+        var found: [Row] = []
+        for change in changes where change.table == Row.table {
+            guard let value = change.value else { continue }
+            guard let row = Row(key: change.key.rawSpan, value: value.rawSpan) else {
+                throw LedgerError(.corrupt, path: path, "a row of \(Row.view) cannot be read; run `meshledger rebuild`")
+            }
+            found.append(row)
+        }
+        return found
+    }
+
+    /// What a stretch of time changed in a view's rows, deletions among it: a row as it was before, and as it was at the end. What came and went within
+    /// that time is not told.
+    ///
+    /// ```swift
+    /// for change in try ledger.changes(of: "messages", in: noon...evening) where change.new == nil { print("gone", change.key) }
+    /// ```
+    /// Both states are made as `asOf` makes them, so it may take as long as two rebuilds of that view.
+    ///
+    /// - Parameter times: when the events arrived, both ends included.
+    /// - Throws: what `asOf` throws.
+    public func changes(
+        of view: String, in times: ClosedRange<Timestamp>
+    ) throws(LedgerError) -> [RowDifference] {
+        let start = Timestamp(microseconds: times.lowerBound.microseconds - (times.lowerBound.microseconds > .min ? 1 : 0))
+        return try changes(of: view, from: .time(start), through: .time(times.upperBound))
+    }
+
+    /// What events between two moments changed in a view's rows: see `changes(of:in:)`.
+    public func changes(of view: String, from start: Moment, through end: Moment) throws(LedgerError) -> [RowDifference] {
+        let definition = try definition(view)
+        let (before, after) = (try asOf(start), try asOf(end))
+        defer {
+            before.past?.close()
+            after.past?.close()
+        }
+        let (old, new) = (try before.store(of: view), try after.store(of: view))
+        var found: [RowDifference] = []
+        do {
+            for table in definition.rowTables {
+                _ = try RowMerge(old, new, table: table).run { difference in
+                    found.append(difference)
+                    return true
+                }
+            }
+        } catch {
+            throw LedgerError(error, path: path)
+        }
+        return found
+    }
+}
