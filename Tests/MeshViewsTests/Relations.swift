@@ -70,7 +70,7 @@ import Testing
         let ledger = try await Self.thread()
         let first = FetchDescriptor<MessageRow>(predicate: #Predicate { $0.id == 2 })
         func json(_ depths: [ExpansionDepth]) throws -> String { try ledger.expand(first, depths).map(\.json).joined() }
-        let thread = #"{"channel":{"_0":0}}"#
+        let thread = #"{"channel":0}"#
         func key(_ sequence: Int, _ time: Int = 1_780_000_000) -> String {
             #""thread":\#(thread),"time":\#(time),"sequence":\#(sequence)"#
         }
@@ -79,11 +79,12 @@ import Testing
         #expect(try json([.fragments]) == fragment + "}")
         #expect(
             try json([.fragments, .ids])
-                == fragment + #","sender":{"number":536870914},"replies":[{\#(key(4))}],"answered":[{\#(key(1))}]}"#)
+                == fragment + #","sender":{"number":536870914},"replies":[{\#(key(4))}],"answered":[{\#(key(1))}],"#
+                + #""heardBy":[{"sequence":2}]}"#)
         #expect(
             try json([.fragments, .fragments, .ids]).contains(
                 #""answered":[{\#(key(1)),"from":268435457,"text":"who is there?","sender":{"number":268435457},"#
-                    + #""replies":[{\#(key(2))},{\#(key(3))}],"answered":[]}]"#))
+                    + #""replies":[{\#(key(2))},{\#(key(3))}],"answered":[],"heardBy":[{"sequence":1}]}]"#))
         let whole = try json([.rows, .rows, .rows, .rows])
         #expect(whole.contains(#""text":"good""#) && whole.contains(#""state":"sent""#))
         // Every text is JSON, and comes to an end although all rows lead back.

@@ -18,7 +18,7 @@ public final class LedgerSnapshot {
         }
     }
 
-    private let ledger: Ledger
+    let ledger: Ledger
     private let timeLimit: Duration
     private let end: ContinuousClock.Instant
     private var reads: [String: Read] = [:]

@@ -1,7 +1,7 @@
 import ProtobufWire
 
 /// Where a message belongs: a channel's thread or the thread of two nodes.
-public enum MessageThread: Sendable, Hashable, Codable {
+public enum MessageThread: Sendable, Hashable {
     /// A channel, by the number that this view gave it when it first saw it.
     case channel(UInt32)
     /// Two nodes, the lower number first.

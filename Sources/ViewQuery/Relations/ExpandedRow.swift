@@ -11,7 +11,7 @@ public enum ExpansionDepth: Sendable, Hashable, CaseIterable {
 /// A row with the rows that are related to it, for output.
 public struct ExpandedRow: Sendable, Equatable {
     /// What one relation leads to.
-    public struct Related: Sendable, Equatable {
+    public struct Related: Sendable, Equatable, Codable {
         public let name: String
         /// Whether it leads to one row at most.
         public let isToOne: Bool
@@ -37,6 +37,12 @@ public struct ExpandedRow: Sendable, Equatable {
             case .ids: column.isKey
             }
         }.map { ($0.name, $0.json(of: row)) }
+    }
+
+    /// A row that is in no view's table.
+    public init(view: String, values: [(name: String, value: Any)]) {
+        self.view = view
+        self.values = values.map { ($0.name, JSONText.text(of: $0.value)) }
     }
 
     /// One JSON object: the properties in the order of the row's columns, then the relations by name.

@@ -28,6 +28,21 @@ public struct RelationList<Parent: QueryRow>: Sendable {
     }
 }
 
+extension RelationList {
+    /// A relation that leads to what no view has in a table: each of the parents' rows at a depth.
+    init(_ name: String, _ related: @escaping @Sendable (Parent, ExpansionDepth, Ledger) throws -> [ExpandedRow]) {
+        self.name = name
+        expand = { parents, expansion in
+            guard let depth = expansion.deeper.depths.first else { return [] }
+            return try parents.map { parent in
+                let rows = try related(parent, depth, expansion.snapshot.ledger)
+                let cut = expansion.newest.map { Array(rows.reversed().prefix($0)) } ?? rows
+                return ExpandedRow.Related(name: name, isToOne: false, rows: cut)
+            }
+        }
+    }
+}
+
 /// How far rows are expanded.
 struct Expansion {
     let snapshot: LedgerSnapshot
@@ -71,7 +86,7 @@ extension Ledger {
         _ descriptor: FetchDescriptor<Row>, _ depths: [ExpansionDepth], newest: Int? = nil
     ) throws(LedgerError) -> [ExpandedRow] {
         try reading { (snapshot) throws(LedgerError) in
-            let rows = try snapshot.fetch(descriptor)
+            let rows = try snapshot.fetch(descriptor.whole)
             let expansion = Expansion(snapshot: snapshot, depths: depths[...], newest: newest.map { max(0, $0) })
             return try snapshot.asLedgerError { try expansion.expanded(rows) }
         }

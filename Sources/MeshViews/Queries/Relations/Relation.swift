@@ -99,7 +99,7 @@ extension Ledger {
         _ descriptor: FetchDescriptor<Row>, with relation: Relation<Row, Child>
     ) throws(LedgerError) -> [(row: Row, related: [Child])] {
         try reading { (snapshot) throws(LedgerError) in
-            let rows = try snapshot.fetch(descriptor)
+            let rows = try snapshot.fetch(descriptor.whole)
             return Array(zip(rows, try snapshot.related(rows, relation)).map { (row: $0, related: $1) })
         }
     }

@@ -20,7 +20,9 @@ extension PositionRow: RelatedRow {
     public static let reporter = Relation<PositionRow, NodeRow>(
         "reporter", isToOne: true, from: { $0.node }, to: \.number, time: \.lastHeard)
 
-    public static let relations: [RelationList<PositionRow>] = [RelationList(reporter)]
+    public static let relations: [RelationList<PositionRow>] = [
+        RelationList(reporter), .receptions { ($0.node, $0.packetID, $0.sequence) },
+    ]
     public static let fragment = ["latitude", "longitude"]
 }
 
@@ -29,7 +31,9 @@ extension TelemetryRow: RelatedRow {
     public static let reporter = Relation<TelemetryRow, NodeRow>(
         "reporter", isToOne: true, from: { $0.node }, to: \.number, time: \.lastHeard)
 
-    public static let relations: [RelationList<TelemetryRow>] = [RelationList(reporter)]
+    public static let relations: [RelationList<TelemetryRow>] = [
+        RelationList(reporter), .receptions { ($0.node, $0.packetID, $0.sequence) },
+    ]
     public static let fragment: [String] = []
 }
 
@@ -45,6 +49,7 @@ extension MessageRow: RelatedRow {
 
     public static let relations: [RelationList<MessageRow>] = [
         RelationList(sender), RelationList(replies), RelationList(answered),
+        .receptions { ($0.from, $0.id, $0.firstSequence) },
     ]
     public static let fragment = ["text", "from"]
 }
