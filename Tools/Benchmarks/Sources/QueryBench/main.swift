@@ -2,38 +2,8 @@ import Foundation
 import GRDB
 import MeshLedger
 
-/// `query-bench FOLDER ROWS ROUNDS`: asks MeshLedger and SQLite through GRDB the same of the same positions, in turns, each both first and second,
-/// and tells the medians as lines of JSON.
-struct Question {
-    let name: String
-    /// Rows that the figure is divided by; 1 for the whole.
-    let rows: Int
-    let turns: Int
-    let ours: (Int) throws -> Int
-    let theirs: (Int) throws -> Int
-}
-
-struct Mismatch: Error, CustomStringConvertible { let description: String }
-
-func secondsNow() -> Double {
-    var time = timespec()
-    clock_gettime(CLOCK_MONOTONIC, &time)
-    return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
-}
-
-func median(_ values: [Double]) -> Double { values.sorted()[values.count / 2] }
-
-/// The median time of a turn, in microseconds, and the sum of what the turns found.
-func measure(_ turns: Int, _ body: (Int) throws -> Int) rethrows -> (microseconds: Double, found: Int) {
-    var (times, found): ([Double], Int) = ([], 0)
-    for turn in 0..<turns {
-        let start = secondsNow()
-        found += try body(turn)
-        times.append((secondsNow() - start) * 1e6)
-    }
-    return (median(times), found)
-}
-
+/// `query-bench FOLDER ROWS ROUNDS`: asks MeshLedger and SQLite through GRDB the same of the same positions and of the same messages;
+/// `query-bench large FOLDER ROWS`: how long a file of an older version takes to open, and what reading it all holds.
 func run(_ folder: String, rows: Int, rounds: Int) async throws {
     let ledger = try await makeLedger(folder + "/ledger", count: rows, nodes: 2_000)
     let all = try ledger.positions(of: nil, RowQuery(newestFirst: false))
@@ -142,34 +112,24 @@ func run(_ folder: String, rows: Int, rounds: Int) async throws {
                 }
             }),
     ]
-    for question in questions {
-        var (ours, theirs): ([Double], [Double]) = ([], [])
-        for round in 0..<rounds {
-            var found = [0, 0]
-            for side in round.isMultiple(of: 2) ? [0, 1] : [1, 0] {
-                let done = try measure(question.turns, side == 0 ? question.ours : question.theirs)
-                found[side] = done.found
-                if side == 0 { ours.append(done.microseconds) } else { theirs.append(done.microseconds) }
-            }
-            guard found[0] == found[1] else {
-                throw Mismatch(description: "\(question.name): found \(found[0]) here, \(found[1]) in SQLite")
-            }
-        }
-        let divisor = Double(question.rows)
-        print(
-            "{\"work\":\"\(question.name)\",\"rows\":\(question.rows),\"ours_us\":\(median(ours) / divisor),"
-                + "\"sqlite_us\":\(median(theirs) / divisor),\"per\":\"\(question.rows == 1 ? "query" : "row")\"}")
-    }
+    try ask(questions, rounds)
     try await ledger.close()
 }
 
 let arguments = CommandLine.arguments
-guard arguments.count == 4, let rows = Int(arguments[2]), let rounds = Int(arguments[3]) else {
-    FileHandle.standardError.write(Data("query-bench FOLDER ROWS ROUNDS\n".utf8))
+guard arguments.count == 4, let rows = Int(arguments[arguments[1] == "large" ? 3 : 2]),
+    let rounds = arguments[1] == "large" ? 1 : Int(arguments[3])
+else {
+    FileHandle.standardError.write(Data("query-bench FOLDER ROWS ROUNDS, or query-bench large FOLDER ROWS\n".utf8))
     exit(2)
 }
 do {
-    try await run(arguments[1], rows: max(rows, 4_000), rounds: max(rounds, 1))
+    if arguments[1] == "large" {
+        try await runLarge(arguments[2], rows: max(rows, 20_000))
+    } else {
+        try await run(arguments[1], rows: max(rows, 4_000), rounds: max(rounds, 1))
+        try await search(arguments[1], messages: max(rows / 5, 4_000), rounds: max(rounds, 1))
+    }
 } catch {
     FileHandle.standardError.write(Data("query-bench: \(error)\n".utf8))
     exit(1)
