@@ -41,7 +41,7 @@ import ViewQuery
             // Now and then a program that knows no indexes, or others, writes.
             let knowsIndexes = round < 2 || Int.random(in: 0..<4, using: &random) > 0
             let store = try open(path, knowsIndexes ? Sample.indexedTables : [])
-            let projector = try Projector(SampleRows(), store: store)
+            let projector = try Projector(KeptRows<Sample>(), store: store)
             if Bool.random(using: &random) { await projector.recordChanges(keeping: 50) }
             if knowsIndexes {
                 try await projector.flush(.request)
@@ -56,7 +56,7 @@ import ViewQuery
                     )
                 }
                 for (row, isGone) in changes { rows[row.key] = isGone ? nil : row }
-                try await projector.fold(SampleRows.Batch(first: next, changes), isCatchingUp: Bool.random(using: &random))
+                try await projector.fold(KeptRows<Sample>.Batch(first: next, changes), isCatchingUp: Bool.random(using: &random))
                 next += UInt64(changes.count)
                 if Bool.random(using: &random) { continue }
                 try await projector.flush(.request)
@@ -73,10 +73,10 @@ import ViewQuery
         let folder = try TemporaryFolder()
         let store = try open(folder.path + "/samples")
         defer { store.close() }
-        let projector = try Projector(SampleRows(), store: store, policy: FlushPolicy(pendingBytesLimit: 1))
+        let projector = try Projector(KeptRows<Sample>(), store: store, policy: FlushPolicy(pendingBytesLimit: 1))
         var random = SeededGenerator(seed: 7)
         let changes = (UInt64(0)..<30).map { (Sample.random(1, $0, &random), false) }
-        try await projector.fold(SampleRows.Batch(first: 1, changes), isCatchingUp: true)
+        try await projector.fold(KeptRows<Sample>.Batch(first: 1, changes), isCatchingUp: true)
         let indexed = try #require(Sample.indexedTables.first)
         #expect(try !store.isIndexed(indexed, in: store.environment.beginRead()))
         var descriptor = FetchDescriptor<Sample>(sortBy: [SortDescriptor(\.time, order: .reverse)], fetchLimit: 3)
@@ -94,14 +94,16 @@ import ViewQuery
         let folder = try TemporaryFolder()
         let store = try open(folder.path + "/samples", sizeLimit: 700_000)
         defer { store.close() }
-        let projector = try Projector(SampleRows(), store: store)
+        let projector = try Projector(KeptRows<Sample>(), store: store)
         var random = SeededGenerator(seed: 8)
         try await projector.fold(
-            SampleRows.Batch(first: 1, (UInt64(0)..<20).map { (Sample.random(1, $0, &random), false) }), isCatchingUp: false)
+            KeptRows<Sample>.Batch(first: 1, (UInt64(0)..<20).map { (Sample.random(1, $0, &random), false) }), isCatchingUp: false
+        )
         try await projector.flush(.request)
         #expect(try isSound(store))
         try await projector.fold(
-            SampleRows.Batch(first: 21, (UInt64(0)..<2_000).map { (Sample.random(2, $0, &random), false) }), isCatchingUp: true)
+            KeptRows<Sample>.Batch(first: 21, (UInt64(0)..<2_000).map { (Sample.random(2, $0, &random), false) }),
+            isCatchingUp: true)
         await #expect(throws: StorageError.self) { try await projector.flush(.request) }
         #expect(try isSound(store))
         try store.environment.setSizeLimit(50_000_000)
@@ -127,47 +129,4 @@ import ViewQuery
         }
         #expect(error?.code == .malformedRow)
     }
-}
-
-/// Stores and removes samples as its batches say.
-private struct SampleRows: Projection {
-    struct Batch: FoldBatch {
-        var events: ClosedRange<EventSequence>
-        var lastChecksum: UInt64 { events.upperBound.rawValue &* 31 }
-        var carry = Carry()
-        var changes: [(row: Sample, isGone: Bool)]
-
-        init(first: UInt64, _ changes: [(row: Sample, isGone: Bool)]) {
-            events = EventSequence(first)...EventSequence(first + UInt64(changes.count) - 1)
-            self.changes = changes
-        }
-    }
-
-    let name = "samples"
-    let version: UInt32 = 1
-    let policy = ""
-    let rowTables = [Sample.table]
-    let stateTables: [String] = []
-    private var pending: [[UInt8]: Sample?] = [:]
-
-    var pendingBytes: Int { pending.count * 100 }
-
-    mutating func load(_ store: ViewStore) {}
-
-    mutating func fold(_ batch: Batch, after checkpoint: EventSequence, in context: inout FoldContext) {
-        for (row, isGone) in batch.changes { pending[row.key] = .some(isGone ? nil : row) }
-    }
-
-    func write(to transaction: inout WriteTransaction, store: ViewStore) throws(StorageError) {
-        let table = try store.table(Sample.table)
-        for (key, row) in pending {
-            if let row {
-                try transaction.put(table, key: key.rawSpan, value: row.value.rawSpan)
-            } else {
-                try transaction.delete(table, key: key.rawSpan)
-            }
-        }
-    }
-
-    mutating func committed() { pending.removeAll() }
 }

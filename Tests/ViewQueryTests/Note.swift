@@ -6,7 +6,7 @@ import TestKit
 import ViewQuery
 
 /// A row with a text that can be searched.
-struct Note: QueryRow, Equatable {
+struct Note: KeptRow, Equatable {
     var node: UInt32
     var sequence: UInt64
     var text = ""
@@ -29,6 +29,7 @@ struct Note: QueryRow, Equatable {
     }
 
     var key: [UInt8] { bigEndian(node) + bigEndian(sequence) }
+    var value: [UInt8] { Array(text.utf8) }
 
     private static let words = [
         "water", "Water", "pump", "PUMP", "help", "the", "the", "the", "café", "cafe\u{301}", "naïve", "straße", "ΣΊΣΥΦΟΣ", "水",
@@ -48,48 +49,4 @@ struct Note: QueryRow, Equatable {
             at: folder.path + "/notes", recipe: Recipe(view: "notes", version: 1, policy: "", keyring: ""), tables: [table],
             indexes: indexes, access: .readWrite)
     }
-}
-
-/// Stores and removes notes as its batches say.
-struct NoteRows: Projection {
-    struct Batch: FoldBatch {
-        var events: ClosedRange<EventSequence>
-        var lastChecksum: UInt64 { events.upperBound.rawValue &* 31 }
-        var carry = Carry()
-        var changes: [(row: Note, isGone: Bool)]
-
-        init(first: UInt64, _ changes: [(row: Note, isGone: Bool)]) {
-            events = EventSequence(first)...EventSequence(first + UInt64(changes.count) - 1)
-            self.changes = changes
-        }
-    }
-
-    let name = "notes"
-    let version: UInt32 = 1
-    let policy = ""
-    let rowTables = [Note.table]
-    let stateTables: [String] = []
-    var indexes: [IndexedTable] { Note.indexedTables }
-    private var pending: [[UInt8]: Note?] = [:]
-
-    var pendingBytes: Int { pending.count * 100 }
-
-    mutating func load(_ store: ViewStore) {}
-
-    mutating func fold(_ batch: Batch, after checkpoint: EventSequence, in context: inout FoldContext) {
-        for (row, isGone) in batch.changes { pending[row.key] = .some(isGone ? nil : row) }
-    }
-
-    func write(to transaction: inout WriteTransaction, store: ViewStore) throws(StorageError) {
-        let table = try store.table(Note.table)
-        for (key, row) in pending {
-            if let row {
-                try transaction.put(table, key: key.rawSpan, value: Array(row.text.utf8).rawSpan)
-            } else {
-                try transaction.delete(table, key: key.rawSpan)
-            }
-        }
-    }
-
-    mutating func committed() { pending.removeAll() }
 }

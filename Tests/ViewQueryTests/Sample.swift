@@ -5,7 +5,7 @@ import TestKit
 import ViewQuery
 
 /// A row with properties of every kind that can be indexed, and indexes of one to four of them in all orders.
-struct Sample: QueryRow, Equatable {
+struct Sample: KeptRow, Equatable {
     enum Kind: UInt8, Sendable, CaseIterable, Codable, IndexValue { case red = 1, green = 4, blue = 9 }
 
     var node: UInt32

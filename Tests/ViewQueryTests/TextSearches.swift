@@ -74,7 +74,7 @@ import ViewQuery
             // Now and then a program that knows no words writes.
             let knowsWords = round < 2 || Int.random(in: 0..<4, using: &random) > 0
             let store = try Note.store(folder, indexes: knowsWords ? Note.indexedTables : [])
-            let projector = try Projector(NoteRows(), store: store)
+            let projector = try Projector(KeptRows<Note>(), store: store)
             for _ in 0..<Int.random(in: 0..<5, using: &random) {
                 let changes = (0..<Int.random(in: 1..<60, using: &random)).map { _ in
                     let sequence = UInt64.random(in: 0..<200, using: &random)
@@ -82,7 +82,7 @@ import ViewQuery
                     return (row, Int.random(in: 0..<3, using: &random) == 0)
                 }
                 for (row, isGone) in changes { rows[row.key] = isGone ? nil : row }
-                try await projector.fold(NoteRows.Batch(first: next, changes), isCatchingUp: Bool.random(using: &random))
+                try await projector.fold(KeptRows<Note>.Batch(first: next, changes), isCatchingUp: Bool.random(using: &random))
                 next += UInt64(changes.count)
                 if Bool.random(using: &random) { continue }
                 try await projector.flush(.request)
@@ -103,17 +103,17 @@ import ViewQuery
         let folder = try TemporaryFolder()
         let store = try Note.store(folder)
         defer { store.close() }
-        let projector = try Projector(NoteRows(), store: store)
+        let projector = try Projector(KeptRows<Note>(), store: store)
         let rows = (0..<3_000 as Range<UInt64>).map {
             Note(node: 1, sequence: $0 * 1_000_003, $0 % 7 == 0 ? "the pump" : "the the")
         }
-        try await projector.fold(NoteRows.Batch(first: 1, rows.map { ($0, false) }), isCatchingUp: false)
+        try await projector.fold(KeptRows<Note>.Batch(first: 1, rows.map { ($0, false) }), isCatchingUp: false)
         try await projector.flush(.request)
         try await projector.fold(
-            NoteRows.Batch(first: 3_001, rows[500..<2_500].map { ($0, true) }), isCatchingUp: false)
+            KeptRows<Note>.Batch(first: 3_001, rows[500..<2_500].map { ($0, true) }), isCatchingUp: false)
         try await projector.flush(.request)
         try await projector.fold(
-            NoteRows.Batch(first: 5_001, rows[1_000..<1_010].reversed().map { ($0, false) }), isCatchingUp: false)
+            KeptRows<Note>.Batch(first: 5_001, rows[1_000..<1_010].reversed().map { ($0, false) }), isCatchingUp: false)
         try await projector.flush(.request)
         #expect(try store.fault(of: Note.indexedTables[0]) == nil)
         let left = Array(rows[..<500] + rows[1_000..<1_010] + rows[2_500...])
@@ -136,8 +136,8 @@ import ViewQuery
         let folder = try TemporaryFolder()
         let store = try Note.store(folder)
         defer { store.close() }
-        let projector = try Projector(NoteRows(), store: store)
-        try await projector.fold(NoteRows.Batch(first: 1, [(Note(node: 1, sequence: 1, text), false)]), isCatchingUp: false)
+        let projector = try Projector(KeptRows<Note>(), store: store)
+        try await projector.fold(KeptRows<Note>.Batch(first: 1, [(Note(node: 1, sequence: 1, text), false)]), isCatchingUp: false)
         try await projector.flush(.request)
         #expect(try TextSearch(TextQuery(question, in: \Note.text)).hits(in: store).isEmpty == !isFound)
     }

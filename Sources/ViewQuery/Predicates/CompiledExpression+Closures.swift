@@ -5,9 +5,7 @@ internal import Foundation
 extension PredicateExpressions.SequenceContainsWhere: CompiledExpression where LHS: CompiledExpression, RHS: CompiledExpression {
     func compiled<Row>(_ compilation: Compilation<Row>) throws(QueryError) -> (borrowing Row) throws(QueryError) -> Output {
         let sequence = try sequence.compiled(compilation)
-        var inner = compilation
-        let slot = inner.bind(variable)
-        let test = try test.compiled(inner)
+        let (slot, test) = try compilation.closure(of: variable, test)
         return { row throws(QueryError) in
             for element in try sequence(row) {
                 slot.value = element
@@ -21,9 +19,7 @@ extension PredicateExpressions.SequenceContainsWhere: CompiledExpression where L
 extension PredicateExpressions.SequenceAllSatisfy: CompiledExpression where LHS: CompiledExpression, RHS: CompiledExpression {
     func compiled<Row>(_ compilation: Compilation<Row>) throws(QueryError) -> (borrowing Row) throws(QueryError) -> Output {
         let sequence = try sequence.compiled(compilation)
-        var inner = compilation
-        let slot = inner.bind(variable)
-        let test = try test.compiled(inner)
+        let (slot, test) = try compilation.closure(of: variable, test)
         return { row throws(QueryError) in
             for element in try sequence(row) {
                 slot.value = element
@@ -37,9 +33,7 @@ extension PredicateExpressions.SequenceAllSatisfy: CompiledExpression where LHS:
 extension PredicateExpressions.Filter: CompiledExpression where LHS: CompiledExpression, RHS: CompiledExpression {
     func compiled<Row>(_ compilation: Compilation<Row>) throws(QueryError) -> (borrowing Row) throws(QueryError) -> Output {
         let sequence = try sequence.compiled(compilation)
-        var inner = compilation
-        let slot = inner.bind(variable)
-        let test = try filter.compiled(inner)
+        let (slot, test) = try compilation.closure(of: variable, filter)
         return { row throws(QueryError) in
             var elements: [LHS.Output.Element] = []
             for element in try sequence(row) {
@@ -54,9 +48,8 @@ extension PredicateExpressions.Filter: CompiledExpression where LHS: CompiledExp
 extension PredicateExpressions.OptionalFlatMap: CompiledExpression where LHS: CompiledExpression, RHS: CompiledExpression {
     func compiled<Row>(_ compilation: Compilation<Row>) throws(QueryError) -> (borrowing Row) throws(QueryError) -> Output {
         let wrapped = try wrapped.compiled(compilation)
-        var inner = compilation
-        let slot = inner.bind(variable)
-        let transform = CompiledBox(try transform.compiled(inner))
+        let (slot, body) = try compilation.closure(of: variable, transform)
+        let transform = CompiledBox(body)
         if let plain = transform as? CompiledBox<Row, Result> {
             return { row throws(QueryError) in
                 guard let value = try wrapped(row) else { return nil }
