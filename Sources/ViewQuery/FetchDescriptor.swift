@@ -12,6 +12,8 @@ public import Foundation
 public struct FetchDescriptor<Row: QueryRow>: Sendable {
     /// Nil for all rows. Parts that compare properties of the row's key with values that do not depend on the row become ranges of keys.
     public var predicate: Predicate<Row>?
+    /// What must be in texts of the rows besides, all of it.
+    public var textConditions: [TextCondition<Row>] = []
     /// Empty for the order of the rows' keys. Rows that are equal in it come in the order of their keys, in its reverse where the last descriptor is a
     /// reverse one.
     public var sortBy: [SortDescriptor<Row>]
@@ -21,6 +23,9 @@ public struct FetchDescriptor<Row: QueryRow>: Sendable {
     public var after: QueryCursor?
     /// How many rows a page may decode to ask them whether they fit; nil for any number.
     public var filterLimit: FilterLimit?
+    /// The properties that are wanted; empty for all. Only these, those of the key and those that the query itself needs are decoded: the others
+    /// are as in a row of which nothing was stored. Groups, related rows and what else is made of whole rows have whole ones.
+    public var propertiesToFetch: [any PartialKeyPath<Row> & Sendable] = []
     /// Whether a query that has to look at every row of the view is refused.
     public var requiresIndex = false
 
@@ -28,5 +33,12 @@ public struct FetchDescriptor<Row: QueryRow>: Sendable {
         self.predicate = predicate
         self.sortBy = sortBy
         self.fetchLimit = fetchLimit
+    }
+
+    /// The same, with all properties of the rows.
+    public var whole: FetchDescriptor {
+        var whole = self
+        whole.propertiesToFetch = []
+        return whole
     }
 }

@@ -55,6 +55,30 @@ struct QueryTests {
         #expect(nodes.map { $0["node"] as? String } == ["!00000022"])
     }
 
+    @Test func `G10: messages and nodes are found by parts of their texts, with or without case and accents`() throws {
+        let tool = try Tool(
+            holding: Self.lines + [
+                Line.text("The WATER pump is broken 👍", from: 0x11, time: 1_760_000_500),
+                Line.text("no wäter here", from: 0x22, time: 1_760_000_700),
+            ])
+        func texts(_ arguments: String...) throws -> [String] {
+            try tool.start(arguments + ["--format", "jsonl"]).wait().objects.compactMap {
+                ($0["text"] as? String).map { String($0.prefix(8)) }
+            }
+        }
+        #expect(try texts("messages", "--contains", "ater") == ["no wäter", "The WATE"])
+        #expect(try texts("messages", "--contains", "ater", "--oldest-first", "--limit", "1") == ["The WATE"])
+        #expect(try texts("messages", "--contains", "ater", "--exact").isEmpty)
+        #expect(try texts("messages", "--contains", "R p", "--exact") == ["The WATE"])
+        #expect(try texts("messages", "--contains", "👍", "--node", "!11") == ["The WATE"])
+        #expect(try texts("messages", "--contains", "👍", "--node", "!22").isEmpty)
+        #expect(try texts("messages", "--contains", "").count == 4)
+        #expect(try texts("search", "water", "--contains", "pump is") == ["The WATE"])
+        #expect(try tool.run("messages", "--exact").status == 64)
+        let nodes = try tool.run("nodes", "--contains", "éTA", "--format", "jsonl").objects
+        #expect(nodes.map { $0["node"] as? String } == ["!00000022"])
+    }
+
     @Test func `events are paged and filtered without losing one`() throws {
         let tool = try Tool(holding: Self.lines)
         func sequences(_ arguments: String...) throws -> [Int] {

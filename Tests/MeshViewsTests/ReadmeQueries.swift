@@ -20,6 +20,12 @@ struct ReadmeQueries {
         for hour in hours { print(hour.start, hour.count, hour.values[1] ?? 0) }
         for channel in channels { print(channel.key, channel.count) }
 
+        let texts = try ledger.select(\MessageRow.from, \MessageRow.text)  // nothing else is decoded
+        for (from, text) in texts { print(from, text) }
+        var cafes = FetchDescriptor<MessageRow>()
+        cafes.textConditions = [.contains("cafe", in: \.text), !.hasPrefix("test", in: \.text)]  // CAFÉ, too
+        print(try ledger.fetchCount(cafes))
+
         try await ledger.enumerate(FetchDescriptor<MessageRow>()) { message in print(message.text) }  // in short reads
         let threads = try ledger.fetch(FetchDescriptor<MessageRow>(), with: MessageRow.replies)
         let tree = try ledger.expand(FetchDescriptor<NodeRow>(), [.rows, .fragments, .ids], newest: 5)

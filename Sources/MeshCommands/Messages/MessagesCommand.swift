@@ -9,6 +9,7 @@ struct MessagesCommand: AsyncParsableCommand {
               meshledger messages --limit 20
               meshledger messages --channel LongFast --since '1d ago'
               meshledger messages --node '!7efeee00' --format jsonl
+              meshledger messages --contains '👍'
             """)
 
     @OptionGroup var ledger: LedgerOption
@@ -16,6 +17,7 @@ struct MessagesCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
     @OptionGroup var times: TimeOptions
     @OptionGroup var page: PageOptions
+    @OptionGroup var text: PatternOptions
     @Option(help: "Only messages of or to this node: !hex, a number, or its name.") var node: NodeArgument?
     @Option(help: "Only messages of this channel.") var channel: String?
 
@@ -23,7 +25,14 @@ struct MessagesCommand: AsyncParsableCommand {
         try await ledger.reading(past) { ledger in
             let writer = output.writer(try ledger.messageColumns())
             let number = try node?.number(in: ledger)
-            for row in try ledger.messages(of: number, page.query(times, channel: channel)) { writer.write(row) }
+            let query = page.query(times, channel: channel)
+            let rows =
+                if let pattern = text.pattern {
+                    try ledger.messages(with: pattern, of: number, query)
+                } else {
+                    try ledger.messages(of: number, query)
+                }
+            for row in rows { writer.write(row) }
             writer.finish(emptyNote: "no messages")
         }
     }

@@ -23,6 +23,7 @@ struct SearchCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
     @OptionGroup var times: TimeOptions
     @OptionGroup var page: PageOptions
+    @OptionGroup var text: PatternOptions
     @Argument(help: "What is looked for.") var words: [String]
     @Flag(help: "At least one of the words, not all of them.") var any = false
     @Option(name: .customLong("in"), help: "What is searched: the texts of messages, or the long names of nodes.")
@@ -36,18 +37,22 @@ struct SearchCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await ledger.reading(past) { ledger in
-            let (text, query) = (words.joined(separator: " "), page.query(times, channel: channel))
+            let (wanted, query) = (words.joined(separator: " "), page.query(times, channel: channel))
             switch place {
             case .messages:
                 let writer = output.writer(try ledger.messageColumns())
                 let number = try node?.number(in: ledger)
-                for hit in try ledger.searchMessages(text, any ? .anyWord : .allWords, of: number, query) {
+                for hit in try ledger.searchMessages(
+                    wanted, any ? .anyWord : .allWords, of: number, with: text.pattern, query)
+                {
                     writer.write(hit.row)
                 }
                 writer.finish(emptyNote: "no message has these words")
             case .nodes:
                 let writer = output.writer(try ledger.nodeColumns())
-                for hit in try ledger.searchNodes(text, any ? .anyWord : .allWords, query) { writer.write(hit.row) }
+                for hit in try ledger.searchNodes(wanted, any ? .anyWord : .allWords, with: text.pattern, query) {
+                    writer.write(hit.row)
+                }
                 writer.finish(emptyNote: "no node has these words in its name")
             }
         }

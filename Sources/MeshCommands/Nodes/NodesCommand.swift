@@ -16,6 +16,7 @@ struct NodesCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
     @OptionGroup var times: TimeOptions
     @OptionGroup var page: PageOptions
+    @OptionGroup var text: PatternOptions
     @Option(help: "Only this node: !hex, a number, or its name.") var node: NodeArgument?
     @Option(help: "Only nodes last heard on this channel.") var channel: String?
 
@@ -26,7 +27,9 @@ struct NodesCommand: AsyncParsableCommand {
             if let number, try ledger.node(number) == nil {
                 throw CommandError(.noInput, "the node \(NodeID.text(number)) was never heard")
             }
-            for row in try ledger.nodes(page.query(times, channel: channel), only: number) { writer.write(row) }
+            for row in try ledger.nodes(page.query(times, channel: channel), only: number, with: text.pattern) {
+                writer.write(row)
+            }
             writer.finish(emptyNote: "no nodes")
         }
     }

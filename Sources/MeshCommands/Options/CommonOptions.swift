@@ -2,6 +2,7 @@ import ArgumentParser
 import EventLog
 import MeshViews
 import Meshtastic
+import ViewQuery
 
 /// Which rows, and how they are printed.
 struct OutputOptions: ParsableArguments {
@@ -20,6 +21,25 @@ struct TimeOptions: ParsableArguments {
 
     @Option(help: ArgumentHelp("Before this time.", valueName: "time"))
     var until: TimeArgument?
+}
+
+/// What a text has in it.
+struct PatternOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Only where this is in the text, letter by letter; case and accents make no difference.", valueName: "text"))
+    var contains: String?
+
+    @Flag(help: "With --contains: case and accents make a difference.")
+    var exact = false
+
+    func validate() throws {
+        if exact && contains == nil { throw ValidationError("--exact is about --contains") }
+    }
+
+    var pattern: TextPattern? {
+        contains.map { TextPattern($0, at: .anywhere, exact ? [] : [.ignoresCase, .ignoresDiacritics]) }
+    }
 }
 
 /// A page of rows.

@@ -11,13 +11,13 @@ extension ChannelRow: QueryRow {
         RowColumn("name", \.channel.name) { $0.channel.name },
         RowColumn("keyFingerprint", \.channel.keyFingerprint) { $0.channel.keyFingerprint },
         RowColumn("isReadable", \.channel.isReadable) { $0.channel.isReadable },
-        RowColumn("hash", \.hash) { $0.hash },
-        RowColumn("packets", \.packets) { $0.packets },
-        RowColumn("receptions", \.receptions) { $0.receptions },
-        RowColumn("firstHeard", \.firstHeard) { $0.firstHeard }.shown(as: .time),
-        RowColumn("lastHeard", \.lastHeard) { $0.lastHeard }.shown(as: .time),
-        RowColumn("firstSequence", \.firstSequence) { $0.firstSequence },
-        RowColumn("lastSequence", \.lastSequence) { $0.lastSequence },
+        RowColumn("hash", \.hash) { $0.hash }.stored(3, 11),
+        RowColumn("packets", \.packets) { $0.packets }.stored(4),
+        RowColumn("receptions", \.receptions) { $0.receptions }.stored(5),
+        RowColumn("firstHeard", \.firstHeard) { $0.firstHeard }.stored(8).shown(as: .time),
+        RowColumn("lastHeard", \.lastHeard) { $0.lastHeard }.stored(6).shown(as: .time),
+        RowColumn("firstSequence", \.firstSequence) { $0.firstSequence }.stored(9),
+        RowColumn("lastSequence", \.lastSequence) { $0.lastSequence }.stored(10),
     ]
 
     public init?(key: RawSpan, value: RawSpan) {

@@ -21,28 +21,58 @@ extension Ledger {
 
     /// The messages whose text has the words, the best answers first, of the times, the channel and the page that a query asks for.
     ///
-    /// - Parameter node: only messages of or to it.
+    /// - Parameters:
+    ///   - node: only messages of or to it.
+    ///   - pattern: what their text has in it besides, letter by letter.
     public func searchMessages(
         _ words: String, _ demand: TextQuery<MessageRow>.Demand = .allWords, of node: UInt32? = nil,
-        _ query: RowQuery = RowQuery()
+        with pattern: TextPattern? = nil, _ query: RowQuery = RowQuery()
     ) throws(LedgerError) -> [TextHit<MessageRow>] {
         guard let seconds = query.seconds else { return [] }
         var search = TextQuery(words, in: \MessageRow.text, demand, fetchLimit: query.limit)
         search.fetchOffset = query.offset
         search.predicate = Self.predicate(seconds, node, query.channel)
+        search.textConditions = pattern.map { [TextCondition($0, in: \.text)] } ?? []
         return try self.search(search)
     }
 
     /// The nodes whose long name has the words, the best answers first, that were last heard at the times that a query asks for.
     public func searchNodes(
-        _ words: String, _ demand: TextQuery<NodeRow>.Demand = .allWords, _ query: RowQuery = RowQuery()
+        _ words: String, _ demand: TextQuery<NodeRow>.Demand = .allWords, with pattern: TextPattern? = nil,
+        _ query: RowQuery = RowQuery()
     ) throws(LedgerError) -> [TextHit<NodeRow>] {
         guard let seconds = query.seconds else { return [] }
         var search = TextQuery(words, in: \NodeRow.longName, demand, fetchLimit: query.limit)
         search.fetchOffset = query.offset
+        search.textConditions = pattern.map { [TextCondition($0, in: \.longName)] } ?? []
         let (first, last) = (seconds.lowerBound, seconds.upperBound)
         if first > 0 || last < .max { search.predicate = #Predicate { $0.lastHeard >= first && $0.lastHeard <= last } }
         return try self.search(search)
+    }
+
+    /// The messages whose text has a pattern, of the times, the channel and the page that a query asks for, in order of time. Every message of the
+    /// times is looked at.
+    ///
+    /// - Parameter node: only messages of or to it.
+    public func messages(
+        with pattern: TextPattern, of node: UInt32? = nil, _ query: RowQuery = RowQuery()
+    ) throws(LedgerError) -> [MessageRow] {
+        guard let seconds = query.seconds else { return [] }
+        let order: SortOrder = query.newestFirst ? .reverse : .forward
+        var found = FetchDescriptor<MessageRow>(
+            predicate: Self.predicate(seconds, node, query.channel),
+            sortBy: [SortDescriptor(\.time, order: order), SortDescriptor(\.sequence, order: order)], fetchLimit: query.limit)
+        found.fetchOffset = query.offset
+        found.textConditions = [TextCondition(pattern, in: \.text)]
+        return try fetch(found)
+    }
+
+    /// The nodes whose long or short name has a pattern, in the order of `nodes(_:)`.
+    public func nodes(with pattern: TextPattern, _ query: RowQuery = RowQuery()) throws(LedgerError) -> [NodeRow] {
+        var all = query
+        (all.limit, all.offset) = (.max, 0)
+        let found = try nodes(all).filter { pattern.matches($0.longName) || pattern.matches($0.shortName) }
+        return Array(found.dropFirst(max(0, query.offset)).prefix(max(0, query.limit)))
     }
 
     private static func predicate(

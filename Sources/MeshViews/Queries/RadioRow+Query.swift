@@ -13,9 +13,9 @@ extension RadioRow: QueryRow, SeriesRow {
         RowColumn(key: "slot", \.slot) { $0.slot },
         RowColumn(key: "time", \.time) { $0.time }.shown(as: .time),
         RowColumn(key: "sequence", \.sequence) { $0.sequence },
-        RowColumn("timeSource", \.timeSource) { $0.timeSource },
-        RowColumn("node", \.node) { $0.node }.shown(as: .node),
-        RowColumn("content", \.content) { $0.content },
+        RowColumn("timeSource", \.timeSource) { $0.timeSource }.stored(1),
+        RowColumn("node", \.node) { $0.node }.stored(2).shown(as: .node),
+        RowColumn("content", \.content) { $0.content }.stored(3),
     ]
 
     public init?(key: RawSpan, value: RawSpan) {

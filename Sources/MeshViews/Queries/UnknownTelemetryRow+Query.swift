@@ -11,11 +11,11 @@ extension UnknownTelemetryRow: QueryRow, SeriesRow {
         RowColumn(key: "kind", \.kind) { $0.kind },
         RowColumn(key: "time", \.time) { $0.time }.shown(as: .time),
         RowColumn(key: "sequence", \.sequence) { $0.sequence },
-        RowColumn("timeSource", \.timeSource) { $0.timeSource },
-        RowColumn("packetID", \.packetID) { $0.packetID },
-        RowColumn("sentTime", \.sentTime) { $0.sentTime }.shown(as: .time),
-        RowColumn("gateway", \.gateway) { $0.gateway }.shown(as: .node),
-        RowColumn("metrics", \.metrics) { $0.metrics },
+        RowColumn("timeSource", \.timeSource) { $0.timeSource }.stored(1),
+        RowColumn("packetID", \.packetID) { $0.packetID }.stored(2),
+        RowColumn("sentTime", \.sentTime) { $0.sentTime }.stored(3).shown(as: .time),
+        RowColumn("gateway", \.gateway) { $0.gateway }.stored(4).shown(as: .node),
+        RowColumn("metrics", \.metrics) { $0.metrics }.stored(5),
     ]
 
     public init?(key: RawSpan, value: RawSpan) {

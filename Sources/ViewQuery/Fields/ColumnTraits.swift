@@ -24,6 +24,8 @@ struct ColumnTraits<Row>: Sendable {
     var isComputed = false
     /// How the property is stored, where the row is stored by its columns.
     var field: RowField<Row>?
+    /// The stored fields that the property is made of; nil where it is not known, none for a property of the key.
+    var fields: [UInt32]?
     /// Puts the numbers of the key back, where the row is stored by its columns.
     var setKey: (@Sendable (ArraySlice<UInt64>, inout Row) -> Bool)?
 }
@@ -59,6 +61,17 @@ extension RowColumn {
         column.traits.kind = kind
         return column
     }
+
+    /// The same column, which is made of stored fields of these numbers, besides the key: where only chosen properties are wanted, no others are
+    /// decoded for it.
+    public func stored(_ numbers: UInt32...) -> RowColumn {
+        var column = self
+        column.traits.fields = numbers
+        return column
+    }
+
+    /// The stored fields that the property is made of; nil where that is not known.
+    var fields: [UInt32]? { isKey ? [] : traits.fields ?? traits.field.map { [$0.number] } }
 
     /// The same column, made of others: it may come and go without a new version of the rows.
     public func computed() -> RowColumn {

@@ -73,7 +73,8 @@ extension QueryRun {
 extension QueryRow {
     /// Reads a property: as fast as the column's own closure where the key path is a column's.
     public static func getter<Value>(_ keyPath: any KeyPath<Self, Value> & Sendable) -> @Sendable (borrowing Self) -> Value {
-        let column = columns.first { $0.keyPath as AnyKeyPath == keyPath }
+        let layouts = RowLayouts<Self>.shared
+        let column = layouts.numbers.number(of: keyPath).map { layouts.columns[$0] }
         if let getter = column?.getter as? Getter<Self, Value> { return getter.get }
         return { row in (copy row)[keyPath: keyPath] }
     }

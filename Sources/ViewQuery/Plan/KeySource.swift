@@ -40,36 +40,55 @@ struct KeySource<Row: QueryRow> {
         return place.numbers.allSatisfy { cover.boxes[0].numbers[$0].point != nil }
     }
 
-    /// Whether the order of the keys, or its reverse, is that of the descriptors, and where they are equal that of the rows' keys; nil where it
-    /// is not.
-    ///
-    /// Rows that are equal in the order come in that of their keys, in its reverse where the last descriptor is a reverse one.
-    static func direction(_ descriptors: [SortDescriptor<Row>], _ layout: KeyLayout<Row>, _ cover: KeyCover?) -> SortOrder? {
-        [SortOrder.forward, .reverse].first { isOrdered(descriptors, layout, cover, $0) }
+    /// Whether the order of the keys, or its reverse, is the wanted one; nil where it is not.
+    static func direction(_ wanted: WantedOrder<Row>, _ layout: KeyLayout<Row>, _ cover: KeyCover?) -> SortOrder? {
+        [SortOrder.forward, .reverse].first { isOrdered(wanted, layout, cover, $0) }
     }
 
     private static func isOrdered(
-        _ descriptors: [SortDescriptor<Row>], _ layout: KeyLayout<Row>, _ cover: KeyCover?, _ direction: SortOrder
+        _ wanted: WantedOrder<Row>, _ layout: KeyLayout<Row>, _ cover: KeyCover?, _ direction: SortOrder
     ) -> Bool {
-        var wanted: [(keyPath: AnyKeyPath, isDescending: Bool)] = []
-        for descriptor in descriptors {
-            guard let keyPath = descriptor.keyPath else { return false }
-            if !wanted.contains(where: { $0.keyPath == keyPath }) { wanted.append((keyPath, descriptor.order == .reverse)) }
-        }
-        let (sorted, isLastDescending) = (wanted.count, descriptors.last?.order == .reverse)
-        for column in Row.columns where column.isKey && !wanted.contains(where: { $0.keyPath == column.keyPath as AnyKeyPath }) {
-            wanted.append((column.keyPath, isLastDescending))
-        }
-        var places = layout.places.filter { !isFixed($0, cover) }[...]
-        for (rank, next) in wanted.enumerated() {
-            guard let place = places.first, place.column.keyPath as AnyKeyPath == next.keyPath else {
-                guard let place = layout.place(of: next.keyPath), isFixed(place, cover) else { return false }
+        guard wanted.isByColumns else { return false }
+        var spot = 0
+        func skipFixed() { while spot < layout.places.count, isFixed(layout.places[spot], cover) { spot += 1 } }
+        for (rank, next) in wanted.parts.enumerated() {
+            skipFixed()
+            guard spot < layout.places.count, layout.places[spot].number == next.column else {
+                guard let place = layout.place(ofColumn: next.column), isFixed(place, cover) else { return false }
                 continue
             }
+            let place = layout.places[spot]
             guard (place.isDescending == next.isDescending) == (direction == .forward) else { return false }
-            guard rank >= sorted || place.code.isOrdered else { return false }
-            places.removeFirst()
+            guard rank >= wanted.sortedCount || place.code.isOrdered else { return false }
+            spot += 1
         }
         return true
+    }
+}
+
+/// The order that sort descriptors want, by the numbers of columns.
+///
+/// Rows that are equal in it come in the order of their keys, in its reverse where the last descriptor is a reverse one.
+struct WantedOrder<Row: QueryRow> {
+    /// Those of the descriptors, each column once, then those of the key.
+    private(set) var parts: [(column: Int, isDescending: Bool)] = []
+    private(set) var sortedCount = 0
+    /// Whether each descriptor is about a column.
+    private(set) var isByColumns = true
+
+    init(_ descriptors: [SortDescriptor<Row>]) {
+        let layouts = RowLayouts<Row>.shared
+        for descriptor in descriptors {
+            guard let column = descriptor.keyPath.flatMap({ layouts.numbers.number(of: $0) }) else {
+                isByColumns = false
+                return
+            }
+            if !parts.contains(where: { $0.column == column }) { parts.append((column, descriptor.order == .reverse)) }
+        }
+        sortedCount = parts.count
+        let isLastDescending = descriptors.last?.order == .reverse
+        for column in layouts.keyColumns where !parts.contains(where: { $0.column == column }) {
+            parts.append((column, isLastDescending))
+        }
     }
 }

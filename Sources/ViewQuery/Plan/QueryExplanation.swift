@@ -21,6 +21,8 @@ public struct QueryExplanation: Sendable, CustomStringConvertible {
     public let isFiltered: Bool
     /// Whether rows are gathered and sorted, instead of being read in order.
     public let isSorted: Bool
+    /// Whether of each row only chosen properties, and those that the query itself needs, are decoded.
+    public let decodesChosen: Bool
 
     public var description: String {
         let place = indexes.isEmpty ? "key" : "index " + indexes.map { "(\($0))" }.joined(separator: ", ")
@@ -31,13 +33,15 @@ public struct QueryExplanation: Sendable, CustomStringConvertible {
             case .ranges, .union: "rows of \(view) by \(place): \(limits)"
             case .skippingScan: "rows of \(view) by seeks over the \(place)s: \(limits)"
             }
-        return "\(reading); filter: \(isFiltered ? "each row" : "none"); sort: \(isSorted ? "after reading" : "none")"
+        let steps = "filter: \(isFiltered ? "each row" : "none"); sort: \(isSorted ? "after reading" : "none")"
+        return "\(reading); \(steps)" + (decodesChosen ? "; decodes: chosen properties" : "")
     }
 
     init<Row>(_ plan: QueryPlan<Row>) {
         view = Row.view
         isFiltered = plan.filter != nil
         isSorted = plan.order != nil
+        decodesChosen = plan.fields != nil
         indexes = plan.sources.compactMap(\.layout.index).map { $0.replacing(",", with: ", ") }
         var bounded: [String] = []
         for source in plan.sources {

@@ -5,7 +5,9 @@ struct QueryPlan<Row: QueryRow> {
     /// Where rows are looked for: by their keys, by one index, or by several, in which case a row may be found more than once.
     let sources: [KeySource<Row>]
     /// What is asked of each row; nil where the keys say it all.
-    let filter: ((borrowing Row) throws(QueryError) -> Bool)?
+    let filter: RowFilter<Row>?
+    /// What is decoded of each row; nil for all.
+    let fields: ChosenFields?
     /// What the rows are sorted by after they were read; nil where they come in the order that is wanted.
     let order: [SortDescriptor<Row>]?
     /// Whether keys are gone through from the last to the first.
@@ -18,18 +20,18 @@ struct QueryPlan<Row: QueryRow> {
     /// All rows of one source, in its order.
     init(_ source: KeySource<Row>) {
         sources = [source]
-        (filter, order, isReversed, isGathered, allowsScan) = (nil, nil, false, false, true)
+        (filter, fields, order, isReversed, isGathered, allowsScan) = (nil, nil, nil, false, false, true)
     }
 
     /// - Parameter countsOnly: whether the order does not matter.
     init(_ descriptor: FetchDescriptor<Row>, countsOnly: Bool = false) throws(QueryError) {
         let choice = PlanChoice(descriptor, sortBy: countsOnly ? [] : descriptor.sortBy)
-        var filter: ((borrowing Row) throws(QueryError) -> Bool)?
-        if let predicate = descriptor.predicate, !choice.isExact { filter = try Self.filter(predicate) }
+        let filter = try RowFilter(choice.isExact ? nil : descriptor.predicate, descriptor.textConditions)
         let readsFew = choice.direction != nil && descriptor.fetchLimit != nil && filter == nil
         if descriptor.requiresIndex, choice.isScan, !readsFew { throw Self.needsScan(descriptor.predicate == nil) }
         sources = choice.sources
         self.filter = filter
+        fields = Self.fields(descriptor, filter)
         allowsScan = !descriptor.requiresIndex
         let sortBy = countsOnly ? [] : descriptor.sortBy
         if let direction = choice.direction {
@@ -43,16 +45,24 @@ struct QueryPlan<Row: QueryRow> {
         isReversed = (keyDirection ?? sortBy.last?.order ?? .forward) == .reverse
     }
 
-    static func filter(_ predicate: Predicate<Row>) throws(QueryError) -> (borrowing Row) throws(QueryError) -> Bool {
-        guard let expression = predicate.expression as? any CompiledExpression<Bool> else {
-            throw QueryError(
-                .unsupported, "the predicate uses what this version cannot evaluate: \(Self.name(of: predicate.expression))")
+    /// What the chosen properties, the filter and the order need; nil where that is all, or not known.
+    private static func fields(_ descriptor: FetchDescriptor<Row>, _ filter: RowFilter<Row>?) -> ChosenFields? {
+        guard !descriptor.propertiesToFetch.isEmpty else { return nil }
+        let layouts = RowLayouts<Row>.shared
+        var wanted: Set<Int> = []
+        if let filter {
+            guard let used = filter.columns else { return nil }
+            wanted = used
         }
-        return try expression.compiled(Compilation<Row>(predicate.variable.key))
-    }
-
-    private static func name(of expression: Any) -> String {
-        String(describing: type(of: expression)).replacing("PredicateExpressions.", with: "")
+        for property in descriptor.propertiesToFetch {
+            guard let number = layouts.numbers.number(of: property) else { return nil }
+            wanted.insert(number)
+        }
+        for descriptor in descriptor.sortBy {
+            guard let number = descriptor.keyPath.flatMap({ layouts.numbers.number(of: $0) }) else { return nil }
+            wanted.insert(number)
+        }
+        return ChosenFields(wanted.map { layouts.columns[$0] })
     }
 
     private static func needsScan(_ isForAll: Bool) -> QueryError {
@@ -77,11 +87,13 @@ struct PlanChoice<Row: QueryRow> {
         let direction: SortOrder?
         let isExact: Bool
 
-        init(_ layout: KeyLayout<Row>, _ predicate: Predicate<Row>?, _ sortBy: [SortDescriptor<Row>]) {
+        init(
+            _ layout: KeyLayout<Row>, _ predicate: Predicate<Row>?, _ lowered: (any LoweredExpression)?, _ order: WantedOrder<Row>
+        ) {
             self.layout = layout
-            cover = (predicate?.expression as? any LoweredExpression)?.cover(layout)
+            cover = lowered?.cover(layout)
             strength = KeySource.strength(cover, layout)
-            direction = KeySource.direction(sortBy, layout, cover)
+            direction = KeySource.direction(order, layout, cover)
             isExact = predicate == nil || cover?.isExact == true
         }
 
@@ -109,15 +121,17 @@ struct PlanChoice<Row: QueryRow> {
 
     init(_ descriptor: FetchDescriptor<Row>, sortBy: [SortDescriptor<Row>]) {
         let layouts = RowLayouts<Row>.shared
-        let primary = Candidate(layouts.primary, descriptor.predicate, sortBy)
+        let (predicate, order) = (descriptor.predicate, WantedOrder(sortBy))
+        let lowered = predicate?.expression as? any LoweredExpression
+        let primary = Candidate(layouts.primary, predicate, lowered, order)
         var best = primary
         for layout in layouts.indexes {
-            let candidate = Candidate(layout, descriptor.predicate, sortBy)
+            let candidate = Candidate(layout, predicate, lowered, order)
             if candidate.isBetter(than: best) { best = candidate }
         }
         keyDirection = primary.direction
         if best.strength == 0, best.direction == nil || best.cover == nil && descriptor.fetchLimit == nil,
-            let expression = descriptor.predicate?.expression, let union = Self.union(expression, layouts)
+            let expression = predicate?.expression, let union = Self.union(expression, layouts)
         {
             (sources, isExact, direction) = (union, false, nil)
             return

@@ -6,23 +6,35 @@ struct Compilation<Row: QueryRow> {
     let variable: PredicateExpressions.VariableID
     /// The variables of the predicate's own closures, by what holds their value: a `Slot`.
     private(set) var slots: [PredicateExpressions.VariableID: AnyObject] = [:]
-    /// By key path: finding one takes long, and each is needed once.
-    let columns: [AnyKeyPath: any Sendable]
+    private let layouts = RowLayouts<Row>.shared
+    let uses = ColumnUses()
 
-    init(_ variable: PredicateExpressions.VariableID) {
-        self.variable = variable
-        columns = Dictionary(Row.columns.map { ($0.keyPath as AnyKeyPath, $0.getter) }, uniquingKeysWith: { first, _ in first })
+    init(_ variable: PredicateExpressions.VariableID) { self.variable = variable }
+
+    /// What reads the property, where it is a column's.
+    func getter(of keyPath: AnyKeyPath) -> (any Sendable)? {
+        guard let number = layouts.numbers.number(of: keyPath) else { return nil }
+        uses.columns?.insert(number)
+        return layouts.columns[number].getter
     }
 
     /// Whether the expression is the row itself.
     func isRow(_ expression: Any) -> Bool { (expression as? any VariableExpression).map { $0.key == variable } ?? false }
 
-    /// Where a closure of the predicate finds the value of its variable.
-    mutating func bind<Value>(_ variable: PredicateExpressions.Variable<Value>) -> Slot<Value> {
+    /// A closure of the predicate: where it finds the value of its variable, and what it gives.
+    func closure<Value, Body: CompiledExpression>(
+        of variable: PredicateExpressions.Variable<Value>, _ body: Body
+    ) throws(QueryError) -> (slot: Slot<Value>, evaluate: (borrowing Row) throws(QueryError) -> Body.Output) {
+        var inner = self
         let slot = Slot<Value>()
-        slots[variable.key] = slot
-        return slot
+        inner.slots[variable.key] = slot
+        return (slot, try body.compiled(inner))
     }
+}
+
+/// Notes the columns that a predicate reads while it is compiled; nil once it reads the row as a whole.
+final class ColumnUses {
+    var columns: Set<Int>? = []
 }
 
 /// Holds the value of a variable while a closure of the predicate is evaluated. It belongs to one compiled predicate, which is evaluated for one row

@@ -15,6 +15,7 @@ extension PredicateExpressions.Variable: CompiledExpression {
         guard key == compilation.variable, let getter = whole as? Getter<Row, Output> else {
             throw QueryError(.unsupported, "the predicate has a variable that is no \(Row.self)")
         }
+        compilation.uses.columns = nil
         return { row throws(QueryError) in getter.get(row) }
     }
 }
@@ -34,7 +35,7 @@ extension PredicateExpressions.NilLiteral: CompiledExpression {
 
 extension PredicateExpressions.KeyPath: CompiledExpression where Root: CompiledExpression {
     func compiled<Row>(_ compilation: Compilation<Row>) throws(QueryError) -> (borrowing Row) throws(QueryError) -> Output {
-        if compilation.isRow(root), let getter = compilation.columns[keyPath] as? Getter<Row, Output> {
+        if compilation.isRow(root), let getter = compilation.getter(of: keyPath) as? Getter<Row, Output> {
             let get = getter.get
             return { row throws(QueryError) in get(row) }
         }

@@ -148,7 +148,7 @@ extension KeyLayout {
 
     /// All keys in which the place's numbers are in the sets.
     fileprivate func cover(_ place: Place, _ sets: [IntervalSet], isExact: Bool = true) -> KeyCover {
-        var box = KeyBox(numbers: widths.indices.map { IntervalSet([0...largest($0)]) })
+        var box = all
         for (number, set) in zip(place.numbers, sets) {
             box.numbers[number] = place.isDescending ? set.mirrored(largest(number)) : set
         }

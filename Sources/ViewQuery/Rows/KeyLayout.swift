@@ -21,6 +21,8 @@ func joined<Row>(_ appenders: [EntryAppender<Row>]) -> EntryAppender<Row> {
 struct KeyLayout<Row: QueryRow>: Sendable {
     struct Place: Sendable {
         let column: RowColumn<Row>
+        /// Its place among the row's columns.
+        let number: Int
         let code: ColumnCode<Row>
         /// The key's numbers that the column makes up.
         let numbers: Range<Int>
@@ -36,6 +38,9 @@ struct KeyLayout<Row: QueryRow>: Sendable {
 
     /// What an entry shares with the row's key. Apart from the places, since to take one of those out of its array costs more than to copy a key.
     let runs: [IndexedTable.KeyRun]
+    private let columnNumbers: ColumnNumbers
+    /// All keys.
+    let all: KeyBox
 
     /// The index's name: the properties that it is about. Nil for the row's key.
     let index: String?
@@ -48,21 +53,23 @@ struct KeyLayout<Row: QueryRow>: Sendable {
     let indexedCount: Int
 
     /// That of the row's key.
-    init() {
+    init(_ columns: [RowColumn<Row>], _ columnNumbers: ColumnNumbers) {
         var (places, numberCount, length): ([Place], Int, Int) = ([], 0, 0)
-        for column in Row.columns where column.isKey {
+        for (number, column) in columns.enumerated() where column.isKey {
             guard let code = column.code else { continue }
             let size = code.widths.reduce(0, +)
             places.append(
                 Place(
-                    column: column, code: code, numbers: numberCount..<numberCount + code.widths.count,
+                    column: column, number: number, code: code, numbers: numberCount..<numberCount + code.widths.count,
                     bytes: length..<length + size, isDescending: false, keyStart: length))
             numberCount += code.widths.count
             length += size
         }
         index = nil
         self.places = places
+        self.columnNumbers = columnNumbers
         widths = places.flatMap(\.code.widths)
+        all = Self.all(widths)
         byteCount = length
         primaryLength = length
         indexedCount = 0
@@ -71,37 +78,45 @@ struct KeyLayout<Row: QueryRow>: Sendable {
 
     /// That of an index: its properties, then those of the row's key that are not among them, in the direction of the last.
     init(index: RowIndex<Row>, _ primary: KeyLayout) {
-        var parts: [(column: RowColumn<Row>, isDescending: Bool)] = []
+        let columns = Row.columns
+        columnNumbers = primary.columnNumbers
+        var parts: [(column: RowColumn<Row>, number: Int, isDescending: Bool)] = []
         for part in index.parts {
-            guard let column = Row.columns.first(where: { $0.keyPath as AnyKeyPath == part.keyPath as AnyKeyPath }) else {
+            guard let number = columnNumbers.number(of: part.keyPath) else {
                 preconditionFailure("an index of \(Row.self) names a property that is none of its columns: \(part.keyPath)")
             }
+            let column = columns[number]
             precondition(column.code != nil, "an index of \(Row.self) names \(column.name), whose type is no IndexValue")
-            parts.append((column, part.isDescending))
+            parts.append((column, number, part.isDescending))
         }
         self.index = parts.map { $0.column.name + ($0.isDescending ? "-" : "") }.joined(separator: ",")
         let isLastDescending = parts.last?.isDescending ?? false
         for place in primary.places where !parts.contains(where: { $0.column.name == place.column.name }) {
-            parts.append((place.column, isLastDescending))
+            parts.append((place.column, place.number, isLastDescending))
         }
         var (places, numberCount, length): ([Place], Int, Int) = ([], 0, 0)
-        for (column, isDescending) in parts {
+        for (column, number, isDescending) in parts {
             guard let code = column.code else { continue }
             let size = code.widths.reduce(0, +)
             let keyStart = primary.places.first { $0.column.name == column.name }?.bytes.lowerBound
             places.append(
                 Place(
-                    column: column, code: code, numbers: numberCount..<numberCount + code.widths.count,
+                    column: column, number: number, code: code, numbers: numberCount..<numberCount + code.widths.count,
                     bytes: length..<length + size, isDescending: isDescending, keyStart: keyStart))
             numberCount += code.widths.count
             length += size
         }
         self.places = places
         widths = places.flatMap(\.code.widths)
+        all = Self.all(widths)
         byteCount = length
         primaryLength = primary.byteCount
         indexedCount = index.parts.count
         runs = Self.runs(places)
+    }
+
+    private static func all(_ widths: [Int]) -> KeyBox {
+        KeyBox(numbers: widths.map { IntervalSet([0...ColumnCode<Row>.largest($0)]) })
     }
 
     private static func runs(_ places: [Place]) -> [IndexedTable.KeyRun] {
@@ -121,7 +136,9 @@ struct KeyLayout<Row: QueryRow>: Sendable {
         }.joined(separator: ",")
     }
 
-    func place(of keyPath: AnyKeyPath) -> Place? { places.first { $0.column.keyPath as AnyKeyPath == keyPath } }
+    func place(of keyPath: AnyKeyPath) -> Place? { columnNumbers.number(of: keyPath).flatMap { place(ofColumn: $0) } }
+
+    func place(ofColumn number: Int) -> Place? { places.first { $0.number == number } }
 
     func largest(_ number: Int) -> UInt64 { ColumnCode<Row>.largest(widths[number]) }
 
@@ -200,9 +217,10 @@ struct KeyLayout<Row: QueryRow>: Sendable {
 
     /// Writes the row's key that an entry has.
     func readKey(of entry: RawSpan, into key: inout [UInt8]) {
+        var bytes = key.mutableSpan
         for run in runs {
             let mask: UInt8 = run.isInverted ? 0xff : 0
-            for offset in 0..<run.count { key[run.key + offset] = entry.byte(at: run.entry + offset) ^ mask }
+            for offset in 0..<run.count { bytes[run.key + offset] = entry.byte(at: run.entry + offset) ^ mask }
         }
     }
 }

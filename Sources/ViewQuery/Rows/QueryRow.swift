@@ -26,6 +26,10 @@ public protocol QueryRow: Sendable {
     ///
     /// - Returns: false where the bytes are no row.
     static func read(_ key: RawSpan, _ value: RawSpan, _ visit: (borrowing Self) -> Void) -> Bool
+
+    /// Decodes a row behind the last of an array. There is a default, which is asked of the row's type so that it is compiled for just that type.
+    /// - Returns: false where the bytes are no row.
+    static func append(key: RawSpan, value: RawSpan, to rows: inout [Self]) -> Bool
 }
 
 extension QueryRow {
@@ -40,12 +44,23 @@ extension QueryRow {
     public static var texts: [RowText<Self>] { [] }
     public static var uniques: [UniqueRule<Self>] { [] }
 
+    @inlinable
+    public static func append(key: RawSpan, value: RawSpan, to rows: inout [Self]) -> Bool {
+        guard let row = Self(key: key, value: value) else { return false }
+        rows.append(row)
+        return true
+    }
+
     /// The declared indexes as a view's store keeps them: one table of rows, or none without indexes.
     public static var indexedTables: [IndexedTable] { RowLayouts<Self>.shared.indexed.map { [$0] } ?? [] }
 }
 
 /// The key of a row and those of its indexes.
-struct RowLayouts<Row: QueryRow>: Sendable {
+final class RowLayouts<Row: QueryRow>: Sendable {
+    let columns: [RowColumn<Row>]
+    let numbers: ColumnNumbers
+    /// The columns that make up the key, in its order.
+    let keyColumns: [Int]
     let primary: KeyLayout<Row>
     let indexes: [KeyLayout<Row>]
     /// Those of the unique rules, in their order; they are among the indexes.
@@ -53,7 +68,12 @@ struct RowLayouts<Row: QueryRow>: Sendable {
     let indexed: IndexedTable?
 
     private init() {
-        let primary = KeyLayout<Row>()
+        let columns = Row.columns
+        let numbers = ColumnNumbers(columns.map(\.keyPath))
+        self.columns = columns
+        self.numbers = numbers
+        keyColumns = columns.indices.filter { columns[$0].isKey }
+        let primary = KeyLayout(columns, numbers)
         let declared = Row.indexes.map { KeyLayout(index: $0, primary) }
         let uniques = Row.uniques.map { KeyLayout(index: $0.index, primary) }
         var indexes = declared
@@ -90,4 +110,4 @@ struct RowLayouts<Row: QueryRow>: Sendable {
     }
 }
 
-private let madeLayouts = Mutex<[ObjectIdentifier: any Sendable]>([:])
+private let madeLayouts = Mutex<[ObjectIdentifier: any AnyObject & Sendable]>([:])

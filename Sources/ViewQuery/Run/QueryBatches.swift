@@ -99,7 +99,7 @@ public struct QueryBatches<Row: QueryRow> {
             let transaction = try current.environment.beginRead()
             for identifier in rest.suffix(size).reversed() {
                 guard let row = try run.row(identifier, in: current, transaction) else { continue }
-                if try run.plan.filter?(row) ?? true { rows.append(row) }
+                if try run.plan.filter?.holds(row) ?? true { rows.append(row) }
             }
             rest.removeLast(min(size, rest.count))
         }

@@ -75,7 +75,7 @@ extension QueryRun {
                 guard reader.mayFilter() else { return false }
                 cost.rows += 1
                 guard let row = Row(key: key, value: value) else { throw QueryPlan<Row>.malformed(store) }
-                guard try filter(row) else { return true }
+                guard try filter.holds(row) else { return true }
             }
             count += 1
             return true
@@ -93,6 +93,7 @@ struct PageReader<Row: QueryRow> {
     private let skips: Int
     private let limit: Int
     private var filterings: Int
+    private var decoder: RowDecoder<Row>
     private(set) var rows: [Row] = []
     private(set) var next: QueryCursor?
     private(set) var isTruncated = false
@@ -105,6 +106,7 @@ struct PageReader<Row: QueryRow> {
         skips = max(0, descriptor.fetchOffset)
         limit = max(0, descriptor.fetchLimit ?? .max)
         filterings = descriptor.filterLimit?.rows ?? .max
+        decoder = RowDecoder(plan.fields)
     }
 
     /// Whether another row may be asked whether it fits.
@@ -174,8 +176,8 @@ struct PageReader<Row: QueryRow> {
     private mutating func match(_ key: RawSpan, _ value: RawSpan, _ store: ViewStore) throws -> Row? {
         if plan.filter != nil { guard mayFilter() else { return nil } }
         cost.rows += 1
-        guard let row = Row(key: key, value: value) else { throw QueryPlan<Row>.malformed(store) }
-        if let filter = plan.filter { guard try filter(row) else { return nil } }
+        guard let row = decoder.row(key, value) else { throw QueryPlan<Row>.malformed(store) }
+        if let filter = plan.filter { guard try filter.holds(row) else { return nil } }
         return row
     }
 }

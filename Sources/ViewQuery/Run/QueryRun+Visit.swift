@@ -8,15 +8,17 @@ extension QueryRun {
     ///
     /// - Parameters:
     ///   - last: the place behind which it begins.
+    ///   - decodesAll: whether the rows are decoded wholly, whatever the descriptor chooses.
     ///   - body: given the row's place, from which another visit can go on, and the row; returns whether to go on.
     func visit(
         _ store: ViewStore, _ transaction: borrowing ReadTransaction, after last: [UInt8]? = nil, until end: VisitEnd? = nil,
-        _ body: (_ key: RawSpan, _ place: RawSpan, consuming Row) throws -> Bool
+        decodesAll: Bool = false, _ body: (_ key: RawSpan, _ place: RawSpan, consuming Row) throws -> Bool
     ) throws {
+        var decoder = RowDecoder<Row>(decodesAll ? nil : plan.fields)
         try plan.visitKeys(store, transaction, after: last, needsValues: true) { key, value, place in
-            let row = try Self.decode(key, value, store)
+            guard let row = decoder.row(key, value) else { throw QueryPlan<Row>.malformed(store) }
             var goesOn = true
-            if try plan.filter?(row) ?? true { goesOn = try body(key, place, row) }
+            if try plan.filter?.holds(row) ?? true { goesOn = try body(key, place, row) }
             return goesOn && end?.mayGoOn(behind: place) ?? true
         }
     }
@@ -26,7 +28,7 @@ extension QueryRun {
         _ plan: QueryPlan<Row>, _ store: ViewStore, _ transaction: borrowing ReadTransaction, _ body: (RawSpan) throws -> Bool
     ) throws {
         try plan.visitKeys(store, transaction, needsValues: plan.filter != nil) { key, value, _ in
-            if let filter = plan.filter, try !filter(decode(key, value, store)) { return true }
+            if let filter = plan.filter, try !filter.holds(decode(key, value, store)) { return true }
             return try body(key)
         }
     }

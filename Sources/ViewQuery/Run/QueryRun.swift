@@ -29,11 +29,29 @@ public struct QueryRun<Row: QueryRow> {
 
     public func rows(in store: ViewStore, _ transaction: borrowing ReadTransaction) throws -> [Row] {
         if descriptor.after != nil || descriptor.filterLimit != nil { return try pagedRows(in: store, transaction) }
+        if plan.order == nil, plan.filter == nil { return try allRows(in: store, transaction) }
         return try gather(store, transaction) { _, row in
             row
         } row: {
             $0
         }
+    }
+
+    /// The rows where nothing is asked of them and they come in order: each is decoded where it stays.
+    private func allRows(in store: ViewStore, _ transaction: borrowing ReadTransaction) throws -> [Row] {
+        var (rows, skipped): ([Row], Int) = ([], 0)
+        let (limit, skips) = (limit, skips)
+        guard limit > 0 else { return [] }
+        var decoder = RowDecoder<Row>(plan.fields)
+        try plan.visitKeys(store, transaction, needsValues: true) { key, value, _ in
+            guard skipped == skips else {
+                skipped += 1
+                return true
+            }
+            guard decoder.append(key, value, to: &rows) else { throw QueryPlan<Row>.malformed(store) }
+            return rows.count < limit
+        }
+        return rows
     }
 
     /// The keys of the rows, in the rows' order. Where the keys say all that the query asks, no row is decoded.
@@ -64,6 +82,7 @@ public struct QueryRun<Row: QueryRow> {
     public func count(in store: ViewStore) throws -> Int { try count(in: store, store.environment.beginRead()) }
 
     public func count(in store: ViewStore, _ transaction: borrowing ReadTransaction) throws -> Int {
+        try refusePages()
         guard limit > 0 else { return 0 }
         let plan = plan.order == nil && !plan.isGathered ? plan : try QueryPlan(descriptor, countsOnly: true)
         if plan.filter == nil, plan.sources[0].cover == nil {
@@ -87,18 +106,25 @@ public struct QueryRun<Row: QueryRow> {
         return try Self.decode(identifier.key.rawSpan, value, store)
     }
 
-    /// Gives every row of the result to `body`, in no order where the result is not cut, holding none.
+    /// The same, whatever properties the descriptor chooses.
+    private var wholeRows: QueryRun {
+        get throws(QueryError) {
+            try QueryRun(descriptor.whole)
+        }
+    }
+
+    /// Gives every row of the result wholly to `body`, in no order where the result is not cut, holding none.
     public func forEach(in store: ViewStore, _ transaction: borrowing ReadTransaction, _ body: (consuming Row) throws -> Void)
         throws
     {
         try refusePages()
         guard plan.order == nil || limit == .max && skips == 0 else {
-            for row in try rows(in: store, transaction) { try body(row) }
+            for row in try wholeRows.rows(in: store, transaction) { try body(row) }
             return
         }
         guard limit > 0 else { return }
         var count = 0
-        try visit(store, transaction) { _, _, row in
+        try visit(store, transaction, decodesAll: true) { _, _, row in
             count += 1
             if count > skips { try body(row) }
             return count < reach

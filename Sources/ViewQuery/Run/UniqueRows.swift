@@ -18,7 +18,7 @@ public struct UniqueRows<Row: QueryRow>: Sendable {
     /// The rows of the query that are current by every rule of theirs. Limit and offset count these.
     public func current(_ descriptor: FetchDescriptor<Row>) throws -> [Row] {
         var all = descriptor
-        (all.fetchLimit, all.fetchOffset) = (nil, 0)
+        (all.fetchLimit, all.fetchOffset, all.propertiesToFetch) = (nil, 0, [])
         let transaction = try store.environment.beginRead()
         var (found, skipped): ([Row], Int) = ([], 0)
         let limit = max(0, descriptor.fetchLimit ?? .max)
@@ -46,7 +46,7 @@ public struct UniqueRows<Row: QueryRow>: Sendable {
         let places = layout.places.prefix(layout.indexedCount)
         let columns = places.map(\.column)
         if !rule.nilsAreEqual, columns.contains(where: { $0.code?.isNil?(row) ?? false }) { return [] }
-        var box = KeyBox(numbers: layout.widths.indices.map { IntervalSet([0...layout.largest($0)]) })
+        var box = layout.all
         for place in places {
             guard let numbers = place.code.numbers(row[keyPath: place.column.keyPath]) else { return [] }
             for (number, value) in zip(place.numbers, numbers) { box.numbers[number] = IntervalSet([value...value]) }

@@ -31,6 +31,7 @@ public struct TextPattern: Sendable {
     /// Whether a text has the pattern. Texts that Swift calls equal are treated alike, and a letter is never found without its marks unless
     /// diacritics are ignored.
     public func matches(_ text: String) -> Bool {
+        if let found = matchesASCII(text) { return found }
         let bytes = Self.form(text, options)
         guard bytes.count >= wanted.count else { return false }
         let last = bytes.count - wanted.count
@@ -40,6 +41,25 @@ public struct TextPattern: Sendable {
         case .end: return isAt(last, bytes)
         case .whole: return last == 0 && isAt(0, bytes)
         }
+    }
+
+    /// The same without a copy, where all of the text is ASCII; nil where it is not.
+    private func matchesASCII(_ text: String) -> Bool? {
+        let utf8 = text.utf8Span
+        let bytes = utf8.span
+        for index in bytes.indices where bytes[index] >= 0x80 { return nil }
+        guard bytes.count >= wanted.count, place != .whole || bytes.count == wanted.count else { return false }
+        let last = bytes.count - wanted.count
+        for start in (place == .end ? last : 0)...(place == .beginning ? 0 : last) {
+            var count = 0
+            while count < wanted.count, wanted[count] == folded(bytes[start + count]) { count += 1 }
+            if count == wanted.count { return true }
+        }
+        return false
+    }
+
+    private func folded(_ ascii: UInt8) -> UInt8 {
+        options.contains(.ignoresCase) && (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(ascii) ? ascii | 0x20 : ascii
     }
 
     private func isAt(_ start: Int, _ bytes: [UInt8]) -> Bool {

@@ -19,6 +19,8 @@ public struct TextQuery<Row: QueryRow>: Sendable {
     public var demand: Demand
     /// What a row must be besides.
     public var predicate: Predicate<Row>?
+    /// What must be in texts of the row besides, all of it.
+    public var textConditions: [TextCondition<Row>] = []
     public var fetchLimit: Int?
     public var fetchOffset = 0
 

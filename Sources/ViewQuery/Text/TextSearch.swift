@@ -10,7 +10,7 @@ public struct TextSearch<Row: QueryRow> {
     private let query: TextQuery<Row>
     private let text: RowText<Row>
     private let words: [[UInt8]]
-    private let filter: ((borrowing Row) throws(QueryError) -> Bool)?
+    private let filter: RowFilter<Row>?
 
     /// - Throws: `.unsupported` where the property is no text that is indexed, or the predicate cannot be evaluated.
     public init(_ query: TextQuery<Row>) throws(QueryError) {
@@ -25,7 +25,7 @@ public struct TextSearch<Row: QueryRow> {
             if words.count < Self.mostWords, !words.contains(word) { words.append(word) }
         }
         self.words = words
-        if let predicate = query.predicate { filter = try QueryPlan<Row>.filter(predicate) } else { filter = nil }
+        filter = try RowFilter(query.predicate, query.textConditions)
     }
 
     /// The best answers first, in one consistent read.
@@ -66,7 +66,7 @@ public struct TextSearch<Row: QueryRow> {
             var skipped = 0
             for candidate in TextRanking.best(ordered, of: candidates) {
                 let row = try row(candidate)
-                if let filter, try !filter(row) { continue }
+                if let filter, try !filter.holds(row) { continue }
                 if skipped < skips {
                     skipped += 1
                     continue

@@ -1,0 +1,64 @@
+internal import ProtobufWire
+
+/// The stored fields that some properties of a row are made of: of a row that only these are wanted of, only these are decoded.
+struct ChosenFields: Equatable {
+    private var numbers: UInt64 = 0
+
+    /// The largest number that can be chosen.
+    static let largest: UInt32 = 63
+
+    /// - Returns: nil where a column does not tell what it is made of, so that all fields are needed.
+    init?<Row>(_ columns: some Sequence<RowColumn<Row>>) {
+        for column in columns {
+            guard let fields = column.fields else { return nil }
+            for number in fields {
+                guard number <= Self.largest else { return nil }
+                numbers |= 1 << UInt64(number)
+            }
+        }
+    }
+
+    func contains(_ number: UInt32) -> Bool { number <= Self.largest && numbers >> UInt64(number) & 1 == 1 }
+
+    /// Writes the chosen fields of a stored row, byte for byte.
+    func cut(_ value: RawSpan, into bytes: inout [UInt8]) throws(WireError) {
+        bytes.removeAll(keepingCapacity: true)
+        var reader = WireReader(value)
+        var start = 0
+        while let field = try reader.next() {
+            let end = reader.position
+            if contains(field.number) { for offset in start..<end { bytes.append(value.byte(at: offset)) } }
+            start = end
+        }
+    }
+}
+
+/// Decodes rows, wholly or their chosen fields.
+struct RowDecoder<Row: QueryRow> {
+    private let fields: ChosenFields?
+    private var bytes: [UInt8] = []
+
+    /// - Parameter fields: nil for all.
+    init(_ fields: ChosenFields?) { self.fields = fields }
+
+    /// - Returns: nil where the bytes are no row.
+    mutating func row(_ key: RawSpan, _ value: RawSpan) -> Row? {
+        guard let fields else { return Row(key: key, value: value) }
+        guard cut(value, fields) else { return nil }
+        return Row(key: key, value: bytes.rawSpan)
+    }
+
+    mutating func append(_ key: RawSpan, _ value: RawSpan, to rows: inout [Row]) -> Bool {
+        guard let fields else { return Row.append(key: key, value: value, to: &rows) }
+        return cut(value, fields) && Row.append(key: key, value: bytes.rawSpan, to: &rows)
+    }
+
+    private mutating func cut(_ value: RawSpan, _ fields: ChosenFields) -> Bool {
+        do throws(WireError) {
+            try fields.cut(value, into: &bytes)
+            return true
+        } catch {
+            return false
+        }
+    }
+}

@@ -1,0 +1,63 @@
+import Foundation
+import MeshLedger
+import TestKit
+import Testing
+
+@testable import ViewQuery
+
+/// Single properties of the rows of all views.
+@Suite(.timeLimit(.minutes(15))) struct ChosenColumns {
+    /// - Returns: how many columns are decoded without the rest of their rows.
+    private static func check<Row: QueryRow>(_ type: Row.Type, _ ledger: Ledger) throws -> Int {
+        let whole = try ledger.fetch(FetchDescriptor<Row>())
+        var chosen = 0
+        for column in Row.columns {
+            var one = FetchDescriptor<Row>()
+            one.propertiesToFetch = [column.keyPath]
+            #expect(
+                try ledger.fetch(one).map { column.json(of: $0) } == whole.map { column.json(of: $0) },
+                "\(column.name) of \(Row.table)")
+            if try ledger.explain(one).decodesChosen { chosen += 1 }
+        }
+        return chosen
+    }
+
+    @Test func `K20: each property of the rows of all views is the same when only it is decoded`() async throws {
+        let ledger = try await Asking.ledger(events: 4_000)
+        #expect(try Self.check(NodeRow.self, ledger) == NodeRow.columns.count - 1)
+        #expect(try Self.check(PositionRow.self, ledger) == PositionRow.columns.count)
+        #expect(try Self.check(TelemetryRow.self, ledger) == TelemetryRow.columns.count)
+        #expect(try Self.check(MessageRow.self, ledger) == MessageRow.columns.count)
+        #expect(try Self.check(WaypointRow.self, ledger) > 20)
+        #expect(try Self.check(TraceRouteRow.self, ledger) > 10)
+        #expect(try Self.check(LinkRow.self, ledger) > 10)
+        #expect(try Self.check(GatewayRow.self, ledger) > 10)
+        #expect(try Self.check(GatewayNodeRow.self, ledger) > 5)
+        #expect(try Self.check(NodeChangeRow.self, ledger) > 10)
+        #expect(try Self.check(HardwareRow.self, ledger) > 5)
+        _ = try Self.check(ChannelRow.self, ledger)
+        _ = try Self.check(MapReportRow.self, ledger)
+        _ = try Self.check(SensorRow.self, ledger)
+        _ = try Self.check(RadioRow.self, ledger)
+        _ = try Self.check(UnknownTelemetryRow.self, ledger)
+        try await ledger.close()
+    }
+
+    @Test func `K20: chosen properties come as tuples, and whole rows where relations need them`() async throws {
+        let ledger = try await Asking.ledger()
+        var long = FetchDescriptor<MessageRow>(
+            predicate: #Predicate { $0.text.count > 12 }, sortBy: [SortDescriptor(\.time, order: .reverse)], fetchLimit: 25)
+        let rows = try ledger.fetch(long)
+        let pairs = try ledger.select(\MessageRow.from, \MessageRow.text, of: long)
+        #expect(rows.count == 25 && pairs.map(\.0) == rows.map(\.from) && pairs.map(\.1) == rows.map(\.text))
+        let names = try ledger.select(\NodeRow.longName)
+        #expect(try names == ledger.fetch(FetchDescriptor<NodeRow>()).map(\.longName))
+        long.propertiesToFetch = [\.text]
+        #expect(try ledger.fetch(long).allSatisfy { $0.channel.isEmpty })
+        for (row, senders) in try ledger.fetch(long, with: MessageRow.sender) {
+            #expect(senders.map(\.number) == [row.from] && !row.text.isEmpty)
+        }
+        #expect(try ledger.expand(long, [.rows]) == ledger.expand(long.whole, [.rows]))
+        try await ledger.close()
+    }
+}
