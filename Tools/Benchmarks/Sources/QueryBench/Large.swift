@@ -33,7 +33,7 @@ enum Stamps {
         static let versions = [SchemaVersion(1)]
         static let cap = RowCap<One>.total(100_000_000, by: \.time)
         func fold(_ event: MeshEvent, into rows: inout RowEditor<One>) throws {
-            try rows.update(One(node: event.packet.from, sequence: event.sequence.rawValue)) { $0.time = event.time }
+            try rows.update(One(node: event.packet.from, sequence: event.sequence)) { $0.time = event.time }
         }
     }
 
@@ -44,7 +44,7 @@ enum Stamps {
         ]
         static let cap = RowCap<Two>.total(100_000_000, by: \.heard)
         func fold(_ event: MeshEvent, into rows: inout RowEditor<Two>) throws {
-            try rows.update(Two(node: event.packet.from, sequence: event.sequence.rawValue)) { $0.heard = event.time }
+            try rows.update(Two(node: event.packet.from, sequence: event.sequence)) { $0.heard = event.time }
         }
     }
 }
