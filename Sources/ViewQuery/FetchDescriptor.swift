@@ -28,6 +28,10 @@ public struct FetchDescriptor<Row: QueryRow>: Sendable {
     public var propertiesToFetch: [any PartialKeyPath<Row> & Sendable] = []
     /// Whether a query that has to look at every row of the view is refused.
     public var requiresIndex = false
+    /// Whether archived rows come, too.
+    public var includesArchived = false
+    /// Whether it is known that no row of the view was ever archived.
+    var noneIsArchived = false
 
     public init(predicate: Predicate<Row>? = nil, sortBy: [SortDescriptor<Row>] = [], fetchLimit: Int? = nil) {
         self.predicate = predicate

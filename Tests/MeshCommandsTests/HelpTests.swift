@@ -10,7 +10,8 @@ struct HelpTests {
         "waypoints", "traceroutes", "links", "gateways", "mapreports", "sensors", "nodehistory", "hardware", "radios",
         "neighbors", "positions track", "timeline",
         "keys",
-        "keys add", "stats", "quarantine", "rebuild", "verify", "salvage", "export", "retain",
+        "keys add", "stats", "quarantine", "rebuild", "verify", "salvage", "export", "retain", "node", "node note", "node alias",
+        "node archive", "message", "revert",
     ])
     func `help teaches by example`(command: String) throws {
         let words = command.split(separator: " ").map(String.init)

@@ -36,7 +36,7 @@ struct IndependentFold {
         let ledger = folder.path + "/mesh.ledger"
         for subject in ["events", "channels", "gateway_nodes", "hardware", "unknown_telemetry"] + Ledger.viewNames {
             let file = folder.file("\(subject).jsonl")
-            _ = try run(program, ["export", subject, "--ledger", ledger, "--format", "jsonl"], output: file)
+            _ = try run(program, ["export", subject, "--ledger", ledger, "--format", "jsonl", "--archived"], output: file)
         }
         _ = try run(
             program, ["quarantine", "--ledger", ledger, "--format", "jsonl"], output: folder.file("quarantine.jsonl"))
@@ -87,6 +87,31 @@ struct IndependentFold {
         _ = try run(program, ["simulate", "--ledger", ledger] + options)
         _ = try run(program, ["keys", "add", "Harbour", "--ledger", ledger, "--psk", Self.harbour])
         #expect(try compare(folder, psk: ["--psk", "Harbour=" + Self.harbour]).contains(" rows compared, 0 differences"))
+    }
+
+    @Test func `K13: what was marked, noted, hidden and undone gives the rows of the independent fold`() throws {
+        let folder = try TemporaryFolder()
+        let program = try BuiltProgram.url().path
+        let ledger = folder.path + "/mesh.ledger"
+        _ = try run(program, ["init", "--ledger", ledger])
+        _ = try run(program, ["simulate", "--ledger", ledger, "--seed", "5", "--nodes", "12", "--packets", "600"])
+        let listed = try run(program, ["nodes", "--ledger", ledger, "--format", "csv"]).split(separator: "\n").dropFirst()
+        let nodes = listed.compactMap { $0.split(separator: ",").first.map(String.init) }
+        let steps: [[String]] = [
+            ["node", "favorite", nodes[0], nodes[1]], ["node", "note", nodes[0], "on the roof ⛵"],
+            ["node", "note", nodes[1], "old"],
+            ["node", "note", nodes[1]], ["node", "alias", nodes[2], "harbour"],
+            ["node", "alias", nodes[3], "harbour", "--replace"],
+            ["node", "ignore", nodes[4]], ["node", "archive", nodes[5], "--messages", "cascade"], ["node", "archive", nodes[6]],
+            ["node", "restore", nodes[6]], ["message", "read", "--channel", "LongFast"],
+            ["message", "archive", "--node", nodes[0]],
+            ["simulate", "--seed", "6", "--nodes", "12", "--packets", "300"],
+        ]
+        for step in steps { _ = try run(program, step + ["--ledger", ledger]) }
+        let events = try run(program, ["events", "--ledger", ledger, "--format", "csv"]).split(separator: "\n")
+        let last = try #require(events.first { $0.contains(",annotation,") }?.split(separator: ",").first)
+        _ = try run(program, ["revert", String(last), "--ledger", ledger])
+        #expect(try compare(folder).contains(" rows compared, 0 differences"))
     }
 
     @Test(arguments: [0, 200]) func `simulated traffic in the JSON form gives the rows of the independent fold`(bad: Int) throws {

@@ -49,7 +49,9 @@ READERS = {
         "receptions": lambda row: row["receptions"], "unreadable": lambda row: row["unreadable"],
         "has_key_conflict": lambda row: row["has_key_conflict"], "public_key": lambda row: row["public_key"],
         "first_sequence": lambda row: row["first_sequence"], "last_sequence": lambda row: row["last_sequence"],
-        "firmware": lambda row: row["firmware"], "via_mqtt": lambda row: row["via_mqtt"]}),
+        "firmware": lambda row: row["firmware"], "via_mqtt": lambda row: row["via_mqtt"],
+        "is_favorite": lambda row: row["is_favorite"], "is_ignored": lambda row: row["is_ignored"], "archived_at": lambda row: seconds(row["archived_at"]),
+        "note": lambda row: row["note"], "alias": lambda row: row["alias"]}),
     "positions": (lambda row: [node(row["node"]), seconds(row["time"]), row["sequence"]], {
         "time_source": lambda row: row["time_source"], "latitude_e7": lambda row: round(row["latitude"] * 1e7),
         "longitude_e7": lambda row: round(row["longitude"] * 1e7), "gateway": lambda row: node(row["gateway"]),
@@ -64,7 +66,8 @@ READERS = {
         "to": lambda row: node(row["to"]), "id": lambda row: row["id"], "channel": lambda row: row["channel"],
         "state": lambda row: state(row["state"]), "text": lambda row: row["text"], "reply_id": lambda row: row["reply_id"] or 0,
         "reaction": lambda row: row["is_reaction"], "receptions": lambda row: row["receptions"],
-        "gateways": lambda row: [node(entry) for entry in row["gateways"]], "first_sequence": lambda row: row["first_sequence"]}),
+        "gateways": lambda row: [node(entry) for entry in row["gateways"]], "first_sequence": lambda row: row["first_sequence"],
+        "is_read": lambda row: row["is_read"], "archived_at": lambda row: seconds(row["archived_at"])}),
     "waypoints": (lambda row: [row["id"]], {
         "time": lambda row: seconds(row["time"]), "time_source": lambda row: row["time_source"], "deleted": lambda row: row["state"] == "deleted",
         "locked_to": lambda row: node(row["locked_to"]), "changes": lambda row: row["changes"], "refused": lambda row: row["refused_changes"],

@@ -26,6 +26,7 @@ KINDS = ["device_metrics", "environment_metrics", "air_quality_metrics", "power_
 BROADCAST = 0xFFFFFFFF
 SENSORS = {10: "detection", 34: "paxcounter", 65: "storeForward", 66: "rangeTest"}
 PARTS = {"my_info", "config", "moduleConfig", "channel", "metadata", "deviceuiConfig"}
+UNMARKED = {"is_favorite": False, "is_ignored": False, "archived_at": 0, "note": None, "alias": None}
 # What has no packet.
 NOTHING = mesh_pb2.MeshPacket()
 
@@ -154,7 +155,7 @@ class Fold:
         self.channels, self.gateways, self.pairs, self.reports, self.sensors = {}, {}, {}, {}, {}
         self.history, self.known, self.key_holders, self.hardware = {}, {}, {}, {}
         self.radios, self.last_parts, self.radio_nodes = {}, {}, {}
-        self.places, self.unknown = {}, {}
+        self.places, self.unknown, self.marks = {}, {}, {}
 
     # Times
 
@@ -199,6 +200,8 @@ class Fold:
                 packet = read(mesh_pb2.MeshPacket, event.payload)
             elif event.encoding == "FromRadio":
                 packet = self.from_radio(event)
+            elif event.encoding == "annotation":
+                return self.annotate(event)
             elif event.encoding == "MQTTJSON":
                 packet, channel_id, gateway, event.sound = json_form.packet(event.payload, event.source)
             else:
@@ -331,7 +334,7 @@ class Fold:
             self.nodes[number] = {"long_name": None, "short_name": None, "hw": 0, "role": 0, "first_heard": heard, "last_heard": heard,
                                   "hops_away": None, "channel": None, "packets": 0, "receptions": 0, "unreadable": 0, "key": b"",
                                   "has_key_conflict": False, "first_sequence": event.sequence, "last_sequence": event.sequence,
-                                  "firmware": None, "via_mqtt": False}
+                                  "firmware": None, "via_mqtt": False, **self.marks.get(number, UNMARKED)}
         return self.nodes[number]
 
     def hear(self, event, packet, data, channel, first, first_readable):
@@ -382,6 +385,47 @@ class Fold:
             pair["receptions"] += 1
             if snr is not None:
                 pair["highest_snr"] = snr if pair["highest_snr"] is None else max(pair["highest_snr"], snr)
+
+    # What people decided
+
+    def annotate(self, event):
+        said = {number: value for number, _, value, *_ in fields(event.payload)}
+        node, messages = said.get(1), said.get(2, b"")
+        count = len(messages) // 12
+        if (node is not None) == (count > 0) or node in (0, BROADCAST):
+            raise ValueError("of nothing, or of both")
+        archived = 0 if not said.get(5, 0) else max(said.get(9, event.arrival if event.reception is None else event.reception), 1)
+        if node is not None:
+            mark = dict(self.marks.get(node, UNMARKED))
+            for number, name in ((3, "is_favorite"), (4, "is_ignored")):
+                mark[name] = bool(said.get(number, mark[name]))
+            for number, name in ((7, "note"), (8, "alias")):
+                mark[name] = said[number].decode() or None if number in said else mark[name]
+            if 5 in said:
+                mark["archived_at"] = archived
+            for other, known in self.marks.items():
+                if mark["alias"] and known["alias"] == mark["alias"] and other != node:
+                    known["alias"] = None
+                    self.nodes.get(other, {}).update(alias=None)
+            self.marks[node] = mark
+            self.nodes.get(node, {}).update(mark)
+            self.index[event.sequence] = {"from": 0, "to": 0, "gateway": 0, "channel": None, "port": None, "named": [node],
+                                          "first": False, "first_readable": False}
+            return
+        senders = set()
+        for place in range(count):
+            sender, number, time = struct.unpack_from("<III", messages, 12 * place)
+            senders.add(sender)
+            near = [row for row in self.by_packet.get((sender, number), []) if abs(row["time"] - time) <= 3600]
+            if not near:
+                continue
+            row = min(near, key=lambda row: (abs(row["time"] - time), row["first_sequence"]))
+            if 6 in said:
+                row["is_read"] = bool(said[6])
+            if 5 in said:
+                row["archived_at"] = archived
+        self.index[event.sequence] = {"from": 0, "to": 0, "gateway": 0, "channel": None, "port": None, "named": sorted(senders)[:64],
+                                      "first": False, "first_readable": False}
 
     # What nodes said of themselves
 
@@ -646,7 +690,8 @@ class Fold:
         sender, (time, source) = getattr(packet, "from"), self.time(event, packet)
         row = {"time": time, "time_source": source, "from": sender, "to": packet.to, "id": packet.id, "channel": channel, "state": 1,
                "text": data.payload.decode("utf-8", "replace"), "reply_id": data.reply_id, "reaction": bool(data.emoji and data.reply_id),
-               "receptions": 1, "gateways": [gateway] if gateway else [], "reason": 0, "first_sequence": first_sequence}
+               "receptions": 1, "gateways": [gateway] if gateway else [], "reason": 0, "first_sequence": first_sequence,
+               "is_read": False, "archived_at": 0}
         self.messages[event.sequence] = row
         if packet.id:
             self.by_packet.setdefault((sender, packet.id), []).append(row)

@@ -134,7 +134,9 @@ final class EventRows {
     /// What direct messages were sealed with, as far as nodes have told.
     private static func publicKeys(_ ledger: Ledger) throws -> [UInt32: [UInt8]] {
         guard !ledger.keyring.privateKeys.isEmpty else { return [:] }
-        let keys = try ledger.nodes().filter { $0.publicKey.count == 32 }.map { ($0.number, $0.publicKey) }
+        var all = RowQuery()
+        all.includesArchived = true
+        let keys = try ledger.nodes(all).filter { $0.publicKey.count == 32 }.map { ($0.number, $0.publicKey) }
         return Dictionary(uniqueKeysWithValues: keys)
     }
 }

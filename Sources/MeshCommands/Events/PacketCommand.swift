@@ -72,6 +72,9 @@ struct PacketShowCommand: AsyncParsableCommand {
                 "retention: \(retention.count) events up to \(retention.first.advanced(by: -1)) were dropped, which arrived from "
                 + "\(times[0]) to \(times[1])"
         }
+        if event.header.encoding == .annotation {
+            return Annotation(event)?.description ?? "an annotation that cannot be read"
+        }
         guard event.header.encoding == .gap, let gap = Gap(payload: event.payload.rawSpan) else {
             return "no packet: written by this program"
         }

@@ -47,6 +47,7 @@ struct ExportCommand: AsyncParsableCommand {
     @Option(help: "Only this node: !hex, a number, or its name.") var node: NodeArgument?
     @Option(help: "Only this channel, for nodes, messages, waypoints and trace routes.") var channel: String?
     @Option(help: "Only this kind of metrics, for telemetry.") var kind: TelemetryKind?
+    @Flag(help: "Archived ones, too, for nodes and messages.") var archived = false
     @Option(
         help: ArgumentHelp(
             "Places no more exact than this: bits such as 14, or a distance such as 500m or 1km.", valueName: "bits"))
@@ -94,6 +95,7 @@ struct ExportCommand: AsyncParsableCommand {
             let number = try node?.number(in: ledger)
             var query = page.query(times, channel: channel)
             query.newestFirst = false
+            query.includesArchived = archived
             switch subject {
             case .events: try exportEvents(ledger)
             case .nodes:

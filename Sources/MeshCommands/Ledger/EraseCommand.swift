@@ -11,7 +11,8 @@ struct EraseCommand: AsyncParsableCommand {
             other events hold. An event of its own says which were erased, and why. The log and the views are written anew without the old bytes, which
             takes as much free room as the log has; old views go. An interrupted erasure is finished by the next command that writes.
 
-            --node erases the packets that the node sent, also unreadable ones, and its entries in the node lists that radios tell. With --mentions also
+            --node erases the packets that the node sent, also unreadable ones, its entries in the node lists that radios tell, and what was written down of
+            it and its messages: notes, marks. With --mentions also
             packets to it and those that it passed on as a gateway. Not covered: what other nodes say of it within their own packets (neighbours, routes,
             quoted texts; of events that retention has dropped also counts by channel, and with --mentions that it passed on what others sent), lines that could not be read, names of sources, and copies elsewhere: exports, backups, other ledgers.
 
@@ -68,6 +69,8 @@ struct EraseCommand: AsyncParsableCommand {
             if let first = ranges.first, let last = ranges.last { what += " from \(first.lowerBound) to \(last.upperBound)" }
             if let dropped, forgotten != nil { what += " and the \(whose)'s rows of dropped events up to \(dropped)" }
             if !yes, !Self.asksConsent("erase \(what) for good?") { throw CommandError(.interrupted, "nothing was erased") }
+            let kept = try await ledger.reading { try $0.restatements(chosen, in: ranges) }
+            if !kept.isEmpty { try await ledger.annotate(kept) }
             let report = try await ledger.erase(
                 ranges, reason: reason, request: chosen.description, forgetting: forgotten)
             try await ledger.catchUp(title: "making the views anew")

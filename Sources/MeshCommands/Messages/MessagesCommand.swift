@@ -10,6 +10,7 @@ struct MessagesCommand: AsyncParsableCommand {
               meshledger messages --channel LongFast --since '1d ago'
               meshledger messages --node '!7efeee00' --format jsonl
               meshledger messages --contains '👍'
+              meshledger messages --unread --not-ignored
             """)
 
     @OptionGroup var ledger: LedgerOption
@@ -20,12 +21,15 @@ struct MessagesCommand: AsyncParsableCommand {
     @OptionGroup var text: PatternOptions
     @Option(help: "Only messages of or to this node: !hex, a number, or its name.") var node: NodeArgument?
     @Option(help: "Only messages of this channel.") var channel: String?
+    @OptionGroup var marks: ListedOptions
+    @Flag(help: "Only messages that are not read.") var unread = false
 
     func run() async throws {
         try await ledger.reading(past) { ledger in
             let writer = output.writer(try ledger.messageColumns())
             let number = try node?.number(in: ledger)
-            let query = page.query(times, channel: channel)
+            var query = marks.query(page.query(times, channel: channel))
+            if unread { query.isRead = false }
             let rows =
                 if let pattern = text.pattern {
                     try ledger.messages(with: pattern, of: number, query)
@@ -66,6 +70,8 @@ extension MessageRow {
             Column("signature", isDetail: true) { .text("\($0.signature)") },
             Column("sequence", isDetail: true) { .unsigned($0.sequence) },
             Column("first_sequence", isDetail: true) { .unsigned($0.firstSequence) },
+            Column("is_read", isDetail: true) { .bool($0.isRead) },
+            Column("archived_at", isDetail: true) { .time($0.archivedAt) },
         ]
     }
 }

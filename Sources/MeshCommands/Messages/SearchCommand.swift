@@ -30,6 +30,7 @@ struct SearchCommand: AsyncParsableCommand {
     var place: Place = .messages
     @Option(help: "Only messages of or to this node: !hex, a number, or its name.") var node: NodeArgument?
     @Option(help: "Only messages of this channel.") var channel: String?
+    @Flag(help: "Archived ones, too.") var archived = false
 
     func validate() throws {
         if place == .nodes && (node != nil || channel != nil) { throw ValidationError("--node and --channel are about messages") }
@@ -37,7 +38,9 @@ struct SearchCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await ledger.reading(past) { ledger in
-            let (wanted, query) = (words.joined(separator: " "), page.query(times, channel: channel))
+            let wanted = words.joined(separator: " ")
+            var query = page.query(times, channel: channel)
+            query.includesArchived = archived
             switch place {
             case .messages:
                 let writer = output.writer(try ledger.messageColumns())

@@ -1,12 +1,19 @@
 import MeshViews
 
-/// What nodes call themselves: the long name, else the short one, else nothing.
+/// What nodes are called: by their alias here, else as they call themselves, the long name, else the short one, else nothing.
 struct NodeNames {
     private let names: [UInt32: String]
 
     init(_ ledger: Ledger) throws {
-        let rows = try ledger.nodes()
-        names = Dictionary(uniqueKeysWithValues: rows.map { ($0.number, $0.longName.isEmpty ? $0.shortName : $0.longName) })
+        var all = RowQuery()
+        all.includesArchived = true
+        let rows = try ledger.nodes(all)
+        names = Dictionary(uniqueKeysWithValues: rows.map { ($0.number, Self.name($0)) })
+    }
+
+    private static func name(_ node: NodeRow) -> String {
+        if !node.alias.isEmpty { return node.alias }
+        return node.longName.isEmpty ? node.shortName : node.longName
     }
 
     subscript(node: UInt32) -> String { names[node] ?? "" }

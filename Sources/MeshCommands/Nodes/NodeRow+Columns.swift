@@ -3,6 +3,15 @@ import MeshViews
 import Meshtastic
 
 extension NodeRow {
+    /// What a person decided about it, in one text.
+    fileprivate var marks: String {
+        let words = [
+            (isFavorite, "favorite"), (isIgnored, "ignored"), (isArchived, "archived"), (!alias.isEmpty, "alias \(alias)"),
+        ]
+        let what = words.filter(\.0).map(\.1).joined(separator: ", ")
+        return note.isEmpty ? what : what.isEmpty ? note : "\(what): \(note)"
+    }
+
     static var columns: [Column<NodeRow>] {
         [
             Column("node") { .text(NodeID.text($0.number)) },
@@ -33,6 +42,11 @@ extension NodeRow {
             Column("has_key_conflict", isDetail: true) { .bool($0.hasKeyConflict) },
             Column("first_sequence", isDetail: true) { .unsigned($0.firstSequence) },
             Column("last_sequence", isDetail: true) { .unsigned($0.lastSequence) },
+            Column("is_favorite", isDetail: true) { .bool($0.isFavorite) },
+            Column("is_ignored", isDetail: true) { .bool($0.isIgnored) },
+            Column("archived_at", isDetail: true) { .time($0.archivedAt) },
+            Column("alias", isDetail: true) { .optional($0.alias) },
+            Column("note", heading: "marks", isDetail: true, canCut: true, shown: \.marks) { .optional($0.note) },
         ]
     }
 }

@@ -9,6 +9,8 @@ struct NodesCommand: AsyncParsableCommand {
               meshledger nodes
               meshledger nodes --since '2h ago' --limit 20
               meshledger nodes --node '!7efeee00' --format json
+              meshledger nodes --favorites
+              meshledger nodes --archived --not-ignored
             """)
 
     @OptionGroup var ledger: LedgerOption
@@ -19,17 +21,27 @@ struct NodesCommand: AsyncParsableCommand {
     @OptionGroup var text: PatternOptions
     @Option(help: "Only this node: !hex, a number, or its name.") var node: NodeArgument?
     @Option(help: "Only nodes last heard on this channel.") var channel: String?
+    @OptionGroup var marks: ListedOptions
+    @Flag(help: "Only favorites.") var favorites = false
+    @Flag(help: "Only ignored nodes.") var ignored = false
+
+    func validate() throws {
+        if ignored && marks.notIgnored { throw ValidationError("--ignored and --not-ignored leave no node") }
+    }
 
     func run() async throws {
         try await ledger.reading(past) { ledger in
             let writer = output.writer(try ledger.nodeColumns())
             let number = try node?.number(in: ledger)
-            if let number, try ledger.node(number) == nil {
+            if let number, try ledger.node(number, includingArchived: true) == nil {
                 throw CommandError(.noInput, "the node \(NodeID.text(number)) was never heard")
             }
-            for row in try ledger.nodes(page.query(times, channel: channel), only: number, with: text.pattern) {
-                writer.write(row)
-            }
+            var query = marks.query(page.query(times, channel: channel))
+            if favorites { query.isFavorite = true }
+            if ignored { query.isIgnored = true }
+            // Who names a node wants to see it.
+            if number != nil { query.includesArchived = true }
+            for row in try ledger.nodes(query, only: number, with: text.pattern) { writer.write(row) }
             writer.finish(emptyNote: "no nodes")
         }
     }

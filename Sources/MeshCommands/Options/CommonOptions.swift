@@ -42,6 +42,19 @@ struct PatternOptions: ParsableArguments {
     }
 }
 
+/// Which marked rows are listed.
+struct ListedOptions: ParsableArguments {
+    @Flag(help: "Archived ones, too.") var archived = false
+    @Flag(help: "Without ignored nodes and what they sent.") var notIgnored = false
+
+    func query(_ query: RowQuery) -> RowQuery {
+        var query = query
+        query.includesArchived = archived
+        if notIgnored { query.isIgnored = false }
+        return query
+    }
+}
+
 /// A page of rows.
 struct PageOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The most rows.", valueName: "count"))

@@ -2,7 +2,7 @@ import ArgumentParser
 import MeshViews
 import Meshtastic
 
-/// A node as people name it: `!hex`, a decimal number, or a name that only one node has.
+/// A node as people name it: `!hex`, a decimal number, its alias, or a name that only one node has.
 struct NodeArgument: ExpressibleByArgument {
     var text: String
 
@@ -15,7 +15,7 @@ struct NodeArgument: ExpressibleByArgument {
     func number(in ledger: Ledger) throws -> UInt32 {
         if let number = NodeID.parse(text) { return number }
         let number = UInt32(text)
-        if let number, try ledger.node(number) != nil { return number }
+        if let number, try ledger.node(number, includingArchived: true) != nil { return number }
         let named = try ledger.nodes(named: text)
         if named.count == 1 { return named[0].number }
         if let number, named.isEmpty { return number }

@@ -11,7 +11,22 @@ extension Ledger {
         return [Column("older_recipe", isDetail: true) { .optional(origins.olderRecipe(of: sequence($0)) ?? "") }]
     }
 
-    func nodeColumns() throws -> [Column<NodeRow>] { try NodeRow.columns + olderRecipeColumn(of: "nodes") { $0.firstSequence } }
+    /// Tables have room for what a person decided where anything was.
+    func nodeColumns() throws -> [Column<NodeRow>] {
+        var columns: [Column<NodeRow>] = NodeRow.columns
+        if try hasMarkedNodes() {
+            for index in columns.indices where columns[index].name == "note" { columns[index].isDetail = false }
+        }
+        return try columns + olderRecipeColumn(of: "nodes") { $0.firstSequence }
+    }
+
+    private func hasMarkedNodes() throws -> Bool {
+        var all = RowQuery()
+        all.includesArchived = true
+        return try nodes(all).contains {
+            $0.isFavorite || $0.isIgnored || $0.isArchived || !$0.note.isEmpty || !$0.alias.isEmpty
+        }
+    }
 
     func positionColumns() throws -> [Column<PositionRow>] {
         try PositionRow.columns + olderRecipeColumn(of: "positions") { $0.sequence }

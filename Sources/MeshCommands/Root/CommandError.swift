@@ -35,7 +35,7 @@ struct CommandError: Error {
         case .otherFormat, .corrupt, .keys, .unversionedChange, .newerThanCode: .badData
         case .full, .storage: .inputOutput
         case .notBuilt, .changesLost, .beyondRetention: .noInput
-        case .notErasable, .query, .mutationDuringEnumeration, .snapshotExpired: .usage
+        case .notErasable, .query, .mutationDuringEnumeration, .snapshotExpired, .annotation: .usage
         case .closed, .schema: .software
         }
     }

@@ -29,6 +29,7 @@ struct ViewRowsCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Only these columns, in this order.", valueName: "names")) var columns: String?
     @Option(help: ArgumentHelp("In the order of this column, instead of the key's.", valueName: "column")) var sort: String?
     @Flag(help: "In the reverse order.") var reverse = false
+    @Flag(help: "Archived ones, too.") var archived = false
     @Option(help: ArgumentHelp("The most rows.", valueName: "count")) var limit: Int?
     @Option(help: ArgumentHelp("Rows to leave out first.", valueName: "count")) var offset = 0
 
@@ -75,6 +76,7 @@ struct ViewRowsCommand: AsyncParsableCommand {
             }
         }
         var descriptor = FetchDescriptor<Row>(all: parts)
+        descriptor.includesArchived = archived
         let order = try sort.map { try Self.column($0, of: rows) } ?? Row.columns.first
         if let order, sort != nil || reverse {
             guard let descriptorOrder = order.order(reverse ? .reverse : .forward) else {

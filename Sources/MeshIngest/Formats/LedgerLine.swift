@@ -49,6 +49,6 @@ public enum LedgerLine {
         (.gap, "gap"), (.note, "note"), (.erasure, "erasure"), (.retention, "retention"),
         (PayloadEncoding(.serviceEnvelope), "ServiceEnvelope"),
         (PayloadEncoding(.meshPacket), "MeshPacket"), (PayloadEncoding(.fromRadio), "FromRadio"),
-        (PayloadEncoding(.mqttJSON), "MQTTJSON"), (PayloadEncoding(.unreadable), "unreadable"),
+        (PayloadEncoding(.mqttJSON), "MQTTJSON"), (PayloadEncoding(.unreadable), "unreadable"), (.annotation, "annotation"),
     ]
 }

@@ -66,7 +66,7 @@ extension ControlFailure {
     ]
     fileprivate static let ledgerCodes: [LedgerError.Code] = [
         .storage, .missing, .exists, .locked, .readOnly, .permission, .otherFormat, .corrupt, .full, .notBuilt, .keys, .closed,
-        .query, .notErasable, .changesLost, .beingBuilt,
+        .query, .notErasable, .changesLost, .beingBuilt, .annotation, .beyondRetention,
     ]
 
     fileprivate init(control body: RawSpan, path: String) throws {

@@ -8,6 +8,7 @@ extension ControlRequest {
         static let (hello, append, source, cursor, catchUp): (UInt32, UInt32, UInt32, UInt32, UInt32) = (1, 2, 3, 4, 5)
         static let (changeKeys, rebuild, seal, compact, status): (UInt32, UInt32, UInt32, UInt32, UInt32) = (6, 7, 8, 9, 10)
         static let (erase, retain, importRecording): (UInt32, UInt32, UInt32) = (11, 12, 13)
+        static let (annotate, revert): (UInt32, UInt32) = (14, 15)
     }
 
     var bytes: [UInt8] {
@@ -63,6 +64,12 @@ extension ControlRequest {
                 for size in sizes { message.varint(2, size) }
             }
         case .importRecording(let file): writer.message(Kind.importRecording) { $0.string(1, file) }
+        case .annotate(let annotations, let collision):
+            writer.message(Kind.annotate) { message in
+                for annotation in annotations { message.bytes(1, annotation.payload) }
+                message.uint32(2, UInt32(collision.rawValue))
+            }
+        case .revert(let sequence): writer.message(Kind.revert) { $0.varint(1, sequence.rawValue) }
         case .unknown(let number): writer.message(number) { _ in }
         }
         return writer.bytes
@@ -102,8 +109,28 @@ extension ControlRequest {
         case Kind.compact: self = .compact
         case Kind.status: self = .status
         case Kind.erase: self = try Self.erase(body, path: path)
+        case Kind.annotate: self = try Self.annotate(body, path: path)
+        case Kind.revert: self = .revert(EventSequence(try body.controlNumbers(1)[0]))
         default: self = .unknown(field.number)
         }
+    }
+
+    private static func annotate(_ body: RawSpan, path: String) throws -> ControlRequest {
+        var annotations: [Annotation] = []
+        var collision = AliasCollision.refuse
+        var reader = WireReader(body)
+        while let field = try reader.next() {
+            switch field.number {
+            case 1:
+                guard let annotation = Annotation(payload: reader.bytes(field)) else {
+                    throw ControlError(.protocolBroken, path: path, "an annotation that cannot be read")
+                }
+                annotations.append(annotation)
+            case 2: collision = AliasCollision(rawValue: UInt8(clamping: field.asUInt32)) ?? .refuse
+            default: break
+            }
+        }
+        return .annotate(annotations, collision)
     }
 
     private static func erase(_ body: RawSpan, path: String) throws -> ControlRequest {

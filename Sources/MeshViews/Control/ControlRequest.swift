@@ -24,14 +24,18 @@ enum ControlRequest: Sendable {
     case retain(through: EventSequence, keeping: [UInt64])
     /// Takes the recording of a ledger from a file that this process can read.
     case importRecording(file: String)
+    /// Writes down what a person decided.
+    case annotate([Annotation], AliasCollision)
+    /// Undoes an annotation.
+    case revert(EventSequence)
     /// What this version does not know, by its number.
     case unknown(UInt32)
 
     /// Whether it is done within the time of a commit, so that a process that ends finishes it first.
     var isShort: Bool {
         switch self {
-        case .hello, .append, .source, .cursor, .status, .unknown: true
-        case .catchUp, .changeKeys, .rebuild, .seal, .compact, .erase, .retain, .importRecording: false
+        case .hello, .append, .source, .cursor, .status, .annotate, .unknown: true
+        case .catchUp, .changeKeys, .rebuild, .seal, .compact, .erase, .retain, .importRecording, .revert: false
         }
     }
 }

@@ -39,6 +39,12 @@ extension Ledger {
                 }
             }
             return ControlAnswer(report)
+        case .annotate(let annotations, let collision):
+            let range = try await annotate(annotations, onCollision: collision)
+            return ControlAnswer(numbers: [range.lowerBound.rawValue, range.upperBound.rawValue])
+        case .revert(let sequence):
+            let range = try await revert(sequence)
+            return ControlAnswer(numbers: [range.lowerBound.rawValue, range.upperBound.rawValue])
         case .status:
             guard let condition = await condition() else { throw readOnlyError }
             return ControlAnswer(bytes: condition.bytes)

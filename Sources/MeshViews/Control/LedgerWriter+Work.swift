@@ -154,7 +154,7 @@ extension LedgerWriter {
         }
     }
 
-    private func asking<Result>(_ body: () async throws -> Result) async throws(LedgerError) -> Result {
+    func asking<Result>(_ body: () async throws -> Result) async throws(LedgerError) -> Result {
         do {
             return try await body()
         } catch {

@@ -6,6 +6,12 @@ extension EventSummariser {
     public static let meshtastic = EventSummariser(facets: [sender, destination, gateway, channelHash]) {
         encoding, payload, facts in
         if encoding.rawValue < 16 { return }  // the log's own
+        if encoding == .annotation {
+            // Whoever looks for what a node sent also finds what was written down of it.
+            guard let annotation = Annotation(payload: payload) else { return facts.makeAllUnknown() }
+            for node in annotation.nodes { facts.insert(node, Self.sender) }
+            return
+        }
         let isComplete = PacketFact.scan(payload, rawForm: encoding.rawValue) { fact in
             switch fact {
             case .sender(let node): facts.insert(node, Self.sender)

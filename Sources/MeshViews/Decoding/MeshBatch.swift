@@ -29,6 +29,8 @@ public struct MeshBatch: FoldBatch {
     public var carry = Carry()
     public var packets = PacketBatch()
     public var stamps: [Stamp] = []
+    /// What people decided, in the order of the log.
+    var annotations: [AnnotationEvent] = []
     /// The channels that the stamps point to.
     public var channels: [ChannelIdentity] = []
     /// The announced keys of the senders of signed messages, by index.

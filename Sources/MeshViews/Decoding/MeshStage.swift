@@ -36,6 +36,10 @@ public struct MeshStage: FoldStage {
             if let form {
                 opener.decode(payload, form: form, into: &batch.packets)
             } else {
+                if header.encoding == .annotation, !header.isErased {
+                    batch.annotations.append(
+                        AnnotationEvent(index: batch.stamps.count - 1, annotation: Annotation(payload: payload)))
+                }
                 batch.packets.packets.append(DecodedPacket())
             }
             return true
@@ -131,6 +135,7 @@ final class SpareBatches: Sendable {
         batch.channels = []
         batch.signers = [:]
         batch.places.removeAll()
+        batch.annotations.removeAll()
         batch.carry = Carry()
         let empty = batch
         spares.withLock { spares in

@@ -4,6 +4,7 @@ import Meshtastic
 /// Which events are to be erased.
 public enum ErasureSelection: Sendable, Hashable {
     /// Packets that the node sent, and what radios and gateways tell of it in its own name: its entries in the node lists of radios.
+    /// Also what was written down about it, and about its messages.
     /// With `mentions` also packets to it, and those that it passed on as a gateway.
     case node(UInt32, mentions: Bool = false)
     /// All receptions of the packets with this id, of one sender or of any: ids recur.
@@ -28,6 +29,12 @@ public enum ErasureSelection: Sendable, Hashable {
         }
     }
 
+    /// Whether the events are found by what they say.
+    var isSearched: Bool {
+        if case .sequences = self { return false }
+        return true
+    }
+
     /// Sealed blocks that cannot hold such events are skipped.
     var filter: BlockFilter? {
         switch self {
@@ -48,6 +55,9 @@ struct ErasureMatcher {
     init(_ selection: ErasureSelection) { self.selection = selection }
 
     mutating func matches(_ payload: RawSpan, _ encoding: PayloadEncoding) -> Bool {
+        if encoding == .annotation, selection.isSearched {
+            return Annotation(payload: payload)?.isAbout(selection) ?? false
+        }
         switch selection {
         case .node(let node, let mentions):
             var isFound = false

@@ -81,6 +81,8 @@ extension Ledger {
             ranges = named
         } else {
             ranges = try erasable(selection)
+            let kept = try restatements(selection, in: ranges)
+            if !kept.isEmpty { try await annotate(kept) }
         }
         return try await erasing(forgotten ?? selection.forgotten) {
             try await $0.erase(ranges, reason: reason, request: request ?? selection.description)

@@ -10,6 +10,7 @@ extension Ledger {
         of node: UInt32? = nil, _ query: RowQuery = RowQuery(), _ visitor: (MessageRow) -> Void
     ) throws(LedgerError) {
         guard let seconds = query.seconds else { return }
+        let isWanted = try filter(query, of: node)
         try reading("messages") { (store) throws(StorageError) in
             let threads = try threads(in: store, channel: query.channel)
             let size = max(4, 8_192 / max(1, threads.count))
@@ -20,9 +21,7 @@ extension Ledger {
             }
             var page = Page(query)
             while !page.isFull, let head = heads.removeSmallest() {
-                if let row = runs[head.run].take(), node == nil || row.from == node || row.to == node, page.takes() {
-                    visitor(row)
-                }
+                if let row = runs[head.run].take(), isWanted(row), page.takes() { visitor(row) }
                 if let next = try runs[head.run].head(head.run, in: store) { heads.insert(next) }
             }
         }

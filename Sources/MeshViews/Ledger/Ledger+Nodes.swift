@@ -4,8 +4,13 @@ import Projections
 import ProtobufWire
 
 extension Ledger {
-    /// One node, or nil when it was never heard.
-    public func node(_ number: UInt32) throws(LedgerError) -> NodeRow? {
+    /// One node, or nil when it was never heard, or is archived.
+    public func node(_ number: UInt32, includingArchived: Bool = false) throws(LedgerError) -> NodeRow? {
+        guard let row = try anyNode(number), includingArchived || !row.isArchived else { return nil }
+        return row
+    }
+
+    private func anyNode(_ number: UInt32) throws(LedgerError) -> NodeRow? {
         try reading("nodes") { (store) throws(StorageError) in
             let transaction = try store.environment.beginRead()
             let key = bigEndian(number)
@@ -23,7 +28,9 @@ extension Ledger {
             var rows: [NodeRow] = []
             while try cursor.next() {
                 guard let row = NodeRow.decode(key: cursor.key, value: cursor.value) else { continue }
-                if seconds.contains(row.lastHeard), query.channel == nil || query.channel == row.channel { rows.append(row) }
+                if seconds.contains(row.lastHeard), query.channel == nil || query.channel == row.channel, query.takes(row) {
+                    rows.append(row)
+                }
             }
             return rows
         }
@@ -33,10 +40,14 @@ extension Ledger {
         return Array(sorted.dropFirst(max(0, query.offset)).prefix(max(0, query.limit)))
     }
 
-    /// The nodes whose long or short name is this, whatever its case.
+    /// The node whose alias this is; else those whose long or short name it is, whatever its case. Archived ones, too.
     public func nodes(named name: String) throws(LedgerError) -> [NodeRow] {
         let wanted = name.lowercased()
-        return try nodes().filter { $0.longName.lowercased() == wanted || $0.shortName.lowercased() == wanted }
+        var query = RowQuery()
+        query.includesArchived = true
+        let all = try nodes(query)
+        if let own = all.first(where: { !name.isEmpty && $0.alias == name }) { return [own] }
+        return all.filter { $0.longName.lowercased() == wanted || $0.shortName.lowercased() == wanted }
     }
 
     /// The traffic of each channel, the busiest first.

@@ -59,6 +59,7 @@ extension Ledger {
 
     func visit(
         _ source: SeriesSource, _ table: String, prefix: [UInt8], _ query: RowQuery, _ page: inout Page,
+        where isWanted: ((_ time: UInt32, _ sequence: UInt64, _ value: RawSpan) throws(StorageError) -> Bool)? = nil,
         _ visitor: (_ time: UInt32, _ sequence: UInt64, _ value: RawSpan) throws(StorageError) -> Void
     ) throws(StorageError) {
         let store = source.store
@@ -72,7 +73,9 @@ extension Ledger {
             let time = cursor.key.bigEndianUInt32(at: prefix.count)
             guard seconds.contains(time) else { return }
             let sequence = cursor.key.bigEndianUInt64(at: prefix.count + 4)
-            if sequence <= source.last, page.takes() { try visitor(time, sequence, cursor.value) }
+            if sequence <= source.last, try isWanted?(time, sequence, cursor.value) ?? true, page.takes() {
+                try visitor(time, sequence, cursor.value)
+            }
             isThere = query.newestFirst ? try cursor.previous() : try cursor.next()
         }
     }

@@ -37,6 +37,8 @@ public final class Ledger: Sendable {
     private let removesFolder: Bool
     /// Rebuilds and changes of keys come one after the other, whoever asks for them.
     let gate = SerialGate()
+    /// Annotations are checked against what is there and written one after the other.
+    let annotationGate = SerialGate()
     private let control = Mutex<ControlServer?>(nil)
     /// The views of then, where this is a ledger as it was.
     let past: PastViews?

@@ -42,6 +42,8 @@ public struct LedgerError: Error, Sendable, CustomStringConvertible {
         case mutationDuringEnumeration
         /// A snapshot that was read from for longer than it may be, or after it had ended.
         case snapshotExpired
+        /// What a person wants to be written down of a node or a message cannot be: nothing was written.
+        case annotation
         case storage
     }
 

@@ -10,6 +10,14 @@ public struct RowQuery: Sendable {
     public var limit: Int
     public var offset: Int
     public var newestFirst: Bool
+    /// Whether archived rows come, too.
+    public var includesArchived = false
+    /// Only nodes, or messages of nodes, that are ignored, or that are not.
+    public var isIgnored: Bool?
+    /// Only nodes that are favourites, or that are none.
+    public var isFavorite: Bool?
+    /// Only messages that are read, or that are not.
+    public var isRead: Bool?
 
     public init(
         since: Timestamp? = nil, until: Timestamp? = nil, channel: String? = nil, limit: Int = .max, offset: Int = 0,
@@ -30,6 +38,15 @@ public struct RowQuery: Sendable {
         guard through >= from, through >= 0, from <= Int64(UInt32.max) else { return nil }
         return UInt32(from)...UInt32(clamping: through)
     }
+}
+
+extension RowQuery {
+    func takes(_ row: NodeRow) -> Bool {
+        (includesArchived || !row.isArchived) && isIgnored.map { $0 == row.isIgnored } ?? true
+            && isFavorite.map { $0 == row.isFavorite } ?? true
+    }
+
+    func takes(_ row: MessageRow) -> Bool { (includesArchived || !row.isArchived) && isRead.map { $0 == row.isRead } ?? true }
 }
 
 /// Counts off what an offset skips and a limit allows.

@@ -13,15 +13,17 @@ public struct MessagesView: Projection {
     public typealias Batch = MeshBatch
 
     public let name = "messages"
-    public let version: UInt32 = 2
+    public let version: UInt32 = 3
+    public let oldestReadableVersion: UInt32 = 2
     public var policy: String { "cap=\(cap);waiting=\(WaitingReceipts.most);\(TimePolicy.text)" }
     public let rowTables = ["messages", "channels"]
-    public let stateTables = ["packets", "counts", "waiting"]
+    public let stateTables = ["packets", "counts", "waiting", ArchiveFlag.table]
     public let cap: Int
 
     var rows: PendingMessages
     var channels = MessageChannels()
     var waiting = WaitingReceipts()
+    var archive = ArchiveFlag()
 
     public init(cap: Int = 50_000) {
         self.cap = cap
@@ -34,15 +36,31 @@ public struct MessagesView: Projection {
         let transaction = try store.environment.beginRead()
         try channels.load(transaction, store.table("channels"))
         try waiting.load(transaction, store.table("waiting"))
+        try archive.load(transaction, store)
         try rows.load(store)
     }
 
     public mutating func fold(
         _ batch: MeshBatch, after checkpoint: EventSequence, in context: inout FoldContext
     ) throws(StorageError) {
+        var next = 0
+        for event in batch.annotations {
+            try fold(batch, next..<event.index, after: checkpoint, &context)
+            next = event.index + 1
+            let stamp = batch.stamps[event.index]
+            if stamp.sequence > checkpoint.rawValue {
+                try annotate(event.annotation, at: stamp.reception ?? stamp.arrival, &context)
+            }
+        }
+        try fold(batch, next..<batch.stamps.count, after: checkpoint, &context)
+    }
+
+    private mutating func fold(
+        _ batch: MeshBatch, _ range: Range<Int>, after checkpoint: EventSequence, _ context: inout FoldContext
+    ) throws(StorageError) {
         let stamps = batch.stamps.span
         let packets = batch.packets.packets.span
-        for index in packets.indices where stamps[index].sequence > checkpoint.rawValue && packets[index].isOpen {
+        for index in range where stamps[index].sequence > checkpoint.rawValue && packets[index].isOpen {
             switch packets[index].port {
             case Port.text, Port.alert:
                 if stamps[index].isFirstReadable {
@@ -56,6 +74,18 @@ public struct MessagesView: Projection {
                 continue
             }
         }
+    }
+
+    /// Marks the messages that are there; of others nothing is remembered.
+    private mutating func annotate(
+        _ annotation: Annotation?, at time: UInt32, _ context: inout FoldContext
+    ) throws(StorageError) {
+        guard let annotation, case .messages(let keys) = annotation.subject else { return }
+        for key in keys {
+            try rows.update(key, in: context.store) { $0.take(annotation, at: time) }
+        }
+        if annotation.isArchived == true { archive.raise() }
+        context.want(.immediate)
     }
 
     private mutating func add(
@@ -131,16 +161,24 @@ public struct MessagesView: Projection {
         try rows.write(to: &transaction, store: store)
         try channels.write(to: &transaction, store.table("channels"))
         try waiting.write(to: &transaction, store.table("waiting"))
+        try archive.write(to: &transaction, store)
     }
 
     public mutating func committed() {
         rows.committed()
         channels.committed()
         waiting.committed()
+        archive.committed()
     }
 }
 
 extension MessageRow {
+    /// - Parameter time: when the event arrived.
+    mutating func take(_ annotation: Annotation, at time: UInt32) {
+        if let isRead = annotation.isRead { self.isRead = isRead }
+        if let isArchived = annotation.isArchived { archivedAt = isArchived ? max(annotation.time ?? time, 1) : 0 }
+    }
+
     /// Raises the state by what an acknowledgement says; it never sinks.
     mutating func apply(_ receipt: Receipt) {
         let reached: DeliveryState

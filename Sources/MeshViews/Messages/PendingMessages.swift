@@ -123,6 +123,58 @@ struct PendingMessages: Sendable {
         return true
     }
 
+    /// Changes the row that a key names: of those with its packet id the one nearest in time, of equals the first.
+    /// - Returns: whether there is one.
+    @discardableResult
+    mutating func update(
+        _ key: MessageKey, in store: ViewStore, _ change: (inout MessageRow) -> Void
+    ) throws(StorageError) -> Bool {
+        guard key.id != 0 else { return false }
+        var best: (distance: UInt32, firstSequence: UInt64, entry: Int?, rowKey: [UInt8])?
+        func offer(_ time: UInt32, _ firstSequence: UInt64, _ entry: Int?, _ rowKey: [UInt8]) {
+            let distance = time > key.time ? time - key.time : key.time - time
+            guard distance <= MessageKey.reach else { return }
+            if let known = best, (known.distance, known.firstSequence) <= (distance, firstSequence) { return }
+            best = (distance, firstSequence, entry, rowKey)
+        }
+        var pending: Set<UInt64> = []
+        var place = newest[UInt64(key.from) << 32 | UInt64(key.id)] ?? -1
+        while place >= 0 {
+            let entry = entries[Int(place)]
+            pending.insert(entry.firstSequence)
+            let time = UInt32(truncatingIfNeeded: entry.sortKey.1)
+            if !entry.isRemoved { offer(time, entry.firstSequence, Int(place), []) }
+            place = entry.older
+        }
+        if hasStoredRows {
+            try forEachStored(of: key, in: store) { firstSequence, rowKey in
+                guard !pending.contains(firstSequence), !removedRows.contains(rowKey) else { return }
+                offer(rowKey.rawSpan.bigEndianUInt32(at: 9), firstSequence, nil, rowKey)
+            }
+        }
+        guard let best else { return false }
+        if let entry = best.entry { return revise(entry, change) }
+        let transaction = try store.environment.beginRead()
+        guard var row = try MessageRow.read(best.rowKey, transaction, store.table("messages")) else { return false }
+        change(&row)
+        _ = add(row, isStored: true)
+        return true
+    }
+
+    /// Gives the committed rows of a packet id: the packets' first sequences, and the rows' keys.
+    private func forEachStored(
+        of key: MessageKey, in store: ViewStore, _ body: (UInt64, [UInt8]) -> Void
+    ) throws(StorageError) {
+        let transaction = try store.environment.beginRead()
+        var cursor = try transaction.cursor(store.table("packets"))
+        let prefix = bigEndian(key.from) + bigEndian(key.id)
+        var isThere = try cursor.seek(atOrAfter: prefix.rawSpan)
+        while isThere, cursor.key.byteCount == 16, cursor.key.starts(with: prefix) {
+            if cursor.value.byteCount == MessageRow.keySize { body(cursor.key.bigEndianUInt64(at: 8), cursor.value.asArray) }
+            isThere = try cursor.next()
+        }
+    }
+
     private mutating func revise(_ place: Int, _ change: (inout MessageRow) -> Void) -> Bool {
         guard var row = row(of: entries[place]) else { return false }
         change(&row)

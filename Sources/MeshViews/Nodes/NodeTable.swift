@@ -18,8 +18,10 @@ struct NodeTable: Sendable {
     }
 
     private let cap: Int
-    /// Never evicted: with these alone the table may exceed the cap.
+    /// Never evicted, as favourites are not: with these alone the table may exceed the cap.
     private let kept: Set<UInt32>
+    /// How many of the rows are never evicted.
+    private var keptCount = 0
     private var rows: [NodeRow] = []
     private var isDirty: [Bool] = []
     private var free: [Int] = []
@@ -27,26 +29,35 @@ struct NodeTable: Sendable {
     private var dirty: [Int] = []
     private var removed: Set<UInt32> = []
     private var ages = MinimumHeap<Age>()
+    private(set) var marks = NodeMarks()
+    private var archive = ArchiveFlag()
 
     init(cap: Int, kept: Set<UInt32> = []) {
         self.cap = cap
         self.kept = kept
     }
 
-    var pendingCount: Int { dirty.count + removed.count }
+    var pendingCount: Int { dirty.count + removed.count + marks.pendingCount }
 
     /// The place of a node's row, made now if it is new.
     mutating func slot(of number: UInt32, sequence: UInt64, heard: UInt32) -> Int {
         if let place = places[UInt64(number)] { return Int(place) }
-        if places.count >= cap { evict(at: sequence) }
+        while places.count >= limit, evict(at: sequence) {}
         var row = NodeRow(number: number)
         row.firstSequence = sequence
         row.firstHeard = heard
         row.lastHeard = heard
+        if !marks.isEmpty, let mark = marks[number] { row.take(mark) }
         return insert(row)
     }
 
+    /// The most rows: there is room for one node beside those that are never evicted.
+    private var limit: Int { max(cap, keptCount + 1) }
+
+    private func isKept(_ row: NodeRow) -> Bool { row.isFavorite || !kept.isEmpty && kept.contains(row.number) }
+
     private mutating func insert(_ row: NodeRow) -> Int {
+        if isKept(row) { keptCount += 1 }
         let place: Int
         if let reused = free.popLast() {
             place = reused
@@ -70,20 +81,34 @@ struct NodeTable: Sendable {
         }
     }
 
-    /// The heap holds each node once, with an age that may be out of date: then it goes back with the true one.
+    /// Marks a node, whether there is a row of it or not.
+    mutating func annotate(_ node: UInt32, _ annotation: Annotation, at time: UInt32, sequence: UInt64) {
+        for node in marks.apply(annotation, to: node, at: time) {
+            let mark = marks[node] ?? NodeMark()
+            if mark.archivedAt != 0 { archive.raise() }
+            guard let place = places[UInt64(node)] else { continue }
+            let row = rows[Int(place)]
+            // A favourite may have left the heap when somebody had to go.
+            if row.isFavorite && !mark.isFavorite { ages.insert(Age(lastHeard: row.lastHeard, number: node)) }
+            update(Int(place)) { $0.take(mark) }
+            keptCount += (isKept(rows[Int(place)]) ? 1 : 0) - (isKept(row) ? 1 : 0)
+        }
+        while places.count > limit, evict(at: sequence) {}
+    }
+
+    /// The heap holds each node, but for some favourites, at least once, with an age that may be out of date: then it goes back with the true one.
     /// - Returns: whether there was one to go.
     @discardableResult
     private mutating func evict(at sequence: UInt64) -> Bool {
         var newcomers: [Age] = []
-        var spared: [Age] = []
-        defer { for age in newcomers + spared { ages.insert(age) } }
+        defer { for age in newcomers { ages.insert(age) } }
         while let oldest = ages.removeSmallest() {
             guard let place = places[UInt64(oldest.number)] else { continue }
             let row = rows[Int(place)]
-            if row.lastHeard != oldest.lastHeard {
+            if isKept(row) {
+                continue
+            } else if row.lastHeard != oldest.lastHeard {
                 ages.insert(Age(lastHeard: row.lastHeard, number: row.number))
-            } else if !kept.isEmpty, kept.contains(row.number) {
-                spared.append(oldest)
             } else if sequence - row.firstSequence < NodesView.newcomerEvents {
                 newcomers.append(oldest)
             } else {
@@ -105,7 +130,10 @@ struct NodeTable: Sendable {
 
     // MARK: Storage
 
-    mutating func load(_ transaction: borrowing ReadTransaction, _ table: RawTable) throws(StorageError) {
+    mutating func load(_ transaction: borrowing ReadTransaction, _ store: ViewStore) throws(StorageError) {
+        try marks.load(transaction, store.table(NodeMarks.table))
+        try archive.load(transaction, store)
+        let table = try store.table("nodes")
         var cursor = try transaction.cursor(table)
         var isRow = try cursor.first()
         while isRow {
@@ -114,13 +142,16 @@ struct NodeTable: Sendable {
         }
         // A baseline that a policy with a larger cap made may have more.
         let last = rows.map(\.lastSequence).max() ?? 0
-        while places.count > cap, evict(at: last) {}
+        while places.count > limit, evict(at: last) {}
     }
 
-    func write(to transaction: inout WriteTransaction, _ table: RawTable) throws(StorageError) {
+    func write(to transaction: inout WriteTransaction, _ store: ViewStore) throws(StorageError) {
+        try marks.write(to: &transaction, store.table(NodeMarks.table))
+        try archive.write(to: &transaction, store)
+        let table = try store.table("nodes")
         var key = [UInt8](repeating: 0, count: 4)
         for number in removed.sorted() where places[UInt64(number)] == nil {
-            store(UInt64(number), length: 4, into: &key, at: 0)
+            Projections.store(UInt64(number), length: 4, into: &key, at: 0)
             try transaction.delete(table, key: key.rawSpan)
         }
         var writer = WireWriter(capacity: 512)
@@ -129,12 +160,14 @@ struct NodeTable: Sendable {
         for slot in current.sorted(by: { rows[$0].number < rows[$1].number }) {
             writer.removeAll(keepingCapacity: true)
             rows[slot].encode(to: &writer)
-            store(UInt64(rows[slot].number), length: 4, into: &key, at: 0)
+            Projections.store(UInt64(rows[slot].number), length: 4, into: &key, at: 0)
             try transaction.put(table, key: key.rawSpan, value: writer.bytes.rawSpan, isEmptyTable ? .append : .replace)
         }
     }
 
     mutating func committed() {
+        marks.committed()
+        archive.committed()
         for slot in dirty { isDirty[slot] = false }
         dirty.removeAll(keepingCapacity: true)
         removed.removeAll(keepingCapacity: true)

@@ -12,14 +12,14 @@ public struct NodesView: Projection {
     public typealias Batch = MeshBatch
 
     public let name = "nodes"
-    public let version: UInt32 = 3
+    public let version: UInt32 = 4
     public let oldestReadableVersion: UInt32 = 2
     public var policy: String {
         let kept = kept.sorted().map { ";keep \($0)" }.joined()
         return "cap=\(cap);newcomer=\(Self.newcomerEvents);\(TimePolicy.text)\(kept)"
     }
     public let rowTables = ["nodes", "channels"]
-    public let stateTables: [String] = []
+    public let stateTables = [NodeMarks.table, ArchiveFlag.table]
     public let cap: Int
     /// Nodes that are never evicted.
     private let kept: Set<UInt32>
@@ -41,17 +41,39 @@ public struct NodesView: Projection {
 
     public mutating func load(_ store: ViewStore) throws(StorageError) {
         let transaction = try store.environment.beginRead()
-        try table.load(transaction, store.table("nodes"))
+        try table.load(transaction, store)
         try traffic.load(transaction, store.table("channels"))
     }
 
     public mutating func fold(_ batch: MeshBatch, after checkpoint: EventSequence, in context: inout FoldContext) {
         traffic.begin(batch.channels)
+        var next = 0
+        for event in batch.annotations {
+            fold(batch, next..<event.index, after: checkpoint, &context)
+            next = event.index + 1
+            let stamp = batch.stamps[event.index]
+            if stamp.sequence > checkpoint.rawValue { annotate(event.annotation, stamp, &context) }
+        }
+        fold(batch, next..<batch.stamps.count, after: checkpoint, &context)
+    }
+
+    private mutating func fold(
+        _ batch: MeshBatch, _ range: Range<Int>, after checkpoint: EventSequence, _ context: inout FoldContext
+    ) {
         let stamps = batch.stamps.span
         let packets = batch.packets.packets.span
-        for index in packets.indices where stamps[index].sequence > checkpoint.rawValue && stamps[index].isMeshtastic {
+        for index in range where stamps[index].sequence > checkpoint.rawValue && stamps[index].isMeshtastic {
             foldOne(packets[index], stamps[index], batch, &context)
         }
+    }
+
+    private mutating func annotate(_ annotation: Annotation?, _ stamp: MeshBatch.Stamp, _ context: inout FoldContext) {
+        guard let annotation else {
+            return context.quarantine(EventSequence(rawValue: stamp.sequence), reason: "no annotation")
+        }
+        guard case .node(let node) = annotation.subject else { return }
+        table.annotate(node, annotation, at: stamp.reception ?? stamp.arrival, sequence: stamp.sequence)
+        context.want(.immediate)
     }
 
     private mutating func foldOne(
@@ -126,7 +148,7 @@ public struct NodesView: Projection {
     }
 
     public func write(to transaction: inout WriteTransaction, store: ViewStore) throws(StorageError) {
-        try table.write(to: &transaction, store.table("nodes"))
+        try table.write(to: &transaction, store)
         try traffic.write(to: &transaction, store.table("channels"))
     }
 
@@ -161,30 +183,45 @@ extension NodeRow {
         }
     }
 
-    /// What a node says about itself replaces what it said before, but nothing never replaces something, and the first
-    /// public key stays.
     fileprivate mutating func introduce(_ user: User) {
-        if !user.longName.isEmpty { longName = user.longName }
-        if !user.shortName.isEmpty { shortName = user.shortName }
-        if user.hardwareModel != 0 { hardwareModel = user.hardwareModel }
-        if !user.longName.isEmpty || !user.shortName.isEmpty {
-            role = user.role
-            isLicensed = user.isLicensed
-        }
-        if let unmessagable = user.isUnmessagable { isUnmessagable = unmessagable }
-        guard user.publicKey.count == 32 else { return }
-        if publicKey.isEmpty {
-            publicKey = user.publicKey
-        } else if publicKey != user.publicKey {
-            hasKeyConflict = true
-        }
+        var news = NodeRow(number: number)
+        (news.longName, news.shortName, news.hardwareModel) = (user.longName, user.shortName, user.hardwareModel)
+        (news.role, news.isLicensed, news.isUnmessagable) = (user.role, user.isLicensed, user.isUnmessagable)
+        if user.publicKey.count == 32 { news.publicKey = user.publicKey }
+        Self.introduction(&self, news)
     }
 
     fileprivate mutating func introduce(_ report: MapReport) {
-        if !report.longName.isEmpty { longName = report.longName }
-        if !report.shortName.isEmpty { shortName = report.shortName }
-        if report.hardwareModel != 0 { hardwareModel = report.hardwareModel }
-        if !report.longName.isEmpty { role = report.role }
-        if !report.firmwareVersion.isEmpty { firmware = report.firmwareVersion }
+        var news = NodeRow(number: number)
+        (news.longName, news.shortName, news.hardwareModel) = (report.longName, report.shortName, report.hardwareModel)
+        (news.role, news.firmware) = (report.role, report.firmwareVersion)
+        Self.mapReport(&self, news)
     }
+
+    // MARK: What a node says about itself
+
+    /// Nothing never replaces something. Properties are named in code, not by key paths: each packet that introduces a node passes here.
+    private static let names = Merge<NodeRow> { stored, news in
+        FieldRule.keepFilled(&stored.longName, news.longName)
+        FieldRule.keepFilled(&stored.shortName, news.shortName)
+        FieldRule.keepFilled(&stored.hardwareModel, news.hardwareModel)
+        FieldRule.keepFilled(&stored.firmware, news.firmware)
+    }
+
+    /// A role of 0 is one like others: it counts where a name came with it.
+    private static let role = Merge<NodeRow> { stored, news in
+        guard news.longName.isFilled || news.shortName.isFilled else { return }
+        (stored.role, stored.isLicensed) = (news.role, news.isLicensed)
+    }
+
+    /// The first key stays; another one is flagged.
+    private static let publicKey = Merge<NodeRow> { stored, news in
+        if stored.publicKey.isFilled, news.publicKey.isFilled, stored.publicKey != news.publicKey { stored.hasKeyConflict = true }
+        FieldRule.firstFilled(&stored.publicKey, news.publicKey)
+    }
+
+    private static let introduction = Merge<NodeRow>(
+        names, role, Merge { FieldRule.keepFilled(&$0.isUnmessagable, $1.isUnmessagable) }, publicKey)
+
+    private static let mapReport = Merge<NodeRow>(names, Merge { if $1.longName.isFilled { $0.role = $1.role } })
 }

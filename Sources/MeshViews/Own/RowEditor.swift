@@ -1,4 +1,4 @@
-import Projections
+public import Projections
 public import ViewQuery
 
 /// The rows of a view of one's own, as the fold of one event reads and changes them.
@@ -27,6 +27,17 @@ public struct RowEditor<Row: StoredRow> {
         try change(&changed)
         guard changed.key == key else { throw RowEditorError.keyChanged }
         put(key, changed)
+    }
+
+    /// Merges the news into the row with the same key; where there is none, they become the row.
+    ///
+    /// - Throws: `.keyChanged` where the rules change the key.
+    public mutating func merge(_ news: Row, by merge: Merge<Row>) throws {
+        let key = news.key
+        guard var stored = try stored(key) else { return put(key, news) }
+        merge(&stored, news)
+        guard stored.key == key else { throw RowEditorError.keyChanged }
+        put(key, stored)
     }
 
     /// Puts a row in the place of the one with the same key, if there is one.

@@ -89,7 +89,9 @@ struct PacketsView: Projection {
     private mutating func add(_ packet: DecodedPacket, _ stamp: MeshBatch.Stamp, _ batch: MeshBatch) {
         named.removeAll(keepingCapacity: true)
         guard packet.hasPacket, stamp.isMeshtastic else {
-            if packet.fromRadio == FromRadioVariant.nodeInfo, stamp.isMeshtastic {
+            if !stamp.isMeshtastic {
+                name(batch, stamp.sequence)
+            } else if packet.fromRadio == FromRadioVariant.nodeInfo {
                 let node = NamedNodes.node(ofRadioFrame: batch.packets.payload(of: packet))
                 if node != 0 { named.append(node) }
             }
@@ -116,6 +118,12 @@ struct PacketsView: Projection {
         let place = place(of: kind)
         let mark = PacketBlock.mark(of: packet.id)
         block?.add(sender: packet.from, mark: mark, kind: place, named: named, gateway: packet.gateway, flags: flags)
+    }
+
+    /// The nodes that an annotation is about.
+    private mutating func name(_ batch: MeshBatch, _ sequence: UInt64) {
+        guard let event = batch.annotations.first(where: { batch.stamps[$0.index].sequence == sequence }) else { return }
+        named += (event.annotation?.nodes ?? []).prefix(NamedNodes.most)
     }
 
     @inline(__always)

@@ -93,7 +93,8 @@ extension Ledger {
     /// How the query is answered: by ranges of keys or a scan, and what is done with each row.
     public func explain<Row: QueryRow>(_ descriptor: FetchDescriptor<Row>) throws(LedgerError) -> QueryExplanation {
         do {
-            return try QueryRun(descriptor).explanation
+            let store = try? store(of: Row.view)  // where it is not built yet, all is told that may have to be asked
+            return try QueryRun(store.map { descriptor.settled(in: $0) } ?? descriptor).explanation
         } catch {
             throw queryError(error)
         }
@@ -130,19 +131,28 @@ extension Ledger {
         _ descriptor: FetchDescriptor<Row>, _ body: (QueryRun<Row>, ViewStore) throws -> Result
     ) throws(LedgerError) -> Result {
         do {
-            let run = try QueryRun(descriptor)
             let store = try store(of: Row.view)
             do {
-                return try body(run, store)
+                return try Self.answer(descriptor, in: store, body)
             } catch let error as StorageError where error.code == .closed {
                 // Another one may just have been swapped in.
                 let current = try self.store(of: Row.view)
                 guard current !== store else { throw error }
-                return try body(run, current)
+                return try Self.answer(descriptor, in: current, body)
             }
         } catch {
             throw queryError(error)
         }
+    }
+
+    /// A row may be archived for the first time while it is being answered that none was: then it is asked again.
+    private static func answer<Row: QueryRow, Result>(
+        _ descriptor: FetchDescriptor<Row>, in store: ViewStore, _ body: (QueryRun<Row>, ViewStore) throws -> Result
+    ) throws -> Result {
+        let settled = descriptor.settled(in: store)
+        let result = try body(QueryRun(settled), store)
+        guard Row.archive != nil, settled.isStale(in: store) else { return result }
+        return try body(QueryRun(descriptor), store)
     }
 
     func queryError(_ error: any Error) -> LedgerError {

@@ -30,7 +30,7 @@ extension Ledger {
     ) throws(LedgerError) -> [TextHit<MessageRow>] {
         guard let seconds = query.seconds else { return [] }
         var search = TextQuery(words, in: \MessageRow.text, demand, fetchLimit: query.limit)
-        search.fetchOffset = query.offset
+        (search.fetchOffset, search.includesArchived) = (query.offset, query.includesArchived)
         search.predicate = Self.predicate(seconds, node, query.channel)
         search.textConditions = pattern.map { [TextCondition($0, in: \.text)] } ?? []
         return try self.search(search)
@@ -43,7 +43,7 @@ extension Ledger {
     ) throws(LedgerError) -> [TextHit<NodeRow>] {
         guard let seconds = query.seconds else { return [] }
         var search = TextQuery(words, in: \NodeRow.longName, demand, fetchLimit: query.limit)
-        search.fetchOffset = query.offset
+        (search.fetchOffset, search.includesArchived) = (query.offset, query.includesArchived)
         search.textConditions = pattern.map { [TextCondition($0, in: \.longName)] } ?? []
         let (first, last) = (seconds.lowerBound, seconds.upperBound)
         if first > 0 || last < .max { search.predicate = #Predicate { $0.lastHeard >= first && $0.lastHeard <= last } }
@@ -61,9 +61,14 @@ extension Ledger {
         let order: SortOrder = query.newestFirst ? .reverse : .forward
         var found = FetchDescriptor<MessageRow>(
             predicate: Self.predicate(seconds, node, query.channel),
-            sortBy: [SortDescriptor(\.time, order: order), SortDescriptor(\.sequence, order: order)], fetchLimit: query.limit)
-        found.fetchOffset = query.offset
+            sortBy: [SortDescriptor(\.time, order: order), SortDescriptor(\.sequence, order: order)])
         found.textConditions = [TextCondition(pattern, in: \.text)]
+        found.includesArchived = query.includesArchived
+        guard query.isRead == nil && query.isIgnored == nil else {
+            let rows = try fetch(found).filter(try filter(query, of: node))
+            return Array(rows.dropFirst(max(0, query.offset)).prefix(max(0, query.limit)))
+        }
+        (found.fetchLimit, found.fetchOffset) = (query.limit, query.offset)
         return try fetch(found)
     }
 

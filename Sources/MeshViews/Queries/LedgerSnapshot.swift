@@ -81,7 +81,7 @@ public final class LedgerSnapshot {
     ) throws(LedgerError) -> Result {
         let read = try read(Row.view)
         do {
-            return try body(QueryRun(descriptor), read.store, read.transaction)
+            return try body(QueryRun(descriptor.settled(in: read.store, read.transaction)), read.store, read.transaction)
         } catch {
             throw ledger.queryError(error)
         }

@@ -28,7 +28,12 @@ extension MessageRow: QueryRow {
         RowColumn("isViaMQTT", \.isViaMQTT) { $0.isViaMQTT }.stored(15),
         RowColumn("isPrivatelyEncrypted", \.isPrivatelyEncrypted) { $0.isPrivatelyEncrypted }.stored(16),
         RowColumn("signature", \.signature) { $0.signature }.stored(17),
+        RowColumn("isRead", \.isRead) { $0.isRead }.stored(18),
+        RowColumn("isArchived", \.isArchived) { $0.isArchived }.computed().stored(19),
+        RowColumn("archivedAt", \.archivedAt) { $0.archivedAt }.stored(19).shown(as: .time),
     ]
+
+    public static let archive: RowArchive<MessageRow>? = RowArchive(table: ArchiveFlag.table) { $0.isArchived }
 
     public static let texts: [RowText<MessageRow>] = [RowText("text", \.text) { $0.text }]
 

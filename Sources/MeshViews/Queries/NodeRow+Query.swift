@@ -30,7 +30,15 @@ extension NodeRow: QueryRow {
         RowColumn("receptions", \.receptions) { $0.receptions }.stored(17),
         RowColumn("packets", \.packets) { $0.packets }.stored(18),
         RowColumn("unreadable", \.unreadable) { $0.unreadable }.stored(19),
+        RowColumn("isFavorite", \.isFavorite) { $0.isFavorite }.stored(22),
+        RowColumn("isIgnored", \.isIgnored) { $0.isIgnored }.stored(23),
+        RowColumn("isArchived", \.isArchived) { $0.isArchived }.computed().stored(24),
+        RowColumn("archivedAt", \.archivedAt) { $0.archivedAt }.stored(24).shown(as: .time),
+        RowColumn("note", \.note) { $0.note }.stored(25),
+        RowColumn("alias", \.alias) { $0.alias }.stored(26),
     ]
+
+    public static let archive: RowArchive<NodeRow>? = RowArchive(table: ArchiveFlag.table) { $0.isArchived }
 
     public static let texts: [RowText<NodeRow>] = [RowText("longName", \.longName) { $0.longName }]
 

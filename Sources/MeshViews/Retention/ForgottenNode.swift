@@ -36,7 +36,8 @@ public struct ForgottenNode: Sendable, Hashable {
                 case (_, "carry.entries"): isEntry(key, prefix) ? nil : value.asArray
                 case ("messages", "messages"): isOfNode(message: key, value) ? nil : value.asArray
                 case ("messages", "counts"): less(value, by: gone[key.asArray] ?? 0)
-                case ("messages", "packets"), ("messages", "waiting"), ("nodes", "nodes"), ("positions", "positions"),
+                case ("messages", "packets"), ("messages", "waiting"), ("nodes", "nodes"), ("nodes", "marks"),
+                    ("positions", "positions"),
                     ("positions", "counts"), ("telemetry", "telemetry"), ("telemetry", "counts"),
                     ("telemetry", "unknown_telemetry"), ("telemetry", "unknown_counts"), ("sensors", "sensors"),
                     ("sensors", "counts"), ("nodehistory", "nodehistory"), ("nodehistory", "counts"):

@@ -74,6 +74,12 @@ public struct MessageRow: Sendable, Equatable, Codable {
     public var isViaMQTT = false
     public var isPrivatelyEncrypted = false
     public var signature = SignatureState.none
+    /// What a person decided about it, by annotations.
+    public var isRead = false
+    /// When it was archived, seconds since 1970; 0 where it is not.
+    public var archivedAt: UInt32 = 0
+
+    public var isArchived: Bool { archivedAt != 0 }
 
     init(thread: MessageThread, time: UInt32, sequence: UInt64) {
         self.thread = thread
@@ -99,6 +105,8 @@ public struct MessageRow: Sendable, Equatable, Codable {
         if isViaMQTT { writer.bool(15, true) }
         if isPrivatelyEncrypted { writer.bool(16, true) }
         writer.present(17, UInt32(signature.rawValue))
+        if isRead { writer.bool(18, true) }
+        if archivedAt != 0 { writer.fixed32(19, archivedAt) }
     }
 
     init(thread: MessageThread, time: UInt32, sequence: UInt64, decoding value: RawSpan) throws(WireError) {
@@ -123,6 +131,8 @@ public struct MessageRow: Sendable, Equatable, Codable {
             case 15: isViaMQTT = field.asBool
             case 16: isPrivatelyEncrypted = field.asBool
             case 17: signature = SignatureState(rawValue: UInt8(truncatingIfNeeded: field.scalar)) ?? .none
+            case 18: isRead = field.asBool
+            case 19: archivedAt = field.asUInt32
             default: continue
             }
         }

@@ -42,6 +42,16 @@ public struct NodeRow: Sendable, Equatable, Codable {
     /// First and last event of it.
     public var firstSequence: UInt64 = 0
     public var lastSequence: UInt64 = 0
+    /// What a person decided about it, by annotations: they are no events of the node, so `lastSequence` is not theirs.
+    public var isFavorite = false
+    public var isIgnored = false
+    /// When it was archived, seconds since 1970; 0 where it is not.
+    public var archivedAt: UInt32 = 0
+    public var note = ""
+    /// A name of one's own, which no other node has.
+    public var alias = ""
+
+    public var isArchived: Bool { archivedAt != 0 }
 
     public init(number: UInt32) { self.number = number }
 
@@ -80,6 +90,11 @@ public struct NodeRow: Sendable, Equatable, Codable {
         writer.present(19, unreadable)
         writer.varint(20, firstSequence)
         writer.varint(21, lastSequence)
+        if isFavorite { writer.bool(22, true) }
+        if isIgnored { writer.bool(23, true) }
+        if archivedAt != 0 { writer.fixed32(24, archivedAt) }
+        if !note.isEmpty { writer.string(25, note) }
+        if !alias.isEmpty { writer.string(26, alias) }
     }
 
     init(number: UInt32, decoding value: RawSpan) throws(WireError) {
@@ -108,6 +123,11 @@ public struct NodeRow: Sendable, Equatable, Codable {
             case 19: unreadable = field.scalar
             case 20: firstSequence = field.scalar
             case 21: lastSequence = field.scalar
+            case 22: isFavorite = field.asBool
+            case 23: isIgnored = field.asBool
+            case 24: archivedAt = field.asUInt32
+            case 25: note = reader.bytes(field).asRepairedString
+            case 26: alias = reader.bytes(field).asRepairedString
             default: continue
             }
         }

@@ -88,13 +88,14 @@ public final class ViewStore: Sendable {
         options.excludesWriters = excludesWriters
         let environment = try Environment.open(path, options)
         let store = try ViewStore(environment: environment, recipe: recipe, path: path, indexes: indexes)
-        for table in Name.all + tables { _ = try environment.table(table) }
-        do throws(StorageError) {
-            _ = try environment.table(Name.changes)
-            _ = try environment.table(Name.marks)
-        } catch {
-            // Views of before have none, and who only reads cannot make it.
-            guard access == .readOnly, error.code == .noSuchTable else { throw error }
+        for table in Name.all { _ = try environment.table(table) }
+        for table in tables + [Name.changes, Name.marks] {
+            do throws(StorageError) {
+                _ = try environment.table(table)
+            } catch {
+                // Views of before do not have all of them, and who only reads cannot make one.
+                guard access == .readOnly, error.code == .noSuchTable else { throw error }
+            }
         }
         if access == .readWrite { try store.noteRecipe() }
         return store

@@ -30,8 +30,8 @@ struct QueryPlan<Row: QueryRow> {
         let readsFew = choice.direction != nil && descriptor.fetchLimit != nil && filter == nil
         if descriptor.requiresIndex, choice.isScan, !readsFew { throw Self.needsScan(descriptor.predicate == nil) }
         sources = choice.sources
-        self.filter = filter
-        fields = Self.fields(descriptor, filter)
+        self.filter = descriptor.hidingArchived(filter)
+        fields = Self.fields(descriptor, self.filter)
         allowsScan = !descriptor.requiresIndex
         let sortBy = countsOnly ? [] : descriptor.sortBy
         if let direction = choice.direction {

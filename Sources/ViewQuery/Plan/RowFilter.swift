@@ -6,6 +6,12 @@ struct RowFilter<Row: QueryRow> {
     /// The columns that it looks at; nil for all, and for what is made of them.
     let columns: Set<Int>?
 
+    /// One that looks at whole rows.
+    init(_ holds: @escaping (borrowing Row) throws(QueryError) -> Bool) {
+        self.holds = holds
+        columns = nil
+    }
+
     /// - Returns: nil where every row passes.
     init?(_ predicate: Predicate<Row>?, _ conditions: [TextCondition<Row>]) throws(QueryError) {
         let compilation = predicate.map { Compilation<Row>($0.variable.key) }

@@ -16,6 +16,9 @@ public protocol QueryRow: Sendable {
     /// What only one row at a time may be, by default nothing. Each has an index of its own.
     static var uniques: [UniqueRule<Self>] { get }
 
+    /// How archived rows are told, which queries leave out unless they are asked for; nil where there are none.
+    static var archive: RowArchive<Self>? { get }
+
     /// - Returns: nil where the bytes are no row.
     init?(key: RawSpan, value: RawSpan)
 
@@ -43,6 +46,7 @@ extension QueryRow {
     public static var indexes: [RowIndex<Self>] { [] }
     public static var texts: [RowText<Self>] { [] }
     public static var uniques: [UniqueRule<Self>] { [] }
+    public static var archive: RowArchive<Self>? { nil }
 
     @inlinable
     public static func append(key: RawSpan, value: RawSpan, to rows: inout [Self]) -> Bool {

@@ -23,6 +23,8 @@ public struct TextQuery<Row: QueryRow>: Sendable {
     public var textConditions: [TextCondition<Row>] = []
     public var fetchLimit: Int?
     public var fetchOffset = 0
+    /// Whether archived rows come, too.
+    public var includesArchived = false
 
     public init(
         _ text: String, in property: any KeyPath<Row, String> & Sendable, _ demand: Demand = .allWords,

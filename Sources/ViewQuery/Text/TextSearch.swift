@@ -25,7 +25,9 @@ public struct TextSearch<Row: QueryRow> {
             if words.count < Self.mostWords, !words.contains(word) { words.append(word) }
         }
         self.words = words
-        filter = try RowFilter(query.predicate, query.textConditions)
+        var archived = FetchDescriptor<Row>()
+        archived.includesArchived = query.includesArchived
+        filter = archived.hidingArchived(try RowFilter(query.predicate, query.textConditions))
     }
 
     /// The best answers first, in one consistent read.

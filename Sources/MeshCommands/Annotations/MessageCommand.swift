@@ -1,0 +1,127 @@
+import ArgumentParser
+import EventLog
+import MeshViews
+import Meshtastic
+
+struct MessageCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "message", abstract: "Mark messages as read, and hide them.",
+        discussion: """
+            What you decide is an event of the log that names the messages: a replay hides the same ones, and `meshledger revert` undoes it.
+
+              meshledger message read --channel LongFast
+              meshledger message archive --until '90d ago'
+              meshledger message restore --node '!7efeee00'
+            """,
+        subcommands: [
+            MessageReadCommand.self, MessageUnreadCommand.self, MessageArchiveCommand.self, MessageRestoreCommand.self,
+        ])
+}
+
+/// Which messages are marked.
+struct MarkedMessages: ParsableArguments {
+    @OptionGroup var ledger: LedgerOption
+    @OptionGroup var times: TimeOptions
+    @Option(help: "Messages of or to this node: !hex, a number, an alias or a name.") var node: NodeArgument?
+    @Option(help: "Messages of this channel.") var channel: String?
+    @Option(help: "Messages whose packet has this id.") var packet: PacketIDArgument?
+    @Flag(help: "All messages.") var all = false
+
+    func validate() throws {
+        let isChosen = node != nil || channel != nil || packet != nil || times.since != nil || times.until != nil
+        guard isChosen != all else {
+            throw ValidationError("say which messages: --node, --channel, --packet, --since, --until, or --all")
+        }
+    }
+
+    /// Writes the annotation of the messages down that are asked for and for which it changes something.
+    func mark(_ annotation: ([MessageKey], String) -> Annotation, where changes: (MessageRow) -> Bool) async throws {
+        try await ledger.writing { ledger in
+            try await ledger.catchUp(title: "bringing the views up to date")
+            let keys = try await ledger.reading { (ledger) -> [MessageKey] in try self.keys(in: ledger, where: changes) }
+            let output = StandardOutput()
+            guard !keys.isEmpty else { return output.line("no such messages") }
+            let marked = annotation(keys, request)
+            let events = try await ledger.annotate([marked])
+            let last = events.count == 1 ? "" : " to \(events.upperBound)"
+            output.line("event \(events.lowerBound)\(last): \(DisplayWidth.safe(marked.description))")
+        }
+    }
+
+    private func keys(in ledger: Ledger, where changes: (MessageRow) -> Bool) throws -> [MessageKey] {
+        var query = RowQuery(since: times.since?.time, until: times.until?.time, channel: channel, newestFirst: false)
+        query.includesArchived = true
+        var keys: [MessageKey] = []
+        try ledger.forEachMessage(of: node?.number(in: ledger), query) { message in
+            guard changes(message), packet.map({ $0.id == message.id }) ?? true else { return }
+            if let key = MessageKey(message) { keys.append(key) }
+        }
+        return keys
+    }
+
+    /// What was asked for, as it will stand in the log. No names of nodes: they may be what is to be forgotten.
+    private var request: String {
+        var parts: [String] = []
+        if let channel { parts.append("channel=\(channel)") }
+        if let since = times.since { parts.append("since=\(TimeText.iso(since.time.seconds))") }
+        if let until = times.until { parts.append("until=\(TimeText.iso(until.time.seconds))") }
+        return parts.joined(separator: " ")
+    }
+}
+
+struct MessageReadCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "read", abstract: "Mark messages as read.")
+
+    @OptionGroup var marked: MarkedMessages
+
+    func run() async throws {
+        try await marked.mark { keys, _ in
+            .read(keys)
+        } where: {
+            !$0.isRead
+        }
+    }
+}
+
+struct MessageUnreadCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "unread", abstract: "Mark messages as not read.")
+
+    @OptionGroup var marked: MarkedMessages
+
+    func run() async throws {
+        try await marked.mark { keys, _ in
+            .read(keys, false)
+        } where: {
+            $0.isRead
+        }
+    }
+}
+
+struct MessageArchiveCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "archive", abstract: "Hide messages until they are restored.")
+
+    @OptionGroup var marked: MarkedMessages
+
+    func run() async throws {
+        try await marked.mark { keys, request in
+            .archive(keys, request: request)
+        } where: {
+            !$0.isArchived
+        }
+    }
+}
+
+struct MessageRestoreCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "restore", abstract: "List archived messages again, as they were.")
+
+    @OptionGroup var marked: MarkedMessages
+
+    func run() async throws {
+        try await marked.mark { keys, _ in
+            .restore(keys)
+        } where: {
+            $0.isArchived
+        }
+    }
+}

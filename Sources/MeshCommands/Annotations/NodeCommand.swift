@@ -1,0 +1,169 @@
+import ArgumentParser
+import EventLog
+import MeshViews
+
+struct NodeCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "node", abstract: "Mark, note and hide nodes.",
+        discussion: """
+            What you decide is an event of the log: views are the same after a replay, and `meshledger revert` undoes it. A favorite is never driven
+            out by other nodes; an ignored one is left out where --not-ignored is said; an archived one is hidden until it is restored, or
+            --archived is said.
+
+              meshledger node favorite '!7efeee00'
+              meshledger node note '!7efeee00' 'on the roof of the harbour office'
+              meshledger node alias '!7efeee00' harbour
+              meshledger node archive harbour
+            """,
+        subcommands: [
+            NodeFavoriteCommand.self, NodeUnfavoriteCommand.self, NodeIgnoreCommand.self, NodeUnignoreCommand.self,
+            NodeArchiveCommand.self, NodeRestoreCommand.self, NodeNoteCommand.self, NodeAliasCommand.self,
+        ])
+}
+
+/// Which nodes are marked.
+struct MarkedNodes: ParsableArguments {
+    @OptionGroup var ledger: LedgerOption
+    @Argument(help: "The nodes: !hex, a number, an alias or a name.") var nodes: [NodeArgument]
+
+    /// Writes the annotation of each node down, all in one commit.
+    func mark(_ annotation: (UInt32) -> Annotation) async throws {
+        try await ledger.writing { ledger in
+            let all = try await ledger.reading { ledger in try nodes.map { annotation(try $0.number(in: ledger)) } }
+            Told.tell(all, try await ledger.annotate(all))
+        }
+    }
+}
+
+/// Says which events were written.
+enum Told {
+    static func tell(_ annotations: [Annotation], _ events: ClosedRange<EventSequence>) {
+        let output = StandardOutput()
+        defer { output.flush() }
+        for (annotation, sequence) in zip(annotations, events) {
+            output.line("event \(sequence): \(DisplayWidth.safe(annotation.description))")
+        }
+    }
+}
+
+struct NodeFavoriteCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "favorite", abstract: "Keep nodes in the list, whoever else is heard.")
+
+    @OptionGroup var marked: MarkedNodes
+
+    func run() async throws { try await marked.mark { .favorite($0) } }
+}
+
+struct NodeUnfavoriteCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "unfavorite", abstract: "Make them nodes like others again.")
+
+    @OptionGroup var marked: MarkedNodes
+
+    func run() async throws { try await marked.mark { .favorite($0, false) } }
+}
+
+struct NodeIgnoreCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "ignore", abstract: "Have nodes and their messages left out by --not-ignored; they are recorded as before.")
+
+    @OptionGroup var marked: MarkedNodes
+
+    func run() async throws { try await marked.mark { .ignore($0) } }
+}
+
+struct NodeUnignoreCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "unignore", abstract: "Ignore nodes no more.")
+
+    @OptionGroup var marked: MarkedNodes
+
+    func run() async throws { try await marked.mark { .ignore($0, false) } }
+}
+
+struct NodeRestoreCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "restore", abstract: "List archived nodes again, as they were.")
+
+    @OptionGroup var marked: MarkedNodes
+
+    func run() async throws { try await marked.mark { .restore($0) } }
+}
+
+struct NodeArchiveCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "archive", abstract: "Hide nodes, with their messages or without.",
+        discussion: """
+            What is heard of them is recorded as before, and their rows are kept up to date: `restore` shows them as they would be.
+
+              meshledger node archive '!7efeee00'
+              meshledger node archive '!7efeee00' --messages cascade
+            """)
+
+    enum Rule: String, ExpressibleByArgument, CaseIterable {
+        case keep, cascade, deny
+    }
+
+    @OptionGroup var marked: MarkedNodes
+    @Option(help: "What becomes of their messages: keep, cascade (archived, too), or deny (only nodes without unread ones).")
+    var messages = Rule.keep
+
+    func run() async throws {
+        guard messages != .keep else { return try await marked.mark { .archive($0) } }
+        try await marked.ledger.writing { ledger in
+            try await ledger.catchUp(title: "bringing the views up to date")
+            let rule: MessagesRule = messages == .cascade ? .cascade : .deny
+            let all = try await ledger.reading { ledger in
+                try marked.nodes.flatMap { try ledger.archival(of: $0.number(in: ledger), messages: rule) }
+            }
+            Told.tell(all, try await ledger.annotate(all))
+        }
+    }
+}
+
+struct NodeNoteCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "note", abstract: "Write a note of a node; without a text, clear it.",
+        discussion: """
+            Notes stay in the log when they are replaced or cleared; `meshledger erase --node` takes all of them away.
+
+              meshledger node note '!7efeee00' 'on the roof of the harbour office'
+              meshledger node note '!7efeee00'
+            """)
+
+    @OptionGroup var ledger: LedgerOption
+    @Argument(help: "The node: !hex, a number, an alias or a name.") var node: NodeArgument
+    @Argument(help: "The note; none clears it.") var text: String?
+
+    func run() async throws {
+        try await ledger.writing { ledger in
+            let number = try await ledger.reading { try node.number(in: $0) }
+            let annotation = Annotation.note(number, text.flatMap { $0.isEmpty ? nil : $0 })
+            Told.tell([annotation], try await ledger.annotate([annotation]))
+        }
+    }
+}
+
+struct NodeAliasCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "alias",
+        abstract: "Give a node a name of your own, by which commands know it; without a name, take it away.",
+        discussion: """
+            Nodes choose their names themselves, and several can have the same. An alias is one node's only.
+
+              meshledger node alias '!7efeee00' harbour
+              meshledger node alias '!7efeee01' harbour --replace
+              meshledger node alias harbour
+            """)
+
+    @OptionGroup var ledger: LedgerOption
+    @Argument(help: "The node: !hex, a number, an alias or a name.") var node: NodeArgument
+    @Argument(help: "The alias; none takes it away.") var name: String?
+    @Flag(help: "Take the alias from the node that has it.") var replace = false
+
+    func run() async throws {
+        try await ledger.writing { ledger in
+            let number = try await ledger.reading { try node.number(in: $0) }
+            let annotation = Annotation.alias(number, name.flatMap { $0.isEmpty ? nil : $0 })
+            Told.tell([annotation], try await ledger.annotate([annotation], onCollision: replace ? .replace : .refuse))
+        }
+    }
+}

@@ -1,0 +1,23 @@
+import Meshtastic
+import Projections
+
+extension Annotation: CustomStringConvertible {
+    /// What it says, for people.
+    public var description: String {
+        var parts: [String] = []
+        if let isFavorite { parts.append(isFavorite ? "favourite" : "no favourite any more") }
+        if let isIgnored { parts.append(isIgnored ? "ignored" : "not ignored any more") }
+        if let isArchived { parts.append(isArchived ? "archived" : "restored") }
+        if let isRead { parts.append(isRead ? "read" : "unread") }
+        if let text = note.text { parts.append(text.isEmpty ? "no note any more" : "note: \(text)") }
+        if let text = alias.text { parts.append(text.isEmpty ? "no alias any more" : "alias: \(text)") }
+        let what: String
+        switch subject {
+        case .node(let node): what = "node \(NodeID.text(node))"
+        case .messages(let keys) where keys.count == 1: what = "message \(keys[0].id) from \(NodeID.text(keys[0].from))"
+        case .messages(let keys): what = "\(keys.count) messages"
+        }
+        let undone = reverts == 0 ? "" : ", which undoes event \(reverts)"
+        return "\(what): \(parts.joined(separator: ", "))\(request.isEmpty ? "" : " (\(request))")\(undone)"
+    }
+}
