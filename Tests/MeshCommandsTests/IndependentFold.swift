@@ -95,8 +95,9 @@ struct IndependentFold {
         let ledger = folder.path + "/mesh.ledger"
         _ = try run(program, ["init", "--ledger", ledger])
         _ = try run(program, ["simulate", "--ledger", ledger, "--seed", "5", "--nodes", "12", "--packets", "600"])
-        let listed = try run(program, ["nodes", "--ledger", ledger, "--format", "csv"]).split(separator: "\n").dropFirst()
-        let nodes = listed.compactMap { $0.split(separator: ",").first.map(String.init) }
+        let listed = try run(program, ["nodes", "--ledger", ledger, "--format", "csv"]).split(whereSeparator: \.isNewline)
+        let nodes = listed.dropFirst().compactMap { $0.split(separator: ",").first.map(String.init) }
+        try #require(nodes.count > 6)
         let steps: [[String]] = [
             ["node", "favorite", nodes[0], nodes[1]], ["node", "note", nodes[0], "on the roof ⛵"],
             ["node", "note", nodes[1], "old"],
@@ -108,7 +109,7 @@ struct IndependentFold {
             ["simulate", "--seed", "6", "--nodes", "12", "--packets", "300"],
         ]
         for step in steps { _ = try run(program, step + ["--ledger", ledger]) }
-        let events = try run(program, ["events", "--ledger", ledger, "--format", "csv"]).split(separator: "\n")
+        let events = try run(program, ["events", "--ledger", ledger, "--format", "csv"]).split(whereSeparator: \.isNewline)
         let last = try #require(events.first { $0.contains(",annotation,") }?.split(separator: ",").first)
         _ = try run(program, ["revert", String(last), "--ledger", ledger])
         #expect(try compare(folder).contains(" rows compared, 0 differences"))

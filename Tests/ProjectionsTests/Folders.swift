@@ -1,3 +1,4 @@
+import Foundation
 import Projections
 import TestKit
 import Testing
@@ -8,6 +9,10 @@ struct Folders {
         let folder = ViewFolder(path: temporary.path + "/views/nodes")
         #expect(folder.current() == nil)
         try folder.serve("v1-abc")
+        #expect(folder.current() == nil, "its folder is not there")
+        for name in ["v1-abc", "v2-def"] {
+            try FileManager.default.createDirectory(atPath: folder.store(name), withIntermediateDirectories: false)
+        }
         #expect(folder.current() == "v1-abc")
         try folder.serve("v2-def")
         #expect(folder.current() == "v2-def")
