@@ -5,7 +5,7 @@ extension Annotation: CustomStringConvertible {
     /// What it says, for people.
     public var description: String {
         var parts: [String] = []
-        if let isFavorite { parts.append(isFavorite ? "favourite" : "no favourite any more") }
+        if let isFavorite { parts.append(isFavorite ? "favorite" : "no favorite any more") }
         if let isIgnored { parts.append(isIgnored ? "ignored" : "not ignored any more") }
         if let isArchived { parts.append(isArchived ? "archived" : "restored") }
         if let isRead { parts.append(isRead ? "read" : "unread") }

@@ -102,22 +102,20 @@ func runLarge(_ folder: String, rows: Int) async throws {
     print("{\"work\":\"enumerate\",\"rows\":\(count),\"growth_bytes\":\(most - before)}")
     // Positions are capped, so that what is written replaces what was: without a reader in the way the file stays as it is.
     let written = rows / 10
-    var turn: UInt32 = 1
-    func write(to ledger: Ledger) async throws {
+    func write(_ turn: UInt32, to ledger: Ledger) async throws {
         try await appendPositions(written / 20, nodes: 2_000, from: 1_790_000_000 + turn * 10_000, seed: UInt64(turn), to: ledger)
         try await ledger.catchUp()
-        turn += 1
     }
-    for _ in 0..<20 { try await write(to: ledger) }
+    for turn in 1...20 { try await write(UInt32(turn), to: ledger) }
     let alone = bytes(of: "positions", path)
-    for _ in 0..<20 { try await write(to: ledger) }
+    for turn in 21...40 { try await write(UInt32(turn), to: ledger) }
     let settled = bytes(of: "positions", path)
     var (read, rounds) = (0, 0)
     try await ledger.enumerate(FetchDescriptor<PositionRow>(), batchSize: 5_000, allowsMutations: true) { _ in
         read += 1
         if read.isMultiple(of: 5_000), rounds < 60 {
-            try await write(to: ledger)
             rounds += 1
+            try await write(UInt32(40 + rounds), to: ledger)
         }
     }
     let beside = bytes(of: "positions", path)
