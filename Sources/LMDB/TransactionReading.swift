@@ -28,7 +28,8 @@ extension TransactionReading where Self: ~Copyable {
         try handle.environment.check(unsafe mdb_stat(handle.pointer, table.number, &status), "mdb_stat")
         return TableStatistics(
             entries: status.ms_entries, depth: Int(status.ms_depth),
-            pages: status.ms_branch_pages + status.ms_leaf_pages + status.ms_overflow_pages)
+            pages: status.ms_branch_pages + status.ms_leaf_pages + status.ms_overflow_pages,
+            overflowPages: status.ms_overflow_pages)
     }
 }
 
@@ -37,6 +38,8 @@ public struct TableStatistics: Sendable, Equatable {
     public let entries: Int
     public let depth: Int
     public let pages: Int
+    /// Those of them that hold values too large for the pages of rows: a scan that does not read such a value passes them over.
+    public let overflowPages: Int
 }
 
 extension MDB_val {

@@ -11,29 +11,37 @@ struct SeriesSource {
     var last: UInt64
 }
 
-/// A view whose rows never change and only go when a series has too many of them.
+/// A view whose rows never change and only go when a series has too many of them, or for the next one.
 struct SeriesView {
     var name: String
     /// What its packets have in common.
     var port: UInt32
     var cap: Int
+    /// Lower or higher ones of chosen nodes. Favorites have no lower ones than without.
+    var capOfNode: [UInt32: Int]
+    /// Whether a row may go for the next one.
+    var isThinned = false
     /// The number of bytes in front of a row's time.
     var prefixLength: Int
 
     static func positions(_ caps: ViewCaps) -> SeriesView {
-        SeriesView(name: "positions", port: Port.position, cap: caps.positions, prefixLength: 4)
+        SeriesView(
+            name: "positions", port: Port.position, cap: caps.positions, capOfNode: caps.ofNode.compactMapValues(\.positions),
+            isThinned: caps.thinsPositions, prefixLength: 4)
     }
 
     static func telemetry(_ caps: ViewCaps) -> SeriesView {
-        SeriesView(name: "telemetry", port: Port.telemetry, cap: caps.telemetry, prefixLength: 5)
+        SeriesView(
+            name: "telemetry", port: Port.telemetry, cap: caps.telemetry, capOfNode: caps.ofNode.compactMapValues(\.telemetry),
+            prefixLength: 5)
     }
 }
 
 extension Ledger {
     /// Reads a series of one node.
     ///
-    /// As of an event, the rows of today's view that came of no later one are all there were, as long as none has gone for want of room. Where one may
-    /// have, the node's own events are folded again.
+    /// As of an event, the rows of today's view that came of no later one are all there were, as long as none has gone. Where one may have, the node's own
+    /// events are folded again.
     /// - Parameter today: the view as it is now, where this ledger is.
     func reading<Result>(
         _ view: SeriesView, of node: UInt32, _ today: ViewStore, _ body: (SeriesSource) throws(StorageError) -> Result
@@ -41,7 +49,7 @@ extension Ledger {
         do throws(StorageError) {
             let result = try body(SeriesSource(store: today, last: past?.through ?? .max))
             // Asked for afterwards: what goes meanwhile is noticed.
-            guard past != nil, try today.isFull(view, node) else { return result }
+            guard past != nil, try today.hasLost(view, node) else { return result }
         } catch {
             throw LedgerError(error, path: path)
         }
@@ -89,7 +97,8 @@ extension PastViews {
                 let cut = try store.checkpoint().sequence
                 guard cut < self.through else { return store }
                 let range = EventSequence(cut + 1)...EventSequence(self.through)
-                let events = try self.whole.sequences(of: wanted, in: range)
+                let changes = try FavoriteCaps.changes(of: node, in: today).filter { $0 > cut && $0 <= self.through }
+                let events = try (self.whole.sequences(of: wanted, in: range) + changes.map { EventSequence($0) }).sorted()
                 let state = try today.carry()
                 for start in Swift.stride(from: 0, to: events.count, by: 4_096) {
                     let part = events[start..<min(start + 4_096, events.count)]
@@ -105,14 +114,16 @@ extension PastViews {
 }
 
 extension ViewStore {
-    /// Whether rows of the node may have gone for want of room.
-    fileprivate func isFull(_ view: SeriesView, _ node: UInt32) throws(StorageError) -> Bool {
+    /// Whether rows of the node may have gone.
+    fileprivate func hasLost(_ view: SeriesView, _ node: UInt32) throws(StorageError) -> Bool {
+        if view.isThinned { return true }
+        let cap = UInt64(max(view.capOfNode[node] ?? view.cap, 1))
         let transaction = try environment.beginRead()
         var cursor = try transaction.cursor(table("counts"))
         let prefix = bigEndian(node)
         var isThere = try cursor.seek(atOrAfter: prefix.rawSpan)
         while isThere, cursor.key.starts(with: prefix) {
-            if cursor.value.bigEndianUInt64(at: 0) >= UInt64(view.cap) { return true }
+            if cursor.value.bigEndianUInt64(at: 0) >= cap { return true }
             isThere = try cursor.next()
         }
         return false

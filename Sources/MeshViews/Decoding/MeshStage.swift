@@ -32,15 +32,11 @@ public struct MeshStage: FoldStage {
             }
             // An erased event folds as nothing.
             let form = header.isErased ? nil : CaptureForm(rawValue: header.encoding.rawValue)
-            batch.stamps.append(MeshBatch.Stamp(header, isMeshtastic: form != nil))
             if let form {
+                batch.stamps.append(MeshBatch.Stamp(header, isMeshtastic: true))
                 opener.decode(payload, form: form, into: &batch.packets)
             } else {
-                if header.encoding == .annotation, !header.isErased {
-                    batch.annotations.append(
-                        AnnotationEvent(index: batch.stamps.count - 1, annotation: Annotation(payload: payload)))
-                }
-                batch.packets.packets.append(DecodedPacket())
+                batch.appendOther(header, payload)
             }
             return true
         }
@@ -48,7 +44,7 @@ public struct MeshStage: FoldStage {
         return batch
     }
 
-    /// Decodes events that are known to be the first readable receptions of their packets, which need not follow on each other.
+    /// Decodes events that are known to be annotations or the first readable receptions of their packets, which need not follow on each other.
     /// - Parameter carry: what the sequential stage has learned since: direct messages are opened with it.
     func decodeFirstReadable(_ events: [EventSequence], knowing carry: Carry) throws -> MeshBatch {
         guard let first = events.first, let last = events.last else { return MeshBatch(events: .zero ... .zero) }
@@ -61,6 +57,10 @@ public struct MeshStage: FoldStage {
         for sequence in events {
             guard try cursor.seek(sequence), let header = cursor.header, cursor.isIntact else {
                 throw EventLogError(.corrupt, path: log.path, detail: "event \(sequence)")
+            }
+            guard header.encoding != .annotation else {
+                batch.appendOther(header, cursor.payload)
+                continue
             }
             guard !header.isErased, let form = CaptureForm(rawValue: header.encoding.rawValue) else { continue }
             batch.stamps.append(MeshBatch.Stamp(header, isMeshtastic: true))
@@ -102,6 +102,17 @@ public struct MeshStage: FoldStage {
     public func restore(_ carry: Carry, into state: inout MeshState) {
         state.seen.restore(carry.records)
         for entry in carry.entries { state.restore(entry) }
+    }
+}
+
+extension MeshBatch {
+    /// Adds an event that is no packet: an annotation, or one that folds as nothing.
+    fileprivate mutating func appendOther(_ header: EventHeader, _ payload: RawSpan) {
+        if header.encoding == .annotation, !header.isErased {
+            annotations.append(AnnotationEvent(index: stamps.count, annotation: Annotation(payload: payload)))
+        }
+        stamps.append(Stamp(header, isMeshtastic: false))
+        packets.packets.append(DecodedPacket())
     }
 }
 

@@ -82,6 +82,8 @@ public struct ViewCaps: Sendable, Equatable {
     public var radios: Int
     /// Other caps of chosen nodes.
     public var ofNode: [UInt32: NodeCaps] = [:]
+    /// Caps of favorites, where they are higher than theirs were otherwise; nil for those of others.
+    public var favorites = NodeCaps(positions: 50_000, telemetry: 50_000, sensors: 50_000)
     /// Nodes that stay in the nodes view whoever else is heard.
     public var keptNodes: Set<UInt32> = []
     /// Which positions are rows of their own.
@@ -135,7 +137,8 @@ public enum PositionDedupe: Sendable, Equatable {
 }
 
 extension ViewCaps {
-    func overrides(_ cap: (NodeCaps) -> Int?) -> [UInt32: Int] { ofNode.compactMapValues(cap) }
+    /// Whether a position may take over the place of the one before.
+    var thinsPositions: Bool { positionDedupe != .none || !reducedPrecisionKeepsHistory }
 
     /// For the recipe; empty without overrides.
     static func text(_ overrides: [UInt32: Int]) -> String {

@@ -15,14 +15,15 @@ public struct PositionsView: Projection {
     public let name = "positions"
     public let version: UInt32 = 2
     public var policy: String {
-        var text = "cap=\(caps.positions);\(TimePolicy.text)\(ViewCaps.text(caps.overrides(\.positions)))"
+        var text = "cap=\(caps.positions);\(TimePolicy.text)\(favorites.text)"
         if case .within(let meters) = caps.positionDedupe { text += ";within=\(meters)" }
         if !caps.reducedPrecisionKeepsHistory { text += ";reduced=latest" }
         return text
     }
     public let rowTables = ["positions"]
-    public let stateTables = ["counts"]
+    public let stateTables = ["counts", FavoriteCaps.table]
     private let caps: ViewCaps
+    private var favorites: FavoriteCaps
     private var series: SeriesBuffer
     /// Where each node was last; only where a policy asks for it.
     private var latest: [UInt32: LatestPosition] = [:]
@@ -31,23 +32,41 @@ public struct PositionsView: Projection {
 
     init(_ caps: ViewCaps) {
         self.caps = caps
-        series = SeriesBuffer(prefixLength: 4, cap: caps.positions, capOfNode: caps.overrides(\.positions))
+        favorites = FavoriteCaps(caps, caps.positions, \.positions)
+        series = SeriesBuffer(prefixLength: 4, cap: caps.positions, capOfNode: favorites.ofNode)
     }
 
-    /// Whether a position may take over the place of the one before.
-    private var isThinned: Bool { caps.positionDedupe != .none || !caps.reducedPrecisionKeepsHistory }
+    private var isThinned: Bool { caps.thinsPositions }
 
     public var pendingBytes: Int { series.pendingBytes }
 
     public mutating func load(_ store: ViewStore) throws(StorageError) {
+        for (node, cap) in try favorites.load(store) { series.setCap(cap, of: node) }
         try series.fit(store, rows: store.table("positions"), counts: store.table("counts"))
         if isThinned { try loadLatest(store) }
     }
 
-    public mutating func fold(_ batch: MeshBatch, after checkpoint: EventSequence, in context: inout FoldContext) {
+    public mutating func fold(
+        _ batch: MeshBatch, after checkpoint: EventSequence, in context: inout FoldContext
+    ) throws(StorageError) {
+        var next = 0
+        for event in batch.annotations where batch.stamps[event.index].sequence > checkpoint.rawValue {
+            guard let (node, cap) = favorites.change(by: event, at: batch.stamps[event.index].sequence) else { continue }
+            fold(batch, next..<event.index, after: checkpoint, &context)
+            next = event.index
+            let store = context.store
+            try series.changeCap(cap, of: node, store, rows: store.table("positions"), counts: store.table("counts"))
+            context.want(.debounced)
+        }
+        fold(batch, next..<batch.stamps.count, after: checkpoint, &context)
+    }
+
+    private mutating func fold(
+        _ batch: MeshBatch, _ range: Range<Int>, after checkpoint: EventSequence, _ context: inout FoldContext
+    ) {
         let stamps = batch.stamps.span
         let packets = batch.packets.packets.span
-        for index in packets.indices {
+        for index in range {
             guard packets[index].port == Port.position, stamps[index].isFirstReadable,
                 stamps[index].sequence > checkpoint.rawValue
             else { continue }
@@ -95,10 +114,12 @@ public struct PositionsView: Projection {
 
     public func write(to transaction: inout WriteTransaction, store: ViewStore) throws(StorageError) {
         try series.write(to: &transaction, rows: store.table("positions"), counts: store.table("counts"))
+        try favorites.write(to: &transaction, store)
     }
 
     public mutating func committed() {
         series.removeAll()
+        favorites.committed()
         for node in latest.keys { latest[node]?.place = nil }
     }
 }

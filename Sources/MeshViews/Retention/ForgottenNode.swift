@@ -37,10 +37,11 @@ public struct ForgottenNode: Sendable, Hashable {
                 case ("messages", "messages"): isOfNode(message: key, value) ? nil : value.asArray
                 case ("messages", "counts"): less(value, by: gone[key.asArray] ?? 0)
                 case ("messages", "packets"), ("messages", "waiting"), ("nodes", "nodes"), ("nodes", "marks"),
-                    ("positions", "positions"),
-                    ("positions", "counts"), ("telemetry", "telemetry"), ("telemetry", "counts"),
+                    ("positions", "positions"), ("positions", "counts"), ("positions", FavoriteCaps.table),
+                    ("telemetry", "telemetry"), ("telemetry", "counts"), ("telemetry", FavoriteCaps.table),
                     ("telemetry", "unknown_telemetry"), ("telemetry", "unknown_counts"), ("sensors", "sensors"),
-                    ("sensors", "counts"), ("nodehistory", "nodehistory"), ("nodehistory", "counts"):
+                    ("sensors", "counts"), ("sensors", FavoriteCaps.table), ("nodehistory", "nodehistory"),
+                    ("nodehistory", "counts"):
                     key.starts(with: prefix) ? nil : value.asArray
                 case ("gateways", "gateways"): isOfNode(GatewayRow.self, key, value) ? nil : value.asArray
                 case ("gateways", "gateway_nodes"): isOfNode(GatewayNodeRow.self, key, value) ? nil : value.asArray

@@ -10,27 +10,45 @@ struct SensorsView: Projection {
 
     let name = "sensors"
     let version: UInt32 = 1
-    var policy: String { "cap=\(cap);\(TimePolicy.text)\(ViewCaps.text(capOfNode))" }
+    var policy: String { "cap=\(favorites.cap);\(TimePolicy.text)\(favorites.text)" }
     let rowTables = ["sensors"]
-    let stateTables = ["counts"]
-    let cap: Int
-    private let capOfNode: [UInt32: Int]
+    let stateTables = ["counts", FavoriteCaps.table]
+    private var favorites: FavoriteCaps
     private var series: SeriesBuffer
 
-    init(cap: Int = 5_000, capOfNode: [UInt32: Int] = [:]) {
-        self.cap = cap
-        self.capOfNode = capOfNode
-        series = SeriesBuffer(prefixLength: 5, cap: cap, capOfNode: capOfNode)
+    init(_ caps: ViewCaps) {
+        favorites = FavoriteCaps(caps, caps.sensors, \.sensors)
+        series = SeriesBuffer(prefixLength: 5, cap: caps.sensors, capOfNode: favorites.ofNode)
     }
 
     var pendingBytes: Int { series.pendingBytes }
 
     mutating func load(_ store: ViewStore) throws(StorageError) {
+        for (node, cap) in try favorites.load(store) { series.setCap(cap, of: node) }
         try series.fit(store, rows: store.table("sensors"), counts: store.table("counts"))
     }
 
-    mutating func fold(_ batch: MeshBatch, after checkpoint: EventSequence, in context: inout FoldContext) {
+    mutating func fold(
+        _ batch: MeshBatch, after checkpoint: EventSequence, in context: inout FoldContext
+    ) throws(StorageError) {
+        var folded = checkpoint
+        for event in batch.annotations where batch.stamps[event.index].sequence > checkpoint.rawValue {
+            let sequence = batch.stamps[event.index].sequence
+            guard let (node, cap) = favorites.change(by: event, at: sequence) else { continue }
+            fold(batch, after: folded, through: sequence, &context)
+            folded = EventSequence(sequence)
+            let store = context.store
+            try series.changeCap(cap, of: node, store, rows: store.table("sensors"), counts: store.table("counts"))
+            context.want(.debounced)
+        }
+        fold(batch, after: folded, through: .max, &context)
+    }
+
+    private mutating func fold(
+        _ batch: MeshBatch, after checkpoint: EventSequence, through last: UInt64, _ context: inout FoldContext
+    ) {
         batch.forEach(.sensors, after: checkpoint) { packet, stamp in
+            guard stamp.sequence <= last else { return }
             guard stamp.isFirstReadable, packet.failure == nil, let kind = SensorKind(port: packet.port) else { return }
             let (time, source) = stamp.policy(for: packet).time(received: packet.rxTime)
             var row = SensorRow(node: packet.from, kind: kind, time: time, sequence: stamp.sequence)
@@ -52,9 +70,13 @@ struct SensorsView: Projection {
 
     func write(to transaction: inout WriteTransaction, store: ViewStore) throws(StorageError) {
         try series.write(to: &transaction, rows: store.table("sensors"), counts: store.table("counts"))
+        try favorites.write(to: &transaction, store)
     }
 
-    mutating func committed() { series.removeAll() }
+    mutating func committed() {
+        series.removeAll()
+        favorites.committed()
+    }
 }
 
 extension SensorKind {

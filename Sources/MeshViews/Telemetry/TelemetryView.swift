@@ -15,32 +15,58 @@ public struct TelemetryView: Projection {
     public let name = "telemetry"
     public let version: UInt32 = 3
     public let oldestReadableVersion: UInt32 = 2
-    public var policy: String { "cap=\(cap);\(TimePolicy.text)\(ViewCaps.text(capOfNode))" }
+    public var policy: String { "cap=\(favorites.cap);\(TimePolicy.text)\(favorites.text)" }
     public let rowTables = ["telemetry", "unknown_telemetry"]
-    public let stateTables = ["counts", "unknown_counts"]
-    public let cap: Int
-    private let capOfNode: [UInt32: Int]
+    public let stateTables = ["counts", "unknown_counts", FavoriteCaps.table]
+    private var favorites: FavoriteCaps
     private var series: SeriesBuffer
     private var unknown: SeriesBuffer
 
-    public init(cap: Int = 5_000, capOfNode: [UInt32: Int] = [:]) {
-        self.cap = cap
-        self.capOfNode = capOfNode
-        series = SeriesBuffer(prefixLength: 5, cap: cap, capOfNode: capOfNode)
-        unknown = SeriesBuffer(prefixLength: 5, cap: cap, capOfNode: capOfNode)
+    public init(cap: Int = 5_000) { self.init(ViewCaps(telemetry: cap)) }
+
+    init(_ caps: ViewCaps) {
+        favorites = FavoriteCaps(caps, caps.telemetry, \.telemetry)
+        series = SeriesBuffer(prefixLength: 5, cap: caps.telemetry, capOfNode: favorites.ofNode)
+        unknown = SeriesBuffer(prefixLength: 5, cap: caps.telemetry, capOfNode: favorites.ofNode)
     }
 
     public var pendingBytes: Int { series.pendingBytes + unknown.pendingBytes }
 
     public mutating func load(_ store: ViewStore) throws(StorageError) {
+        for (node, cap) in try favorites.load(store) {
+            series.setCap(cap, of: node)
+            unknown.setCap(cap, of: node)
+        }
         try series.fit(store, rows: store.table("telemetry"), counts: store.table("counts"))
         try unknown.fit(store, rows: store.table("unknown_telemetry"), counts: store.table("unknown_counts"))
     }
 
-    public mutating func fold(_ batch: MeshBatch, after checkpoint: EventSequence, in context: inout FoldContext) {
+    public mutating func fold(
+        _ batch: MeshBatch, after checkpoint: EventSequence, in context: inout FoldContext
+    ) throws(StorageError) {
+        var next = 0
+        for event in batch.annotations where batch.stamps[event.index].sequence > checkpoint.rawValue {
+            guard let (node, cap) = favorites.change(by: event, at: batch.stamps[event.index].sequence) else { continue }
+            fold(batch, next..<event.index, after: checkpoint, &context)
+            next = event.index
+            try changeCap(cap, of: node, context.store)
+            context.want(.debounced)
+        }
+        fold(batch, next..<batch.stamps.count, after: checkpoint, &context)
+    }
+
+    private mutating func changeCap(_ cap: Int?, of node: UInt32, _ store: ViewStore) throws(StorageError) {
+        try series.changeCap(cap, of: node, store, rows: store.table("telemetry"), counts: store.table("counts"))
+        try unknown.changeCap(
+            cap, of: node, store, rows: store.table("unknown_telemetry"), counts: store.table("unknown_counts"))
+    }
+
+    private mutating func fold(
+        _ batch: MeshBatch, _ range: Range<Int>, after checkpoint: EventSequence, _ context: inout FoldContext
+    ) {
         let stamps = batch.stamps.span
         let packets = batch.packets.packets.span
-        for index in packets.indices {
+        for index in range {
             guard packets[index].port == Port.telemetry, stamps[index].isFirstReadable,
                 stamps[index].sequence > checkpoint.rawValue
             else { continue }
@@ -82,9 +108,11 @@ public struct TelemetryView: Projection {
     public func write(to transaction: inout WriteTransaction, store: ViewStore) throws(StorageError) {
         try series.write(to: &transaction, rows: store.table("telemetry"), counts: store.table("counts"))
         try unknown.write(to: &transaction, rows: store.table("unknown_telemetry"), counts: store.table("unknown_counts"))
+        try favorites.write(to: &transaction, store)
     }
 
     public mutating func committed() {
+        favorites.committed()
         series.removeAll()
         unknown.removeAll()
     }

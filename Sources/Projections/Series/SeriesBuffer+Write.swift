@@ -9,8 +9,8 @@ extension SeriesBuffer {
     package func write(
         to transaction: inout WriteTransaction, rows table: RawTable, counts: RawTable
     ) throws(StorageError) {
-        guard !rows.isEmpty else { return }
         try removeTakenBack(from: &transaction, table, counts)
+        guard !rows.isEmpty else { return }
         let isEmptyTable = try transaction.count(table) == 0
         let (order, bounds, seriesInOrder) = rowsByKey()
         var prefixKey = [UInt8](repeating: 0, count: prefixLength)
@@ -96,7 +96,7 @@ extension SeriesBuffer {
         if !isSorted { order[range].sort { isBefore($0, $1) } }
     }
 
-    private func isBefore(_ left: Int32, _ right: Int32) -> Bool {
+    func isBefore(_ left: Int32, _ right: Int32) -> Bool {
         let left = rows[Int(left)]
         let right = rows[Int(right)]
         return left.time != right.time ? left.time < right.time : left.sequence < right.sequence

@@ -17,7 +17,7 @@ package struct SeriesBuffer: Sendable {
     let prefixLength: Int
     let cap: Int
     /// Other caps of the series whose prefixes begin with these four bytes.
-    let capOfNode: [UInt32: Int]
+    private var capOfNode: [UInt32: Int]
     private var places = FlatMap()
     private(set) var prefixes: [UInt64] = []
     private(set) var rows: [Row] = []
@@ -32,8 +32,16 @@ package struct SeriesBuffer: Sendable {
     }
 
     func cap(of prefix: UInt64) -> Int {
-        capOfNode.isEmpty ? cap : capOfNode[UInt32(truncatingIfNeeded: prefix >> UInt64(8 * (prefixLength - 4)))] ?? cap
+        capOfNode.isEmpty ? cap : capOfNode[node(of: prefix)] ?? cap
     }
+
+    /// The first four bytes of a prefix.
+    func node(of prefix: UInt64) -> UInt32 { UInt32(truncatingIfNeeded: prefix >> UInt64(8 * (prefixLength - 4))) }
+
+    func cap(ofNode node: UInt32) -> Int { capOfNode[node] ?? cap }
+
+    /// Sets the cap of a node's series before the first row; nil for that of all. Later: `changeCap`.
+    package mutating func setCap(_ other: Int?, of node: UInt32) { capOfNode[node] = other.map { max($0, 1) } }
 
     package var isEmpty: Bool { rows.isEmpty }
     package var pendingBytes: Int { values.byteCount + rows.count * MemoryLayout<Row>.stride + prefixes.count * 40 }

@@ -9,7 +9,7 @@ internal import ProtobufWire
 /// Each row comes at most once, and each that is there all the while comes; of what is changed meanwhile it is the old or the new state. Where
 /// the order is not that of keys or of an index, all rows are gathered before the first comes.
 public struct QueryBatches<Row: QueryRow> {
-    private let run: QueryRun<Row>
+    private var query: RepeatedQuery<Row>
     /// How many rows a lot has, the last one excepted.
     public var size: Int
     private var last: [UInt8]?
@@ -25,17 +25,17 @@ public struct QueryBatches<Row: QueryRow> {
 
     /// - Parameter size: how many rows a lot has, the last one excepted.
     public init(_ descriptor: FetchDescriptor<Row>, size: Int) throws(QueryError) {
-        run = try QueryRun(descriptor)
-        try run.refusePages()
+        query = try RepeatedQuery(descriptor)
+        try query.refusePages()
         self.size = max(1, size)
-        isAtEnd = run.limit == 0
+        isAtEnd = query.limit == 0
     }
 
     /// The next rows, nil after the last.
     /// - Parameter store: gives the store for each read: the view may have been swapped for another one meanwhile.
     public mutating func next(in store: () throws -> ViewStore) throws -> [Row]? {
-        if run.plan.order != nil { return try nextSorted(store) }
-        if run.plan.isGathered { return try nextGathered(store) }
+        if query.plan.order != nil { return try nextSorted(store) }
+        if query.plan.isGathered { return try nextGathered(store) }
         var rows: [Row] = []
         while !isAtEnd, rows.count < size {
             try read(store(), into: &rows)
@@ -48,7 +48,9 @@ public struct QueryBatches<Row: QueryRow> {
         let (end, size) = (VisitEnd(after: Self.longestRead), size)
         var (skipped, given) = (skipped, given)
         var full: [UInt8]?
-        try run.visit(store, store.environment.beginRead(), after: last, until: end) { _, place, row in
+        let transaction = try store.environment.beginRead()
+        let run = try query.run(in: store, transaction)
+        try run.visit(store, transaction, after: last, until: end) { _, place, row in
             guard skipped >= run.skips else {
                 skipped += 1
                 return true
@@ -61,7 +63,7 @@ public struct QueryBatches<Row: QueryRow> {
         }
         (self.skipped, self.given) = (skipped, given)
         last = full ?? end.place
-        isAtEnd = given >= run.limit || last == nil
+        isAtEnd = given >= query.limit || last == nil
     }
 
     // MARK: Rows whose order is not that of what is read
@@ -76,27 +78,29 @@ public struct QueryBatches<Row: QueryRow> {
     }
 
     private mutating func sorted(_ store: () throws -> ViewStore) throws -> [Row] {
-        var sorter = ResultSorter<Row, Row>(run.plan.order ?? [], keeping: run.reach) { $0 }
+        var sorter = ResultSorter<Row, Row>(query.plan.order ?? [], keeping: query.reach) { $0 }
         while !isAtEnd {
             let (current, end) = (try store(), VisitEnd(after: Self.longestRead))
-            try run.visit(current, current.environment.beginRead(), after: last, until: end) { _, _, row in
+            let transaction = try current.environment.beginRead()
+            try query.run(in: current, transaction).visit(current, transaction, after: last, until: end) { _, _, row in
                 sorter.insert(row)
                 return true
             }
             last = end.place
             isAtEnd = last == nil
         }
-        return Array(sorter.sorted().dropFirst(run.skips).prefix(run.limit).reversed())
+        return Array(sorter.sorted().dropFirst(query.skips).prefix(query.limit).reversed())
     }
 
     /// The keys were found by several ranges or an index and sorted: the rows are looked up as they are asked for.
     private mutating func nextGathered(_ store: () throws -> ViewStore) throws -> [Row]? {
         var rest: [RowIdentifier<Row>]
-        if let keys { rest = keys } else { rest = try run.identifiers(in: store()).reversed() }
+        if let keys { rest = keys } else { rest = try identifiers(in: store()).reversed() }
         var rows: [Row] = []
         while rows.isEmpty, !rest.isEmpty {
             let current = try store()
             let transaction = try current.environment.beginRead()
+            let run = try query.run(in: current, transaction)
             for identifier in rest.suffix(size).reversed() {
                 guard let row = try run.row(identifier, in: current, transaction) else { continue }
                 if try run.plan.filter?.holds(row) ?? true { rows.append(row) }
@@ -105,5 +109,10 @@ public struct QueryBatches<Row: QueryRow> {
         }
         keys = rest
         return rows.isEmpty ? nil : rows
+    }
+
+    private mutating func identifiers(in store: ViewStore) throws -> [RowIdentifier<Row>] {
+        let transaction = try store.environment.beginRead()
+        return try query.run(in: store, transaction).identifiers(in: store, transaction)
     }
 }

@@ -5,7 +5,7 @@ import ViewQuery
 
 /// What a live query has given last, and what has to change for it to look again.
 struct LiveQueryState<Row: QueryRow> {
-    private let run: QueryRun<Row>
+    private var query: RepeatedQuery<Row>
     private let predicate: CompiledPredicate<Row>
     private let descriptor: FetchDescriptor<Row>
     /// Nil before the first result.
@@ -21,7 +21,7 @@ struct LiveQueryState<Row: QueryRow> {
 
     init(_ descriptor: FetchDescriptor<Row>, after token: LiveQueryToken?, _ ledger: Ledger) throws(LedgerError) {
         do throws(QueryError) {
-            run = try QueryRun(descriptor)
+            query = try RepeatedQuery(descriptor)
             predicate = try CompiledPredicate(descriptor)
         } catch {
             throw ledger.queryError(error)
@@ -64,7 +64,7 @@ struct LiveQueryState<Row: QueryRow> {
         let store = try ledger.store(of: Row.view)
         let transaction = try store.environment.beginRead()
         let position = try store.changePosition(in: transaction)
-        let result = try run.result(in: store, transaction)
+        let result = try query.run(in: store, transaction).result(in: store, transaction)
         keys = result.keys.count <= Self.mostKeys ? Set(result.keys) : nil
         hasLooked = true
         let isSame = token?.digest == result.digest

@@ -1,0 +1,79 @@
+import LMDB
+import Projections
+import ProtobufWire
+
+/// The caps of a series view: those of all nodes, of chosen ones, and of favorites, and who is one.
+struct FavoriteCaps: Sendable {
+    /// Key: the node. Value: the sequences of the events that made it a favorite and took that back, in turn, 8 bytes each.
+    static let table = "favorites"
+
+    let cap: Int
+    let ofNode: [UInt32: Int]
+    /// Nil where favorites keep as many rows as others.
+    let ofFavorites: Int?
+    private var changes: [UInt32: [UInt64]] = [:]
+    private var unwritten: Set<UInt32> = []
+
+    init(_ caps: ViewCaps, _ cap: Int, _ ofNode: (NodeCaps) -> Int?) {
+        self.cap = cap
+        self.ofNode = caps.ofNode.compactMapValues(ofNode)
+        ofFavorites = ofNode(caps.favorites)
+    }
+
+    /// For the recipe.
+    var text: String { ViewCaps.text(ofNode) + (ofFavorites.map { ";favorites=\($0)" } ?? "") }
+
+    /// Other than that of all nodes.
+    private func cap(of node: UInt32, isFavorite: Bool) -> Int? {
+        guard isFavorite, let ofFavorites else { return ofNode[node] }
+        return max(ofFavorites, ofNode[node] ?? cap)
+    }
+
+    private func isFavorite(_ node: UInt32) -> Bool { !(changes[node] ?? []).count.isMultiple(of: 2) }
+
+    /// - Returns: the node that the event makes a favorite or none any more, and its cap from here on, nil for that of all; nil where it does neither.
+    mutating func change(by event: AnnotationEvent, at sequence: UInt64) -> (node: UInt32, cap: Int?)? {
+        guard ofFavorites != nil, let annotation = event.annotation, case .node(let node) = annotation.subject,
+            let isFavorite = annotation.isFavorite, isFavorite != self.isFavorite(node),
+            changes[node] != nil || changes.count < NodeMarks.most
+        else { return nil }
+        changes[node, default: []].append(sequence)
+        unwritten.insert(node)
+        return (node, cap(of: node, isFavorite: isFavorite))
+    }
+
+    /// - Returns: the caps of nodes that are favorites.
+    mutating func load(_ store: ViewStore) throws(StorageError) -> [UInt32: Int] {
+        changes = [:]
+        guard ofFavorites != nil else { return [:] }
+        let transaction = try store.environment.beginRead()
+        var cursor = try transaction.cursor(store.table(Self.table))
+        while try cursor.next() {
+            guard cursor.key.byteCount == 4 else { continue }
+            changes[cursor.key.bigEndianUInt32(at: 0)] = Self.sequences(cursor.value)
+        }
+        return changes.keys.filter(isFavorite).reduce(into: [:]) { $0[$1] = cap(of: $1, isFavorite: true) }
+    }
+
+    func write(to transaction: inout WriteTransaction, _ store: ViewStore) throws(StorageError) {
+        guard !unwritten.isEmpty else { return }
+        let table = try store.table(Self.table)
+        for node in unwritten.sorted() {
+            let value = (changes[node] ?? []).flatMap { bigEndian($0) }
+            try transaction.put(table, key: bigEndian(node).rawSpan, value: value.rawSpan)
+        }
+    }
+
+    mutating func committed() { unwritten.removeAll() }
+
+    /// The events that a store knows to have made the node a favorite or to have taken that back.
+    static func changes(of node: UInt32, in store: ViewStore) throws(StorageError) -> [UInt64] {
+        let transaction = try store.environment.beginRead()
+        guard let value = try transaction.get(store.table(table), bigEndian(node).rawSpan) else { return [] }
+        return sequences(value)
+    }
+
+    private static func sequences(_ value: RawSpan) -> [UInt64] {
+        stride(from: 0, through: value.byteCount - 8, by: 8).map { value.bigEndianUInt64(at: $0) }
+    }
+}

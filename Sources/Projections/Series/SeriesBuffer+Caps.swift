@@ -1,0 +1,69 @@
+package import LMDB
+import ProtobufWire
+
+/// A series of a node as it is: what is stored of it and not taken back, and what waits, each in the order of keys.
+private struct SeriesRows {
+    var stored: [(time: UInt32, sequence: UInt64)] = []
+    var waiting: [Int32] = []
+}
+
+extension SeriesBuffer {
+    /// Changes the cap of a node's series where the fold stands. Rows of before keep to the lower of both caps, whenever they are written.
+    ///
+    /// - Parameters:
+    ///   - other: nil for the cap of all.
+    ///   - rows: the table of the store that the buffer is written to, and `counts` that of its counts.
+    package mutating func changeCap(
+        _ other: Int?, of node: UInt32, _ store: ViewStore, rows table: RawTable, counts: RawTable
+    ) throws(StorageError) {
+        let old = cap(ofNode: node)
+        setCap(other, of: node)
+        let most = min(old, cap(ofNode: node))
+        for (prefix, series) in try series(of: node, store, table, counts) { takeBackLowest(of: series, prefix, downTo: most) }
+    }
+
+    private func series(
+        of node: UInt32, _ store: ViewStore, _ table: RawTable, _ counts: RawTable
+    ) throws(StorageError) -> [UInt64: SeriesRows] {
+        var all: [UInt64: SeriesRows] = [:]
+        let places = prefixes.indices.filter { self.node(of: prefixes[$0]) == node }
+        if !places.isEmpty {
+            for (index, row) in rows.enumerated() where row.series >= 0 && places.contains(Int(row.series)) {
+                all[prefixes[Int(row.series)], default: SeriesRows()].waiting.append(Int32(index))
+            }
+        }
+        let gone = Set(takenBack.map(\.sequence))
+        let first = bigEndian(node)
+        let transaction = try store.environment.beginRead()
+        var cursor = try transaction.cursor(table)
+        var isThere = try cursor.seek(atOrAfter: first.rawSpan)
+        while isThere, cursor.key.bigEndianUInt32(at: 0) == node {
+            let prefix = cursor.key.asArray.prefix(prefixLength).reduce(0) { $0 << 8 | UInt64($1) }
+            let sequence = cursor.key.bigEndianUInt64(at: prefixLength + 4)
+            if !gone.contains(sequence) {
+                let time = cursor.key.bigEndianUInt32(at: prefixLength)
+                all[prefix, default: SeriesRows()].stored.append((time, sequence))
+            }
+            isThere = try cursor.next()
+        }
+        return all
+    }
+
+    private mutating func takeBackLowest(of series: SeriesRows, _ prefix: UInt64, downTo most: Int) {
+        let waiting = series.waiting.sorted { isBefore($0, $1) }
+        var (nextStored, nextWaiting) = (0, 0)
+        while series.stored.count - nextStored + waiting.count - nextWaiting > most {
+            if nextWaiting < waiting.count {
+                let row = rows[Int(waiting[nextWaiting])]
+                guard nextStored < series.stored.count, series.stored[nextStored] < (row.time, row.sequence) else {
+                    takeBack(Int(waiting[nextWaiting]))
+                    nextWaiting += 1
+                    continue
+                }
+            }
+            let row = series.stored[nextStored]
+            takeBack(prefix: prefix, time: row.time, sequence: row.sequence)
+            nextStored += 1
+        }
+    }
+}
