@@ -69,6 +69,22 @@ import ViewQuery
         }
     }
 
+    @Test(arguments: [1_000, 20_000])
+    func `indexes whose entries are sorted in parts are those of the rows`(sortLimit: Int) async throws {
+        let folder = try TemporaryFolder()
+        var random = SeededGenerator(seed: 11)
+        var store = try open(folder.path + "/samples", [])
+        let projector = try Projector(KeptRows<Sample>(), store: store)
+        let changes = (UInt64(0)..<600).map { (Sample.random(UInt32($0 % 3), $0, &random), false) }
+        try await projector.fold(KeptRows<Sample>.Batch(first: 1, changes), isCatchingUp: false)
+        try await projector.flush(.close)
+        store.close()
+        store = try open(folder.path + "/samples")
+        defer { store.close() }
+        try store.buildMissingIndexes(sortLimit: sortLimit)
+        #expect(try isSound(store))
+    }
+
     @Test func `a view that is made anew is indexed at its end, and until then it is read row by row`() async throws {
         let folder = try TemporaryFolder()
         let store = try open(folder.path + "/samples")

@@ -47,7 +47,7 @@ extension PacketBlock {
             }
         }
         bytes += [UInt8](repeating: 0, count: 8)
-        return bytes
+        return bytes.rawSpan.asArray  // many wait for a commit: without the room that was left
     }
 
     private static func append(_ number: UInt32, count: Int, to bytes: inout [UInt8]) {

@@ -44,6 +44,8 @@ public actor Projector<P: Projection>: BatchFolder {
     private let policy: FlushPolicy
     /// How many changes are kept; nil where none are noted.
     private var changesKept: Int?
+    /// In bytes of pending rows.
+    private static var largeCommit: Int { 4 << 20 }
 
     public nonisolated let viewName: String
     public nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
@@ -97,24 +99,22 @@ public actor Projector<P: Projection>: BatchFolder {
 
     private func flush(_ reason: FlushReason, buildsIndexes: Bool) throws {
         do {
-            guard reached != committed else { return buildsIndexes ? try store.buildMissingIndexes() : () }
-            try commit(buildsIndexes: buildsIndexes)
+            var lacksIndexes = true
+            if reached != committed {
+                lacksIndexes = try commit()
+                settle(reason)
+            }
+            if buildsIndexes && lacksIndexes { try store.buildMissingIndexes() }
         } catch {
             counters.lastError = "\(error)"
             throw error
         }
-        projection.committed()
-        carry = PendingCarry()
-        quarantined.removeAll()
-        committed = reached
         counters.lastError = nil
-        counters.commits[reason, default: 0] += 1
-        schedule.flushed(at: clock.now)
     }
 
-    private func commit(buildsIndexes: Bool) throws(StorageError) {
-        var upkeep = try store.indexUpkeep()
-        if !buildsIndexes { upkeep.built = [] }
+    /// - Returns: whether indexes are still to be made of the rows.
+    private func commit() throws(StorageError) -> Bool {
+        let upkeep = try store.indexUpkeep()
         let watchesAll = changesKept != nil
         let watched = watchesAll ? projection.rowTables : upkeep.updated.map(\.table)
         let watch = watched.isEmpty ? nil : RowWatch(try tables(watched))
@@ -127,6 +127,19 @@ public actor Projector<P: Projection>: BatchFolder {
         try store.add(quarantined, to: &transaction)
         try store.setCheckpoint(reached, in: &transaction)
         try transaction.commit()
+        return !upkeep.built.isEmpty
+    }
+
+    /// Forgets what is committed.
+    private func settle(_ reason: FlushReason) {
+        let wasLarge = projection.pendingBytes >= Self.largeCommit
+        projection.committed()
+        carry = PendingCarry()
+        quarantined.removeAll()
+        committed = reached
+        counters.commits[reason, default: 0] += 1
+        schedule.flushed(at: clock.now)
+        if wasLarge { FreedMemory.giveBack() }
     }
 
     private func tables(_ names: [String]) throws(StorageError) -> [RawTable] {

@@ -52,16 +52,6 @@ extension ViewStore {
         return count
     }
 
-    /// Makes the indexes that are missing, or are others than the declared ones, of the rows as they are.
-    public func buildMissingIndexes() throws(StorageError) {
-        let upkeep = try indexUpkeep()
-        guard !upkeep.built.isEmpty else { return }
-        let checkpoint = try checkpoint()
-        try environment.write { (transaction) throws(StorageError) in
-            for indexed in upkeep.built { try build(indexed, checkpoint, in: &transaction) }
-        }
-    }
-
     /// Lets the indexes follow the rows that the transaction has changed.
     ///
     /// - Parameters:
@@ -78,65 +68,22 @@ extension ViewStore {
                 try note(indexed, checkpoint, in: &transaction)
             }
         }
-        for indexed in upkeep.built { try build(indexed, checkpoint, in: &transaction) }
     }
 
-    private func note(
+    func note(
         _ indexed: IndexedTable, _ checkpoint: Checkpoint, in transaction: inout WriteTransaction
     ) throws(StorageError) {
         let note = Self.note(indexed, checkpoint)
         try transaction.put(table(Name.meta), key: Self.noteKey(indexed).rawSpan, value: note.rawSpan)
     }
 
-    private func build(
-        _ indexed: IndexedTable, _ checkpoint: Checkpoint, in transaction: inout WriteTransaction
-    ) throws(StorageError) {
-        let rows = try table(indexed.table)
-        var lists = indexed.indexes.map { EntryList(length: $0.entryLength) }
-        let count = try transaction.count(rows)
-        for place in lists.indices { lists[place].reserveCapacity(count) }
-        try Self.gather(indexed, rows, transaction, &lists)
-        for (index, list) in zip(indexed.indexes, lists) {
-            var list = list
-            list.sort()
-            let table = try table(index.table)
-            try transaction.removeAll(table)
-            try Self.put(list, .append, into: table, of: &transaction)
-        }
-        for text in indexed.texts { try build(text, in: &transaction) }
-        try note(indexed, checkpoint, in: &transaction)
-    }
-
-    private static func put(
+    static func put(
         _ list: EntryList, _ mode: PutMode, into table: RawTable, of transaction: inout WriteTransaction
     ) throws(StorageError) {
         let nothing: [UInt8] = []
         var cursor = try transaction.writeCursor(table)
         for place in 0..<list.sortedCount {
             try cursor.put(key: list.bytes.rawSpan.extracting(list.range(place)), value: nothing.rawSpan, mode)
-        }
-    }
-
-    private static func gather(
-        _ indexed: IndexedTable, _ rows: RawTable, _ transaction: borrowing WriteTransaction, _ lists: inout [EntryList]
-    ) throws(StorageError) {
-        var entries: [UInt8] = []
-        var cursor = try transaction.cursor(rows)
-        if indexed.followsFromKeys {
-            while try cursor.next() {
-                guard cursor.key.byteCount == indexed.keyLength else { continue }
-                for (place, index) in indexed.indexes.enumerated() { lists[place].append(index.runs, of: cursor.key) }
-            }
-            return
-        }
-        while try cursor.next() {
-            entries.removeAll(keepingCapacity: true)
-            guard indexed.appendEntries(cursor.key, cursor.value, &entries) else { continue }
-            var start = 0
-            for (place, index) in indexed.indexes.enumerated() {
-                lists[place].append(entries[start..<start + index.entryLength])
-                start += index.entryLength
-            }
         }
     }
 
