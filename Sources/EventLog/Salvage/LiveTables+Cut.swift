@@ -20,14 +20,9 @@ extension LiveTables {
         var cut = Cut()
         var numbers: [String: UInt64] = [:]
         if let root = roots["meta"] {
-            var tree = PageTree(file, lastPage: meta.lastPage)
-            tree.walk(root) { _, page in
-                for index in 0..<(page.nodeCount ?? 0) {
-                    guard let node = page.leafNode(at: page.nodeOffset(index)), node.data.count == 8,
-                        let number = page.bytes.littleEndian64(at: node.data.lowerBound)
-                    else { continue }
-                    numbers[String(decoding: page.bytes.extracting(node.key).copied, as: UTF8.self)] = number
-                }
+            forEachRow(of: root, file, meta) { node, page, _ in
+                guard node.data.count == 8, let number = page.bytes.littleEndian64(at: node.data.lowerBound) else { return }
+                numbers[text(page.bytes.extracting(node.key))] = number
             }
         }
         if let last = numbers[CutRow.cut], last % LogStore.tileSize == 0, last > 0, last < 1 << 56 {
@@ -37,16 +32,13 @@ extension LiveTables {
         guard takesHashes, cut.last > 0 || takesAll, let root = roots["tree"] else { return cut }
         let last = takesAll ? UInt64.max : cut.last
         var hashes: [UInt64: SHA256Digest] = [:]
-        var tree = PageTree(file, lastPage: meta.lastPage)
-        tree.walk(root) { _, page in
-            for index in 0..<(page.nodeCount ?? 0) {
-                guard let node = page.leafNode(at: page.nodeOffset(index)), node.key.count == 9 else { continue }
-                let key = page.bytes.extracting(node.key)
-                guard key.copied[0] == 254, let tile = SequenceKey.sequence(key.extracting(droppingFirst: 1)),
-                    tile < last / LogStore.tileSize
-                else { continue }
-                hashes[tile] = SHA256Digest(page.bytes.extracting(node.data))
-            }
+        forEachRow(of: root, file, meta) { node, page, _ in
+            guard node.key.count == 9 else { return }
+            let key = page.bytes.extracting(node.key)
+            guard key.copied[0] == 254, let tile = SequenceKey.sequence(key.extracting(droppingFirst: 1)),
+                tile < last / LogStore.tileSize
+            else { return }
+            hashes[tile] = SHA256Digest(page.bytes.extracting(node.data))
         }
         cut.hashes = hashes
         return cut

@@ -5,15 +5,11 @@ extension LiveTables {
     static func untold(_ file: DataFile, _ meta: MetaPage, _ roots: [String: TableRoot]) -> SequenceSet {
         guard let root = roots["meta"] else { return SequenceSet() }
         var found = SequenceSet()
-        var tree = PageTree(file, lastPage: meta.lastPage)
-        tree.walk(root) { _, page in
-            for index in 0..<(page.nodeCount ?? 0) {
-                guard let node = page.leafNode(at: page.nodeOffset(index)),
-                    page.bytes.extracting(node.key).copied == Array(UntoldErasures.key.utf8), let row = value(node, page, file),
-                    let sequences = UntoldErasures.sequences(row)
-                else { continue }
-                found = sequences
-            }
+        forEachRow(of: root, file, meta) { node, page, _ in
+            guard text(page.bytes.extracting(node.key)) == UntoldErasures.key, let row = value(node, page, file),
+                let sequences = UntoldErasures.sequences(row)
+            else { return }
+            found = sequences
         }
         return found
     }

@@ -64,14 +64,9 @@ struct LiveTables {
 
     private mutating func read(_ file: DataFile, _ meta: MetaPage, takesRows: Bool) -> Commit {
         var roots: [String: TableRoot] = [:]
-        var tables = PageTree(file, lastPage: meta.lastPage)
-        tables.walk(meta.tables) { _, page in
-            for index in 0..<(page.nodeCount ?? 0) {
-                guard let node = page.leafNode(at: page.nodeOffset(index)), node.isTable,
-                    let root = TableRoot(row: page.bytes.extracting(node.data))
-                else { continue }
-                roots[Self.text(page.bytes.extracting(node.key))] = root
-            }
+        let hasAllTables = Self.forEachRow(of: meta.tables, file, meta) { node, page, _ in
+            guard node.isTable, let root = TableRoot(row: page.bytes.extracting(node.data)) else { return }
+            roots[Self.text(page.bytes.extracting(node.key))] = root
         }
         let cut = Self.cut(file, meta, roots, takesHashes: takesRows, takesAll: roots["origins"].map { $0.entries > 0 } ?? false)
         if takesRows {
@@ -84,7 +79,7 @@ struct LiveTables {
         let sealed = rows(sealedRoot, file, meta)
         let events = rows(eventsRoot, file, meta)
         var commit = Commit(
-            isWhole: tables.isWhole && sealed.isSound && events.isSound && sealed.count == sealedRoot.entries
+            isWhole: hasAllTables && sealed.isSound && events.isSound && sealed.count == sealedRoot.entries
                 && events.count == eventsRoot.entries)
         if let base = Self.base(sealed, events, cut.last, file) {
             // Pages that are all sound tell better how many rows there are than the count does.
@@ -142,30 +137,20 @@ struct LiveTables {
         var found: [UInt32: EventSource] = [:]
         var cursors: [SourceCursor] = []
         if let root = roots["sources"] {
-            var tree = PageTree(file, lastPage: meta.lastPage)
-            tree.walk(root) { _, page in
-                for index in 0..<(page.nodeCount ?? 0) {
-                    guard let node = page.leafNode(at: page.nodeOffset(index)), node.largePage == nil,
-                        let source = SourceRow.source(page.bytes.extracting(node.key), page.bytes.extracting(node.data))
-                    else { continue }
-                    found[source.id.rawValue] = source
-                }
+            let isWhole = Self.forEachRow(of: root, file, meta) { node, page, _ in
+                guard node.largePage == nil,
+                    let source = SourceRow.source(page.bytes.extracting(node.key), page.bytes.extracting(node.data))
+                else { return }
+                found[source.id.rawValue] = source
             }
-            hasAllSources = tree.isWhole && found.count == Int(clamping: root.entries)
+            hasAllSources = isWhole && found.count == Int(clamping: root.entries)
         }
         if let root = roots["cursors"] {
-            var tree = PageTree(file, lastPage: meta.lastPage)
-            tree.walk(root) { _, page in
-                for index in 0..<(page.nodeCount ?? 0) {
-                    guard let node = page.leafNode(at: page.nodeOffset(index)), (1...500).contains(node.key.count) else {
-                        continue
-                    }
-                    let key = Self.text(page.bytes.extracting(node.key))
-                    guard let value = Self.value(node, page, file) else { continue }
-                    cursors.append(SourceCursor(key: key, value: value))
-                }
+            let isWhole = Self.forEachRow(of: root, file, meta) { node, page, _ in
+                guard (1...500).contains(node.key.count), let value = Self.value(node, page, file) else { return }
+                cursors.append(SourceCursor(key: Self.text(page.bytes.extracting(node.key)), value: value))
             }
-            hasAllCursors = tree.isWhole && cursors.count == Int(clamping: root.entries)
+            hasAllCursors = isWhole && cursors.count == Int(clamping: root.entries)
         }
         sources = found
         self.cursors = cursors
@@ -178,32 +163,41 @@ struct LiveTables {
             return
         }
         var origins: [(first: UInt64, row: [UInt8])] = []
-        var tree = PageTree(file, lastPage: meta.lastPage)
-        tree.walk(root) { _, page in
-            for index in 0..<(page.nodeCount ?? 0) {
-                guard let node = page.leafNode(at: page.nodeOffset(index)),
-                    let first = SequenceKey.sequence(page.bytes.extracting(node.key)), first > 0,
-                    let row = Self.value(node, page, file), OriginRow.runs(row.span.rawBytes, first: first) != nil
-                else { continue }
-                origins.append((first, row))
-            }
+        let isWhole = Self.forEachRow(of: root, file, meta) { node, page, _ in
+            guard let first = SequenceKey.sequence(page.bytes.extracting(node.key)), first > 0,
+                let row = Self.value(node, page, file), OriginRow.runs(row.span.rawBytes, first: first) != nil
+            else { return }
+            origins.append((first, row))
         }
-        hasAllOrigins = tree.isWhole && origins.count == Int(clamping: root.entries)
+        hasAllOrigins = isWhole && origins.count == Int(clamping: root.entries)
         self.origins = origins.sorted { $0.first < $1.first }
         guard !origins.isEmpty, let root = roots["salts"] else { return }
         var salts: [UInt64: (place: Int, bytes: Int)] = [:]
-        var saltTree = PageTree(file, lastPage: meta.lastPage)
-        saltTree.walk(root) { number, page in
-            for index in 0..<(page.nodeCount ?? 0) {
-                guard let node = page.leafNode(at: page.nodeOffset(index)),
-                    let tile = SequenceKey.sequence(page.bytes.extracting(node.key)), node.dataLength <= TileSalts.writtenSize
-                else { continue }
-                let start = Int(number) * DataFile.pageSize + node.data.lowerBound
-                let large = node.largePage.map { Int(clamping: $0) &* DataFile.pageSize &+ PageBytes.headerSize }
-                salts[tile] = (large ?? start, node.dataLength)
+        Self.forEachRow(of: root, file, meta) { node, page, number in
+            guard let tile = SequenceKey.sequence(page.bytes.extracting(node.key)), node.dataLength <= TileSalts.writtenSize
+            else {
+                return
             }
+            let start = Int(number) * DataFile.pageSize + node.data.lowerBound
+            let large = node.largePage.map { Int(clamping: $0) &* DataFile.pageSize &+ PageBytes.headerSize }
+            salts[tile] = (large ?? start, node.dataLength)
         }
         self.salts = salts
+    }
+
+    /// Shows `body` each row of a table that can be found, with the leaf page that it is in and that page's number.
+    /// - Returns: whether all pages of the table are sound.
+    @discardableResult
+    static func forEachRow(
+        of root: TableRoot, _ file: DataFile, _ meta: MetaPage, _ body: (LeafNode, PageBytes, UInt64) -> Void
+    ) -> Bool {
+        var tree = PageTree(file, lastPage: meta.lastPage)
+        tree.walk(root) { number, page in
+            for index in 0..<(page.nodeCount ?? 0) {
+                if let node = page.leafNode(at: page.nodeOffset(index)) { body(node, page, number) }
+            }
+        }
+        return tree.isWhole
     }
 
     /// A value that lies in the leaf or in pages of its own.
@@ -216,19 +210,5 @@ struct LiveTables {
     }
 
     private static func bytes(_ span: RawSpan) -> [UInt8] { unsafe span.withUnsafeBytes { unsafe [UInt8]($0) } }
-    private static func text(_ span: RawSpan) -> String { String(decoding: bytes(span), as: UTF8.self) }
-}
-
-/// Rows of the table of sources, told by their shape where nothing else tells what a page is of.
-enum SourceRow {
-    /// Nil when key and value are no source: another writing of the same source would give other bytes.
-    static func source(_ key: RawSpan, _ value: RawSpan) -> EventSource? {
-        guard key.byteCount == 4, (1...4200).contains(value.byteCount) else { return nil }
-        let number = UInt32(bigEndian: unsafe key.unsafeLoadUnaligned(as: UInt32.self))
-        let bytes = unsafe value.withUnsafeBytes { unsafe [UInt8]($0) }
-        guard number > 0, let source = EventSource(id: number, bytes: bytes), source.bytes == bytes, !source.name.isEmpty else {
-            return nil
-        }
-        return source
-    }
+    static func text(_ span: RawSpan) -> String { String(decoding: bytes(span), as: UTF8.self) }
 }
