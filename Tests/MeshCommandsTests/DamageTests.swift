@@ -83,6 +83,22 @@ struct DamageTests {
         }
     }
 
+    @Test func `keys that cannot be read are told by verify, which checks the rest all the same`() throws {
+        let (tool, _) = try simulated()
+        try tool.run("keys", "add", "Harbour", "--psk", "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=")
+        #expect(try tool.run("verify").status == 0)
+        try Data("junk".utf8).write(to: URL(fileURLWithPath: tool.ledger + "/keys.json"))
+        let verify = try tool.run("verify")
+        #expect(verify.status == 1 && verify.output.contains(" 0 damaged"), "\(verify)")
+        #expect(verify.errors.contains("keys.json cannot be read") && verify.errors.contains("checked without keys"), "\(verify)")
+        // The check of the views is not left out: these have seen more than the log holds.
+        let other = try Tool()
+        try other.run("init")
+        try FileManager.default.removeItem(atPath: tool.ledger + "/log")
+        try FileManager.default.copyItem(atPath: other.ledger + "/log", toPath: tool.ledger + "/log")
+        #expect(try tool.run("verify").errors.contains("has seen events that the log does not hold"))
+    }
+
     @Test func `a salvaged ledger exports what the whole one did, with its keys`() throws {
         let (tool, file) = try simulated()
         try tool.run("keys", "add", "Harbour", "--psk", "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=")

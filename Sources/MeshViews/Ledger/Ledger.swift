@@ -24,6 +24,8 @@ public final class Ledger: Sendable {
     public let path: String
     public let log: EventLog
     public let isReadOnly: Bool
+    /// Why no keys could be read, where `LedgerOptions.toleratesBrokenKeys` let it be opened without.
+    public let keysProblem: LedgerError?
     let options: LedgerOptions
     let served: ServedViews
     let engine: ViewEngine
@@ -43,11 +45,15 @@ public final class Ledger: Sendable {
     /// The views of then, where this is a ledger as it was.
     let past: PastViews?
 
-    private init(path: String, log: EventLog, keyring: Keyring, options: LedgerOptions, isReadOnly: Bool, removesFolder: Bool) {
+    private init(
+        path: String, log: EventLog, keyring: Keyring, keysProblem: LedgerError? = nil, options: LedgerOptions, isReadOnly: Bool,
+        removesFolder: Bool
+    ) {
         self.path = path
         self.log = log
         self.options = options
         self.isReadOnly = isReadOnly
+        self.keysProblem = keysProblem
         self.removesFolder = removesFolder
         past = nil
         served = ServedViews(root: path + "/views", followsFolder: isReadOnly, excludesWriters: log.excludesWriters)
@@ -62,7 +68,7 @@ public final class Ledger: Sendable {
     init(past: PastViews) {
         let whole = past.whole
         (path, log, options) = (whole.path, whole.log, whole.options)
-        (isReadOnly, removesFolder) = (true, false)
+        (isReadOnly, removesFolder, keysProblem) = (true, false, nil)
         self.past = past
         (served, engine) = (whole.served, whole.engine)
         let keyring = whole.keyring
@@ -97,8 +103,9 @@ public final class Ledger: Sendable {
         try check(options, path)
         do {
             let (log, isReadOnly) = try openLog(at: path, options)
+            let (keyring, keysProblem) = try loadKeys(from: path, toleratesProblems: isReadOnly && options.toleratesBrokenKeys)
             let ledger = Ledger(
-                path: path, log: log, keyring: try KeyFile.load(from: path), options: options, isReadOnly: isReadOnly,
+                path: path, log: log, keyring: keyring, keysProblem: keysProblem, options: options, isReadOnly: isReadOnly,
                 removesFolder: false)
             do {
                 if isReadOnly { try ledger.checkServed() } else { try await ledger.start() }
@@ -111,6 +118,17 @@ public final class Ledger: Sendable {
             return ledger
         } catch {
             throw LedgerError(error, path: path)
+        }
+    }
+
+    private static func loadKeys(
+        from path: String, toleratesProblems: Bool
+    ) throws(LedgerError) -> (keyring: Keyring, problem: LedgerError?) {
+        do throws(LedgerError) {
+            return (try KeyFile.load(from: path), nil)
+        } catch {
+            guard toleratesProblems else { throw error }
+            return (.standard, error)
         }
     }
 

@@ -38,6 +38,8 @@ public struct LedgerOptions: Sendable {
     public var pastDistance: UInt64 = 1 << 18
     /// Views that are not built by themselves though their recipe has changed: their old rows answer until `rebuild`.
     public var heldViews: Set<String> = []
+    /// Whether a ledger whose `keys.json` cannot be read is opened for reading all the same, with the default keys: for a check of the rest.
+    public var toleratesBrokenKeys = false
 
     public init(
         access: Access = .readWrite, log: EventLogOptions = EventLogOptions(), flushClock: any LedgerClock = MonotonicClock(),
