@@ -15,7 +15,8 @@ struct ImportCommand: AsyncParsableCommand {
             event that cannot be read; a file of another format is refused whole.
 
             The recording of another ledger (`meshledger export --format ledger`) makes an exact copy of it in an empty ledger; into any
-            other one, what is not there yet is appended.
+            other one, what is not there yet is appended; events that it has already keep their bytes, also those that were erased in that ledger
+            since: erase them here, too.
 
               meshledger import capture.base64
               meshledger import --format stream radio.bin

@@ -16,6 +16,10 @@ struct EraseCommand: AsyncParsableCommand {
             packets to it and those that it passed on as a gateway. Not covered: what other nodes say of it within their own packets (neighbours, routes,
             quoted texts; of events that retention has dropped also counts by channel, and with --mentions that it passed on what others sent), lines that could not be read, names of sources, and copies elsewhere: exports, backups, other ledgers.
 
+            A ledger into which events were imported or merged keeps their bytes until they are erased there, too; only an exact copy of this one erases them
+            when it imports a later recording of it. What is restored from a backup has what was erased after the backup's last run, unless --erasures-of
+            names a ledger that knows of it.
+
             Of events that retention has dropped, views keep rows: --packet takes away those of the packet itself, a message, a position, telemetry, a waypoint or
             a trace route; what nodes, links and gateways have of it among others stays. --sequence is for events that the log still has.
 
