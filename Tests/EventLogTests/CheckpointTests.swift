@@ -13,11 +13,12 @@ import Testing
         let note = try log.checkpoint()
         let lines = note.text.split(separator: "\n")
         let origin = "meshledger/\(log.identifier)"
-        #expect(lines.count == 4)
+        #expect(lines.count == 5)
         #expect(lines[0] == origin)
         #expect(lines[1] == "300")
         #expect(lines[2] == Data(try log.root(size: EventSequence(300))).base64EncodedString())
         #expect(lines[3].hasPrefix("sources 1 "))
+        #expect(lines[4].hasPrefix("origins "))
         #expect(note.signatures.map(\.name) == [origin])
         let verifier = try log.verifier()
         #expect(NoteVerifier(verifier.description) == verifier)
@@ -106,6 +107,78 @@ import Testing
         #expect(try log.verify(extending: longer).problems.map(\.text).contains { $0.contains("cut off") })
         await log.close()
         await other.close()
+    }
+
+    @Test func `D23: what a ledger says of where its events come from cannot be changed behind a checkpoint`() async throws {
+        let folder = try TemporaryFolder()
+        var inputs: [EventLog] = []
+        for name in ["one", "two"] {
+            let log = try EventLog.create(at: folder.path + "/" + name)
+            try await appendNumbered(log, 40)
+            inputs.append(log)
+        }
+        let path = folder.path + "/merged"
+        _ = try await EventLog.merge(inputs, into: path)
+        let own = try inputs[0].checkpoint()
+        for log in inputs { await log.close() }
+        var log = try EventLog.open(at: path)
+        let note = try log.checkpoint()
+        let old = try #require(LogCheckpoint(note))
+        #expect(try log.verify(extending: old).isIntact)
+        await log.close()
+
+        let text = note.text.split(separator: "\n").dropLast().map { $0 + "\n" }.joined()
+        let earlier = try #require(LogCheckpoint(SignedNote(text: text, signatures: [])))
+        #expect(earlier.originsHash == nil && LogCheckpoint(own)?.originsHash != old.originsHash)
+        let row = try originRow(path)
+        var runs = OriginRow.runs(row.span.rawBytes, first: 1) ?? []
+        let second = OriginRun(ledger: runs[0].ledger, first: runs[0].first + 1, count: runs[0].count - 1)
+        runs[0].count = 1
+        let others = [second] + runs.dropFirst()
+        try replaceOrigins(path, [1: OriginRow.bytes([runs[0]], first: 1), 2: OriginRow.bytes(others, first: 2)])
+        log = try EventLog.open(at: path)
+        #expect(try log.checkpoint().text == note.text, "the same origins in other rows")
+        await log.close()
+
+        let stranger = try #require(LedgerID([UInt8](repeating: 7, count: 16)))
+        try replaceOrigins(path, [1: OriginRow.bytes([OriginRun(ledger: stranger, first: 1, count: 80)], first: 1)])
+        log = try EventLog.open(at: path)
+        #expect(try log.verify().isIntact)
+        #expect(try log.verify(extending: earlier).isIntact)
+        #expect(try log.verify(extending: old).problems.map(\.text).contains { $0.contains("come from is not what") })
+        await log.close()
+    }
+
+    @Test func `a row of origins with more events than there are numbers is refused`() throws {
+        let ledger = try #require(LedgerID([UInt8](repeating: 7, count: 16)))
+        let run = OriginRun(ledger: ledger, first: 1, count: .max / 2)
+        for (count, isRefused) in [(2, false), (3, true)] {
+            let row = OriginRow.bytes(Array(repeating: run, count: count), first: 1)
+            let runs = OriginRow.runs(row.span.rawBytes, first: 1)
+            #expect((runs == nil) == isRefused, "\(count) runs")
+        }
+    }
+
+    private func originRow(_ path: String) throws -> [UInt8] {
+        let environment = try Environment.open(path + "/log/1", EnvironmentOptions(maximumTables: 16))
+        defer { environment.close() }
+        let table = try environment.table("origins")
+        let read = try environment.beginRead()
+        let key = SequenceKey(1)
+        return try read.get(table, key.span)?.copied ?? []
+    }
+
+    private func replaceOrigins(_ path: String, _ rows: [UInt64: [UInt8]]) throws {
+        let environment = try Environment.open(path + "/log/1", EnvironmentOptions(maximumTables: 16))
+        defer { environment.close() }
+        let table = try environment.table("origins")
+        try environment.write { write throws(StorageError) in
+            try write.removeAll(table)
+            for (first, bytes) in rows {
+                let key = SequenceKey(first)
+                try write.put(table, key: key.span, value: bytes.span.rawBytes)
+            }
+        }
     }
 
     private func rewrite(_ path: String, sequence: UInt64, payload: [UInt8]) throws {

@@ -113,7 +113,7 @@ def main():
     path = [base64.b64decode(line) for line in lines[3:]]
     check_signature(text + "\n", signatures, key)
 
-    origin, size, root, sources = text.split("\n")
+    origin, size, root, *extensions = text.split("\n")
     leaf_data, salt, payload = extra[:64], extra[64:80], extra[80:]
     expect(int.from_bytes(leaf_data[:8], "big") == index + 1, "the leaf is of another event")
     if salt:

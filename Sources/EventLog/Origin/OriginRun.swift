@@ -49,14 +49,21 @@ enum OriginRow {
         return (0..<8).map { UInt8(truncatingIfNeeded: checksum >> (8 * UInt64($0))) } + writer.bytes
     }
 
-    /// Nil where the bytes are not those of a row with that first sequence.
+    /// Nil where the bytes are not those of a row with that first sequence. No sequence of the events that it has is beyond the numbers.
     static func runs(_ value: RawSpan, first: UInt64) -> [OriginRun]? {
         guard value.byteCount > 8 else { return nil }
         let stored = UInt64(littleEndian: unsafe value.unsafeLoadUnaligned(as: UInt64.self))
         let body = value.extracting(droppingFirst: 8)
         guard XXH3.hash(body, seed: first) == stored else { return nil }
         do throws(WireError) {
-            return try runs(body)
+            guard let runs = try runs(body) else { return nil }
+            var next = first
+            for run in runs {
+                let (sum, isTooLarge) = next.addingReportingOverflow(run.count)
+                guard !isTooLarge else { return nil }
+                next = sum
+            }
+            return runs
         } catch {
             return nil
         }

@@ -40,7 +40,9 @@ extension EventLog {
         }
         let origin = LogCheckpoint.origin(identifier: identifier)
         let root = try tree.root(size: size).bytes
-        return try signer().sign(LogCheckpoint(origin: origin, size: size, root: root, sources: sources()).text)
+        let origins = try OriginDigest.hash(self, tree.tiles.reader, size: size)
+        let checkpoint = LogCheckpoint(origin: origin, size: size, root: root, sources: try sources(), originsHash: origins)
+        return try signer().sign(checkpoint.text)
     }
 
     func signer() throws(EventLogError) -> NoteSigner {

@@ -11,26 +11,26 @@ public struct LogCheckpoint: Sendable, Hashable {
     /// How many sources the log had, and the hash of their numbers and names.
     public let sourceCount: Int
     public let sourcesHash: [UInt8]
+    /// The hash of where these events come from, nil in notes from before they said so.
+    public let originsHash: [UInt8]?
 
     static func origin(identifier: String) -> String { "meshledger/\(identifier)" }
 
     /// The text that is signed.
     var text: String {
-        """
-        \(origin)
-        \(size)
-        \(Data(root).base64EncodedString())
-        sources \(sourceCount) \(Data(sourcesHash).base64EncodedString())
-
-        """
+        var lines = [origin, String(size), Data(root).base64EncodedString()]
+        lines.append("sources \(sourceCount) \(Data(sourcesHash).base64EncodedString())")
+        if let originsHash { lines.append("origins \(Data(originsHash).base64EncodedString())") }
+        return lines.map { $0 + "\n" }.joined()
     }
 
-    init(origin: String, size: UInt64, root: [UInt8], sources: [EventSource]) {
+    init(origin: String, size: UInt64, root: [UInt8], sources: [EventSource], originsHash: [UInt8]? = nil) {
         self.origin = origin
         self.size = size
         self.root = root
         sourceCount = sources.count
         sourcesHash = Self.hash(sources[...])
+        self.originsHash = originsHash
     }
 
     /// Reads what a note says. Nil where it is no checkpoint of a ledger.
@@ -43,6 +43,9 @@ public struct LogCheckpoint: Sendable, Hashable {
             extra.count == 3, extra[0] == "sources", let sourceCount = Int(extra[1]), sourceCount >= 0,
             let sourcesHash = Data(base64Encoded: String(extra[2])), sourcesHash.count == SHA256Digest.size
         else { return nil }
+        let origins = lines[4...].first { $0.hasPrefix("origins ") }.map { Data(base64Encoded: String($0.dropFirst(8))) }
+        guard origins.map({ $0?.count == SHA256Digest.size }) ?? true else { return nil }
+        originsHash = origins?.map { Array($0) }
         origin = String(lines[0])
         self.size = size
         self.root = Array(root)

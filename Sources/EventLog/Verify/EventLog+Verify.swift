@@ -112,6 +112,7 @@ extension EventLog {
             return result.add(
                 tree.head, "the checkpoint covers \(checkpoint.size) events, the log has only \(tree.head): its end was cut off")
         }
+        try verifyOrigins(of: checkpoint, tree.tiles.reader, &result)
         do throws(EventLogError) {
             let isSame = try tree.root(size: checkpoint.size).bytes == checkpoint.root
             let isTileTrue = try tree.isKeptTileTrue(around: checkpoint.size)
@@ -124,6 +125,18 @@ extension EventLog {
                 0,
                 "the checkpoint ends with event \(checkpoint.size), whose 256 events were dropped before this ledger knew of it: it "
                     + "cannot be compared")
+        }
+    }
+
+    private func verifyOrigins(
+        of checkpoint: LogCheckpoint, _ reader: borrowing LogReader, _ result: inout LogVerification
+    ) throws(EventLogError) {
+        guard let wanted = checkpoint.originsHash else { return }
+        do throws(EventLogError) {
+            guard try OriginDigest.hash(self, reader, size: checkpoint.size) != wanted else { return }
+            result.add(0, "where the first \(checkpoint.size) events come from is not what the checkpoint says")
+        } catch {
+            guard error.code == .corrupt else { throw error }  // told before
         }
     }
 

@@ -15,6 +15,8 @@ struct ForgedLog {
     var sources: [Row] = []
     var cursors: [Row] = []
     var meta: [Row] = []
+    /// Where copied events come from.
+    var origins: [Row] = []
     /// Where blocks begin, and how many records they have.
     var blocks: [(first: Int, count: Int)] = []
     /// How many of the first are not written, as after a cut by retention.
@@ -31,7 +33,7 @@ struct ForgedLog {
         var value: [UInt8]
     }
 
-    static let tables = ["events", "sealed", "arrivals", "salts", "tree", "sources", "cursors", "meta"]
+    static let tables = ["events", "sealed", "arrivals", "salts", "tree", "sources", "cursors", "meta", "origins"]
 
     init(_ path: String) throws {
         let (environment, tables) = try Self.open(path, .readOnly)
@@ -54,6 +56,7 @@ struct ForgedLog {
         sources = try rows("sources")
         cursors = try rows("cursors")
         meta = try rows("meta")
+        origins = try rows("origins")
     }
 
     /// Replaces all rows of the log at `path`.
@@ -84,6 +87,7 @@ struct ForgedLog {
         try put(sources, "sources")
         try put(cursors, "cursors")
         try put(meta, "meta")
+        try put(origins, "origins")
     }
 
     /// Those blocks that still have all their records.

@@ -8,6 +8,7 @@ enum Tampering: String, CaseIterable, Sendable {
     case eraseSilently, eraseWithEvent, eraseWithSignedEvent
     case keepOldTree, hideByFacts, hideByTime
     case dropSilently, dropWithEvent
+    case changeOrigin
 
     /// Whether the log alone, without the checkpoint kept elsewhere, looks as if nothing had happened.
     var isConsistent: Bool {
@@ -85,6 +86,9 @@ enum Tampering: String, CaseIterable, Sendable {
         case .dropSilently, .dropWithEvent:
             guard size >= 256 else { return false }
             log.drop(through: (place % (size / 256) + 1) * 256, key: self == .dropWithEvent ? generator.bytes(32) : nil)
+        case .changeOrigin:
+            if log.origins.isEmpty { return log.inventOrigin(of: place, &generator) }
+            return log.changeOrigin(size: size, &generator)
         default: return applyAside(to: &log, place, old: old, &generator)
         }
         return true

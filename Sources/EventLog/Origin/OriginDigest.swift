@@ -1,0 +1,68 @@
+internal import LMDB
+internal import MeshCrypto
+
+/// Hashes where the first events of a log come from, for its checkpoints: each longest run of copies that follow each other here and in the log that
+/// they come from. It is the same however rows of the table divide the runs.
+struct OriginDigest {
+    private let own: LedgerID
+    private let size: UInt64
+    private var context = SHA256Context()
+    private var run: OriginRun?
+    /// The first event of the run, here.
+    private var place: UInt64 = 0
+
+    /// - Parameter size: how many events.
+    static func hash(_ log: EventLog, _ reader: borrowing LogReader, size: UInt64) throws(EventLogError) -> [UInt8] {
+        guard let table = reader.store.origins else { return SHA256.hash([]) }
+        var digest = OriginDigest(own: try log.ledgerID, size: size)
+        var damage: UInt64?
+        try storing { () throws(StorageError) in
+            var cursor = try reader.transaction.cursor(table)
+            while try cursor.next() {
+                guard let first = SequenceKey.sequence(cursor.key), let runs = OriginRow.runs(cursor.value, first: first) else {
+                    damage = SequenceKey.sequence(cursor.key) ?? 0
+                    return
+                }
+                guard first <= size else { return }
+                digest.add(runs, from: first)
+            }
+        }
+        if let damage {
+            throw EventLogError(
+                .corrupt, path: log.path, detail: "where the events from \(damage) on come from cannot be read")
+        }
+        return digest.finish()
+    }
+
+    private init(own: LedgerID, size: UInt64) {
+        self.own = own
+        self.size = size
+    }
+
+    private mutating func add(_ runs: [OriginRun], from first: UInt64) {
+        var next = first
+        for added in runs {
+            guard next <= size else { return }
+            let count = min(added.count, size - next + 1)
+            if let last = run, last.ledger == added.ledger, last.last + 1 == added.first, place + last.count == next {
+                run?.count += count
+            } else {
+                put()
+                (run, place) = (OriginRun(ledger: added.ledger, first: added.first, count: count), next)
+            }
+            next += added.count
+        }
+    }
+
+    /// The log's own events are left out, which need not be in the table.
+    private mutating func put() {
+        guard let run, run.ledger != own else { return }
+        let numbers = [place, run.first, run.count].flatMap { SequenceKey.bytes($0) }
+        context.update((run.ledger.bytes + numbers).span.rawBytes)
+    }
+
+    private mutating func finish() -> [UInt8] {
+        put()
+        return context.finish().bytes
+    }
+}
