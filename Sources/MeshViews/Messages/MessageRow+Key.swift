@@ -1,0 +1,62 @@
+import LMDB
+import Projections
+import ProtobufWire
+
+extension MessageThread {
+    /// Kind (1 byte) and number or pair of nodes (8 bytes).
+    var key: [UInt8] {
+        let (kind, value) = prefix
+        return [kind] + bigEndian(value)
+    }
+}
+
+extension MessageRow {
+    /// The key's order as numbers: kind and high half of the thread, its low half with the time, the sequence.
+    typealias SortKey = (UInt64, UInt64, UInt64)
+
+    var sortKey: SortKey {
+        let (kind, value) = thread.prefix
+        return (UInt64(kind) << 32 | value >> 32, value << 32 | UInt64(time), sequence)
+    }
+
+    static let keySize = 21
+
+    static func key(_ sortKey: SortKey) -> [UInt8] {
+        var key = [UInt8](repeating: 0, count: keySize)
+        store(sortKey, into: &key)
+        return key
+    }
+
+    static func store(_ sortKey: SortKey, into key: inout [UInt8]) {
+        Projections.store(sortKey.0, length: 5, into: &key, at: 0)
+        Projections.store(sortKey.1, length: 8, into: &key, at: 5)
+        Projections.store(sortKey.2, length: 8, into: &key, at: 13)
+    }
+
+    var packet: UInt64 { UInt64(from) << 32 | UInt64(id) }
+
+    var key: [UInt8] { Self.key(sortKey) }
+
+    static func packetKey(from: UInt32, id: UInt32, firstSequence: UInt64) -> [UInt8] {
+        bigEndian(from) + bigEndian(id) + bigEndian(firstSequence)
+    }
+
+    static func read<Transaction: TransactionReading & ~Copyable>(
+        _ key: [UInt8], _ transaction: borrowing Transaction, _ table: RawTable
+    ) throws(StorageError) -> MessageRow? {
+        guard let value = try transaction.get(table, key.rawSpan) else { return nil }
+        return decode(key: key.rawSpan, value: value)
+    }
+
+    /// A stored row, or nil where the bytes are damaged.
+    static func decode(key: RawSpan, value: RawSpan) -> MessageRow? {
+        guard key.byteCount == keySize else { return nil }
+        let thread = MessageThread(kind: key.byte(at: 0), value: key.bigEndianUInt64(at: 1))
+        do {
+            return try MessageRow(
+                thread: thread, time: key.bigEndianUInt32(at: 9), sequence: key.bigEndianUInt64(at: 13), decoding: value)
+        } catch {
+            return nil
+        }
+    }
+}
