@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import Synchronization
 import TestKit
 import Testing
 
@@ -21,6 +22,18 @@ struct NicenessTests {
             }
             #expect(ofJob == min(own + 10, 19))
             #expect(getpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0) == own)
+        }
+    }
+
+    @Test func `of a process that steps back itself the log's threads do not come forward`() async {
+        await #expect(processExitsWith: .success) {
+            let which = __priority_which_t(PRIO_PROCESS.rawValue)
+            #expect(setpriority(which, id_t(getpid()), 15) == 0)
+            let queue = BackgroundQueue(name: "test")
+            let found = Mutex<Int32>(0)
+            queue.async { found.withLock { $0 = getpriority(which, 0) } }
+            queue.waitForJobs()
+            #expect(found.withLock { $0 } == 19)
         }
     }
 }

@@ -21,8 +21,11 @@ final class BackgroundQueue: Sendable {
 
         func run(_ name: String) {
             ThreadName.set(name)
-            // For this thread only, as Linux does it; where it is refused the jobs run at the same pace as others.
-            _ = setpriority(Int32(PRIO_PROCESS.rawValue), 0, BackgroundQueue.niceness)
+            // For this thread only, as Linux does it; where it is refused the jobs run at the same pace as others. Of a process that steps back itself, the
+            // thread is not to come forward.
+            let which = __priority_which_t(PRIO_PROCESS.rawValue)
+            let niceness = min(getpriority(which, id_t(getpid())) + BackgroundQueue.stepBack, 19)
+            _ = setpriority(which, 0, niceness)
             while true {
                 bell.wait()
                 let (job, isEnded) = state.withLock { ($0.jobs.isEmpty ? nil : $0.jobs.removeFirst(), $0.isEnded) }
@@ -34,7 +37,7 @@ final class BackgroundQueue: Sendable {
     private let line = Line()
     private let name: String
     /// About a tenth of the share of a thread that does not step back.
-    private static let niceness: Int32 = 10
+    private static let stepBack: Int32 = 10
 
     /// - Parameter name: the thread's.
     init(name: String) { self.name = name }
