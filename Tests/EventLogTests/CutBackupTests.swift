@@ -75,6 +75,26 @@ import Testing
         await copy.close()
     }
 
+    @Test func `of a cut ledger that was restored without its key, old checkpoints hold under the old key`() async throws {
+        let log = try EventLog.create(at: path)
+        try await fill(log, 5_123, seed: 1)
+        let (checkpoint, key) = (try #require(LogCheckpoint(log.checkpoint())), try log.verifier())
+        try await log.cut(through: EventSequence(2_560), baselines: [baseline(2_560, "rows")])
+        try log.backup(to: backup)
+        let copy = try await restored("copy")
+        #expect(try copy.verifier() != key)
+        #expect(try copy.retention()?.retention.isSigned(by: key) == false)
+        #expect(try copy.verify().problems == [])
+        #expect(try copy.verify(extending: checkpoint, signedBy: key).problems == [])
+        // Other baselines than the old key signed are not those of the ledger.
+        try await copy.replaceBaselines([Retention.Baseline(view: "nodes", recipe: "other", digest: [1])])
+        #expect(try copy.verify().problems == [])
+        #expect(
+            try copy.verify(extending: checkpoint, signedBy: key).problems.map(\.text).contains { $0.contains("is not signed") })
+        await log.close()
+        await copy.close()
+    }
+
     @Test func `a backup that goes on after a cut has the state after it, and those before`() async throws {
         let log = try EventLog.create(at: path)
         try await fill(log, 20_000, seed: 1)

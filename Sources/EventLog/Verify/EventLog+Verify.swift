@@ -22,13 +22,15 @@ extension EventLog {
         var tree = TreeVerifier()
         let pending = try pendingErasure()
         var erasures = ErasureVerifier(pending: pending)
-        if cut > 0 { try verifyCut(cut, signedBy: verifier, &tree, &result) }
+        let retention = cut > 0 ? try verifyCut(cut, &tree, &result) : nil
+        var retentions: [Retention] = []
         var next = cut / LogStore.tileSize
         while next < tileCount {
             let end = min(next + VerificationRound.size, tileCount)
             for finding in try VerificationRound(self, head: head).check(next..<end) {
                 result.add(finding)
                 erasures.add(finding)
+                retentions += finding.retentions
                 try tree.add(finding, of: currentStore(), to: &result)
             }
             next = end
@@ -37,6 +39,7 @@ extension EventLog {
                 return result
             }
         }
+        if let retention { try verifySignature(of: retention, among: retentions, by: verifier, &result) }
         do throws(EventLogError) {
             _ = try OriginIndex(self)
         } catch {

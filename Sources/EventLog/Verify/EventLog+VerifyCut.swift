@@ -2,11 +2,12 @@ internal import LMDB
 internal import MeshCrypto
 
 extension EventLog {
-    /// Checks what is left of dropped events: that the tree's hashes over them fit each other, and that an event which the log's key signed
-    /// says what was dropped.
+    /// Checks what is left of dropped events: that the tree's hashes over them fit each other, and that an event says what was dropped.
+    ///
+    /// - Returns: what it says.
     func verifyCut(
-        _ cut: UInt64, signedBy verifier: NoteVerifier?, _ tree: inout TreeVerifier, _ result: inout LogVerification
-    ) throws(EventLogError) {
+        _ cut: UInt64, _ tree: inout TreeVerifier, _ result: inout LogVerification
+    ) throws(EventLogError) -> Retention? {
         result.eventsDropped = cut
         let isWhole = try verifyHashes(through: cut, &tree, &result)
         let found: Retention?
@@ -17,7 +18,8 @@ extension EventLog {
             found = nil
         }
         guard let found, found.first.rawValue == cut + 1 else {
-            return result.add(0, "events 1 to \(cut) are missing, and no event says that retention has dropped them")
+            result.add(0, "events 1 to \(cut) are missing, and no event says that retention has dropped them")
+            return nil
         }
         if isWhole {
             var reader = try TreeReader(beginRead())
@@ -25,11 +27,26 @@ extension EventLog {
                 result.add(0, "the tree's hashes of events 1 to \(cut) are not those that they had when retention dropped them")
             }
         }
+        return found
+    }
+
+    /// Checks that the log's key signed what says which events were dropped. A ledger that was restored without its key says it once more, under the key that
+    /// it has since: the event of before tells of the same then.
+    ///
+    /// - Parameter told: what all events say that tell of dropped ones.
+    func verifySignature(
+        of retention: Retention, among told: [Retention], by verifier: NoteVerifier?, _ result: inout LogVerification
+    ) throws(EventLogError) {
+        let same = told.filter {
+            $0.first == retention.first && $0.root == retention.root && $0.baselines == retention.baselines
+        }
         do throws(EventLogError) {
             let verifier = if let verifier { verifier } else { try self.verifier() }
-            if !found.isSigned(by: verifier) {
-                result.add(0, "what says that retention has dropped events 1 to \(cut) is not signed by the key of this ledger")
-            }
+            guard !retention.isSigned(by: verifier), !same.contains(where: { $0.isSigned(by: verifier) }) else { return }
+            result.add(
+                0,
+                "what says that retention has dropped events 1 to \(retention.first.rawValue - 1) is not signed by the key of this ledger"
+            )
         } catch {
             guard error.code == .permission else { throw error }
         }

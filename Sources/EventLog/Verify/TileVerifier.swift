@@ -15,6 +15,8 @@ struct TileFinding: Sendable {
     var erased = SequenceSet()
     /// What events say that was erased.
     var erasures: [Erasure] = []
+    /// What events say that retention has dropped.
+    var retentions: [Retention] = []
 
     init(tile: UInt64) { self.tile = tile }
 
@@ -98,7 +100,7 @@ struct TileVerifier: ~Copyable {
             finding.payloadBytes += cursor.payload.byteCount
             if cursor.isIntact {
                 let record = cursor.record
-                checkErasure(record, sequence, salts, place, &finding)
+                checkOwn(record, sequence, salts, place, &finding)
                 arrivals.include(Record.arrival(record))
                 block.include(cursor)
                 if let salts {
@@ -114,7 +116,8 @@ struct TileVerifier: ~Copyable {
         return leaves
     }
 
-    private func checkErasure(
+    /// What the log says of its own events: that they are erased, and which ones were erased or dropped.
+    private func checkOwn(
         _ record: RawSpan, _ sequence: UInt64, _ salts: TileSalts?, _ place: Int, _ finding: inout TileFinding
     ) {
         let header = RecordHeader(record)
@@ -136,6 +139,10 @@ struct TileVerifier: ~Copyable {
                 finding.erasures.append(erasure)
             } else {
                 finding.add(sequence, "it does not say what was erased")
+            }
+        } else if header.encoding == PayloadEncoding.retention.rawValue && header.source == 0 {
+            if let retention = Retention(payload: record.extracting(droppingFirst: RecordHeader.size)) {
+                finding.retentions.append(retention)
             }
         }
     }

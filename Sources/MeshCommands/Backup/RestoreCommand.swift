@@ -11,6 +11,9 @@ struct RestoreCommand: AsyncParsableCommand {
             proofs hold. What was erased before the backup's last run stays erased, also where an earlier state is restored; --erasures-of
             carries out what was erased later in another copy of the ledger. Until it is complete it is called NEW.restoring.
 
+            Where the backup has no signing key the restored ledger makes a new one. Older notes are verified with the old public key (--key of `verify`); of
+            erasures that were carried out here since, `verify` says then that another key signed them.
+
               meshledger restore /srv/backup/mesh restored.ledger
               meshledger restore --until 2026-01-31 /srv/backup/mesh january.ledger
             """)
