@@ -16,6 +16,8 @@ struct RefusalTests {
         (["nodes", "--bogus"], "meshledger nodes --help"), (["nodes", "--since", "soon"], "soon"),
         (["nodes", "--limit", "-1"], "limit"), (["import"], "files"), (["bogus"], "bogus"),
         (["export", "nodes", "--format", "gpx"], "gpx"), (["packet", "show", "x"], "x"),
+        (["telemetry", "--kind", "moon"], "one of the following: 'device', 'environment'"),
+        (["sensors", "--kind", "moon"], "or 'rangeTest'; see `"), (["keys", "add", "Name", "--psk", ""], "the key is empty"),
         (["keys", "add", "Name"], "--psk"), (["keys", "add", "Name", "--psk", "no base64!"], "base64"),
         (["ingest", "mqtt", "http://x"], "mqtt://"), (["ingest", "mqtt", "mqtt://x", "--qos", "2"], "0 or 1"),
     ])
@@ -30,7 +32,9 @@ struct RefusalTests {
         expectRefusal(try tool.run("nodes"), 66, "meshledger init")
         try tool.run("init")
         expectRefusal(try tool.run("import", "/nonexistent/file"), 66, "/nonexistent/file")
-        expectRefusal(try tool.run("packet", "show", "1"), 66, "event 1")
+        for command in [["packet", "show", "1"], ["prove", "1"]] {
+            expectRefusal(try tool.start(command).wait(), 66, "there is no event 1; the ledger is empty")
+        }
         expectRefusal(try tool.run("positions", "--node", "Nobody"), 66, "Nobody")
         expectRefusal(try tool.run("rebuild", "nope"), 66, "nope")
         expectRefusal(try tool.run("quarantine", "--view", "nope"), 66, "nope")

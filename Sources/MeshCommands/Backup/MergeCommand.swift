@@ -35,8 +35,8 @@ struct MergeCommand: AsyncParsableCommand {
         for log in logs { await log.close() }
         let report = try outcome.get()
         let output = StandardOutput()
-        output.line(
-            "\(report.eventCount) events of \(report.ledgers.count) ledgers are in \(into); its views are built when it is read")
+        let ledgers = report.ledgers.count == 1 ? "1 ledger" : "\(report.ledgers.count) ledgers"
+        output.line("\(report.eventCount) events of \(ledgers) are in \(into); its views are built when it is read")
         if report.duplicates > 0 { output.line("\(report.duplicates) were in several of them and are there once") }
         if report.erased > 0 { output.line("\(report.erased) had been erased") }
     }

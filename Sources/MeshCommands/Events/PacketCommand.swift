@@ -35,7 +35,7 @@ struct PacketShowCommand: AsyncParsableCommand {
         try await ledger.reading(past) { ledger in
             let last = ledger.asOfSequence ?? ledger.log.head
             guard sequence <= last.rawValue, let event = try ledger.log.event(EventSequence(sequence)) else {
-                throw CommandError(.noInput, "there is no event \(sequence); the last one is \(last)")
+                throw CommandError(noEvent: sequence, lastOne: last.rawValue)
             }
             let rows = try EventRows(ledger)
             let row = rows.row(event)

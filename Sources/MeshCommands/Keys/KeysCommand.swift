@@ -36,6 +36,7 @@ struct KeysAddCommand: AsyncParsableCommand {
 
     func validate() throws {
         if (psk == nil) == (privateKey == nil) { throw ValidationError("give either a name with --psk, or --private-key") }
+        if psk == "" { throw ValidationError("the key is empty; a channel without a key needs none") }
         if psk != nil && name == nil { throw ValidationError("a channel's key needs the channel's name") }
     }
 

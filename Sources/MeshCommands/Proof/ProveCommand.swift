@@ -15,6 +15,9 @@ struct ProveCommand: AsyncParsableCommand {
 
     func run() async throws {
         let log = try ledger.openLogForReading()
+        guard sequence > 0, sequence <= log.head.rawValue else {
+            throw CommandError(noEvent: sequence, lastOne: log.head.rawValue)
+        }
         let proof = try log.proof(of: EventSequence(sequence))
         await log.close()
         let output = StandardOutput()

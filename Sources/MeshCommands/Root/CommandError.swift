@@ -12,6 +12,12 @@ struct CommandError: Error {
         self.message = message
     }
 
+    /// An event that is asked for is not in the log.
+    init(noEvent sequence: UInt64, lastOne last: UInt64) {
+        let there = last == 0 ? "the ledger is empty" : "the last one is \(last)"
+        self.init(.noInput, "there is no event \(sequence); \(there)")
+    }
+
     /// A failure that this program foresees; nil for any other, such as those of the command line's parser.
     init?(known error: any Error) {
         switch error {

@@ -54,7 +54,13 @@ extension MeshLedgerCommand {
 
     /// What is wrong with the command line, and where its help is: the parser's text has several lines.
     static func usageLine(message: String, full: String) -> String {
-        let text = message.split(whereSeparator: \.isNewline).joined(separator: "; ")
+        var text = ""
+        for line in message.split(whereSeparator: \.isNewline).map({ $0.trimmingCharacters(in: .whitespaces) }) {
+            let isItem = line.hasPrefix("- ")
+            text += text.isEmpty ? "" : isItem ? (text.hasSuffix(":") ? " " : ", ") : "; "
+            text += isItem ? "'\(line.dropFirst(2))'" : line
+        }
+        if text.hasSuffix(".") { text.removeLast() }
         guard let start = full.range(of: "See '"), let end = full[start.upperBound...].firstIndex(of: "'") else { return text }
         return "\(text); see `\(full[start.upperBound..<end])`"
     }

@@ -35,7 +35,7 @@ struct RowCondition: ExpressibleByArgument {
         case .time:
             guard comparison != nil else { return text }
             guard let time = TimeArgument(argument: text) else {
-                throw CommandError(.usage, "\(text) is no time; ISO 8601, '2h ago' and yesterday are")
+                throw CommandError(.usage, "'\(text)' is no time; 2026-01-31T10:15:00Z, '2h ago' and yesterday are")
             }
             return String(time.time.seconds)
         default: return text

@@ -6,10 +6,9 @@ import Synchronization
 
 /// Copies of a view's earlier states, in `views/NAME/past`, from which a state in between is reached without a fold of the whole history.
 ///
-/// They lie a least distance or twice, four times, … of it apart, at most sixteen of a view. They go with all other views at an erasure, and with a change of the recipe: their
+/// They lie a least distance or twice, four times, … of it apart, at most sixteen of a view: see `PastPolicy`. They go with all other views at an erasure, and with a change of the recipe: their
 /// names say of which recipe they are, and up to which erasure they are free of what was erased.
 struct PastSnapshots: Sendable {
-    static let most: UInt64 = 16
     /// Bytes of a view that is too large to be kept sixteen times.
     static let largestSize = 64 << 20
 
@@ -17,28 +16,26 @@ struct PastSnapshots: Sendable {
     private let log: EventLog
     private let mark: UInt64
     private let definition: ViewDefinition
-    private let mayWrite: Bool
-    /// In events: a fold of fewer is quick.
-    private let leastDistance: UInt64
+    private let policy: PastPolicy
+    private var mayWrite: Bool { policy.keepsCopies }
 
-    init(_ definition: ViewDefinition, of ledger: Ledger) throws {
-        folder = ledger.served.folder(definition.name).path + "/past"
-        log = ledger.log
+    init(_ definition: ViewDefinition, _ served: ServedViews, _ log: EventLog, _ policy: PastPolicy) throws {
+        folder = served.folder(definition.name).path + "/past"
+        self.log = log
         mark = try log.lastErasure()?.rawValue ?? 0
         self.definition = definition
-        mayWrite = ledger.options.keepsPast ?? !ledger.isReadOnly
-        leastDistance = max(1, ledger.options.pastDistance)
+        self.policy = policy
+    }
+
+    init(_ definition: ViewDefinition, of ledger: Ledger) throws {
+        let policy = PastPolicy(ledger.options, isReadOnly: ledger.isReadOnly)
+        try self.init(definition, ledger.served, ledger.log, policy)
     }
 
     private var prefix: String { "\(definition.recipe.identifier)-\(mark)-" }
 
-    /// Where copies are to be made: multiples of the distance up to an event.
-    func places(through last: UInt64) -> [UInt64] {
-        guard mayWrite else { return [] }
-        var distance = leastDistance
-        while log.head.rawValue / distance > Self.most { distance *= 2 }
-        return stride(from: distance, through: last, by: UInt64.Stride(distance)).map { $0 }
-    }
+    /// Where copies are to be made, up to an event.
+    func places(through last: UInt64) -> [UInt64] { policy.places(through: last, ofLogThrough: log.head.rawValue) }
 
     private func sequences() -> [UInt64] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []  // none yet

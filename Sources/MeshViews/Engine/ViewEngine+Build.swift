@@ -16,7 +16,7 @@ extension ViewEngine {
         guard let build else { return }
         while !Task.isCancelled {
             let target = log.head.rawValue
-            try await build.pipeline.fold(through: target) { progress in
+            try await fold(build.pipeline, build.members, through: target) { progress in
                 Task { await self.note(progress) }
             }
             try await build.pipeline.flush(.request)

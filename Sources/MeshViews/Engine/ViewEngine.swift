@@ -30,6 +30,8 @@ actor ViewEngine {
     let held: Set<String>
     /// Views whose old recipe stays beside the new one when that is swapped in.
     var keeping: Set<String> = []
+    /// Of copies of earlier states.
+    let past: PastPolicy
     /// Under way while events are erased and no view is kept.
     var erasure: Task<ErasureReport, any Error>?
     let logger = Logger(label: "meshledger.views")
@@ -45,8 +47,9 @@ actor ViewEngine {
     var isClosed = false
     private(set) var failures: (count: UInt64, last: String?) = (0, nil)
 
-    init(log: EventLog, served: ServedViews, erased: ErasedViews, changesKept: Int, held: Set<String>) {
+    init(log: EventLog, served: ServedViews, erased: ErasedViews, changesKept: Int, held: Set<String>, past: PastPolicy) {
         self.held = held
+        self.past = past
         self.changesKept = changesKept
         self.log = log
         self.served = served
@@ -75,7 +78,7 @@ actor ViewEngine {
                     try await beginAgain(pipeline)
                     continue
                 }
-                return try await pipeline.fold(through: log.head.rawValue, progress: progress)
+                return try await fold(pipeline, liveMembers, through: log.head.rawValue, progress: progress)
             } catch {
                 if live === pipeline { throw error }
             }

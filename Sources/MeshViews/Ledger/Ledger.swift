@@ -59,7 +59,7 @@ public final class Ledger: Sendable {
         served = ServedViews(root: path + "/views", followsFolder: isReadOnly, excludesWriters: log.excludesWriters)
         engine = ViewEngine(
             log: log, served: served, erased: ErasedViews(ledger: path),
-            changesKept: options.changesKept, held: options.heldViews)
+            changesKept: options.changesKept, held: options.heldViews, past: PastPolicy(options, isReadOnly: isReadOnly))
         keys = Mutex(keyring)
         definitionsBox = Mutex(Self.definitions(keyring, options))
     }

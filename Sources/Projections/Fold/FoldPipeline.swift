@@ -21,6 +21,20 @@ public struct FoldProgress: Sendable {
 
 private let coreCount = max(ProcessInfo.processInfo.activeProcessorCount, 1)
 
+/// Where a fold stops on its way, with nothing under way, and what is done there.
+public struct FoldHalts<Batch: FoldBatch>: Sendable {
+    /// Given what is folded and where the fold is to end: the events after which it stops, in order.
+    let places: @Sendable (_ reached: UInt64, _ target: UInt64) -> [UInt64]
+    let visit: @Sendable (_ halt: UInt64, _ folders: [any BatchFolder<Batch>]) async throws -> Void
+
+    public init(
+        places: @escaping @Sendable (_ reached: UInt64, _ target: UInt64) -> [UInt64],
+        visit: @escaping @Sendable (_ halt: UInt64, _ folders: [any BatchFolder<Batch>]) async throws -> Void
+    ) {
+        (self.places, self.visit) = (places, visit)
+    }
+}
+
 /// A pipeline that failed before is asked to go on.
 public struct FoldFailure: Error, CustomStringConvertible {
     public var description: String { "the views' fold failed before and has to begin again at their checkpoints" }
@@ -72,23 +86,36 @@ public actor FoldPipeline<Stage: FoldStage> {
     public var projectors: [Folder] { folders }
 
     /// Folds up to and including `target`, after whatever was asked for before.
-    public func fold(through target: UInt64, progress: (@Sendable (FoldProgress) -> Void)? = nil) async throws {
+    /// - Parameter halts: where it stops on the way.
+    public func fold(
+        through target: UInt64, halts: FoldHalts<Stage.Batch>? = nil, progress: (@Sendable (FoldProgress) -> Void)? = nil
+    ) async throws {
         let previous = tail
         let work = Task {
             _ = try? await previous?.value  // its failure was thrown to whoever asked for it
-            try await self.run(through: target, progress)
+            let start = self.position
+            for halt in halts?.places(start, target) ?? [] {
+                try await self.run(from: start, through: halt, of: target, progress)
+                try await halts?.visit(halt, self.folders)
+            }
+            try await self.run(from: start, through: target, of: target, progress)
         }
         tail = work
         try await work.value
     }
 
-    private func run(through target: UInt64, _ progress: (@Sendable (FoldProgress) -> Void)?) async throws {
+    /// - Parameter end: where the whole fold ends that began at `start`.
+    private func run(
+        from start: UInt64, through target: UInt64, of end: UInt64, _ progress: (@Sendable (FoldProgress) -> Void)?
+    ) async throws {
         guard !hasFailed else { throw FoldFailure() }
         guard target > position else { return }
+        var report: (@Sendable (UInt64) -> Void)?
+        if let progress { report = { progress(FoldProgress(start: start, position: $0, target: end)) } }
         var ahead: [Task<Stage.Batch, any Error>] = []
         var folding: [[String: Task<Void, any Error>]] = []
         do {
-            try await run(through: target, &ahead, &folding, progress)
+            try await run(through: target, &ahead, &folding, report)
         } catch {
             hasFailed = true
             for task in ahead { task.cancel() }
@@ -101,7 +128,7 @@ public actor FoldPipeline<Stage: FoldStage> {
     private func run(
         through target: UInt64, _ ahead: inout [Task<Stage.Batch, any Error>],
         _ folding: inout [[String: Task<Void, any Error>]],
-        _ progress: (@Sendable (FoldProgress) -> Void)?
+        _ progress: (@Sendable (UInt64) -> Void)?
     ) async throws {
         let start = position
         let isCatchingUp = target - start > batchSize
@@ -124,7 +151,7 @@ public actor FoldPipeline<Stage: FoldStage> {
                 folding.removeFirst()
                 stage.recycle(handed.removeFirst())
             }
-            progress?(FoldProgress(start: start, position: position, target: target))
+            progress?(position)
             try Task.checkCancellation()
         }
         for group in folding { for task in group.values { try await task.value } }

@@ -67,7 +67,6 @@ func askHistory(_ folder: String, rounds: Int) async throws {
         let then = try ledger.asOf(.sequence(UInt64.random(in: 1...head, using: &random)))
         rows += try then.positions(of: node()).count
     }
-    try? FileManager.default.removeItem(atPath: folder + "/views/nodes/past")
     try await tellNodes("node-table-then-first", ledger, [head - head / 20])
     try await tellNodes(
         "node-table-then", ledger, (0..<max(3, rounds / 40)).map { _ in UInt64.random(in: 1...head, using: &random) })
