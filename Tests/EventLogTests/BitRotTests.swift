@@ -15,19 +15,9 @@ struct BitRotTests {
 
 /// The tools that put ledgers to the proof, with the program that was built beside the tests.
 enum DamageLab {
-    static func run(_ tool: String, _ arguments: String...) throws -> (status: Int32, text: String) {
-        let process = Process()
-        process.executableURL = PackageRoot.url.appendingPathComponent("Tools/\(tool)")
-        process.arguments = arguments
-        process.environment = ProcessInfo.processInfo.environment
-            .merging(["MESHLEDGER_DAMAGELAB": try BuiltProgram.url("damagelab").path]) { $1 }
-        let output = Pipe.ofOneChild()
-        process.standardOutput = output
-        process.standardError = output
-        process.standardInput = FileHandle.nullDevice
-        try process.run()
-        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        process.waitUntilExit()
-        return (process.terminationStatus, text)
+    static func run(_ tool: String, _ arguments: String...) throws -> FinishedProcess {
+        try FinishedProcess(
+            PackageRoot.url.appendingPathComponent("Tools/\(tool)"), arguments,
+            adding: ["MESHLEDGER_DAMAGELAB": try BuiltProgram.url("damagelab").path])
     }
 }

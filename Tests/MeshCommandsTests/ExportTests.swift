@@ -156,17 +156,9 @@ struct ExportTests {
         for subject in subjects { for format in ["csv", "json", "jsonl"] { try export(subject, format) } }
         for subject in ["positions", "waypoints", "traceroutes"] { try export(subject, "geojson") }
         for format in ["gpx", "kml"] { try export("positions", format) }
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = ["python3", PackageRoot.url.appendingPathComponent("Tests/Oracle/read_exports.py").path, folder.path]
-        let output = Pipe.ofOneChild()
-        process.standardOutput = output
-        process.standardError = output
-        process.standardInput = FileHandle.nullDevice
-        try process.run()
-        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        process.waitUntilExit()
-        #expect(process.terminationStatus == 0 && text.contains("\(subjects.count) subjects"), "\(text)")
+        let reader = PackageRoot.url.appendingPathComponent("Tests/Oracle/read_exports.py").path
+        let read = try FinishedProcess(URL(fileURLWithPath: "/usr/bin/env"), ["python3", reader, folder.path])
+        #expect(read.status == 0 && read.text.contains("\(subjects.count) subjects"), "\(read.text)")
     }
 
     @Test(.enabled(if: SharedFolder.exists, "needs ../shared"))

@@ -19,24 +19,16 @@ struct ReadmeCommands {
             .map { String($0.dropFirst("| `Tools/".count).prefix { $0 != "`" }) }
         #expect(tools.sorted() == Self.proofs.keys.sorted())
         for tool in tools {
-            let process = Process()
-            process.executableURL = PackageRoot.url.appendingPathComponent("Tools/\(tool)")
-            process.arguments = Self.proofs[tool] ?? []
-            if tool == "memory" { process.arguments? += ["--program", try BuiltProgram.url().path] }
-            process.currentDirectoryURL = PackageRoot.url
-            process.environment = ProcessInfo.processInfo.environment
-                .merging([
+            var arguments = Self.proofs[tool] ?? []
+            if tool == "memory" { arguments += ["--program", try BuiltProgram.url().path] }
+            let run = try FinishedProcess(
+                PackageRoot.url.appendingPathComponent("Tools/\(tool)"), arguments,
+                adding: [
                     "MESHLEDGER_DAMAGELAB": try BuiltProgram.url("damagelab").path,
                     "MESHLEDGER_QUERYLAB": try BuiltProgram.url("querylab").path,
-                ]) { $1 }
-            let output = Pipe.ofOneChild()
-            process.standardInput = FileHandle.nullDevice
-            process.standardOutput = output
-            process.standardError = output
-            try process.run()
-            let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-            process.waitUntilExit()
-            #expect(process.terminationStatus == 0, "\(tool): \(text)")
+                ],
+                in: PackageRoot.url)
+            #expect(run.status == 0, "\(tool): \(run.text)")
         }
     }
 
@@ -57,18 +49,8 @@ struct ReadmeCommands {
         #expect(all.count - offline.count == 1)
         let script =
             "set -euo pipefail\nPATH=\(program.deletingLastPathComponent().path):$PATH\n" + offline.joined(separator: "\n")
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/bin/bash")
-        process.arguments = ["-c", script]
-        process.currentDirectoryURL = folder.url
-        process.standardInput = FileHandle.nullDevice
-        let output = Pipe.ofOneChild()
-        process.standardOutput = output
-        process.standardError = output
-        try process.run()
-        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        process.waitUntilExit()
-        #expect(process.terminationStatus == 0, "\(text)")
+        let run = try FinishedProcess(URL(fileURLWithPath: "/bin/bash"), ["-c", script], in: folder.url)
+        #expect(run.status == 0, "\(run.text)")
         for file in ["events.jsonl", "track.gpx", "positions.geojson", "device.csv"] {
             let size = try FileManager.default.attributesOfItem(atPath: folder.file(file).path)[.size] as? Int
             #expect((size ?? 0) > 300, "\(file)")

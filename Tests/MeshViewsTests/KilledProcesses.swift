@@ -3,41 +3,27 @@ import TestKit
 import Testing
 
 struct KilledProcesses {
+    private func tool(_ name: String, _ arguments: String...) throws -> FinishedProcess {
+        try FinishedProcess(
+            PackageRoot.url.appendingPathComponent("Tools/\(name)"), arguments,
+            adding: ["MESHLEDGER_DAMAGELAB": try BuiltProgram.url("damagelab").path])
+    }
+
     @Test(.timeLimit(.minutes(15)))
     func `M3: whichever process is killed, what was acknowledged is there and the views equal a full fold`() throws {
         let seed = UInt64.random(in: 0..<1 << 40)
-        let process = Process()
-        process.executableURL = PackageRoot.url.appendingPathComponent("Tools/kill9")
-        process.arguments = ["kills=40", "seed=\(seed)"]
-        process.environment = ProcessInfo.processInfo.environment
-            .merging(["MESHLEDGER_DAMAGELAB": try BuiltProgram.url("damagelab").path]) { $1 }
-        let output = Pipe.ofOneChild()
-        process.standardInput = FileHandle.nullDevice
-        process.standardOutput = output
-        process.standardError = output
-        try process.run()
-        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        process.waitUntilExit()
-        #expect(process.terminationStatus == 0, "seed \(seed): \(text)")
-        #expect(text.contains("acknowledged appends"))
+        let run = try tool("kill9", "kills=40", "seed=\(seed)")
+        #expect(run.status == 0, "seed \(seed): \(run.text)")
+        #expect(run.text.contains("acknowledged appends"))
     }
 
     @Test(.timeLimit(.minutes(15)), arguments: ["rebuild", "step", "all"])
     func `M25: a rebuild and a custom step are killed at every batch and go on; readers see the whole old or the whole new view`(
         work: String
     ) throws {
-        let process = Process()
-        process.executableURL = try BuiltProgram.url("damagelab")
-        process.arguments = ["rebuild-kills", "work=\(work)"]
-        let output = Pipe.ofOneChild()
-        process.standardInput = FileHandle.nullDevice
-        process.standardOutput = output
-        process.standardError = output
-        try process.run()
-        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        process.waitUntilExit()
-        #expect(process.terminationStatus == 0, "\(text)")
-        #expect(text.contains("killed"), "\(text)")
+        let run = try FinishedProcess(BuiltProgram.url("damagelab"), ["rebuild-kills", "work=\(work)"])
+        #expect(run.status == 0, "\(run.text)")
+        #expect(run.text.contains("killed"), "\(run.text)")
     }
 
     /// `Tools/histories` makes a thousand.
@@ -47,19 +33,8 @@ struct KilledProcesses {
         throws
     {
         let seed = UInt64.random(in: 1...999_999)
-        let process = Process()
-        process.executableURL = PackageRoot.url.appendingPathComponent("Tools/histories")
-        process.arguments = ["count=200", "jobs=4", "seed=\(seed)"]
-        process.environment = ProcessInfo.processInfo.environment
-            .merging(["MESHLEDGER_DAMAGELAB": try BuiltProgram.url("damagelab").path]) { $1 }
-        let output = Pipe.ofOneChild()
-        process.standardInput = FileHandle.nullDevice
-        process.standardOutput = output
-        process.standardError = output
-        try process.run()
-        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        process.waitUntilExit()
-        #expect(process.terminationStatus == 0, "seed \(seed): \(text)")
-        #expect(text.contains("200 histories"), "\(text)")
+        let run = try tool("histories", "count=200", "jobs=4", "seed=\(seed)")
+        #expect(run.status == 0, "seed \(seed): \(run.text)")
+        #expect(run.text.contains("200 histories"), "\(run.text)")
     }
 }

@@ -6,7 +6,7 @@ import ProtobufWire
 ///
 /// Key in the `telemetry` table: node (4 bytes), kind (1), time (4), sequence (8), big-endian. Value: `Telemetry` of
 /// `views.proto`.
-public struct TelemetryRow: Sendable, Equatable {
+public struct TelemetryRow: Sendable, Equatable, StoredTelemetry {
     public var node: UInt32
     public var kind: TelemetryKind
     /// Seconds since 1970, and whose clock that is.
@@ -27,16 +27,6 @@ public struct TelemetryRow: Sendable, Equatable {
         self.kind = kind
         self.time = time
         self.sequence = sequence
-        var reader = WireReader(value)
-        while let field = try reader.next() {
-            switch field.number {
-            case 1: timeSource = TimeSource(rawValue: UInt8(truncatingIfNeeded: field.scalar)) ?? .arrival
-            case 2: packetID = field.asUInt32
-            case 3: sentTime = field.asUInt32
-            case 4: gateway = field.asUInt32
-            case 5: metrics = reader.bytes(field).asArray
-            default: continue
-            }
-        }
+        try decode(value)
     }
 }

@@ -4,7 +4,7 @@ import ProtobufWire
 ///
 /// Key in the `unknown_telemetry` table of the telemetry view: node (4 bytes), kind (1), time (4), sequence (8), big-endian. Value: `Telemetry` of
 /// `views.proto`.
-public struct UnknownTelemetryRow: Sendable, Equatable {
+public struct UnknownTelemetryRow: Sendable, Equatable, StoredTelemetry {
     public var node: UInt32
     /// The field number of the metrics in the payload.
     public var kind: UInt8
@@ -24,16 +24,6 @@ public struct UnknownTelemetryRow: Sendable, Equatable {
         self.kind = kind
         self.time = time
         self.sequence = sequence
-        var reader = WireReader(value)
-        while let field = try reader.next() {
-            switch field.number {
-            case 1: timeSource = TimeSource(rawValue: UInt8(truncatingIfNeeded: field.scalar)) ?? .arrival
-            case 2: packetID = field.asUInt32
-            case 3: sentTime = field.asUInt32
-            case 4: gateway = field.asUInt32
-            case 5: metrics = reader.bytes(field).asArray
-            default: continue
-            }
-        }
+        try decode(value)
     }
 }
