@@ -24,6 +24,8 @@ internal import Synchronization
         var isReleased = false
         var areWritesClosed = false
         var tables: [String: RawTable] = [:]
+        /// Ended read transactions that the next ones take over.
+        var resting: [RestingRead] = []
     }
 
     public let path: String
@@ -69,6 +71,7 @@ internal import Synchronization
     private func release() {
         // A forked child only forgets: closing would touch the parent's readers' table.
         guard process == getpid() else { return }
+        endResting()
         padFile()
         unsafe mdb_env_close(handle)
         witness?.close()

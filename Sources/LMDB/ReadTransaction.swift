@@ -1,4 +1,5 @@
 internal import CLMDB
+internal import Synchronization
 
 /// A view of the environment as of the last commit before it began. Ends when the value does.
 ///
@@ -11,8 +12,7 @@ public struct ReadTransaction: ~Copyable, TransactionReading {
 
     deinit {
         guard !isEnded else { return }
-        unsafe mdb_txn_abort(handle.pointer)
-        handle.environment.leave()
+        unsafe handle.environment.rest(handle.pointer)
     }
 
     /// Ends the transaction so that table handles opened in it stay open.
@@ -28,6 +28,12 @@ extension Environment {
     /// Begins to read the state of the last commit.
     public func beginRead() throws(StorageError) -> ReadTransaction {
         try enter(forWriting: false)
+        if let rested = unsafe takeResting() {
+            if unsafe mdb_txn_renew(rested) == MDB_SUCCESS {
+                return unsafe ReadTransaction(handle: TransactionHandle(environment: self, pointer: rested))
+            }
+            unsafe mdb_txn_abort(rested)
+        }
         var pointer: OpaquePointer?
         var result = unsafe mdb_txn_begin(handle, nil, UInt32(MDB_RDONLY), &pointer)
         if result == MDB_READERS_FULL {
@@ -48,4 +54,48 @@ extension Environment {
         let transaction = try beginRead()
         return try body(transaction)
     }
+}
+
+extension Environment {
+    /// How many ended read transactions are kept, each with its place in the readers' table: to begin anew costs several times
+    /// what renewing one does.
+    private static let mostResting = 8
+
+    private func takeResting() -> OpaquePointer? {
+        unsafe state.withLock { state in unsafe state.resting.popLast()?.pointer }
+    }
+
+    /// Ends a read transaction, and keeps it for the next one.
+    func rest(_ pointer: OpaquePointer) {
+        unsafe mdb_txn_reset(pointer)
+        let resting = unsafe RestingRead(pointer: pointer)
+        let isKept = state.withLock { state in
+            guard !state.isClosed, state.resting.count < Self.mostResting else { return false }
+            state.resting.append(resting)
+            state.liveTransactions -= 1
+            return true
+        }
+        if isKept { return }
+        unsafe mdb_txn_abort(pointer)
+        leave()
+    }
+
+    /// Ends those that are kept; the environment is about to be closed.
+    func endResting() {
+        let resting = state.withLock { state in
+            let resting = state.resting
+            state.resting = []
+            return resting
+        }
+        for read in resting { unsafe mdb_txn_abort(read.pointer) }
+    }
+}
+
+/// A read transaction that has been reset.
+///
+/// Safe: it is used by whoever took it out of the environment's state, under its lock.
+@safe struct RestingRead: @unchecked Sendable {
+    @unsafe let pointer: OpaquePointer
+
+    init(pointer: OpaquePointer) { unsafe self.pointer = pointer }
 }

@@ -16,6 +16,25 @@ struct TransactionTests {
         #expect(new == "after")
     }
 
+    @Test func `a read that takes over the place of an ended one sees the newest commit, new tables included`() throws {
+        let folder = try TemporaryFolder()
+        let environment = try Environment.open(folder.path)
+        let table = try environment.table("rows", UInt64.self, String.self)
+        for round in UInt64(0)..<20 {
+            try environment.write { (write) throws(StorageError) in try write.put(table, 1, "\(round)") }
+            let fresh = try environment.table("rows of \(round)", UInt64.self, String.self)
+            try environment.write { (write) throws(StorageError) in try write.put(fresh, round, "new") }
+            let first = try environment.beginRead()
+            let second = try environment.beginRead()
+            #expect(try first.get(table, 1) == "\(round)")
+            #expect(try second.get(fresh, round) == "new")
+            #expect(try environment.openReads().count == 2)
+            _ = consume first
+            _ = consume second
+            #expect(try environment.openReads().isEmpty)
+        }
+    }
+
     @Test func `K15 W6: a transaction that is neither committed nor aborted leaves no trace`() throws {
         let folder = try TemporaryFolder()
         let environment = try Environment.open(folder.path)
