@@ -55,7 +55,7 @@ struct ViewRows {
         for (arguments, status, word) in [
             (["view", "nothing"], Int32(66), "nodes"), (["view", "nodes", "--where", "colour=red"], 64, "long_name"),
             (["view", "nodes", "--sort", "colour"], 64, "long_name"),
-            (["view", "nodes", "--where", "lastHeard=never"], 64, "ISO"),
+            (["view", "nodes", "--where", "lastHeard=never"], 64, "2h ago"),
         ] {
             let outcome = try tool.start(arguments).wait()
             #expect(outcome.status == status, "\(arguments)")
