@@ -79,12 +79,15 @@ internal import Synchronization
     }
 
     /// Counts a transaction in, unless none may begin.
-    func enter(forWriting: Bool) throws(StorageError) {
+    ///
+    /// - Parameter take: called with the state where one may.
+    func enter(forWriting: Bool, _ take: (inout State) -> Void = { _ in }) throws(StorageError) {
         guard process == getpid() else { throw StorageError(.forked, call: "mdb_txn_begin", path: path) }
         let refusal: StorageError.Code? = state.withLock { state in
             if state.isClosed { return .closed }
             if forWriting && state.areWritesClosed { return .writesClosed }
             state.liveTransactions += 1
+            take(&state)
             return nil
         }
         if let refusal { throw StorageError(refusal, call: "mdb_txn_begin", path: path) }

@@ -27,12 +27,13 @@ public struct ReadTransaction: ~Copyable, TransactionReading {
 extension Environment {
     /// Begins to read the state of the last commit.
     public func beginRead() throws(StorageError) -> ReadTransaction {
-        try enter(forWriting: false)
-        if let rested = unsafe takeResting() {
-            if unsafe mdb_txn_renew(rested) == MDB_SUCCESS {
-                return unsafe ReadTransaction(handle: TransactionHandle(environment: self, pointer: rested))
+        var rested: RestingRead?
+        try enter(forWriting: false) { rested = $0.resting.popLast() }
+        if let rested {
+            if unsafe mdb_txn_renew(rested.pointer) == MDB_SUCCESS {
+                return unsafe ReadTransaction(handle: TransactionHandle(environment: self, pointer: rested.pointer))
             }
-            unsafe mdb_txn_abort(rested)
+            unsafe mdb_txn_abort(rested.pointer)
         }
         var pointer: OpaquePointer?
         var result = unsafe mdb_txn_begin(handle, nil, UInt32(MDB_RDONLY), &pointer)
@@ -60,10 +61,6 @@ extension Environment {
     /// How many ended read transactions are kept, each with its place in the readers' table: to begin anew costs several times
     /// what renewing one does.
     private static let mostResting = 8
-
-    private func takeResting() -> OpaquePointer? {
-        unsafe state.withLock { state in unsafe state.resting.popLast()?.pointer }
-    }
 
     /// Ends a read transaction, and keeps it for the next one.
     func rest(_ pointer: OpaquePointer) {

@@ -1,3 +1,4 @@
+import EventLog
 import LMDB
 import Projections
 import ProtobufWire
@@ -31,15 +32,32 @@ struct FavoriteCaps: Sendable {
 
     private func isFavorite(_ node: UInt32) -> Bool { !(changes[node] ?? []).count.isMultiple(of: 2) }
 
-    /// - Returns: the node that the event makes a favorite or none any more, and its cap from here on, nil for that of all; nil where it does neither.
-    mutating func change(by event: AnnotationEvent, at sequence: UInt64) -> (node: UInt32, cap: Int?)? {
-        guard ofFavorites != nil, let annotation = event.annotation, case .node(let node) = annotation.subject,
+    /// A node has another cap from an event of a batch on.
+    struct Change {
+        /// Of the event in the batch.
+        let index: Int
+        let node: UInt32
+        /// Nil for that of all nodes.
+        let cap: Int?
+    }
+
+    /// Takes in who becomes a favorite in a batch, and who is none any more. The view folds the events before each change under the caps of before.
+    mutating func changes(in batch: MeshBatch, after checkpoint: EventSequence) -> [Change] {
+        guard ofFavorites != nil, !batch.annotations.isEmpty else { return [] }
+        return batch.annotations.compactMap { event in
+            let sequence = batch.stamps[event.index].sequence
+            return sequence > checkpoint.rawValue ? change(by: event, at: sequence) : nil
+        }
+    }
+
+    private mutating func change(by event: AnnotationEvent, at sequence: UInt64) -> Change? {
+        guard let annotation = event.annotation, case .node(let node) = annotation.subject,
             let isFavorite = annotation.isFavorite, isFavorite != self.isFavorite(node),
             changes[node] != nil || changes.count < NodeMarks.most
         else { return nil }
         changes[node, default: []].append(sequence)
         unwritten.insert(node)
-        return (node, cap(of: node, isFavorite: isFavorite))
+        return Change(index: event.index, node: node, cap: cap(of: node, isFavorite: isFavorite))
     }
 
     /// - Returns: the caps of nodes that are favorites.

@@ -50,12 +50,12 @@ public struct PositionsView: Projection {
         _ batch: MeshBatch, after checkpoint: EventSequence, in context: inout FoldContext
     ) throws(StorageError) {
         var next = 0
-        for event in batch.annotations where batch.stamps[event.index].sequence > checkpoint.rawValue {
-            guard let (node, cap) = favorites.change(by: event, at: batch.stamps[event.index].sequence) else { continue }
-            fold(batch, next..<event.index, after: checkpoint, &context)
-            next = event.index
+        for change in favorites.changes(in: batch, after: checkpoint) {
+            fold(batch, next..<change.index, after: checkpoint, &context)
+            next = change.index
             let store = context.store
-            try series.changeCap(cap, of: node, store, rows: store.table("positions"), counts: store.table("counts"))
+            try series.changeCap(
+                change.cap, of: change.node, store, rows: store.table("positions"), counts: store.table("counts"))
             context.want(.debounced)
         }
         fold(batch, next..<batch.stamps.count, after: checkpoint, &context)

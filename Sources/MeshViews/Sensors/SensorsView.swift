@@ -32,13 +32,13 @@ struct SensorsView: Projection {
         _ batch: MeshBatch, after checkpoint: EventSequence, in context: inout FoldContext
     ) throws(StorageError) {
         var folded = checkpoint
-        for event in batch.annotations where batch.stamps[event.index].sequence > checkpoint.rawValue {
-            let sequence = batch.stamps[event.index].sequence
-            guard let (node, cap) = favorites.change(by: event, at: sequence) else { continue }
+        for change in favorites.changes(in: batch, after: checkpoint) {
+            let sequence = batch.stamps[change.index].sequence
             fold(batch, after: folded, through: sequence, &context)
             folded = EventSequence(sequence)
             let store = context.store
-            try series.changeCap(cap, of: node, store, rows: store.table("sensors"), counts: store.table("counts"))
+            try series.changeCap(
+                change.cap, of: change.node, store, rows: store.table("sensors"), counts: store.table("counts"))
             context.want(.debounced)
         }
         fold(batch, after: folded, through: .max, &context)

@@ -45,11 +45,10 @@ public struct TelemetryView: Projection {
         _ batch: MeshBatch, after checkpoint: EventSequence, in context: inout FoldContext
     ) throws(StorageError) {
         var next = 0
-        for event in batch.annotations where batch.stamps[event.index].sequence > checkpoint.rawValue {
-            guard let (node, cap) = favorites.change(by: event, at: batch.stamps[event.index].sequence) else { continue }
-            fold(batch, next..<event.index, after: checkpoint, &context)
-            next = event.index
-            try changeCap(cap, of: node, context.store)
+        for change in favorites.changes(in: batch, after: checkpoint) {
+            fold(batch, next..<change.index, after: checkpoint, &context)
+            next = change.index
+            try changeCap(change.cap, of: change.node, context.store)
             context.want(.debounced)
         }
         fold(batch, next..<batch.stamps.count, after: checkpoint, &context)
