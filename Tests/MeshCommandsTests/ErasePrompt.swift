@@ -11,7 +11,7 @@ struct ErasePrompt {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         process.arguments = ["python3", Self.script, answer, Tool.program.path] + arguments
-        process.environment = ["MESHLEDGER": tool.ledger, "HOME": tool.folder.path, "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"]
+        process.environment = ProcessInfo.commandEnvironment(ledger: tool.ledger, home: tool.folder.path)
         let output = Pipe.ofOneChild()
         process.standardOutput = output
         try process.run()

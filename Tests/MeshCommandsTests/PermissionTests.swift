@@ -30,7 +30,7 @@ struct PermissionTests {
         process.executableURL = URL(fileURLWithPath: isRoot ? "/usr/bin/setpriv" : program)
         let prefix = isRoot ? ["--reuid", "\(Self.nobody)", "--regid", "\(Self.nobody)", "--clear-groups", program] : []
         process.arguments = prefix + arguments
-        process.environment = ["MESHLEDGER": tool.ledger, "HOME": tool.folder.path, "PATH": "/usr/bin:/bin"]
+        process.environment = ProcessInfo.commandEnvironment(ledger: tool.ledger, home: tool.folder.path)
         let errors = Pipe.ofOneChild()
         process.standardError = errors
         let output = tool.folder.file(UUID().uuidString)

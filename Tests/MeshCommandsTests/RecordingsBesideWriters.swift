@@ -56,7 +56,7 @@ struct RecordingsBesideWriters {
             "-c", "\"$1\" export --format ledger - | head -c 100 > /dev/null; echo \"${PIPESTATUS[0]}\"", "bash",
             Tool.program.path,
         ]
-        process.environment = ["MESHLEDGER": tool.ledger, "HOME": tool.folder.path, "PATH": "/usr/bin:/bin"]
+        process.environment = ProcessInfo.commandEnvironment(ledger: tool.ledger, home: tool.folder.path)
         let (output, errors) = (Pipe.ofOneChild(), Pipe.ofOneChild())
         (process.standardOutput, process.standardError) = (output, errors)
         try process.run()

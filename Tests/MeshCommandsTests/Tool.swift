@@ -45,9 +45,7 @@ struct Tool {
         let process = Process()
         process.executableURL = Self.program
         process.arguments = arguments
-        process.environment = [
-            "MESHLEDGER": ledger, "HOME": folder.path, "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8",
-        ].merging(environment) { $1 }
+        process.environment = ProcessInfo.commandEnvironment(ledger: ledger, home: folder.path).merging(environment) { $1 }
         process.standardOutput = try FileHandle(forWritingTo: files[0])
         process.standardError = try FileHandle(forWritingTo: files[1])
         process.standardInput = input ?? FileHandle.nullDevice

@@ -126,12 +126,12 @@ struct BrokerFailureTests {
         }
         func count(_ isCounted: (MQTTNotice) -> Bool) -> Int { running.notices.all.count(where: isCounted) }
         func fullNotices() -> Int { count { if case .full = $0 { true } else { false } } }
-        while fullNotices() == 0 { try await Task.sleep(for: .milliseconds(10)) }
+        try await running.wait("a full ledger") { fullNotices() > 0 }
         let before = bench.log.head.rawValue
         #expect(before < 600 && count { $0 == .roomAgain } == 0)
         bench.log.setSizeLimit(1 << 30)
         func numbers() throws -> Set<Int> { Set(try bench.events().compactMap { Self.number($0.payload) }) }
-        while try numbers().count < 600 { try await Task.sleep(for: .milliseconds(20)) }
+        while try !running.notices.isOver && numbers().count < 600 { try await Task.sleep(for: .milliseconds(20)) }
         #expect(fullNotices() == 1 && count { $0 == .roomAgain } == 1, "\(running.notices.all)")
         #expect(await running.stop() == nil)
     }
@@ -149,8 +149,8 @@ struct BrokerFailureTests {
         let publisher = try TestPublisher(port: broker.port)
         let payload = [UInt8](repeating: 7, count: 3_000)
         for _ in 0..<600 { try publisher.publish(payload, to: "msh/EU_868/2/e/LongFast/!00000005") }
-        while !running.notices.all.contains(where: { if case .full = $0 { true } else { false } }) {
-            try await Task.sleep(for: .milliseconds(10))
+        try await running.wait("a full ledger") {
+            running.notices.all.contains { if case .full = $0 { true } else { false } }
         }
         let failure = await running.stop()
         #expect(

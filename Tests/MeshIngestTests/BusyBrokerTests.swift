@@ -49,7 +49,7 @@ struct BusyBrokerTests {
         let process = Process()
         process.executableURL = try BuiltProgram.url()
         process.arguments = arguments
-        process.environment = ["MESHLEDGER": folder.path + "/mesh.ledger", "HOME": folder.path, "PATH": "/usr/bin:/bin"]
+        process.environment = ProcessInfo.commandEnvironment(ledger: folder.path + "/mesh.ledger", home: folder.path)
         let output = folder.file(UUID().uuidString)
         try Data().write(to: output)
         let handle = try FileHandle(forWritingTo: output)

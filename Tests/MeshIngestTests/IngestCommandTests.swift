@@ -27,7 +27,9 @@ struct IngestCommandTests {
         process.executableURL = URL(fileURLWithPath: "/bin/bash")
         process.arguments = ["-c", "exec " + (try readmeCommand(broker))]
         let programs = try BuiltProgram.url().deletingLastPathComponent().path
-        process.environment = ["PATH": programs + ":/usr/bin:/bin", "MESHLEDGER": path, "HOME": folder.path]
+        process.environment = ProcessInfo.commandEnvironment(ledger: path, home: folder.path).merging([
+            "PATH": programs + ":/usr/bin:/bin"
+        ]) { $1 }
         let errors = Pipe.ofOneChild()
         process.standardError = errors
         process.standardInput = FileHandle.nullDevice

@@ -49,7 +49,7 @@ import Testing
                 var packet = MeshPacketBuilder(
                     id: 77, rxTime: 1_780_000_000 + UInt32(part) * 9_000, payload: Array("part \(part)".utf8))
                 packet.gateway = "!0000000\(number + 1)"
-                packet.snr = Float(number) - 3.5
+                packet.snr = Float(number) - 3.5 + Float(part)
                 _ = try await ledger.log.append(packet.event(source))
             }
         }
@@ -66,11 +66,11 @@ import Testing
     }
 
     @Test func `G20: a packet leads to its own receptions, in whatever order they came`() async throws {
-        let all = ["1 -3.5", "2 -2.5", "3 -1.5", "4 -0.5"]
-        #expect(try await Self.heard([0, 1, 2, 3]) == [#""part 0""#: all, #""part 1""#: all])
-        for order in [[3, 1, 0, 2], [2, 3, 1, 0]] {
-            let wanted = order.map { all[$0] }
-            #expect(try await Self.heard(order) == [#""part 0""#: wanted, #""part 1""#: wanted])
+        let first = ["1 -3.5", "2 -2.5", "3 -1.5", "4 -0.5"]
+        let second = ["1 -2.5", "2 -1.5", "3 -0.5", "4 0.5"]
+        for order in [[0, 1, 2, 3], [3, 1, 0, 2], [2, 3, 1, 0]] {
+            let heard = try await Self.heard(order)
+            #expect(heard == [#""part 0""#: order.map { first[$0] }, #""part 1""#: order.map { second[$0] }])
         }
     }
 }

@@ -85,6 +85,30 @@ import ViewQuery
         #expect(try isSound(store))
     }
 
+    @Test func `K11: an index that another program has not kept is not used, and made anew`() async throws {
+        let folder = try TemporaryFolder()
+        let store = try open(folder.path + "/samples")
+        defer { store.close() }
+        let projector = try Projector(KeptRows<Sample>(), store: store)
+        var random = SeededGenerator(seed: 9)
+        let changes = (UInt64(0)..<30).map { (Sample.random(1, $0, &random), false) }
+        try await projector.fold(KeptRows<Sample>.Batch(first: 1, changes), isCatchingUp: false)
+        try await projector.flush(.close)
+        #expect(try isSound(store))
+        let (rows, meta) = try (store.environment.table(Sample.table), store.environment.table("meta"))
+        try store.environment.write { transaction throws(StorageError) in
+            try transaction.delete(rows, key: changes[0].0.key.rawSpan)
+            try transaction.put(
+                meta, key: Array("checkpoint".utf8).rawSpan, value: (bigEndian(UInt64(31)) + bigEndian(UInt64(0))).rawSpan)
+        }
+        let indexed = try #require(Sample.indexedTables.first)
+        #expect(try !store.isIndexed(indexed, in: store.environment.beginRead()))
+        let newest = FetchDescriptor<Sample>(sortBy: [SortDescriptor(\.time, order: .reverse)])
+        #expect(try QueryRun(newest).rows(in: store).count == 29)
+        try store.buildMissingIndexes()
+        #expect(try isSound(store))
+    }
+
     @Test func `a view that is made anew is indexed at its end, and until then it is read row by row`() async throws {
         let folder = try TemporaryFolder()
         let store = try open(folder.path + "/samples")

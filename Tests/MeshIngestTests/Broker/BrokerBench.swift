@@ -21,6 +21,7 @@ final class RunningIngest: Sendable {
         let ingest = MQTTIngest(options, into: bench.target) { notices.add($0) }
         self.ingest = ingest
         task = Task {
+            defer { notices.end() }
             do throws(IngestError) {
                 try await ingest.run()
                 return nil
@@ -47,8 +48,10 @@ final class RunningIngest: Sendable {
     }
 
     func wait(_ what: String, _ condition: () -> Bool) async throws {
-        for _ in 0..<1_500 {
+        for _ in 0..<6_000 {
+            let isOver = notices.isOver
             if condition() { return }
+            if isOver { break }
             try await Task.sleep(for: .milliseconds(10))
         }
         throw BrokerFailure("waited in vain for \(what): \(notices.all)")
@@ -65,7 +68,12 @@ final class RunningIngest: Sendable {
 }
 
 final class Notices: Sendable {
+    /// Whether the ingest has ended, so that nothing more comes.
+    var isOver: Bool { over.withLock { $0 } }
+    func end() { over.withLock { $0 = true } }
+
     private let list = Mutex<[MQTTNotice]>([])
+    private let over = Mutex(false)
 
     func add(_ notice: MQTTNotice) { list.withLock { $0.append(notice) } }
 
