@@ -64,12 +64,19 @@ import Testing
         let (a, b) = (try await place(5, events: 300), try await place(6, events: 200))
         let merged = try await merge([a, b], "merged")
         var next = [a.identifier: 1, b.identifier: 1] as [String: UInt64]
+        // The clocks jump: an event counts as of the latest time that its log had seen.
+        var latest: [String: Timestamp] = [:]
+        var before = Timestamp(microseconds: .min)
         for event in try content(merged) {
             let origin = try merged.origin(of: event.sequence)
             #expect(origin.sequence.rawValue == next[origin.ledger])
             next[origin.ledger, default: 0] += 1
             let first = try (origin.ledger == a.identifier ? a : b).event(origin.sequence)
             #expect(event.payload == first?.payload && event.header.arrivalTime == first?.header.arrivalTime)
+            let time = max(event.header.arrivalTime, latest[origin.ledger] ?? Timestamp(microseconds: .min))
+            #expect(time >= before)
+            latest[origin.ledger] = time
+            before = time
         }
         let names = try merged.sources().map(\.name)
         #expect(names.count == 8 && Set(names).count == 8)

@@ -1,0 +1,158 @@
+internal import LMDB
+
+/// What a transaction writes: records first, then what few of them bring along.
+extension LogWriter {
+    mutating func put(
+        _ group: LaneGroup, of lane: inout AppendLane, _ cursor: inout WriteCursor,
+        _ filledTiles: inout [(UInt64, ArrivalRange)], _ overtaken: Set<Int>
+    ) throws(StorageError) {
+        let bytes = lane.bytes
+        var start = group.bytesStart
+        var request = group.requests.lowerBound
+        for place in group.entries {
+            let entry = lane.entries[place]
+            guard let length = entry.length else {
+                if overtaken.contains(request) {
+                    lane.outcomes.append(.failed(EventLogError(.cursorMoved, path: path)))
+                } else {
+                    try put(lane.requests[request], of: &lane, &cursor, &filledTiles)
+                }
+                request += 1
+                continue
+            }
+            let end = start + Int(length)
+            let payload = bytes.span.rawBytes.extracting(start..<end)
+            try put(entry.header, entry.header.arrival, payload, &cursor, &filledTiles)
+            lane.entries[place].first = state.head
+            start = end
+        }
+    }
+
+    private mutating func put(
+        _ request: AppendRequest, of lane: inout AppendLane, _ cursor: inout WriteCursor,
+        _ filledTiles: inout [(UInt64, ArrivalRange)]
+    ) throws(StorageError) {
+        if let token = request.token, try isStored(token, &cursor.place) {
+            lane.outcomes.append(.stored(first: token.first))
+            return
+        }
+        lane.outcomes.append(.stored(first: request.count == 0 ? 0 : state.head + 1))
+        let arrival = request.arrival
+        switch request.work {
+        case .one(let event):
+            try put(RecordHeader(event), arrival, event.payload.span.rawBytes, &cursor, &filledTiles)
+        case .many(let events):
+            for event in events {
+                try put(RecordHeader(event), arrival, event.payload.span.rawBytes, &cursor, &filledTiles)
+            }
+        case .batch(let batch):
+            let payloads = batch.bytes.span.rawBytes
+            var start = 0
+            for entry in batch.entries {
+                let time = batch.keepsArrivals ? entry.header.arrival : arrival
+                try put(entry.header, time, payloads.extracting(start..<entry.end), &cursor, &filledTiles)
+                start = entry.end
+            }
+        case .cut(let cut): try put(RecordHeader(cut.event), arrival, cut.event.payload.span.rawBytes, &cursor, &filledTiles)
+        case .source: break
+        }
+    }
+
+    private mutating func put(
+        _ header: RecordHeader, _ arrival: Int64, _ payload: RawSpan, _ cursor: inout WriteCursor,
+        _ filledTiles: inout [(UInt64, ArrivalRange)]
+    ) throws(StorageError) {
+        let sequence = state.head + 1
+        let key = SequenceKey(sequence)
+        let start = unsafe try cursor.reserve(key: key.span, length: RecordHeader.size + payload.byteCount, .append)
+        unsafe payload.withUnsafeBytes { bytes in
+            unsafe Record.write(header, arrival: arrival, payload: bytes, sequence: sequence, to: start)
+        }
+        state.head = sequence
+        state.openTile.include(arrival)
+        if header.encoding == PayloadEncoding.erasure.rawValue && header.source == 0 { state.erasures.append(sequence) }
+        if header.flags & RecordHeader.erased != 0 { state.erased.append(sequence) }
+        if sequence % LogStore.tileSize == 0 {
+            filledTiles.append((sequence / LogStore.tileSize - 1, state.openTile))
+            state.openTile = ArrivalRange()
+        }
+    }
+
+    /// The seeds of the tiles that have got their first event.
+    func putSaltSeeds(after head: UInt64, _ write: inout WriteTransaction) throws(StorageError) {
+        var tile = (head + LogStore.tileSize - 1) / LogStore.tileSize
+        while tile * LogStore.tileSize < state.head {
+            let key = SequenceKey(tile)
+            let seed = saltSeed(tile)
+            try write.put(store.salts, key: key.span, value: seed.span.rawBytes, .append)
+            tile += 1
+        }
+    }
+
+    /// Lists the events that say what was erased, and writes the salts of tiles out in which events are.
+    mutating func putErasures(_ write: inout WriteTransaction) throws(StorageError) {
+        if !state.erasures.isEmpty {
+            let all = try store.erasures(write) + state.erasures
+            try write.put(Table<String, [UInt8]>(raw: store.meta), LogStore.erasuresKey, LogStore.bytes(ofErasures: all))
+        }
+        for tile in Set(state.erased.map { ($0 - 1) / LogStore.tileSize }) {
+            var salts = try store.salts(ofTile: tile, write).bytes
+            for sequence in state.erased where (sequence - 1) / LogStore.tileSize == tile {
+                let start = TileSalts.saltSize * Int((sequence - 1) % LogStore.tileSize)
+                for place in start..<start + TileSalts.saltSize { salts[place] = 0 }
+            }
+            let key = SequenceKey(tile)
+            try write.put(store.salts, key: key.span, value: salts.span.rawBytes)
+        }
+        (state.erasures, state.erased) = ([], [])
+    }
+
+    /// Cursors and new sources, which few requests have.
+    func putRareParts(
+        of group: LaneGroup, of lane: inout AppendLane, _ write: inout WriteTransaction
+    ) throws(StorageError) {
+        for place in group.requests {
+            let request = lane.requests[place]
+            if case .failed = lane.outcomes[place] { continue }
+            if let cursor = request.cursor {
+                try write.put(Table<String, [UInt8]>(raw: store.cursors), cursor.key, cursor.value)
+            }
+            if case .cut(let cut) = request.work, case .stored(let event) = lane.outcomes[place] {
+                try cut.write(to: &write, store, event: event)
+            }
+            if case .batch(let batch) = request.work, let parts = batch.copied, case .stored(let first) = lane.outcomes[place] {
+                try parts.put(first: first, &write, store)
+            }
+            if case .source(let name) = request.work {
+                let (source, isNew) = names.pending(name, at: Timestamp(microseconds: request.arrival))
+                lane.outcomes[place] = .stored(first: UInt64(source.id.rawValue))
+                if isNew { try write.put(Table<UInt32, [UInt8]>(raw: store.sources), source.id.rawValue, source.bytes) }
+            }
+        }
+    }
+
+    /// Whether the append that the token names is in the log.
+    private func isStored(_ token: AppendToken, _ cursor: inout Cursor) throws(StorageError) -> Bool {
+        let key = SequenceKey(token.first)
+        if try cursor.seek(exactly: key.span), cursor.value.byteCount >= RecordHeader.size {
+            return Record.checksum(cursor.value) == token.checksum
+        }
+        guard token.first <= state.head else { return false }
+        // It may have been sealed since.
+        do {
+            let reader = try LogReader(store)
+            var place = try reader.cursor()
+            return try place.seek(EventSequence(token.first)) && place.checksum == token.checksum
+        } catch {
+            guard let error = error as? EventLogError, let cause = error.cause else { throw .malformed(UInt64.self) }
+            throw cause
+        }
+    }
+}
+
+extension Span where Element == UInt8 {
+    /// The span's bytes. Bytes have no padding that could be read uninitialised.
+    @inline(__always) var rawBytes: RawSpan {
+        @_lifetime(copy self) get { unsafe bytes }
+    }
+}
