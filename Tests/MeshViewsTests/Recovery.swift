@@ -214,10 +214,18 @@ struct Recovery {
                 return packet.event(source)
             }
         }
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            for events in producers { group.addTask { for event in events { _ = try await ledger.log.append(event) } } }
-            try await group.waitForAll()
+        let sequences = try await withThrowingTaskGroup(of: [UInt64].self) { group in
+            for events in producers {
+                group.addTask {
+                    var sequences: [UInt64] = []
+                    for event in events { sequences.append(try await ledger.log.append(event).rawValue) }
+                    return sequences
+                }
+            }
+            return try await group.reduce(into: []) { $0 += $1 }
         }
+        // Each is told the number of its own event.
+        #expect(sequences.sorted() == Array(1...480))
         try await ledger.catchUp()
         #expect(ledger.log.head.rawValue == 480)
         let heard = try ledger.nodes().reduce(0) { $0 + Int($1.receptions) }

@@ -162,6 +162,19 @@ struct StoredRows {
         #expect(try Self.decoded(row).transient == 5)
         row.int = 21
         #expect(try Self.decoded(row).doubled == 42)
+
+        struct Plain: StoredRow {
+            var int = 0
+            static let view = "plain"
+            static let columns: [RowColumn<Plain>] = [RowColumn(1, "int", \.int)]
+        }
+        struct Computing: StoredRow {
+            var int = 0
+            var doubled: Int { int * 2 }
+            static let view = "computing"
+            static let columns: [RowColumn<Computing>] = [RowColumn(1, "int", \.int), RowColumn(computed: "doubled", \.doubled)]
+        }
+        #expect(Computing(int: 21).value == Plain(int: 21).value)
     }
 
     @Test func `M24: a row of an older version has the default of what it does not store, and what is gone is passed over`()
