@@ -58,6 +58,14 @@ import Testing
             #expect(answered.map(\.id) == (row.replyID == 0 ? [] : [row.replyID]))
         }
         #expect(try ledger.fetch(all, with: MessageRow.sender).allSatisfy { $0.related.map(\.number) == [$0.row.from] })
+        // In another thread the same id is another message.
+        let source = try await ledger.log.source(named: "radio")
+        var direct = MeshPacketBuilder(from: 0x2000_0002, id: 5, payload: Array("to you alone".utf8))
+        (direct.to, direct.replyID) = (0x3000_0003, 1)
+        _ = try await ledger.log.append(direct.event(source))
+        try await ledger.catchUp()
+        #expect(try ledger.fetch(all, with: MessageRow.replies).map(\.related.count) == [2, 1, 0, 0, 0, 0])
+        #expect(try ledger.fetch(all, with: MessageRow.answered).map(\.related.count) == [0, 1, 1, 1, 0, 0])
         try ledger.snapshot(timeLimit: .seconds(3_600)) { snapshot in
             let first = try #require(try snapshot.fetch(all).first)
             #expect(try snapshot.related([first], MessageRow.replies)[0].map(\.text) == ["me", "me, too"])
@@ -96,6 +104,12 @@ import Testing
         let nodes = try ledger.expand(
             FetchDescriptor<NodeRow>(sortBy: [SortDescriptor(\.number)]), [.fragments, .ids], newest: 1)
         #expect(nodes[0].relations.first { $0.name == "sentMessages" }?.rows.count == 1)
+        // Each row is nested in its own.
+        for node in try ledger.expand(FetchDescriptor<NodeRow>(), [.fragments, .fragments]) {
+            let sent = node.relations.first { $0.name == "sentMessages" }?.rows ?? []
+            let number = node.values.first { $0.name == "number" }?.json
+            #expect(!sent.isEmpty && sent.allSatisfy { row in row.values.first { $0.name == "from" }?.json == number })
+        }
         try await ledger.close()
     }
 }

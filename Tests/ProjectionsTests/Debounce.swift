@@ -8,7 +8,7 @@ import Testing
 struct Debounce {
     /// Waits, without trusting any clock, until a condition of another task holds.
     private func until(_ condition: () async throws -> Bool) async throws {
-        for _ in 0..<60_000 {
+        for _ in 0..<10_000 {
             if try await condition() { return }
             try await Task.sleep(for: .milliseconds(1))
         }

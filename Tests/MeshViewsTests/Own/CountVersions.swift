@@ -52,11 +52,23 @@ enum CountVersions {
         ]
     }
 
+    struct RowV5: StoredRow {
+        var node: UInt32 = 0
+        var fourfold: UInt64 = 0
+        var last: UInt32 = 0
+        static let view = "counts"
+        static let columns: [RowColumn<RowV5>] = [
+            RowColumn(key: "node", \.node, .node), RowColumn(2, "last", \.last, .time), RowColumn(6, "fourfold", \.fourfold),
+        ]
+    }
+
     static let one = SchemaVersion(1)
     static let two = SchemaVersion(2, .lightweight([.renamed("packets", from: "count"), .added("unit"), .removed("note")]))
     static let three = SchemaVersion(
         3, .custom(RowV2.self, to: RowV3.self) { RowV3(node: $0.node, twice: $0.packets * 2, last: $0.last, unit: $0.unit) })
     static let four = SchemaVersion(4, .lightweight([.renamed("doubled", from: "twice")]))
+    static let five = SchemaVersion(
+        5, .custom(RowV4.self, to: RowV5.self) { RowV5(node: $0.node, fourfold: $0.doubled * 2, last: $0.last) })
 
     struct V1: LedgerView {
         static let versions = [one]
@@ -87,6 +99,16 @@ enum CountVersions {
         static let cap = RowCap<RowV4>.total(100, by: \.last)
         func fold(_ event: MeshEvent, into rows: inout RowEditor<RowV4>) throws {
             try rows.update(RowV4(node: event.packet.from)) { ($0.doubled, $0.last) = ($0.doubled + 2, max($0.last, event.time)) }
+        }
+    }
+
+    struct V5: LedgerView {
+        static let versions = [one, two, three, four, five]
+        static let cap = RowCap<RowV5>.total(100, by: \.last)
+        func fold(_ event: MeshEvent, into rows: inout RowEditor<RowV5>) throws {
+            try rows.update(RowV5(node: event.packet.from)) {
+                ($0.fourfold, $0.last) = ($0.fourfold + 4, max($0.last, event.time))
+            }
         }
     }
 

@@ -92,6 +92,21 @@ struct SchemaPlans {
         #expect(!incremental.isEmpty)
     }
 
+    @Test func `M27: of several custom steps each goes on from the rows of the one before`() async throws {
+        let bench = try await Bench()
+        func rows(folded: UInt64? = nil) async throws -> [[UInt64]] {
+            let ledger = try await bench.open(Versions.V5.self)
+            if let folded { #expect(await ledger.projectorStatistics()["counts"]?.folded == folded) }
+            try await ledger.catchUp()
+            let rows = try ledger.fetch(FetchDescriptor<Versions.RowV5>()).map { [UInt64($0.node), $0.fourfold] }
+            try await ledger.close()
+            return rows
+        }
+        let jumped = try await rows(folded: 0)
+        _ = try await bench.replayed(Versions.V5.self)
+        #expect(try await rows() == jumped && jumped.count == 10)
+    }
+
     @Test func `M27: from version 1 to 4 at once, version by version and folded anew give the same rows`() async throws {
         func rows(_ bench: Bench) async throws -> [[UInt64]] {
             let ledger = try await bench.open(Versions.V4.self)
