@@ -18,8 +18,13 @@ struct PermissionTests {
         let tool = try Tool()
         try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: tool.folder.path)
         try FileManager.default.copyItem(at: Tool.program, to: tool.folder.file("meshledger"))
+        try FileManager.default.createDirectory(
+            at: place(tool), withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
         return tool
     }
+
+    /// Where the command is run: of root's folders nobody may enter this one.
+    private func place(_ tool: Tool) -> URL { tool.folder.file("place") }
 
     private func run(_ tool: Tool, _ arguments: String...) throws -> Outcome { try run(tool, arguments) }
 
@@ -30,6 +35,7 @@ struct PermissionTests {
         process.executableURL = URL(fileURLWithPath: isRoot ? "/usr/bin/setpriv" : program)
         let prefix = isRoot ? ["--reuid", "\(Self.nobody)", "--regid", "\(Self.nobody)", "--clear-groups", program] : []
         process.arguments = prefix + arguments
+        process.currentDirectoryURL = place(tool)
         process.environment = ProcessInfo.commandEnvironment(ledger: tool.ledger, home: tool.folder.path)
         let errors = Pipe.ofOneChild()
         process.standardError = errors

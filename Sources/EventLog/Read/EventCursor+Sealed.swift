@@ -110,11 +110,12 @@ extension EventCursor {
     /// How many events a damaged block had.
     @_lifetime(self: copy self)
     private mutating func countUpToNextBlock(_ first: UInt64) throws(StorageError) -> Int {
-        var end = lastSealed + 1
-        if try blocks.next(), let next = SequenceKey.sequence(blocks.key) { end = next }
+        let next = try blocks.next() ? SequenceKey.sequence(blocks.key) : nil
         let key = SequenceKey(first)
         _ = try blocks.seek(exactly: key.span)
-        return max(1, Int(clamping: end - first))
+        // In a damaged file the next key may be lower.
+        let last = next.map { $0 > first ? $0 - 1 : first } ?? max(first, lastSealed)
+        return max(1, Int(clamping: (last - first) &+ 1))
     }
 }
 

@@ -26,7 +26,11 @@ extension LogStore {
         guard try cursor.first(), let first = SequenceKey.sequence(cursor.key), first > 0 else {
             throw .malformed(UInt64.self)
         }
-        return LogExtent(head: head, cut: cut, lastSealed: max(first - 1, cut))
+        let lastSealed = max(first - 1, cut)
+        guard lastSealed <= head else {
+            throw StorageError(.corrupt, call: "the events end before those that are sealed or dropped", path: environment.path)
+        }
+        return LogExtent(head: head, cut: cut, lastSealed: lastSealed)
     }
 
     private func lastOfLastBlock<Transaction: TransactionReading & ~Copyable>(
@@ -45,6 +49,6 @@ extension LogStore {
     ) throws(StorageError) -> UInt64 {
         var cursor = try read.cursor(arrivals)
         guard try cursor.last(), let tile = SequenceKey.sequence(cursor.key) else { return 0 }
-        return tile &+ 1
+        return min(tile, .max / LogStore.tileSize - 1) + 1
     }
 }

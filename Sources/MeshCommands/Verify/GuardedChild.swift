@@ -28,6 +28,8 @@ struct GuardedChild {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
         process.arguments = arguments
+        // Whoever runs it as another user may stand in a folder which that user may not enter: no process can be begun there.
+        if unsafe access(".", X_OK) != 0 { process.currentDirectoryURL = URL(fileURLWithPath: "/") }
         var environment = ProcessInfo.processInfo.environment
         let patience = environment[patienceVariable].flatMap { Double($0) } ?? standardPatience
         environment["SWIFT_BACKTRACE"] = "enable=no"
