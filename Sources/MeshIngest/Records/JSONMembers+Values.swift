@@ -78,7 +78,7 @@ extension JSONMembers.Member {
         return bytes
     }
 
-    /// The character of `\uXXXX` or of a pair of surrogates. A lone surrogate is no character and becomes U+FFFD.
+    /// The character of `\u` and four hexadecimal digits, or of a pair of surrogates. A lone surrogate is no character and becomes U+FFFD.
     private func scalar(_ text: Span<UInt8>, _ index: inout Int, _ end: Int) throws(RecordFault) -> Unicode.Scalar {
         let replacement: Unicode.Scalar = "\u{fffd}"
         let first = try hexDigits(text, &index, end)
