@@ -30,7 +30,7 @@ extension EventLog {
             var cursor = try reader.transaction.cursor(reader.store.arrivals)
             var isThere = try cursor.last()
             while isThere {
-                guard let range = ArrivalRange(cursor.value), let tile = SequenceKey.sequence(cursor.key) else {
+                guard let range = ArrivalRange(cursor.value), let tile = SequenceKey.sequence(cursor.key), tile < full else {
                     throw .malformed(ArrivalRange.self)
                 }
                 if tile < reader.cut / LogStore.tileSize { return nil }
