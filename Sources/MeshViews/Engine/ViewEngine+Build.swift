@@ -16,10 +16,9 @@ extension ViewEngine {
         guard let build else { return }
         while !Task.isCancelled {
             let target = log.head.rawValue
-            try await fold(build.pipeline, build.members, through: target) { progress in
+            try await fold(build.pipeline, build.members, through: target, committing: .request) { progress in
                 Task { await self.note(progress) }
             }
-            try await build.pipeline.flush(.request)
             let reached = await build.pipeline.reached
             if build.replacesLive || live == nil {
                 let (oldPipeline, oldMembers) = (live, liveMembers)

@@ -8,7 +8,7 @@ extension ViewEngine {
 
     /// Folds up to an event, and keeps copies of earlier states on the way.
     func fold(
-        _ pipeline: FoldPipeline<MeshStage>, _ members: [Member], through target: UInt64,
+        _ pipeline: FoldPipeline<MeshStage>, _ members: [Member], through target: UInt64, committing reason: FlushReason? = nil,
         progress: (@Sendable (FoldProgress) -> Void)?
     ) async throws {
         let (past, kept) = (past, members.filter { Self.keptOnTheWay.contains($0.definition.name) })
@@ -22,7 +22,7 @@ extension ViewEngine {
                 }
             }
         }
-        try await pipeline.fold(through: target, halts: halts, progress: progress)
+        try await pipeline.fold(through: target, halts: halts, committing: reason, progress: progress)
     }
 }
 

@@ -126,6 +126,16 @@ extension ViewEngine {
     func pipeline(_ members: [Member], _ stage: MeshStage) async throws -> FoldPipeline<MeshStage> {
         // The state of earlier packets comes from the first of those that stand at the same event: not from one that has lost it.
         let (whole, lossy) = (try members.filter { try $0.store.lost() == 0 }, try members.filter { try $0.store.lost() > 0 })
-        return try await FoldPipeline(stage: stage, folders: (whole + lossy).map { try $0.definition.start($0.store) })
+        return try await FoldPipeline(stage: stage, folders: Self.started(whole + lossy))
+    }
+
+    /// A projector for each member, in their order; what each keeps in memory of its rows is read on all cores.
+    private static func started(_ members: [Member]) async throws -> [any BatchFolder<MeshBatch>] {
+        try await withThrowingTaskGroup(of: (Int, any BatchFolder<MeshBatch>).self) { group in
+            for (place, member) in members.enumerated() {
+                group.addTask { (place, try member.definition.start(member.store)) }
+            }
+            return try await group.reduce(into: []) { $0.append($1) }.sorted { $0.0 < $1.0 }.map(\.1)
+        }
     }
 }

@@ -86,9 +86,12 @@ public actor FoldPipeline<Stage: FoldStage> {
     public var projectors: [Folder] { folders }
 
     /// Folds up to and including `target`, after whatever was asked for before.
-    /// - Parameter halts: where it stops on the way.
+    /// - Parameters:
+    ///   - halts: where it stops on the way.
+    ///   - reason: has each projector commit what it holds at the end, while others still fold; nil leaves that to `flush`.
     public func fold(
-        through target: UInt64, halts: FoldHalts<Stage.Batch>? = nil, progress: (@Sendable (FoldProgress) -> Void)? = nil
+        through target: UInt64, halts: FoldHalts<Stage.Batch>? = nil, committing reason: FlushReason? = nil,
+        progress: (@Sendable (FoldProgress) -> Void)? = nil
     ) async throws {
         let previous = tail
         let work = Task {
@@ -98,7 +101,7 @@ public actor FoldPipeline<Stage: FoldStage> {
                 try await self.run(from: start, through: halt, of: target, progress)
                 try await halts?.visit(halt, self.folders)
             }
-            try await self.run(from: start, through: target, of: target, progress)
+            try await self.run(from: start, through: target, of: target, committing: reason, progress)
         }
         tail = work
         try await work.value
@@ -106,16 +109,18 @@ public actor FoldPipeline<Stage: FoldStage> {
 
     /// - Parameter end: where the whole fold ends that began at `start`.
     private func run(
-        from start: UInt64, through target: UInt64, of end: UInt64, _ progress: (@Sendable (FoldProgress) -> Void)?
+        from start: UInt64, through target: UInt64, of end: UInt64, committing reason: FlushReason? = nil,
+        _ progress: (@Sendable (FoldProgress) -> Void)?
     ) async throws {
         guard !hasFailed else { throw FoldFailure() }
-        guard target > position else { return }
         var report: (@Sendable (UInt64) -> Void)?
         if let progress { report = { progress(FoldProgress(start: start, position: $0, target: end)) } }
         var ahead: [Task<Stage.Batch, any Error>] = []
         var folding: [[String: Task<Void, any Error>]] = []
         do {
             try await run(through: target, &ahead, &folding, report)
+            if let reason { try await flush(reason, after: folding.last ?? [:]) }
+            for group in folding { for task in group.values { try await task.value } }
         } catch {
             hasFailed = true
             for task in ahead { task.cancel() }
@@ -131,7 +136,7 @@ public actor FoldPipeline<Stage: FoldStage> {
         _ progress: (@Sendable (UInt64) -> Void)?
     ) async throws {
         let start = position
-        let isCatchingUp = target - start > batchSize
+        let isCatchingUp = target > start + batchSize
         var next = start + 1
         var handed: [Stage.Batch] = []
         while next <= target || !ahead.isEmpty {
@@ -154,7 +159,6 @@ public actor FoldPipeline<Stage: FoldStage> {
             progress?(position)
             try Task.checkCancellation()
         }
-        for group in folding { for task in group.values { try await task.value } }
     }
 
     private func decode(_ events: ClosedRange<UInt64>) -> Task<Stage.Batch, any Error> {
@@ -179,15 +183,22 @@ public actor FoldPipeline<Stage: FoldStage> {
         return tasks
     }
 
-    /// Commits everything that all projectors hold: the longest work first, so that no core waits for it at the end.
-    public func flush(_ reason: FlushReason) async throws {
+    /// Commits everything that all projectors hold.
+    public func flush(_ reason: FlushReason) async throws { try await flush(reason, after: [:]) }
+
+    /// The longest work first, so that no core waits for it at the end.
+    /// - Parameter folding: by name, what a projector has to end before.
+    private func flush(_ reason: FlushReason, after folding: [String: Task<Void, any Error>]) async throws {
         var works: [(folder: Folder, work: Int)] = []
         for folder in folders { works.append((folder, await folder.pendingWork())) }
         works.sort { $0.work > $1.work }
         try await withThrowingTaskGroup(of: Void.self) { group in
             for (place, work) in works.enumerated() {
                 if place >= coreCount { try await group.next() }
-                group.addTask { try await work.folder.flush(reason) }
+                group.addTask {
+                    try await folding[work.folder.viewName]?.value
+                    try await work.folder.flush(reason)
+                }
             }
             try await group.waitForAll()
         }

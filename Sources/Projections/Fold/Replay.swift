@@ -1,7 +1,5 @@
-import Dispatch
 import EventLog
 import LMDB
-import Synchronization
 
 /// A fold of a stretch of the log into a store that nobody else uses, on the caller's thread, with the decoding on others.
 ///
@@ -63,13 +61,15 @@ private struct ReplayRun<P: Projection, Stage: FoldStage> where P.Batch == Stage
     }
 
     mutating func fold(through target: UInt64, _ batchSize: UInt64, _ depth: Int, _ pendingLimit: Int) throws {
-        var ahead: [BatchAhead<Stage>] = []
-        defer { for batch in ahead { _ = batch.result() } }  // they read the log, which may be closed next
+        let stage = stage
+        var ahead: [WorkBeside<Stage.Batch, any Error>] = []
+        defer { for batch in ahead { batch.drop() } }  // they read the log, which may be closed next
         var next = reached.sequence + 1
         while reached.sequence < target {
             while ahead.count < depth, next <= target {
                 let last = min(target, next + batchSize - 1)
-                ahead.append(BatchAhead(stage, next...last))
+                let events = EventSequence(rawValue: next)...EventSequence(rawValue: last)
+                ahead.append(WorkBeside { Result { try stage.decode(events) } })
                 next = last + 1
             }
             var batch = try ahead.removeFirst().result().get()
@@ -99,32 +99,5 @@ private struct ReplayRun<P: Projection, Stage: FoldStage> where P.Batch == Stage
         projection.committed()
         carry = PendingCarry()
         quarantined.removeAll()
-    }
-}
-
-/// A batch that another thread decodes.
-///
-/// Synchronization: the mutex, and the semaphore that says when the result is there.
-private final class BatchAhead<Stage: FoldStage>: Sendable {
-    private let done = DispatchSemaphore(value: 0)
-    private let outcome = Mutex<Result<Stage.Batch, any Error>?>(nil)
-
-    init(_ stage: Stage, _ events: ClosedRange<UInt64>) {
-        DispatchQueue.global().async {
-            let found = Result {
-                try stage.decode(EventSequence(rawValue: events.lowerBound)...EventSequence(rawValue: events.upperBound))
-            }
-            self.outcome.withLock { $0 = found }
-            self.done.signal()
-        }
-    }
-
-    /// Waits for the batch. To be asked once.
-    func result() -> Result<Stage.Batch, any Error> {
-        done.wait()
-        return outcome.withLock { outcome in
-            defer { outcome = nil }
-            return outcome ?? .failure(FoldFailure())
-        }
     }
 }

@@ -2,11 +2,16 @@ import Foundation
 
 /// Keys of one length, to be sorted: in one array of bytes, since a list of arrays takes several times as long.
 package struct EntryList {
-    private let length: Int
+    let length: Int
+    private let runs: [IndexedTable.KeyRun]
     package private(set) var bytes: [UInt8] = []
     private var order: [Int32] = []
 
-    package init(length: Int) { self.length = length }
+    /// - Parameter runs: what entries have of their row's key, for `append(of:)`.
+    package init(length: Int, runs: [IndexedTable.KeyRun] = []) {
+        self.length = length
+        self.runs = runs
+    }
 
     package var count: Int { bytes.count / length }
 
@@ -15,9 +20,10 @@ package struct EntryList {
     }
 
     /// Appends the entry that follows from a row's key.
-    mutating func append(_ runs: [IndexedTable.KeyRun], of key: RawSpan) {
+    mutating func append(of key: RawSpan) {
         unsafe key.withUnsafeBytes { key in
-            for run in runs {
+            for number in runs.indices {
+                let run = runs[number]
                 let start = bytes.count
                 unsafe bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: key[run.key..<run.key + run.count]))
                 if run.isInverted { for place in start..<bytes.count { bytes[place] = ~bytes[place] } }

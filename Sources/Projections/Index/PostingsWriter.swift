@@ -2,8 +2,8 @@ import LMDB
 import ProtobufWire
 
 /// Changes to a text index, gathered row by row and written word by word.
-struct PostingsWriter {
-    private struct Edit {
+struct PostingsWriter: Sendable {
+    private struct Edit: Sendable {
         var word: Int32
         /// How often the row has the word; 0 where it does not have it any more.
         var count: UInt32

@@ -22,25 +22,30 @@ extension ViewStore {
     private func build(_ indexed: IndexedTable, _ checkpoint: Checkpoint, _ sortLimit: Int) throws(StorageError) {
         let rows = try table(indexed.table)
         let count = try environment.beginRead().count(rows)
+        let words = indexed.texts.map { text in
+            WorkBeside { Result { () throws(StorageError) in try self.gather(text) } }
+        }
+        defer { for words in words { words.drop() } }
         let size = indexed.indexes.reduce(0) { $0 + $1.entryLength + Self.sortOverhead } * count
         // More are made in several passes over the rows.
         guard size > sortLimit else {
             return try environment.write { (transaction) throws(StorageError) in
                 try buildAtOnce(indexed, count, in: &transaction)
-                try finish(indexed, checkpoint, in: &transaction)
+                try finish(indexed, words, checkpoint, in: &transaction)
             }
         }
         for (place, index) in indexed.indexes.enumerated() {
             let passes = (index.entryLength + Self.sortOverhead) * count / max(sortLimit, 1) + 1
             try build(place, of: indexed, count, bounds: bounds(of: place, of: indexed, count, passes))
         }
-        try environment.write { (transaction) throws(StorageError) in try finish(indexed, checkpoint, in: &transaction) }
+        try environment.write { (transaction) throws(StorageError) in try finish(indexed, words, checkpoint, in: &transaction) }
     }
 
     private func finish(
-        _ indexed: IndexedTable, _ checkpoint: Checkpoint, in transaction: inout WriteTransaction
+        _ indexed: IndexedTable, _ words: [WorkBeside<GatheredWords, StorageError>], _ checkpoint: Checkpoint,
+        in transaction: inout WriteTransaction
     ) throws(StorageError) {
-        for text in indexed.texts { try build(text, in: &transaction) }
+        for (text, words) in zip(indexed.texts, words) { try build(text, words.result().get(), in: &transaction) }
         try note(indexed, checkpoint, in: &transaction)
     }
 
@@ -49,7 +54,7 @@ extension ViewStore {
     private func buildAtOnce(
         _ indexed: IndexedTable, _ count: Int, in transaction: inout WriteTransaction
     ) throws(StorageError) {
-        var lists = indexed.indexes.map { EntryList(length: $0.entryLength) }
+        var lists = indexed.indexes.map { EntryList(length: $0.entryLength, runs: $0.runs) }
         for place in lists.indices { lists[place].reserveCapacity(count) }
         try Self.gather(indexed, table(indexed.table), transaction, &lists)
         for (index, list) in zip(indexed.indexes, lists) {
@@ -69,7 +74,7 @@ extension ViewStore {
         if indexed.followsFromKeys {
             while try cursor.next() {
                 guard cursor.key.byteCount == indexed.keyLength else { continue }
-                for (place, index) in indexed.indexes.enumerated() { lists[place].append(index.runs, of: cursor.key) }
+                for place in lists.indices { lists[place].append(of: cursor.key) }
             }
             return
         }
@@ -77,9 +82,10 @@ extension ViewStore {
             entries.removeAll(keepingCapacity: true)
             guard indexed.appendEntries(cursor.key, cursor.value, &entries) else { continue }
             var start = 0
-            for (place, index) in indexed.indexes.enumerated() {
-                lists[place].append(entries[start..<start + index.entryLength])
-                start += index.entryLength
+            for place in lists.indices {
+                let end = start + lists[place].length
+                lists[place].append(entries.rawSpan.extracting(start..<end))
+                start = end
             }
         }
     }

@@ -42,29 +42,39 @@ extension ViewStore {
 
     // MARK: Upkeep
 
-    func build(_ index: TextIndex, in transaction: inout WriteTransaction) throws(StorageError) {
+    /// - Parameter first: what `gather` found in the first rows.
+    func build(
+        _ index: TextIndex, _ first: GatheredWords, in transaction: inout WriteTransaction
+    ) throws(StorageError) {
         for name in index.tables { try transaction.removeAll(table(name)) }
         try transaction.delete(table(Name.meta), key: Self.totalsKey(index).rawSpan)
-        var writer = try PostingsWriter(index, self)
-        var last: [UInt8]?
-        repeat {
-            last = try gather(index, after: last, transaction, &writer)
-            try write(&writer, index, to: &transaction)
-        } while last != nil
+        var gathered = first
+        while true {
+            try write(&gathered.writer, index, to: &transaction)
+            guard gathered.last != nil else { return }
+            try gather(&gathered, index)
+        }
     }
 
-    /// - Returns: the key of the last row, where more may follow.
-    private func gather(
-        _ index: TextIndex, after last: [UInt8]?, _ transaction: borrowing WriteTransaction, _ writer: inout PostingsWriter
-    ) throws(StorageError) -> [UInt8]? {
+    /// The words of the first rows, as they are committed.
+    func gather(_ index: TextIndex) throws(StorageError) -> GatheredWords {
+        var gathered = GatheredWords(writer: try PostingsWriter(index, self))
+        try gather(&gathered, index)
+        return gathered
+    }
+
+    /// Goes on behind the last row.
+    private func gather(_ gathered: inout GatheredWords, _ index: TextIndex) throws(StorageError) {
+        let transaction = try environment.beginRead()
         var cursor = try transaction.cursor(table(index.table))
-        if let last { guard try cursor.seek(atOrAfter: last.rawSpan) else { return nil } }
+        let last = gathered.last
+        gathered.last = nil
+        if let last { guard try cursor.seek(atOrAfter: last.rawSpan) else { return } }
         let none = TextIndex.WordCounts()
         while try cursor.next() {
-            writer.change(cursor.key, from: none, to: writer.words(of: cursor.key, cursor.value))
-            if writer.count >= Self.mostHeld { return cursor.key.asArray }
+            gathered.writer.change(cursor.key, from: none, to: gathered.writer.words(of: cursor.key, cursor.value))
+            if gathered.writer.count >= Self.mostHeld { return gathered.last = cursor.key.asArray }
         }
-        return nil
     }
 
     func update(
@@ -128,4 +138,11 @@ extension ViewStore {
         let isSame = wanted.mapValues { $0.sorted { $0.row < $1.row } } == found
         return isSame ? nil : "the words of \(index.name) are not those of its rows"
     }
+}
+
+/// The words of some rows, to be written.
+struct GatheredWords: Sendable {
+    var writer: PostingsWriter
+    /// The key of the last of the rows, where more may follow.
+    var last: [UInt8]?
 }

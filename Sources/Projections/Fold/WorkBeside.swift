@@ -1,0 +1,58 @@
+import Dispatch
+import Synchronization
+
+/// Work for another thread. Who asks for its result before one has begun does it instead, so that nobody waits for a busy pool.
+///
+/// Synchronization: the mutex, and the semaphore that says when the work has ended.
+final class WorkBeside<Value: Sendable, Failure: Error>: Sendable {
+    private enum State: Sendable {
+        case waiting(@Sendable () -> Result<Value, Failure>)
+        case begun
+        case ended(Result<Value, Failure>)
+        case taken
+    }
+
+    private let state: Mutex<State>
+    private let end = DispatchSemaphore(value: 0)
+
+    init(_ work: @escaping @Sendable () -> Result<Value, Failure>) {
+        state = Mutex(.waiting(work))
+        DispatchQueue.global().async { self.begin() }
+    }
+
+    private func begin() {
+        let work: (@Sendable () -> Result<Value, Failure>)? = state.withLock { state in
+            guard case .waiting(let work) = state else { return nil }
+            state = .begun
+            return work
+        }
+        guard let work else { return }
+        let result = work()
+        state.withLock { $0 = .ended(result) }
+        end.signal()
+    }
+
+    /// To be asked once.
+    func result() -> Result<Value, Failure> {
+        begin()
+        end.wait()
+        return state.withLock { state in
+            guard case .ended(let result) = state else { preconditionFailure("the result of work was asked for twice") }
+            state = .taken
+            return result
+        }
+    }
+
+    /// Sees to it that the work does not go on, where nobody has asked for its result.
+    func drop() {
+        let hasBegun = state.withLock { state in
+            switch state {
+            case .waiting: state = .taken
+            case .begun: return true
+            case .ended, .taken: break
+            }
+            return false
+        }
+        if hasBegun { end.wait() }
+    }
+}
