@@ -54,6 +54,45 @@ struct IndexesOfViews {
         try await ledger.close()
     }
 
+    @Test func `K17: a ledger without indexes answers from its rows as one with them, and gets them when it is opened with them`()
+        async throws
+    {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/mesh.ledger"
+        var bare = Self.options
+        bare.keepsIndexes = false
+        var ledger = try await Ledger.create(at: path, options: bare)
+        var simulation = MeshSimulation(SimulationOptions(seed: 12, nodes: 40))
+        try await append(1_500, of: &simulation, to: ledger)
+        try await ledger.catchUp()
+        for view in ["positions", "messages"] { #expect(try !ledger.isIndexed(view)) }
+        try newest(ledger)
+        let word = try #require(try ledger.messages().lazy.compactMap { $0.text.split(separator: " ").first }.first)
+        let query = TextQuery(String(word), in: \MessageRow.text)
+        let found = try ledger.search(query).map(\.row)
+        #expect(!found.isEmpty)
+        let digests = try Ledger.viewNames.map { try ledger.digest(of: $0) }
+        try await ledger.close()
+
+        ledger = try await Ledger.open(at: path, options: Self.options)
+        try await ledger.catchUp()
+        try expectSound(ledger, "opened with indexes")
+        #expect(try ledger.search(query).map(\.row) == found)
+        #expect(try Ledger.viewNames.map { try ledger.digest(of: $0) } == digests)
+        try await ledger.close()
+
+        ledger = try await Ledger.open(at: path, options: bare)
+        try await append(500, of: &simulation, to: ledger)
+        try await ledger.catchUp()
+        try newest(ledger)
+        try await ledger.close()
+        ledger = try await Ledger.open(at: path, options: Self.options)
+        try await ledger.catchUp()
+        try expectSound(ledger, "after events that came without indexes")
+        try newest(ledger)
+        try await ledger.close()
+    }
+
     private func newest(_ ledger: Ledger) throws {
         let all = try ledger.positions(of: nil, RowQuery(newestFirst: false))
         var descriptor = FetchDescriptor<PositionRow>(sortBy: [SortDescriptor(\.time, order: .reverse)], fetchLimit: 25)

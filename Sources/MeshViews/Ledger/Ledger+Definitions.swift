@@ -30,9 +30,11 @@ extension Ledger {
             _ projection: P, _ rows: [any QueryRow.Type], _ versions: [SchemaVersion]? = nil,
             makingState makeState: @escaping @Sendable (ViewStore) throws -> Void = { _ in }
         ) -> ViewDefinition where P.Batch == MeshBatch {
-            ViewDefinition(
+            var definition = ViewDefinition(
                 projection, rows: rows, versions: versions, makeState: makeState, keyring: fingerprint, clock: options.flushClock,
                 policy: options.flushPolicy)
+            if !options.keepsIndexes { definition.indexes = [] }
+            return definition
         }
         func define<View: LedgerView>(own view: View.Type) -> ViewDefinition {
             define(OwnProjection<View>(), [View.Row.self], View.versions) { try RowTable<View.Row>(View.cap).makeState($0) }

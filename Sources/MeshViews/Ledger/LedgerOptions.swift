@@ -36,6 +36,9 @@ public struct LedgerOptions: Sendable {
     public var keepsPast: Bool?
     /// In events: how far apart these states are, at least.
     public var pastDistance: UInt64 = 1 << 18
+    /// Whether indexes and searched texts are kept beside the rows. Without them views are folded in less time and take less room, as for a ledger
+    /// that is rebuilt only to be exported; a query then goes through all rows. They are built when it is opened with them.
+    public var keepsIndexes = true
     /// Views that are not built by themselves though their recipe has changed: their old rows answer until `rebuild`.
     public var heldViews: Set<String> = []
     /// Whether a ledger whose `keys.json` cannot be read is opened for reading all the same, with the default keys: for a check of the rest.

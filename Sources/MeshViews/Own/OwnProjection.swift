@@ -39,6 +39,16 @@ struct OwnProjection<View: LedgerView>: Projection {
     }
 
     private mutating func fold(_ event: MeshEvent, _ context: inout FoldContext) throws(StorageError) {
+        let (changes, wantsCommit) = try changes(by: event, &context)
+        guard !changes.isEmpty else { return }
+        for change in changes { try rows.set(change.key, change.row, in: context.store) }
+        context.want(wantsCommit ? .immediate : .debounced)
+    }
+
+    /// What the view makes of an event. Apart from making the changes: who has lent the rows for reading would have them copied then, all of them.
+    private func changes(
+        by event: MeshEvent, _ context: inout FoldContext
+    ) throws(StorageError) -> (changes: [RowEditor<View.Row>.Change], wantsCommit: Bool) {
         let (rows, store) = (rows, context.store)
         var editor = RowEditor<View.Row> { try rows.row($0, in: store) }
         do {
@@ -46,11 +56,10 @@ struct OwnProjection<View: LedgerView>: Projection {
         } catch {
             // What the file does not give is no fault of the event.
             if let error = error as? StorageError { throw error }
-            return context.quarantine(EventSequence(rawValue: event.sequence), reason: "\(error)")
+            context.quarantine(EventSequence(rawValue: event.sequence), reason: "\(error)")
+            return ([], false)
         }
-        guard !editor.changes.isEmpty else { return }
-        for change in editor.changes { try self.rows.set(change.key, change.row, in: store) }
-        context.want(editor.wantsCommit ? .immediate : .debounced)
+        return (editor.changes, editor.wantsCommit)
     }
 
     func write(to transaction: inout WriteTransaction, store: ViewStore) throws(StorageError) {

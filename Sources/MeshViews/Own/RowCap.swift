@@ -28,11 +28,11 @@ public struct RowCap<Row: StoredRow>: Sendable {
     /// How many bytes of the key stand for the group.
     var prefixLength: Int { group == nil ? 0 : Row.columns.first { $0.isKey }?.keyLength ?? 0 }
 
-    /// As it stands in the recipe.
+    /// As it stands in the recipe, the same when a property gets another name.
     var text: String {
         guard let most else { return "cap=none" }
         func name(_ property: (any PartialKeyPath<Row> & Sendable)?) -> String {
-            Row.columns.first { column in property.map { column.isOf($0) } ?? false }?.name ?? "?"
+            Row.columns.first { column in property.map { column.isOf($0) } ?? false }?.lastingName ?? "?"
         }
         return "cap=\(most)" + (group == nil ? "" : ";each=\(name(group))") + ";by=\(name(orderedBy))"
     }

@@ -3,9 +3,11 @@ public import ViewQuery
 
 /// The rows of a view of one's own, as the fold of one event reads and changes them.
 public struct RowEditor<Row: StoredRow> {
+    typealias Change = (key: [UInt8], row: Row?)
+
     private let read: (_ key: [UInt8]) throws -> Row?
     /// The changes of this event; they are made when the fold has ended well.
-    private(set) var changes: [(key: [UInt8], row: Row?)] = []
+    private(set) var changes: [Change] = []
     private(set) var wantsCommit = false
 
     init(read: @escaping (_ key: [UInt8]) throws -> Row?) { self.read = read }

@@ -176,7 +176,7 @@ extension Ledger {
 
     /// Whether the indexes of a view are those of its rows as they are now: not, while it is built anew or only an earlier program has written it.
     public func isIndexed(_ view: String) throws(LedgerError) -> Bool {
-        let indexes = try definition(view).indexes
+        let indexes = try definition(view).rows.flatMap { $0.indexedTables }
         return try reading(view) { (store) throws(StorageError) in
             let transaction = try store.environment.beginRead()
             for indexed in indexes where try !store.isIndexed(indexed, in: transaction) { return false }

@@ -44,6 +44,8 @@ extension RowColumn {
     public var kind: ColumnKind { traits.kind }
     /// The number under which the property is stored, where the row is stored by its columns.
     public var fieldNumber: UInt32? { traits.field?.number }
+    /// What stays when the property gets another name: the number under which it is stored, else the name.
+    public var lastingName: String { fieldNumber.map { "#\($0)" } ?? name }
     public var valueType: Any.Type { type(of: keyPath).valueType }
 
     /// In bytes: how much of the key the property takes; 0 where it is no part of it.

@@ -16,7 +16,7 @@ extension QueryPlan {
         let rows = try store.table(Row.table)
         if isGathered { return try visitGathered(store, transaction, rows, after: last, needsValues: needsValues, body) }
         let source = sources[0]
-        guard let index = source.layout.index else {
+        guard source.layout.index != nil else {
             var walk = KeyWalk(source, try transaction.cursor(rows), isReversed: isReversed, after: last)
             while try walk.next() {
                 // Rows that name no property of their keys have keys of any length.
@@ -26,7 +26,7 @@ extension QueryPlan {
             }
             return
         }
-        guard let table = try indexTable(index, store, transaction) else {
+        guard let table = try indexTable(source.layout, store, transaction) else {
             return try visitWithoutIndex(source, store, transaction, rows, after: last, body)
         }
         var walk = KeyWalk(source, try transaction.cursor(table), isReversed: isReversed, after: last)
@@ -46,12 +46,13 @@ extension QueryPlan {
 
     /// Nil where the index is not built, or not as declared.
     private func indexTable(
-        _ index: String, _ store: ViewStore, _ transaction: borrowing ReadTransaction
+        _ layout: KeyLayout<Row>, _ store: ViewStore, _ transaction: borrowing ReadTransaction
     ) throws -> RawTable? {
         if let indexed = RowLayouts<Row>.shared.indexed, try store.isIndexed(indexed, in: transaction) {
-            return try store.table(IndexedTable.Index(name: "\(Row.table).\(index)", entryLength: 1).table)
+            return try store.table(IndexedTable.Index(name: "\(Row.table).\(layout.lastingIndex)", entryLength: 1).table)
         }
         guard allowsScan else {
+            let index = layout.index ?? ""
             throw QueryError(.needsScan, "the index (\(index)) of \(Row.view) is not built yet, so every row would be read")
         }
         return nil
@@ -67,7 +68,7 @@ extension QueryPlan {
         var list = EntryList(length: sources[0].layout.primaryLength)
         for source in sources {
             var key = [UInt8](repeating: 0, count: source.layout.primaryLength)
-            if let index = source.layout.index, let table = try indexTable(index, store, transaction) {
+            if source.layout.index != nil, let table = try indexTable(source.layout, store, transaction) {
                 var walk = KeyWalk(source, try transaction.cursor(table), isReversed: false, after: nil)
                 while try walk.next() {
                     guard walk.key.byteCount == source.layout.byteCount else { throw Self.malformed(store) }

@@ -44,6 +44,8 @@ struct KeyLayout<Row: QueryRow>: Sendable {
 
     /// The index's name: the properties that it is about. Nil for the row's key.
     let index: String?
+    /// What the index's table is called after: stays when a property gets another name.
+    let lastingIndex: String
     let places: [Place]
     let widths: [Int]
     let byteCount: Int
@@ -66,6 +68,7 @@ struct KeyLayout<Row: QueryRow>: Sendable {
             length += size
         }
         index = nil
+        lastingIndex = ""
         self.places = places
         self.columnNumbers = columnNumbers
         widths = places.flatMap(\.code.widths)
@@ -89,7 +92,11 @@ struct KeyLayout<Row: QueryRow>: Sendable {
             precondition(column.code != nil, "an index of \(Row.self) names \(column.name), whose type is no IndexValue")
             parts.append((column, number, part.isDescending))
         }
-        self.index = parts.map { $0.column.name + ($0.isDescending ? "-" : "") }.joined(separator: ",")
+        func name(_ name: (RowColumn<Row>) -> String) -> String {
+            parts.map { name($0.column) + ($0.isDescending ? "-" : "") }.joined(separator: ",")
+        }
+        self.index = name(\.name)
+        lastingIndex = name(\.lastingName)
         let isLastDescending = parts.last?.isDescending ?? false
         for place in primary.places where !parts.contains(where: { $0.column.name == place.column.name }) {
             parts.append((place.column, place.number, isLastDescending))
@@ -132,7 +139,7 @@ struct KeyLayout<Row: QueryRow>: Sendable {
     var fingerprint: String {
         places.map { place in
             let sign = place.isDescending ? "-" : "+"
-            return "\(sign)\(place.column.name):\(place.code.widths.map(String.init).joined(separator: "."))"
+            return "\(sign)\(place.column.lastingName):\(place.code.widths.map(String.init).joined(separator: "."))"
         }.joined(separator: ",")
     }
 

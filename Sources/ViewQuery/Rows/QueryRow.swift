@@ -103,7 +103,7 @@ final class RowLayouts<Row: QueryRow>: Sendable {
         return IndexedTable(
             table: Row.table, keyLength: keyLength,
             indexes: layouts.map {
-                IndexedTable.Index(name: "\(Row.table).\($0.index ?? "")", entryLength: $0.byteCount, runs: $0.runs)
+                IndexedTable.Index(name: "\(Row.table).\($0.lastingIndex)", entryLength: $0.byteCount, runs: $0.runs)
             },
             texts: Row.texts.map(\.index),
             fingerprint: "1;" + (layouts.map(\.fingerprint) + Row.texts.map(\.fingerprint)).joined(separator: ";")

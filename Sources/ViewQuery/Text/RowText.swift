@@ -17,11 +17,14 @@ public struct RowText<Row>: Sendable {
 }
 
 extension RowText where Row: QueryRow {
+    /// Stays when the property gets another name.
+    private var lastingName: String { Row.columns.first { $0.isOf(keyPath) }?.lastingName ?? name }
+
     /// Changes whenever the same rows would give other words.
-    var fingerprint: String { "text:\(name):\(WordFold.version)" }
+    var fingerprint: String { "text:\(lastingName):\(WordFold.version)" }
 
     var index: TextIndex {
-        TextIndex(name: "\(Row.table).\(name)", table: Row.table) { [get] key, value, words in
+        TextIndex(name: "\(Row.table).\(lastingName)", table: Row.table) { [get] key, value, words in
             Row.read(key, value) { row in WordFold.words(of: get(row)) { words.add($0) } }
         }
     }

@@ -5,11 +5,11 @@ enum CountVersions {
     struct RowV1: StoredRow {
         var node: UInt32 = 0
         var count: UInt64 = 0
-        var last: UInt32 = 0
+        var latest: UInt32 = 0
         var note = "none"
         static let view = "counts"
         static let columns: [RowColumn<RowV1>] = [
-            RowColumn(key: "node", \.node, .node), RowColumn(1, "count", \.count), RowColumn(2, "last", \.last, .time),
+            RowColumn(key: "node", \.node, .node), RowColumn(1, "count", \.count), RowColumn(2, "latest", \.latest, .time),
             RowColumn(3, "note", \.note),
         ]
         static let indexes: [RowIndex<RowV1>] = [.index(\.count)]
@@ -63,7 +63,9 @@ enum CountVersions {
     }
 
     static let one = SchemaVersion(1)
-    static let two = SchemaVersion(2, .lightweight([.renamed("packets", from: "count"), .added("unit"), .removed("note")]))
+    static let two = SchemaVersion(
+        2,
+        .lightweight([.renamed("packets", from: "count"), .renamed("last", from: "latest"), .added("unit"), .removed("note")]))
     static let three = SchemaVersion(
         3, .custom(RowV2.self, to: RowV3.self) { RowV3(node: $0.node, twice: $0.packets * 2, last: $0.last, unit: $0.unit) })
     static let four = SchemaVersion(4, .lightweight([.renamed("doubled", from: "twice")]))
@@ -72,9 +74,9 @@ enum CountVersions {
 
     struct V1: LedgerView {
         static let versions = [one]
-        static let cap = RowCap<RowV1>.total(100, by: \.last)
+        static let cap = RowCap<RowV1>.total(100, by: \.latest)
         func fold(_ event: MeshEvent, into rows: inout RowEditor<RowV1>) throws {
-            try rows.update(RowV1(node: event.packet.from)) { ($0.count, $0.last) = ($0.count + 1, max($0.last, event.time)) }
+            try rows.update(RowV1(node: event.packet.from)) { ($0.count, $0.latest) = ($0.count + 1, max($0.latest, event.time)) }
         }
     }
 

@@ -64,9 +64,13 @@ struct SchemaPlans {
         var ledger = try await bench.open(Versions.V1.self)
         let before = try ledger.fetch(FetchDescriptor<Versions.RowV1>())
         try await ledger.close()
+        // The index of a property that has another name now, and the cap by one, hold as they are.
+        let early = try await bench.open(Versions.V2.self, access: .readOnly)
+        #expect(try early.isIndexed("counts"))
+        try await early.close()
         ledger = try await bench.open(Versions.V2.self)
         let rows = try ledger.fetch(FetchDescriptor<Versions.RowV2>())
-        #expect(rows.map(\.packets) == before.map(\.count) && rows.map(\.last) == before.map(\.last))
+        #expect(rows.map(\.packets) == before.map(\.count) && rows.map(\.last) == before.map(\.latest))
         #expect(rows.allSatisfy { $0.unit == "packets" } && rows.count == 10)
         #expect(await ledger.projectorStatistics()["counts"]?.folded == 0)
         var descriptor = FetchDescriptor<Versions.RowV2>(predicate: #Predicate { $0.packets > 10 })
@@ -236,7 +240,7 @@ struct SchemaPlans {
     {
         struct Small: LedgerView {
             static let versions = [CountVersions.one]
-            static let cap = RowCap<CountVersions.RowV1>.total(4, by: \.last)
+            static let cap = RowCap<CountVersions.RowV1>.total(4, by: \.latest)
             func fold(_ event: MeshEvent, into rows: inout RowEditor<CountVersions.RowV1>) throws {
                 try CountVersions.V1().fold(event, into: &rows)
             }

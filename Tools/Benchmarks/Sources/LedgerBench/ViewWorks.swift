@@ -15,12 +15,18 @@ private let baselineViews = ["nodes", "positions", "telemetry", "messages"]
 
 /// The whole log folded into all views, or only into those that C makes as well, on both cores, from nothing to the last commit.
 ///
-/// - Parameter replayed: called before the rows are counted, which takes memory of its own.
-func replay(_ folder: String, onlyBaselineViews: Bool = false, replayed: () -> Void = {}) async throws {
+/// - Parameters:
+///   - keepsIndexes: whether indexes and searched texts are made as well, which C does not make.
+///   - replayed: called before the rows are counted, which takes memory of its own.
+func replay(
+    _ folder: String, onlyBaselineViews: Bool = false, keepsIndexes: Bool = true, replayed: () -> Void = {}
+) async throws {
     try await giveKeys(folder)
+    var options = LedgerOptions(log: optionsWithoutSealing())
+    options.keepsIndexes = keepsIndexes
     if onlyBaselineViews {
         // The other views must be there and complete, so that nothing is left to do for them.
-        let ledger = try await Ledger.open(at: folder, options: LedgerOptions(log: optionsWithoutSealing()))
+        let ledger = try await Ledger.open(at: folder, options: options)
         try await ledger.catchUp()
         try await ledger.close()
     }
@@ -28,7 +34,7 @@ func replay(_ folder: String, onlyBaselineViews: Bool = false, replayed: () -> V
         try? FileManager.default.removeItem(atPath: "\(folder)/views/\(name)")
     }
     let started = secondsNow()
-    let ledger = try await Ledger.open(at: folder, options: LedgerOptions(log: optionsWithoutSealing()))
+    let ledger = try await Ledger.open(at: folder, options: options)
     try await ledger.catchUp()
     let seconds = secondsNow() - started
     replayed()

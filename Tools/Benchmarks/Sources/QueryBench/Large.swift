@@ -64,14 +64,16 @@ private func bytes(of view: String, _ folder: String) -> Int {
     }.max() ?? 0
 }
 
-/// Opens a file of version 1 with version 2, reads all rows in batches, and once more beside a writer.
+/// Makes a ledger with a view of one's own, opens its file of version 1 with version 2, reads all rows in batches, and once more beside a writer.
 func runLarge(_ folder: String, rows: Int) async throws {
     let path = folder + "/large"
     var options = LedgerOptions(log: EventLogOptions(isDurable: false))
     options.views = [Stamps.ViewOne.self]
     options.caps.positions = 200
+    let made = secondsNow()
     var ledger = try await makeLedger(path, count: rows, nodes: 2_000, options: options)
     try await ledger.close()
+    print("{\"work\":\"make\",\"rows\":\(rows),\"seconds\":\(secondsNow() - made)}")
     var times: [[Double]] = [[], []]
     for (place, view) in [Stamps.ViewOne.self as any LedgerView.Type, Stamps.ViewTwo.self].enumerated() {
         for _ in 0..<5 {
