@@ -91,6 +91,7 @@ import Testing
         let old = folder.path + "/old-backup"
         try FileManager.default.copyItem(atPath: backup, toPath: old)
         let untouched = try parts()[0]
+        let (checkpoint, key) = (try #require(LogCheckpoint(log.checkpoint())), try log.verifier())
         try await log.erase([place...place], reason: "asked for")
         let report = try log.backup(to: backup)
         #expect(report.rewrittenParts == 1)
@@ -107,6 +108,9 @@ import Testing
         #expect(try await EventLog.restore(old, to: late, erasures: erasures).erased == 1)
         let copy = try EventLog.open(at: late)
         #expect(try copy.event(place)?.header.isErased == true && copy.verify().isIntact)
+        // Without the key of the ledger nobody can tell it from a forged erasure.
+        let found = try copy.verify(extending: checkpoint, signedBy: key).problems
+        #expect(found.count == 1 && found.allSatisfy { $0.text.contains("the ledger was restored without its key") })
         for log in [log, whole, earlier, copy] { await log.close() }
     }
 

@@ -87,12 +87,19 @@ extension EventLog {
         _ erasures: [EventSequence], areSignedBy verifier: NoteVerifier?, _ result: inout LogVerification
     ) throws(EventLogError) {
         guard !erasures.isEmpty else { return }
-        let verifier = if let verifier { verifier } else { try self.verifier() }
+        let wanted = if let verifier { verifier } else { try self.verifier() }
+        let own = try? self.verifier()  // where it cannot be read, nothing is its own
         for sequence in erasures {
-            guard let event = try event(sequence), !ErasureSignature.isSigned(event.payload, by: verifier) else { continue }
-            result.add(sequence.rawValue, "it says what was erased, and is not signed by the ledger's key")
+            guard let event = try event(sequence), !ErasureSignature.isSigned(event.payload, by: wanted) else { continue }
+            let isOwn = own.map { ErasureSignature.isSigned(event.payload, by: $0) } ?? false
+            result.add(sequence.rawValue, "it says what was erased, and " + (isOwn ? Self.signedByOwn : Self.notSigned))
         }
     }
+
+    private static let notSigned = "is not signed by the ledger's key"
+    private static let signedByOwn =
+        "is signed by the key beside the log, not by the one given: the ledger was restored without its key and erased "
+        + "it then, or somebody who can write its files did"
 
     /// Those that can be read: damaged ones have been told.
     private func listedErasures() throws(EventLogError) -> [Erasure] {
