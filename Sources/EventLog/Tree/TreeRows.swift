@@ -30,9 +30,9 @@ extension LogStore {
     func hashedTiles(_ read: borrowing some TransactionReading & ~Copyable) throws(StorageError) -> UInt64 {
         var cursor = try read.cursor(tree)
         guard try cursor.last() else { return 0 }
-        guard cursor.key.byteCount == 9, let number = SequenceKey.sequence(cursor.key.extracting(droppingFirst: 1)) else {
-            throw .malformed(SubtreeKey.self)
-        }
+        guard cursor.key.byteCount == 9, let number = SequenceKey.sequence(cursor.key.extracting(droppingFirst: 1)),
+            number < UInt64.max / LogStore.tileSize  // of more events than there are sequences nobody has hashes
+        else { throw .malformed(SubtreeKey.self) }
         return number + 1
     }
 }
