@@ -96,6 +96,30 @@ struct SalvageTests {
         await new.close()
     }
 
+    @Test func `a damaged key of the last sealed block takes no event away`() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/ledger"
+        let log = try await filledLog(at: path, events: 3000)
+        let events = try log.events(in: EventSequence(1)...log.head)
+        let last = try #require(try seal(log, upTo: 2000).last)
+        await log.close()
+        // A row whose value lies in pages of its own: its flags, the length of its key, its key.
+        let row = [1, 0, 8, 0] + (0..<8).map { UInt8(truncatingIfNeeded: last.first >> UInt64(56 - 8 * $0)) }
+        var bytes = try [UInt8](Data(contentsOf: URL(fileURLWithPath: LogFiles(path: path).data)))
+        var changed = 0
+        for start in 0..<bytes.count - row.count where bytes[start] == 1 && Array(bytes[start..<start + row.count]) == row {
+            bytes[start + row.count - 2] ^= 4
+            changed += 1
+        }
+        #expect(changed > 0)
+        try Data(bytes).write(to: URL(fileURLWithPath: LogFiles(path: path).data))
+        let report = try await EventLog.salvage(path, to: folder.path + "/new")
+        #expect(report.saved == 3000 && report.missing == 0)
+        let new = try EventLog.open(at: folder.path + "/new")
+        #expect(try new.events(in: EventSequence(1)...new.head) == events)
+        await new.close()
+    }
+
     @Test func `a payload that looks like a page with events is no find`() async throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/ledger"

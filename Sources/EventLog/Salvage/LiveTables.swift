@@ -113,11 +113,14 @@ struct LiveTables {
         return rows
     }
 
-    /// The last sequence before those in `events`: that of the last sealed block, or else the one before the first of them.
+    /// The last sequence before those in `events`: that of the last sealed block, and the one before the first of them. Where they differ, say
+    /// because the last block's key is damaged, the later one, so that no event is taken for one that was never acknowledged.
     private static func base(_ sealed: Rows, _ events: Rows, _ cut: UInt64, _ file: DataFile) -> UInt64? {
-        if let last = sealed.lastBlock, let header = block(last.node, last.page, last.first, file) { return header.last }
-        if events.isSound && events.count > 1 { return events.base }
-        return sealed.isSound && sealed.count == 0 ? cut : nil
+        let beforeFirst = events.isSound && events.count > 1 ? events.base : nil
+        if let last = sealed.lastBlock, let header = block(last.node, last.page, last.first, file) {
+            return max(header.last, beforeFirst ?? 0)
+        }
+        return beforeFirst ?? (sealed.isSound && sealed.count == 0 ? cut : nil)
     }
 
     private static func block(_ node: LeafNode, _ page: UInt64, _ first: UInt64, _ file: DataFile) -> BlockHeader? {
