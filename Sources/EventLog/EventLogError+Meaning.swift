@@ -15,6 +15,8 @@ extension EventLogError: CustomStringConvertible {
         case .notABackup: "this is no backup of a ledger; check the path"
         case .forked:
             "two copies of a ledger tell different things of the same event, so one of them was changed; nothing more was taken"
+        case .missingBackup: "there is no backup here; check the path, or make one with `meshledger backup`"
+        case .cannotCreate: "it cannot be made there; check that the folder above it exists and takes new files"
         case .exists: "there is something here already; choose another path or open it"
         case .newerFormat: "a newer version of this program wrote this ledger and nothing was touched; update the program"
         case .olderFormat:

@@ -7,6 +7,8 @@ public struct EventLogError: Error, Sendable {
         case missing
         /// The file is no recording of a log.
         case notARecording
+        /// There is no backup at the path.
+        case missingBackup
         /// The folder is no backup of a log.
         case notABackup
         /// Two logs, or a log and a recording, tell different things of the same event.
@@ -15,6 +17,8 @@ public struct EventLogError: Error, Sendable {
         case notALog
         /// The path of a new log is taken.
         case exists
+        /// A folder or file cannot be made where it was to be.
+        case cannotCreate
         /// A newer program wrote the log; nothing was touched.
         case newerFormat
         /// A development version from before the first release wrote the log; nothing was touched.

@@ -54,6 +54,18 @@ struct RefusalTests {
         expectRefusal(try tool.run("init"), 73, tool.ledger)
     }
 
+    @Test func `what cannot be made is refused with 73, and a backup that is not there with 66`() throws {
+        let tool = try Tool(holding: [Line.node(0x1234, long: "Rover", short: "RV")])
+        // Nobody can make anything in these, whoever it is.
+        for place in ["/proc/new", "/proc/new/deep", "/dev/null/new"] {
+            for command in [["init", "--ledger", place], ["backup", place], ["merge", tool.ledger, "--into", place]] {
+                expectRefusal(try tool.start(command).wait(), 73, "cannot be made")
+            }
+            expectRefusal(try tool.run("salvage", tool.ledger, place), 73, "cannot be made")
+            expectRefusal(try tool.run("restore", place, tool.ledger + "-new"), 66, "there is no backup here")
+        }
+    }
+
     @Test func `an unknown broker is refused with 69`() throws {
         let tool = try Tool()
         try tool.run("init")

@@ -30,7 +30,7 @@ struct BackupFolder: Sendable {
         if let manifest = try manifest() { return manifest }
         let isThere = unsafe access(path, F_OK) == 0
         throw EventLogError(
-            isThere ? .notABackup : .missing, path: path, detail: isThere ? "no run of a backup was ever complete" : nil)
+            isThere ? .notABackup : .missingBackup, path: path, detail: isThere ? "no run of a backup was ever complete" : nil)
     }
 
     /// Makes the folder, or looks whether it may be used.
@@ -45,7 +45,7 @@ struct BackupFolder: Sendable {
                     atPath: place, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
             }
         } catch {
-            throw SmallFile.failure(errno, partsPath)
+            throw SmallFile.failureToMake(errno, partsPath)
         }
     }
 

@@ -130,7 +130,7 @@ struct RestoreRun {
                 try FileManager.default.createDirectory(
                     atPath: parent, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
             } catch {
-                throw SmallFile.failure(errno, parent)
+                throw SmallFile.failureToMake(errno, parent)
             }
             try folder.copy(file, to: place)
             if names.first == "consumers" { try goOn(String(names[1]), ConsumerFiles(ledger: ledger), head) }

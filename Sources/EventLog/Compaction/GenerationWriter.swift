@@ -50,7 +50,7 @@ struct GenerationWriter: Sendable {
 
     private func makeFolder(new: UInt32, like old: String) throws(EventLogError) {
         let target = folder.environmentPath(generation: new)
-        guard unsafe mkdir(target, 0o700) == 0 else { throw SmallFile.failure(errno, target) }
+        guard unsafe mkdir(target, 0o700) == 0 else { throw SmallFile.failureToMake(errno, target) }
         try SmallFile.copyMode(of: old, to: target)
     }
 

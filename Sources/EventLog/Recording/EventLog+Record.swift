@@ -16,7 +16,7 @@ extension EventLog {
     ) throws(EventLogError) -> RecordingSummary {
         let unfinished = path + ".new"
         let file = unsafe Glibc.open(unfinished, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
-        guard file >= 0 else { throw SmallFile.failure(errno, unfinished) }
+        guard file >= 0 else { throw SmallFile.failureToMake(errno, path) }
         defer { Glibc.close(file) }
         do throws(EventLogError) {
             let summary = try record(toDescriptor: file, path: path, selection, progress: progress)

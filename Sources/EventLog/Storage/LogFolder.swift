@@ -20,7 +20,7 @@ struct LogFolder: Sendable {
     /// Makes the folders that a new log needs.
     func makeFolders() throws(EventLogError) {
         for folder in [path, logPath] where unsafe mkdir(folder, 0o700) != 0 && errno != EEXIST {
-            throw failure(errno, folder)
+            throw SmallFile.failureToMake(errno, folder)
         }
     }
 

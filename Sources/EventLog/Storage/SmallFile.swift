@@ -20,6 +20,12 @@ enum SmallFile {
         return EventLogError(code, path: path, detail: unsafe String(cString: strerror(number)))
     }
 
+    /// Why a file or folder could not be made: what is missing is not the ledger, but the place for it.
+    static func failureToMake(_ number: Int32, _ path: String) -> EventLogError {
+        guard number == ENOENT || number == ENOTDIR else { return failure(number, path) }
+        return unsafe EventLogError(.cannotCreate, path: path, detail: String(cString: strerror(number)))
+    }
+
     /// The first 4,096 bytes of the file as text.
     static func read(_ path: String) throws(EventLogError) -> String {
         let file = unsafe open(path, O_RDONLY | O_CLOEXEC)

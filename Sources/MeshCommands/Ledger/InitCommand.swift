@@ -16,12 +16,7 @@ struct InitCommand: AsyncParsableCommand {
 
     func run() async throws {
         let path = ledger.path
-        let parent = URL(fileURLWithPath: path).deletingLastPathComponent().path
-        do {
-            try FileManager.default.createDirectory(atPath: parent, withIntermediateDirectories: true)
-        } catch {
-            throw CommandError(.cannotCreate, "the folder \(parent) cannot be made: \(error.localizedDescription)")
-        }
+        try makeParent(of: path)
         let made = try await Ledger.create(at: path, options: OwnViews.options())
         try await made.close()
         StandardOutput().line("made the ledger \(path)")

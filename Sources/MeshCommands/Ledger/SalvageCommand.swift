@@ -46,8 +46,7 @@ struct SalvageCommand: AsyncParsableCommand {
 
     private func salvage(_ progress: (SalvageProgress) -> Void) async throws -> SalvageReport {
         guard let new else { return try EventLog.survey(damaged, progress: progress) }
-        let parent = URL(fileURLWithPath: new).deletingLastPathComponent().path
-        try FileManager.default.createDirectory(atPath: parent, withIntermediateDirectories: true)
+        try makeParent(of: new)
         return try await EventLog.salvage(damaged, to: new, progress: progress)
     }
 

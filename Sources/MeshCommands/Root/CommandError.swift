@@ -35,7 +35,7 @@ struct CommandError: Error {
     private static func status(_ code: LedgerError.Code) -> ExitStatus {
         switch code {
         case .missing: .noInput
-        case .exists: .cannotCreate
+        case .exists, .cannotCreate: .cannotCreate
         case .locked, .beingBuilt: .locked
         case .readOnly, .permission: .permission
         case .otherFormat, .corrupt, .keys, .unversionedChange, .newerThanCode: .badData

@@ -8,6 +8,8 @@ public struct LedgerError: Error, Sendable, CustomStringConvertible {
         case missing
         /// Something is at the path already.
         case exists
+        /// It cannot be made at the path.
+        case cannotCreate
         /// Another process writes to it.
         case locked
         /// Opened for reading only.
@@ -76,7 +78,8 @@ public struct LedgerError: Error, Sendable, CustomStringConvertible {
             switch error.code {
             case .missing, .notALog, .tooFewEvents, .beyondRetention: .missing
             case .exists: .exists
-            case .missingConsumer, .consumerName: .missing
+            case .cannotCreate: .cannotCreate
+            case .missingConsumer, .consumerName, .missingBackup: .missing
             case .locked, .writerRunning, .alreadyOpen, .consumerHeld, .writerGone, .cursorMoved: .locked
             case .readOnly: .readOnly
             case .permission: .permission
