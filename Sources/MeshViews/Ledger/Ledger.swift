@@ -153,9 +153,10 @@ public final class Ledger: Sendable {
         }
     }
 
-    /// A ledger in memory (`/dev/shm`), gone when it is closed.
+    /// A ledger in memory (`/dev/shm`), gone when it is closed. What a killed process left of its own goes when the next one is made.
     public static func temporary(options: LedgerOptions = LedgerOptions()) async throws(LedgerError) -> Ledger {
-        let path = "/dev/shm/meshledger-\(UUID().uuidString)"
+        TemporaryFolders.removeAbandoned()
+        let path = TemporaryFolders.newPath()
         try check(options, path)
         do {
             let log = try EventLog.create(at: path, options: logOptions(options, of: path))

@@ -1,0 +1,34 @@
+import Foundation
+import MeshViews
+import TestKit
+import Testing
+
+struct TemporaryLedgers {
+    private let files = FileManager.default
+
+    private func age(_ path: String, seconds: Double) throws {
+        try files.setAttributes([.modificationDate: Date.now.addingTimeInterval(-seconds)], ofItemAtPath: path + "/LOCK")
+    }
+
+    @Test func `what a killed process left of its temporary ledger goes when the next one is made, and nothing else does`()
+        async throws
+    {
+        let alive = try await Ledger.temporary()
+        try age(alive.path, seconds: 3_600)
+        let (left, young, other) = (
+            "/dev/shm/meshledger-\(UUID())", "/dev/shm/meshledger-\(UUID())", "/dev/shm/meshledger-not-ours-\(UUID())"
+        )
+        defer { for path in [left, young, other] { try? files.removeItem(atPath: path) } }  // those that are left
+        // A copy of an open ledger is what a killed process leaves: the files, and nobody who holds the lock.
+        for path in [left, young, other] { try files.copyItem(atPath: alive.path, toPath: path) }
+        for path in [left, other] { try age(path, seconds: 3_600) }
+        try age(young, seconds: 10)
+        let next = try await Ledger.temporary()
+        #expect(!files.fileExists(atPath: left))
+        for path in [alive.path, young, other, next.path] { #expect(files.fileExists(atPath: path + "/LOCK"), "\(path)") }
+        _ = try alive.nodes()
+        try await alive.close()
+        try await next.close()
+        #expect(!files.fileExists(atPath: alive.path) && !files.fileExists(atPath: next.path))
+    }
+}
