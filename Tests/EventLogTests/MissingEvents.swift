@@ -57,4 +57,29 @@ struct MissingEvents {
         #expect(try read(log, from: 1_001).isEmpty)
         await log.close()
     }
+
+    @Test(arguments: [1_001 + 1, 1 << 40, .max - 300, .max - 1] as [UInt64])
+    func `X8: a last event that cannot be there ends questions with an error, of an open log, too`(last: UInt64) async throws {
+        let folder = try TemporaryFolder()
+        let log = try EventLog.create(at: folder.path + "/ledger")
+        try await appendNumbered(log, 1_000)
+        let time = try #require(try log.event(EventSequence(900))).header.arrivalTime
+        // What a flipped bit in a page does to a log that is open already.
+        try log.store.environment.write { write throws(StorageError) in
+            let key = SequenceKey(last)
+            try write.put(log.store.events, key: key.span, value: [1].span.rawBytes)
+        }
+        let questions: [() throws -> Void] = [
+            { _ = try log.retentionPlan(olderThan: time, largerThan: nil) },
+            { _ = try log.retentionPlan(olderThan: nil, largerThan: 4_096) }, { _ = try log.sealingStatistics() },
+            { _ = try log.lastSequence(arrivedBy: time) }, { _ = try log.firstSequence(arrivedFrom: time) },
+            { _ = try read(log, from: 1) }, { _ = try log.root(size: EventSequence(1_000)) }, { _ = try log.verify() },
+        ]
+        for question in questions {
+            let error = #expect(throws: EventLogError.self) { try question() }
+            #expect(error?.code == .corrupt)
+        }
+        await log.close()
+        #expect(throws: EventLogError.self) { try EventLog.open(at: folder.path + "/ledger") }
+    }
 }

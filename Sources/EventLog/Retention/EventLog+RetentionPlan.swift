@@ -39,7 +39,7 @@ extension EventLog {
         var last = first - 1
         if let time {
             let young = try firstSequence(arrivedFrom: time)?.rawValue ?? head + 1
-            last = max(last, young - 1)
+            if young > last { last = min(young - 1, head) }
         }
         if let bytes, size > bytes {
             var reached = first - 1
@@ -62,18 +62,19 @@ extension EventLog {
             lastArrival: Timestamp(microseconds: arrivals.highest), bytes: dropped, logBytes: size)
     }
 
-    /// Visits rising sequences with about the bytes that all kept events up to them take, until `body` returns false.
+    /// Visits rising sequences, the head at most, with about the bytes that all kept events up to them take, until `body` returns false.
     private func visitSizes(_ body: (_ last: UInt64, _ bytes: Int) -> Bool) throws(EventLogError) {
         let reader = try beginRead()
         let store = reader.store
         try storing { () throws(StorageError) in
-            var sum = 0
+            var (sum, end): (Int, UInt64) = (0, 0)
             var blocks = try reader.transaction.cursor(store.sealed)
             var isThere = try blocks.first()
             while isThere {
-                guard let first = SequenceKey.sequence(blocks.key), let header = BlockHeader(blocks.value, first: first) else {
-                    throw .malformed(BlockHeader.self)
-                }
+                guard let first = SequenceKey.sequence(blocks.key), let header = BlockHeader(blocks.value, first: first),
+                    first > end, header.last <= reader.lastSealed
+                else { throw .malformed(BlockHeader.self) }
+                end = header.last
                 let bytes = blocks.value.byteCount
                 isThere = try blocks.next()
                 guard header.last > reader.cut else { continue }

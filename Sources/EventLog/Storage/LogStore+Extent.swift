@@ -22,7 +22,11 @@ extension LogStore {
             return LogExtent(head: last, cut: cut, lastSealed: last)
         }
         guard let head = SequenceKey.sequence(cursor.key) else { throw .malformed(UInt64.self) }
-        guard isSealed || cut > 0 else { return LogExtent(head: head) }
+        let hot = UInt64(try read.count(events))
+        guard isSealed || cut > 0 else {
+            guard head == hot else { throw gap }
+            return LogExtent(head: head)
+        }
         guard try cursor.first(), let first = SequenceKey.sequence(cursor.key), first > 0 else {
             throw .malformed(UInt64.self)
         }
@@ -30,8 +34,12 @@ extension LogStore {
         guard lastSealed <= head else {
             throw StorageError(.corrupt, call: "the events end before those that are sealed or dropped", path: environment.path)
         }
+        guard head - lastSealed == hot else { throw gap }
         return LogExtent(head: head, cut: cut, lastSealed: lastSealed)
     }
+
+    /// The last event's number and how many there are do not agree: whoever counts from one to the other would be led astray.
+    private var gap: StorageError { StorageError(.corrupt, call: "the sequence has gaps", path: environment.path) }
 
     private func lastOfLastBlock<Transaction: TransactionReading & ~Copyable>(
         _ read: borrowing Transaction
