@@ -2,6 +2,7 @@ import Foundation
 import MeshViews
 import TestKit
 import Testing
+import ViewQuery
 
 struct TemporaryLedgers {
     private let files = FileManager.default
@@ -30,5 +31,14 @@ struct TemporaryLedgers {
         try await alive.close()
         try await next.close()
         #expect(!files.fileExists(atPath: alive.path) && !files.fileExists(atPath: next.path))
+    }
+
+    @Test(arguments: 1...8)
+    func `a new ledger answers at once: its views are there, without rows`(turn: Int) async throws {
+        let folder = try TemporaryFolder()
+        let made = turn.isMultiple(of: 2) ? try await Ledger.temporary() : try await Ledger.create(at: folder.path + "/ledger")
+        #expect(try made.nodes().isEmpty && made.messages().isEmpty)
+        #expect(try made.fetchCount(FetchDescriptor<PositionRow>()) == 0)
+        try await made.close()
     }
 }

@@ -88,7 +88,7 @@ public final class Ledger: Sendable {
             let ledger = Ledger(
                 path: path, log: log, keyring: try KeyFile.load(from: path), options: options, isReadOnly: false,
                 removesFolder: false)
-            try await ledger.start()
+            try await ledger.startNew()
             return ledger
         } catch {
             throw LedgerError(error, path: path)
@@ -162,11 +162,17 @@ public final class Ledger: Sendable {
             let log = try EventLog.create(at: path, options: logOptions(options, of: path))
             let ledger = Ledger(
                 path: path, log: log, keyring: .standard, options: options, isReadOnly: false, removesFolder: true)
-            try await ledger.start()
+            try await ledger.startNew()
             return ledger
         } catch {
             throw LedgerError(error, path: path)
         }
+    }
+
+    /// Whoever made a ledger may ask it at once: its views are there, without rows.
+    private func startNew() async throws {
+        try await start()
+        try await engine.settle(nil)
     }
 
     private func start() async throws {
