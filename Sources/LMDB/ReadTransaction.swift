@@ -15,6 +15,9 @@ public struct ReadTransaction: ~Copyable, TransactionReading {
         unsafe handle.environment.rest(handle.pointer)
     }
 
+    /// Which commit is read: two transactions of one environment in which it is the same read the same.
+    public var snapshot: Int { unsafe mdb_txn_id(handle.pointer) }
+
     /// Ends the transaction so that table handles opened in it stay open.
     consuming func finishKeepingTables() throws(StorageError) {
         isEnded = true

@@ -7,13 +7,13 @@ struct KeyRange {
     var high: [UInt8]
 
     /// The keys of a cover as ranges in order that do not meet; nil where they are more than a few, or lie scattered.
-    static func ranges<Row>(_ cover: KeyCover, _ layout: KeyLayout<Row>) -> [KeyRange]? {
+    static func ranges(_ cover: KeyCover, _ shape: KeyShape) -> [KeyRange]? {
         var ranges: [KeyRange] = []
         for box in cover.boxes {
             var fronts: [[UInt64]] = [[]]
             var isClosed = false
             for (number, set) in box.numbers.enumerated() {
-                let largest = layout.largest(number)
+                let largest = shape.largest(number)
                 if isClosed {
                     guard set.isAll(upTo: largest) else { return nil }
                 } else if set.isPoints(KeyCover.mostBoxes) {
@@ -23,17 +23,17 @@ struct KeyRange {
                     guard fronts.count * set.intervals.count <= KeyCover.mostBoxes else { return nil }
                     for front in fronts {
                         for interval in set.intervals {
-                            let rest = layout.widths.indices.dropFirst(number + 1)
+                            let rest = shape.widths.indices.dropFirst(number + 1)
                             ranges.append(
                                 KeyRange(
-                                    low: layout.key(of: front + [interval.lowerBound] + rest.map { _ in 0 }),
-                                    high: layout.key(of: front + [interval.upperBound] + rest.map(layout.largest))))
+                                    low: shape.key(of: front + [interval.lowerBound] + rest.map { _ in 0 }),
+                                    high: shape.key(of: front + [interval.upperBound] + rest.map(shape.largest))))
                         }
                     }
                     isClosed = true
                 }
             }
-            if !isClosed { ranges += fronts.map { KeyRange(low: layout.key(of: $0), high: layout.key(of: $0)) } }
+            if !isClosed { ranges += fronts.map { KeyRange(low: shape.key(of: $0), high: shape.key(of: $0)) } }
         }
         ranges.sort { $0.low.lexicographicallyPrecedes($1.low) }
         var merged: [KeyRange] = []

@@ -11,7 +11,7 @@ struct KeySource<Row: QueryRow> {
     init(_ layout: KeyLayout<Row>, _ cover: KeyCover?) {
         self.layout = layout
         self.cover = cover
-        ranges = cover.flatMap { KeyRange.ranges($0, layout) }
+        ranges = cover.flatMap { KeyRange.ranges($0, layout.shape) }
     }
 
     /// How well the cover bounds what is read: two for each leading property with few values, one for a range behind them; 0 where all keys, or keys
@@ -29,7 +29,7 @@ struct KeySource<Row: QueryRow> {
                 strength += 2
                 continue
             }
-            return strength + (sets.first?.isAll(upTo: layout.largest(place.numbers.lowerBound)) == false ? 1 : 0)
+            return strength + (sets.first?.isAll(upTo: layout.shape.largest(place.numbers.lowerBound)) == false ? 1 : 0)
         }
         return strength
     }

@@ -3,9 +3,10 @@ internal import Projections
 internal import ProtobufWire
 
 /// Goes through the keys of a source in order or in reverse: along its ranges, or from seek to seek over its cover.
-struct KeyWalk<Row: QueryRow>: ~Copyable, ~Escapable {
+struct KeyWalk: ~Copyable, ~Escapable {
     private var cursor: Cursor
-    private let layout: KeyLayout<Row>
+    private let shape: KeyShape
+    private let view: String
     private let cover: KeyCover?
     private let ranges: [KeyRange]?
     private let isReversed: Bool
@@ -19,9 +20,10 @@ struct KeyWalk<Row: QueryRow>: ~Copyable, ~Escapable {
     ///   - cursor: of the table of rows, or of the index.
     ///   - last: the key behind which it begins.
     @_lifetime(copy cursor)
-    init(_ source: KeySource<Row>, _ cursor: consuming Cursor, isReversed: Bool, after last: [UInt8]?) {
+    init<Row>(_ source: KeySource<Row>, _ cursor: consuming Cursor, isReversed: Bool, after last: [UInt8]?) {
         self.cursor = cursor
-        layout = source.layout
+        shape = source.layout.shape
+        view = Row.view
         cover = source.cover
         ranges = source.ranges.map { isReversed ? $0.reversed() : $0 }
         self.isReversed = isReversed
@@ -41,7 +43,7 @@ struct KeyWalk<Row: QueryRow>: ~Copyable, ~Escapable {
     mutating func next() throws -> Bool {
         if !end.isEmpty {
             guard isReversed ? try cursor.previous() : try cursor.next() else { return false }
-            if !isBehind(cursor.key, end) { return true }
+            if !isBehind(cursor.key, end.rawSpan) { return true }
         }
         if let ranges { return try next(in: ranges) }
         if let cover { return try next(in: cover) }
@@ -64,8 +66,8 @@ struct KeyWalk<Row: QueryRow>: ~Copyable, ~Escapable {
     }
 
     /// Whether `key` lies behind `other` on the way.
-    private func isBehind(_ key: RawSpan, _ other: [UInt8]) -> Bool {
-        let order = key.compared(to: other.rawSpan)
+    private func isBehind(_ key: RawSpan, _ other: RawSpan) -> Bool {
+        let order = key.compared(to: other)
         return isReversed ? order < 0 : order > 0
     }
 
@@ -76,14 +78,14 @@ struct KeyWalk<Row: QueryRow>: ~Copyable, ~Escapable {
             range += 1
             guard range < ranges.count else { return false }
             let (start, end) = isReversed ? (ranges[range].high, ranges[range].low) : (ranges[range].low, ranges[range].high)
-            if let last, !isBehind(end.rawSpan, last) { continue }
-            let isCut = last.map { isBehind($0.rawSpan, start) || $0 == start } ?? false
+            if let last, !isBehind(end.rawSpan, last.rawSpan) { continue }
+            let isCut = last.map { isBehind($0.rawSpan, start.rawSpan) || $0 == start } ?? false
             var isThere = try seek(isCut ? last ?? start : start)
             if isThere, isCut, let last, cursor.key.isSame(as: last.rawSpan) {
                 isThere = isReversed ? try cursor.previous() : try cursor.next()
             }
             guard isThere else { return false }
-            guard !isBehind(cursor.key, end) else { continue }
+            guard !isBehind(cursor.key, end.rawSpan) else { continue }
             self.end = end
             return true
         }
@@ -98,7 +100,7 @@ struct KeyWalk<Row: QueryRow>: ~Copyable, ~Escapable {
             isThere = try step()
         } else {
             isStarted = true
-            let first = layout.widths.indices.map { isReversed ? layout.largest($0) : 0 }
+            let first = shape.widths.indices.map { isReversed ? shape.largest($0) : 0 }
             let place = try last.map { try numbers(of: $0.rawSpan) } ?? first
             isThere = try seek(cover, place)
             if let last, isThere, cursor.key.isSame(as: last.rawSpan) { isThere = try step() }
@@ -115,12 +117,12 @@ struct KeyWalk<Row: QueryRow>: ~Copyable, ~Escapable {
     @_lifetime(self: copy self)
     private mutating func seek(_ cover: KeyCover, _ place: [UInt64]) throws -> Bool {
         guard let start = isReversed ? cover.floor(place) : cover.ceiling(place) else { return false }
-        return try seek(layout.key(of: start))
+        return try seek(shape.key(of: start))
     }
 
     private func numbers(of key: RawSpan) throws(QueryError) -> [UInt64] {
-        guard let numbers = layout.numbers(of: key) else {
-            throw QueryError(.malformedRow, "a key of \(Row.view) cannot be read; run `meshledger rebuild`")
+        guard let numbers = shape.numbers(of: key) else {
+            throw QueryError(.malformedRow, "a key of \(view) cannot be read; run `meshledger rebuild`")
         }
         return numbers
     }

@@ -59,7 +59,7 @@ struct CursorOrder<Row: QueryRow> {
 
     init(_ sortBy: [SortDescriptor<Row>]) throws(QueryError) {
         let primary = RowLayouts<Row>.shared.primary
-        guard primary.byteCount > 0 else {
+        guard primary.shape.byteCount > 0 else {
             throw QueryError(.unsupported, "rows of \(Row.view) have no cursors: no property is in their key")
         }
         var wanted: [(column: RowColumn<Row>, isDescending: Bool)] = []
@@ -129,7 +129,7 @@ struct CursorOrder<Row: QueryRow> {
             if let part = parts.first(where: { $0.column.name == spot.column.name }), !KeySource.isFixed(spot, source.cover) {
                 key += place[part.bytes].map { part.isDescending != spot.isDescending ? ~$0 : $0 }
             } else if let box = source.cover?.boxes.first {
-                key += source.layout.key(of: box.numbers[spot.numbers].map { $0.point ?? 0 }, at: spot.numbers)
+                key += source.layout.shape.key(of: box.numbers[spot.numbers].map { $0.point ?? 0 }, at: spot.numbers)
             }
         }
         return key
@@ -137,7 +137,7 @@ struct CursorOrder<Row: QueryRow> {
 
     /// The row's key in a place.
     func primaryKey(_ place: [UInt8]) -> [UInt8] {
-        var key = [UInt8](repeating: 0, count: RowLayouts<Row>.shared.primary.byteCount)
+        var key = [UInt8](repeating: 0, count: RowLayouts<Row>.shared.primary.shape.byteCount)
         for part in parts {
             guard let start = part.keyStart else { continue }
             for (offset, byte) in place[part.bytes].enumerated() { key[start + offset] = part.isDescending ? ~byte : byte }

@@ -60,6 +60,6 @@ public struct QueryExplanation: Sendable, CustomStringConvertible {
 extension KeySource {
     fileprivate func bounds(_ place: KeyLayout<Row>.Place) -> Bool {
         guard let cover else { return false }
-        return cover.boxes.allSatisfy { box in place.numbers.contains { !box.numbers[$0].isAll(upTo: layout.largest($0)) } }
+        return cover.boxes.allSatisfy { box in place.numbers.contains { !box.numbers[$0].isAll(upTo: layout.shape.largest($0)) } }
     }
 }

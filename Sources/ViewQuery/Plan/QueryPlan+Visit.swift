@@ -20,7 +20,7 @@ extension QueryPlan {
             var walk = KeyWalk(source, try transaction.cursor(rows), isReversed: isReversed, after: last)
             while try walk.next() {
                 // Rows that name no property of their keys have keys of any length.
-                let length = source.layout.byteCount
+                let length = source.layout.shape.byteCount
                 guard length == 0 || walk.key.byteCount == length else { throw Self.malformed(store) }
                 guard try body(walk.key, walk.value, walk.key) else { return }
             }
@@ -31,13 +31,40 @@ extension QueryPlan {
         }
         var walk = KeyWalk(source, try transaction.cursor(table), isReversed: isReversed, after: last)
         var cursor = try transaction.cursor(rows)
-        var key = [UInt8](repeating: 0, count: source.layout.primaryLength)
+        let shape = source.layout.shape
+        var key = [UInt8](repeating: 0, count: shape.primaryLength)
         while try walk.next() {
-            guard walk.key.byteCount == source.layout.byteCount else { throw Self.malformed(store) }
-            source.layout.readKey(of: walk.key, into: &key)
+            guard walk.key.byteCount == shape.byteCount else { throw Self.malformed(store) }
+            shape.readKey(of: walk.key, into: &key)
             if needsValues { guard try cursor.seek(exactly: key.rawSpan) else { throw Self.malformed(store) } }
             guard try body(key.rawSpan, cursor.value, walk.key) else { return }
         }
+    }
+
+    /// Visits the keys of the rows that the sources name, many at a time.
+    ///
+    /// - Parameters:
+    ///   - skips: how many are left out first.
+    ///   - most: how many there are in the first batch.
+    ///   - body: returns how many are wanted next, 0 for no more.
+    func visitKeyBatches(
+        _ store: ViewStore, _ transaction: borrowing ReadTransaction, skipping skips: Int, most: Int,
+        _ body: (borrowing KeyBatch) throws -> Int
+    ) throws {
+        var batch = KeyBatch(length: sources[0].layout.shape.primaryLength)
+        var (left, most) = (skips, most)
+        try visitKeys(store, transaction, needsValues: false) { key, _, _ in
+            guard left == 0 else {
+                left -= 1
+                return true
+            }
+            batch.append(key)
+            guard batch.count == most else { return true }
+            most = try body(batch)
+            batch.removeAll()
+            return most > 0
+        }
+        if batch.count > 0 { _ = try body(batch) }
     }
 
     static func malformed(_ store: ViewStore) -> QueryError {
@@ -65,20 +92,20 @@ extension QueryPlan {
         _ store: ViewStore, _ transaction: borrowing ReadTransaction, _ rows: RawTable, after last: [UInt8]?, needsValues: Bool,
         _ body: (RawSpan, RawSpan, RawSpan) throws -> Bool
     ) throws {
-        var list = EntryList(length: sources[0].layout.primaryLength)
+        var list = EntryList(length: sources[0].layout.shape.primaryLength)
         for source in sources {
-            var key = [UInt8](repeating: 0, count: source.layout.primaryLength)
+            var key = [UInt8](repeating: 0, count: source.layout.shape.primaryLength)
             if source.layout.index != nil, let table = try indexTable(source.layout, store, transaction) {
                 var walk = KeyWalk(source, try transaction.cursor(table), isReversed: false, after: nil)
                 while try walk.next() {
-                    guard walk.key.byteCount == source.layout.byteCount else { throw Self.malformed(store) }
-                    source.layout.readKey(of: walk.key, into: &key)
+                    guard walk.key.byteCount == source.layout.shape.byteCount else { throw Self.malformed(store) }
+                    source.layout.shape.readKey(of: walk.key, into: &key)
                     list.append(key.rawSpan)
                 }
             } else if source.layout.index == nil {
                 var walk = KeyWalk(source, try transaction.cursor(rows), isReversed: false, after: nil)
                 while try walk.next() {
-                    guard walk.key.byteCount == source.layout.byteCount else { throw Self.malformed(store) }
+                    guard walk.key.byteCount == source.layout.shape.byteCount else { throw Self.malformed(store) }
                     list.append(walk.key)
                 }
             } else {
@@ -106,11 +133,11 @@ extension QueryPlan {
         _ source: KeySource<Row>, _ store: ViewStore, _ transaction: borrowing ReadTransaction, _ rows: RawTable,
         after last: [UInt8]?, _ body: (RawSpan, RawSpan, RawSpan) throws -> Bool
     ) throws {
-        var list = EntryList(length: source.layout.byteCount)
+        var list = EntryList(length: source.layout.shape.byteCount)
         try forEachEntry(source, store, transaction, rows) { _, entry in list.append(entry) }
         list.sort()
         var cursor = try transaction.cursor(rows)
-        var key = [UInt8](repeating: 0, count: source.layout.primaryLength)
+        var key = [UInt8](repeating: 0, count: source.layout.shape.primaryLength)
         for place in 0..<list.sortedCount {
             let range = list.range(isReversed ? list.sortedCount - 1 - place : place)
             let entry = list.bytes.rawSpan.extracting(range)
@@ -118,7 +145,7 @@ extension QueryPlan {
                 let order = entry.compared(to: last.rawSpan)
                 guard isReversed ? order < 0 : order > 0 else { continue }
             }
-            source.layout.readKey(of: entry, into: &key)
+            source.layout.shape.readKey(of: entry, into: &key)
             guard try cursor.seek(exactly: key.rawSpan) else { throw Self.malformed(store) }
             guard try body(key.rawSpan, cursor.value, entry) else { return }
         }
@@ -135,10 +162,10 @@ extension QueryPlan {
         while try cursor.next() {
             entry.removeAll(keepingCapacity: true)
             let key = cursor.key
-            guard key.byteCount == source.layout.primaryLength,
+            guard key.byteCount == source.layout.shape.primaryLength,
                 Row.read(key, cursor.value, { append(key, $0, &entry) })
             else { throw Self.malformed(store) }
-            guard let numbers = source.layout.numbers(of: entry.rawSpan) else { throw Self.malformed(store) }
+            guard let numbers = source.layout.shape.numbers(of: entry.rawSpan) else { throw Self.malformed(store) }
             if source.cover?.contains(numbers) ?? true { body(cursor.key, entry.rawSpan) }
         }
     }

@@ -70,7 +70,7 @@ extension PredicateExpressions.Equal: LoweredExpression {
 extension PredicateExpressions.NotEqual: LoweredExpression {
     func cover<Row>(_ layout: KeyLayout<Row>) -> KeyCover? {
         guard let side = layout.sides(lhs, rhs), side.numbers.count == 1, !side.isCut else { return nil }
-        let (number, most) = (side.numbers[0], layout.largest(side.place.numbers.lowerBound))
+        let (number, most) = (side.numbers[0], layout.shape.largest(side.place.numbers.lowerBound))
         var others: [ClosedRange<UInt64>] = []
         if number > 0 { others.append(0...number - 1) }
         if number < most { others.append(number + 1...most) }
@@ -150,7 +150,7 @@ extension KeyLayout {
     fileprivate func cover(_ place: Place, _ sets: [IntervalSet], isExact: Bool = true) -> KeyCover {
         var box = all
         for (number, set) in zip(place.numbers, sets) {
-            box.numbers[number] = place.isDescending ? set.mirrored(largest(number)) : set
+            box.numbers[number] = place.isDescending ? set.mirrored(shape.largest(number)) : set
         }
         return KeyCover(boxes: box.isEmpty ? [] : [box], isExact: isExact)
     }

@@ -19,7 +19,7 @@ struct ColumnCode<Row>: Sendable {
     init(widths: [Int], isOrdered: Bool, numbers: @escaping @Sendable (Any) -> [UInt64]?) {
         self.widths = widths
         self.isOrdered = isOrdered
-        span = 0...Self.largest(widths[0])
+        span = 0...KeyShape.largest(width: widths[0])
         self.numbers = numbers
         isCut = { _ in false }
         append = nil
@@ -36,7 +36,7 @@ struct ColumnCode<Row>: Sendable {
         let (get, widths) = (getter.get, Value.indexWidths)
         self.widths = widths
         isOrdered = Value.isIndexOrdered
-        span = Value.indexSpan ?? 0...Self.largest(widths[0])
+        span = Value.indexSpan ?? 0...KeyShape.largest(width: widths[0])
         numbers = { value in
             guard let value = value as? Value else { return nil }
             var bytes: [UInt8] = []
@@ -51,8 +51,6 @@ struct ColumnCode<Row>: Sendable {
     private static func make<Value: IndexValue>(_ getter: Any, _ type: Value.Type) -> ColumnCode? {
         (getter as? Getter<Row, Value>).map { ColumnCode($0, of: type) }
     }
-
-    static func largest(_ width: Int) -> UInt64 { width >= 8 ? .max : (1 << UInt64(8 * width)) - 1 }
 
     private static func numbers(_ bytes: [UInt8], _ widths: [Int]) -> [UInt64] {
         var start = 0

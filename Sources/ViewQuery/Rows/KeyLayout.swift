@@ -36,8 +36,7 @@ struct KeyLayout<Row: QueryRow>: Sendable {
         var isComparable: Bool { code.isOrdered && numbers.count == 1 }
     }
 
-    /// What an entry shares with the row's key. Apart from the places, since to take one of those out of its array costs more than to copy a key.
-    let runs: [IndexedTable.KeyRun]
+    let shape: KeyShape
     private let columnNumbers: ColumnNumbers
     /// All keys.
     let all: KeyBox
@@ -47,10 +46,6 @@ struct KeyLayout<Row: QueryRow>: Sendable {
     /// What the index's table is called after: stays when a property gets another name.
     let lastingIndex: String
     let places: [Place]
-    let widths: [Int]
-    let byteCount: Int
-    /// In bytes, of the row's key.
-    let primaryLength: Int
     /// How many of the places the index was declared with; of the row's key none.
     let indexedCount: Int
 
@@ -71,12 +66,9 @@ struct KeyLayout<Row: QueryRow>: Sendable {
         lastingIndex = ""
         self.places = places
         self.columnNumbers = columnNumbers
-        widths = places.flatMap(\.code.widths)
-        all = Self.all(widths)
-        byteCount = length
-        primaryLength = length
+        shape = Self.shape(places, length, primaryLength: length)
+        all = Self.all(shape.widths)
         indexedCount = 0
-        runs = Self.runs(places)
     }
 
     /// That of an index: its properties, then those of the row's key that are not among them, in the direction of the last.
@@ -114,25 +106,24 @@ struct KeyLayout<Row: QueryRow>: Sendable {
             length += size
         }
         self.places = places
-        widths = places.flatMap(\.code.widths)
-        all = Self.all(widths)
-        byteCount = length
-        primaryLength = primary.byteCount
+        shape = Self.shape(places, length, primaryLength: primary.shape.byteCount)
+        all = Self.all(shape.widths)
         indexedCount = index.parts.count
-        runs = Self.runs(places)
     }
 
     private static func all(_ widths: [Int]) -> KeyBox {
-        KeyBox(numbers: widths.map { IntervalSet([0...ColumnCode<Row>.largest($0)]) })
+        KeyBox(numbers: widths.map { IntervalSet([0...KeyShape.largest(width: $0)]) })
     }
 
-    private static func runs(_ places: [Place]) -> [IndexedTable.KeyRun] {
-        places.compactMap { place in
-            place.keyStart.map {
-                IndexedTable.KeyRun(
-                    entry: place.bytes.lowerBound, key: $0, count: place.bytes.count, isInverted: place.isDescending)
-            }
-        }
+    private static func shape(_ places: [Place], _ length: Int, primaryLength: Int) -> KeyShape {
+        KeyShape(
+            widths: places.flatMap(\.code.widths), byteCount: length, primaryLength: primaryLength,
+            runs: places.compactMap { place in
+                place.keyStart.map {
+                    IndexedTable.KeyRun(
+                        entry: place.bytes.lowerBound, key: $0, count: place.bytes.count, isInverted: place.isDescending)
+                }
+            })
     }
 
     /// Changes whenever entries of the same rows would be others.
@@ -147,49 +138,16 @@ struct KeyLayout<Row: QueryRow>: Sendable {
 
     func place(ofColumn number: Int) -> Place? { places.first { $0.number == number } }
 
-    func largest(_ number: Int) -> UInt64 { ColumnCode<Row>.largest(widths[number]) }
-
     // MARK: Numbers
-
-    /// The key's numbers, nil where it is of another length.
-    func numbers(of key: RawSpan) -> [UInt64]? {
-        guard key.byteCount == byteCount else { return nil }
-        var numbers: [UInt64] = []
-        numbers.reserveCapacity(widths.count)
-        var start = 0
-        for width in widths {
-            numbers.append(Self.number(key, start, width))
-            start += width
-        }
-        return numbers
-    }
-
-    func key(of numbers: some Sequence<UInt64>) -> [UInt8] { key(of: numbers, at: widths.indices) }
-
-    /// The bytes of some of the key's numbers.
-    func key(of numbers: some Sequence<UInt64>, at places: Range<Int>) -> [UInt8] {
-        var key: [UInt8] = []
-        key.reserveCapacity(byteCount)
-        for (number, width) in zip(numbers, widths[places]) {
-            for byte in (0..<width).reversed() { key.append(UInt8(truncatingIfNeeded: number >> UInt64(8 * byte))) }
-        }
-        return key
-    }
 
     /// The row's key by its properties; nil for rows without properties in their key.
     func key(of row: Row) -> [UInt8]? {
         var key: [UInt8] = []
         for place in places {
             guard let numbers = place.code.numbers(row[keyPath: place.column.keyPath]) else { return nil }
-            key += self.key(of: numbers, at: place.numbers)
+            key += shape.key(of: numbers, at: place.numbers)
         }
         return key.isEmpty ? nil : key
-    }
-
-    private static func number(_ key: RawSpan, _ start: Int, _ width: Int) -> UInt64 {
-        var number: UInt64 = 0
-        for offset in start..<start + width { number = number << 8 | UInt64(key.byte(at: offset)) }
-        return number
     }
 
     // MARK: Entries of an index
@@ -219,15 +177,6 @@ struct KeyLayout<Row: QueryRow>: Sendable {
             let start = entry.count
             appendValue(row, &entry)
             for index in start..<entry.count { entry[index] = ~entry[index] }
-        }
-    }
-
-    /// Writes the row's key that an entry has.
-    func readKey(of entry: RawSpan, into key: inout [UInt8]) {
-        var bytes = key.mutableSpan
-        for run in runs {
-            let mask: UInt8 = run.isInverted ? 0xff : 0
-            for offset in 0..<run.count { bytes[run.key + offset] = entry.byte(at: run.entry + offset) ^ mask }
         }
     }
 }

@@ -85,7 +85,7 @@ final class RowLayouts<Row: QueryRow>: Sendable {
         self.primary = primary
         self.indexes = indexes
         self.uniques = uniques
-        indexed = indexes.isEmpty && Row.texts.isEmpty ? nil : Self.indexedTable(indexes, primary.byteCount)
+        indexed = indexes.isEmpty && Row.texts.isEmpty ? nil : Self.indexedTable(indexes, primary.shape.byteCount)
     }
 
     /// Made once for each type of rows.
@@ -103,7 +103,7 @@ final class RowLayouts<Row: QueryRow>: Sendable {
         return IndexedTable(
             table: Row.table, keyLength: keyLength,
             indexes: layouts.map {
-                IndexedTable.Index(name: "\(Row.table).\($0.lastingIndex)", entryLength: $0.byteCount, runs: $0.runs)
+                IndexedTable.Index(name: "\(Row.table).\($0.lastingIndex)", entryLength: $0.shape.byteCount, runs: $0.shape.runs)
             },
             texts: Row.texts.map(\.index),
             fingerprint: "1;" + (layouts.map(\.fingerprint) + Row.texts.map(\.fingerprint)).joined(separator: ";")

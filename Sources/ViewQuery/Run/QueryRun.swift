@@ -29,6 +29,7 @@ public struct QueryRun<Row: QueryRow> {
 
     public func rows(in store: ViewStore, _ transaction: borrowing ReadTransaction) throws -> [Row] {
         if descriptor.after != nil || descriptor.filterLimit != nil { return try pagedRows(in: store, transaction) }
+        if plan.order == nil, plan.sources[0].layout.index != nil { return try indexedRows(in: store, transaction) }
         if plan.order == nil, plan.filter == nil { return try allRows(in: store, transaction) }
         return try gather(store, transaction) { _, row in
             row
@@ -53,6 +54,39 @@ public struct QueryRun<Row: QueryRow> {
         }
         return rows
     }
+
+    /// The rows that indexes name and the filter lets pass, in their order: their keys are gathered, and the rows read some thousands at a time.
+    private func indexedRows(in store: ViewStore, _ transaction: borrowing ReadTransaction) throws -> [Row] {
+        let lookup = try RowLookup<Row>(store, plan.fields)
+        guard limit > 0 else { return [] }
+        guard let filter = plan.filter else { return try allIndexedRows(lookup, store, transaction) }
+        var (rows, skipped, most): ([Row], Int, Int) = ([], 0, min(max(limit, 64), Self.mostKeys))
+        try plan.visitKeyBatches(store, transaction, skipping: 0, most: most) { keys in
+            for row in try lookup.rows(of: keys, transaction) where rows.count < limit {
+                guard try filter.holds(row) else { continue }
+                if skipped < skips { skipped += 1 } else { rows.append(row) }
+            }
+            most = min(2 * most, Self.mostKeys)
+            return rows.count < limit ? most : 0
+        }
+        return rows
+    }
+
+    /// What is skipped need not be read.
+    private func allIndexedRows(
+        _ lookup: RowLookup<Row>, _ store: ViewStore, _ transaction: borrowing ReadTransaction
+    ) throws -> [Row] {
+        var rows: [Row] = []
+        try plan.visitKeyBatches(store, transaction, skipping: skips, most: min(limit, Self.mostKeys)) { keys in
+            let found = try lookup.rows(of: keys, transaction)
+            if rows.isEmpty { rows = found } else { rows += found }
+            return min(limit - rows.count, Self.mostKeys)
+        }
+        return rows
+    }
+
+    /// That are gathered before their rows are read.
+    private static var mostKeys: Int { 4_096 }
 
     /// The keys of the rows, in the rows' order. Where the keys say all that the query asks, no row is decoded.
     public func identifiers(in store: ViewStore) throws -> [RowIdentifier<Row>] {

@@ -1,0 +1,87 @@
+internal import Foundation
+internal import LMDB
+internal import Projections
+internal import ProtobufWire
+internal import Synchronization
+
+/// Keys of one length.
+struct KeyBatch: Sendable {
+    let length: Int
+    private(set) var bytes: [UInt8] = []
+    private(set) var count = 0
+
+    init(length: Int) { self.length = length }
+
+    mutating func append(_ key: RawSpan) {
+        unsafe key.withUnsafeBytes { unsafe bytes.append(contentsOf: $0) }
+        count += 1
+    }
+
+    mutating func removeAll() {
+        bytes.removeAll(keepingCapacity: true)
+        count = 0
+    }
+}
+
+/// Reads the rows of gathered keys, many of them on all cores: the rows that an index names lie on pages all over the table, and a core that reads
+/// them alone mostly waits for memory.
+struct RowLookup<Row: QueryRow> {
+    private let store: ViewStore
+    private let table: RawTable
+    private let fields: ChosenFields?
+
+    /// In keys. Reading fewer takes no longer than waking another core.
+    private static var share: Int { 64 }
+    private static var fewest: Int { 4 * share }
+
+    /// - Parameter fields: nil for all.
+    init(_ store: ViewStore, _ fields: ChosenFields?) throws(StorageError) {
+        self.store = store
+        self.fields = fields
+        table = try store.table(Row.table)
+    }
+
+    /// The rows of all keys, in their order.
+    func rows(of keys: KeyBatch, _ transaction: borrowing ReadTransaction) throws -> [Row] {
+        let count = keys.count
+        guard count >= Self.fewest else { return try rows(of: keys, 0..<count, transaction) }
+        let (share, snapshot) = (Self.share, transaction.snapshot)
+        let shares = (count + share - 1) / share
+        @Sendable func places(_ number: Int) -> Range<Int> { number * share..<min((number + 1) * share, count) }
+        let found = Mutex([[Row]?](repeating: nil, count: shares))
+        DispatchQueue.concurrentPerform(iterations: shares) { number in
+            do {
+                let transaction = try store.environment.beginRead()
+                guard transaction.snapshot == snapshot else { return }
+                let some = try self.rows(of: keys, places(number), transaction)
+                found.withLock { $0[number] = some }
+            } catch {
+                // Met again, and told, by who asks.
+            }
+        }
+        var rows: [Row] = []
+        rows.reserveCapacity(count)
+        for (number, some) in found.withLock({ $0 }).enumerated() {
+            rows += try some ?? self.rows(of: keys, places(number), transaction)
+        }
+        return rows
+    }
+
+    private func rows(
+        of keys: KeyBatch, _ places: Range<Int>, _ transaction: borrowing ReadTransaction
+    ) throws -> [Row] {
+        var rows: [Row] = []
+        rows.reserveCapacity(places.count)
+        var cursor = try transaction.cursor(table)
+        let (bytes, length) = (keys.bytes.rawSpan, keys.length)
+        var decoder = fields.map { RowDecoder<Row>($0) }
+        for place in places {
+            let key = bytes.extracting(place * length..<(place + 1) * length)
+            guard try cursor.seek(exactly: key) else { throw QueryPlan<Row>.malformed(store) }
+            // Rows that are wanted whole are decoded by their own type, which need not be looked up.
+            let isRow = decoder?.append(key, cursor.value, to: &rows) ?? Row.append(key: key, value: cursor.value, to: &rows)
+            guard isRow else { throw QueryPlan<Row>.malformed(store) }
+        }
+        return rows
+    }
+}
