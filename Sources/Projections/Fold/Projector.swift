@@ -132,14 +132,14 @@ public actor Projector<P: Projection>: BatchFolder {
 
     /// Forgets what is committed.
     private func settle(_ reason: FlushReason) {
-        let wasLarge = projection.pendingBytes >= Self.largeCommit
+        let size = projection.pendingBytes
         projection.committed()
         carry = PendingCarry()
         quarantined.removeAll()
         committed = reached
         counters.commits[reason, default: 0] += 1
         schedule.flushed(at: clock.now)
-        if wasLarge { FreedMemory.giveBack() }
+        if size >= Self.largeCommit { FreedMemory.commitFreed(size) }
     }
 
     private func tables(_ names: [String]) throws(StorageError) -> [RawTable] {
