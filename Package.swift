@@ -42,7 +42,7 @@ let package = Package(
         .systemLibrary(name: "CXXHash", pkgConfig: "libxxhash", providers: [.apt(["libxxhash-dev"])]),
         .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
         .systemLibrary(name: "CMosquitto", pkgConfig: "libmosquitto", providers: [.apt(["libmosquitto-dev"])]),
-        room("LMDB", ["CLMDB"]),
+        room("LMDB", ["CLMDB"], documents: ["FINDINGS.md"]),
         room("ProtobufWire"),
         room("MeshCrypto", ["CCrypto", "CXXHash"]),
         room("EventLog", ["LMDB", "ProtobufWire", "MeshCrypto", "CZstd", logging], documents: ["FORMAT.md", "RECORDING.md"]),
