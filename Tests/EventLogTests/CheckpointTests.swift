@@ -169,10 +169,8 @@ import Testing
     }
 
     private func replaceOrigins(_ path: String, _ rows: [UInt64: [UInt8]]) throws {
-        let environment = try Environment.open(path + "/log/1", EnvironmentOptions(maximumTables: 16))
-        defer { environment.close() }
-        let table = try environment.table("origins")
-        try environment.write { write throws(StorageError) in
+        try LogFiles(path: path).change { write, store throws(StorageError) in
+            guard let table = store.origins else { return }
             try write.removeAll(table)
             for (first, bytes) in rows {
                 let key = SequenceKey(first)
@@ -182,8 +180,6 @@ import Testing
     }
 
     private func rewrite(_ path: String, sequence: UInt64, payload: [UInt8]) throws {
-        let environment = try Environment.open(path + "/log/1", EnvironmentOptions(maximumTables: 16))
-        let store = try LogStore(environment: environment)
         let header = RecordHeader(NewEvent(payload, encoding: .note, source: .log))
         var record = [UInt8](repeating: 0, count: RecordHeader.size + payload.count)
         unsafe record.withUnsafeMutableBytes { room in
@@ -191,18 +187,15 @@ import Testing
                 unsafe Record.write(header, arrival: 0, payload: bytes, sequence: sequence, to: room.baseAddress!)
             }
         }
-        try environment.write { write throws(StorageError) in
+        try LogFiles(path: path).change { write, store throws(StorageError) in
             let key = SequenceKey(sequence)
             try write.put(store.events, key: key.span, value: record.span.rawBytes)
         }
-        environment.close()
         try fixArrivals(path, tile: (sequence - 1) / 256)
     }
 
     private func fixArrivals(_ path: String, tile: UInt64) throws {
-        let environment = try Environment.open(path + "/log/1", EnvironmentOptions(maximumTables: 16))
-        let store = try LogStore(environment: environment)
-        try environment.write { write throws(StorageError) in
+        try LogFiles(path: path).change { write, store throws(StorageError) in
             var arrivals = ArrivalRange()
             for sequence in tile * 256 + 1...(tile + 1) * 256 {
                 let key = SequenceKey(sequence)
@@ -211,13 +204,9 @@ import Testing
             let key = SequenceKey(tile)
             try write.put(store.arrivals, key: key.span, value: arrivals.bytes.span.rawBytes)
         }
-        environment.close()
     }
 
     private func forgetTree(_ path: String) throws {
-        let environment = try Environment.open(path + "/log/1", EnvironmentOptions(maximumTables: 16))
-        let store = try LogStore(environment: environment)
-        try environment.write { write throws(StorageError) in try write.removeAll(store.tree) }
-        environment.close()
+        try LogFiles(path: path).change { write, store throws(StorageError) in try write.removeAll(store.tree) }
     }
 }

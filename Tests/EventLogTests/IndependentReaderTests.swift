@@ -134,14 +134,11 @@ struct IndependentReaderTests {
         let path = folder.path + "/ledger"
         let log = try await filledLog(at: path, events: 600)
         await log.close()
-        let environment = try Environment.open(path + "/log/1", EnvironmentOptions(maximumTables: 16))
-        let store = try LogStore(environment: environment)
         let wrong = [UInt8](repeating: 7, count: 32)
-        try environment.write { write throws(StorageError) in
+        try LogFiles(path: path).change { write, store throws(StorageError) in
             let key = SubtreeKey(level: 1, number: 1).buffer
             try write.put(store.tree, key: key.bytes, value: wrong.span.rawBytes)
         }
-        environment.close()
         let (status, _, errors) = try run(["--checkpoint", path])
         #expect(status == 1 && errors.contains("the hash 1 of level 1"))
     }

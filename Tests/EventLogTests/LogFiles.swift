@@ -1,7 +1,9 @@
-import EventLog
 import Foundation
 import Glibc
+import LMDB
 import TestKit
+
+@testable import EventLog
 
 /// The files of a log, for tests that look at or damage them.
 struct LogFiles {
@@ -26,6 +28,14 @@ struct LogFiles {
         guard let range = data.range(of: Data(bytes), options: .backwards) else { throw CocoaError(.fileReadCorruptFile) }
         data[range.lowerBound] ^= 1
         try data.write(to: URL(fileURLWithPath: self.data))
+    }
+
+    /// Changes rows of a log that nobody has open, as only someone with the files in hand can.
+    func change(_ body: (inout WriteTransaction, LogStore) throws(StorageError) -> Void) throws {
+        let environment = try Environment.open(path + "/log/1", EnvironmentOptions(maximumTables: 16))
+        defer { environment.close() }
+        let store = try LogStore(environment: environment)
+        try environment.write { write throws(StorageError) in try body(&write, store) }
     }
 }
 

@@ -15,10 +15,7 @@ struct MissingEvents {
         let log = try EventLog.create(at: path)
         try await appendNumbered(log, 1_000)
         await log.close()
-        let environment = try Environment.open(path + "/log/1", EnvironmentOptions(maximumTables: 16))
-        let store = try LogStore(environment: environment)
-        try environment.write { write throws(StorageError) in try change(&write, store) }
-        environment.close()
+        try LogFiles(path: path).change(change)
         return try EventLog.open(at: path)
     }
 

@@ -103,7 +103,7 @@ struct RetentionCuts {
         try await appendNumbered(log, 2000)
         try await log.seal()
         await log.close()
-        try change(path) { write, store throws(StorageError) in
+        try LogFiles(path: path).change { write, store throws(StorageError) in
             try write.put(Table<String, UInt64>(raw: store.meta), CutRow.cut, 512)
         }
         log = try EventLog.open(at: path, options: manual)
@@ -116,7 +116,7 @@ struct RetentionCuts {
         let writing = ErasureRun(log, try #require(log.maintenance))
         let event = try writing.store([NewEvent(forged.payload, encoding: .retention, source: .log)], [])
         await log.close()
-        try change(path) { write, store throws(StorageError) in
+        try LogFiles(path: path).change { write, store throws(StorageError) in
             try write.put(Table<String, UInt64>(raw: store.meta), CutRow.event, event)
         }
         log = try EventLog.open(at: path, options: manual)
@@ -174,21 +174,12 @@ struct RetentionCuts {
         try await appendNumbered(log, 2000)
         try await log.cut(through: EventSequence(1024))
         await log.close()
-        try change(path) { write, store throws(StorageError) in
+        try LogFiles(path: path).change { write, store throws(StorageError) in
             let key = SubtreeKey(level: 1, number: 2).buffer
             try write.put(store.tree, key: key.bytes, value: [UInt8](repeating: 7, count: 32).span.rawBytes)
         }
         log = try EventLog.open(at: path, options: manual)
         #expect(try log.verify().problems.map(\.text).contains { $0.contains("hashes of events 1 to 1024") })
         await log.close()
-    }
-
-    private func change(
-        _ path: String, _ body: (inout WriteTransaction, LogStore) throws(StorageError) -> Void
-    ) throws {
-        let environment = try Environment.open(path + "/log/1", EnvironmentOptions(maximumTables: 16))
-        let store = try LogStore(environment: environment)
-        try environment.write { write throws(StorageError) in try body(&write, store) }
-        environment.close()
     }
 }

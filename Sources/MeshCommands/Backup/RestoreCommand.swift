@@ -73,12 +73,3 @@ struct RestoreCommand: AsyncParsableCommand {
         }
     }
 }
-
-func makeParent(of path: String) throws {
-    let parent = URL(fileURLWithPath: path).deletingLastPathComponent().path
-    do {
-        try FileManager.default.createDirectory(atPath: parent, withIntermediateDirectories: true)
-    } catch {
-        throw CommandError(.cannotCreate, "the folder \(parent) cannot be made: \(error.localizedDescription)")
-    }
-}

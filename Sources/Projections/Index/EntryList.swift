@@ -1,8 +1,8 @@
 import Foundation
 
-/// Keys of one length, to be sorted: in one array of bytes, since a list of arrays takes several times as long.
-package struct EntryList {
-    let length: Int
+/// Keys of one length, in one array of bytes, since a list of arrays takes several times as long; they can be sorted.
+package struct EntryList: Sendable {
+    package let length: Int
     private let runs: [IndexedTable.KeyRun]
     package private(set) var bytes: [UInt8] = []
     private var order: [Int32] = []
@@ -32,6 +32,11 @@ package struct EntryList {
     }
 
     mutating func append(_ entry: ArraySlice<UInt8>) { bytes.append(contentsOf: entry) }
+
+    package mutating func removeAll() {
+        bytes.removeAll(keepingCapacity: true)
+        order.removeAll(keepingCapacity: true)
+    }
 
     package mutating func reserveCapacity(_ count: Int) { bytes.reserveCapacity(count * length) }
 

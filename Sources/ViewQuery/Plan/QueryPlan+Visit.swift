@@ -49,9 +49,9 @@ extension QueryPlan {
     ///   - body: returns how many are wanted next, 0 for no more.
     func visitKeyBatches(
         _ store: ViewStore, _ transaction: borrowing ReadTransaction, skipping skips: Int, most: Int,
-        _ body: (borrowing KeyBatch) throws -> Int
+        _ body: (borrowing EntryList) throws -> Int
     ) throws {
-        var batch = KeyBatch(length: sources[0].layout.shape.primaryLength)
+        var batch = EntryList(length: sources[0].layout.shape.primaryLength)
         var (left, most) = (skips, most)
         try visitKeys(store, transaction, needsValues: false) { key, _, _ in
             guard left == 0 else {
@@ -94,18 +94,19 @@ extension QueryPlan {
     ) throws {
         var list = EntryList(length: sources[0].layout.shape.primaryLength)
         for source in sources {
-            var key = [UInt8](repeating: 0, count: source.layout.shape.primaryLength)
+            let shape = source.layout.shape
+            var key = [UInt8](repeating: 0, count: shape.primaryLength)
             if source.layout.index != nil, let table = try indexTable(source.layout, store, transaction) {
                 var walk = KeyWalk(source, try transaction.cursor(table), isReversed: false, after: nil)
                 while try walk.next() {
-                    guard walk.key.byteCount == source.layout.shape.byteCount else { throw Self.malformed(store) }
-                    source.layout.shape.readKey(of: walk.key, into: &key)
+                    guard walk.key.byteCount == shape.byteCount else { throw Self.malformed(store) }
+                    shape.readKey(of: walk.key, into: &key)
                     list.append(key.rawSpan)
                 }
             } else if source.layout.index == nil {
                 var walk = KeyWalk(source, try transaction.cursor(rows), isReversed: false, after: nil)
                 while try walk.next() {
-                    guard walk.key.byteCount == source.layout.shape.byteCount else { throw Self.malformed(store) }
+                    guard walk.key.byteCount == shape.byteCount else { throw Self.malformed(store) }
                     list.append(walk.key)
                 }
             } else {
@@ -133,11 +134,12 @@ extension QueryPlan {
         _ source: KeySource<Row>, _ store: ViewStore, _ transaction: borrowing ReadTransaction, _ rows: RawTable,
         after last: [UInt8]?, _ body: (RawSpan, RawSpan, RawSpan) throws -> Bool
     ) throws {
-        var list = EntryList(length: source.layout.shape.byteCount)
+        let shape = source.layout.shape
+        var list = EntryList(length: shape.byteCount)
         try forEachEntry(source, store, transaction, rows) { _, entry in list.append(entry) }
         list.sort()
         var cursor = try transaction.cursor(rows)
-        var key = [UInt8](repeating: 0, count: source.layout.shape.primaryLength)
+        var key = [UInt8](repeating: 0, count: shape.primaryLength)
         for place in 0..<list.sortedCount {
             let range = list.range(isReversed ? list.sortedCount - 1 - place : place)
             let entry = list.bytes.rawSpan.extracting(range)
@@ -145,7 +147,7 @@ extension QueryPlan {
                 let order = entry.compared(to: last.rawSpan)
                 guard isReversed ? order < 0 : order > 0 else { continue }
             }
-            source.layout.shape.readKey(of: entry, into: &key)
+            shape.readKey(of: entry, into: &key)
             guard try cursor.seek(exactly: key.rawSpan) else { throw Self.malformed(store) }
             guard try body(key.rawSpan, cursor.value, entry) else { return }
         }
@@ -157,15 +159,15 @@ extension QueryPlan {
         _ body: (_ key: RawSpan, _ entry: RawSpan) -> Void
     ) throws {
         var entry: [UInt8] = []
-        let append = source.layout.appender
+        let (shape, append) = (source.layout.shape, source.layout.appender)
         var cursor = try transaction.cursor(rows)
         while try cursor.next() {
             entry.removeAll(keepingCapacity: true)
             let key = cursor.key
-            guard key.byteCount == source.layout.shape.primaryLength,
+            guard key.byteCount == shape.primaryLength,
                 Row.read(key, cursor.value, { append(key, $0, &entry) })
             else { throw Self.malformed(store) }
-            guard let numbers = source.layout.shape.numbers(of: entry.rawSpan) else { throw Self.malformed(store) }
+            guard let numbers = shape.numbers(of: entry.rawSpan) else { throw Self.malformed(store) }
             if source.cover?.contains(numbers) ?? true { body(cursor.key, entry.rawSpan) }
         }
     }

@@ -49,12 +49,10 @@ struct KeyShape: Sendable {
     /// Writes the row's key that an entry has.
     func readKey(of entry: RawSpan, into key: inout [UInt8]) {
         for run in runs {
-            unsafe entry.extracting(run.entry..<run.entry + run.count).withUnsafeBytes { part in
-                unsafe key.withUnsafeMutableBytes { key in
-                    unsafe UnsafeMutableRawBufferPointer(rebasing: key[run.key..<run.key + run.count]).copyMemory(from: part)
-                }
+            for offset in 0..<run.count {
+                let byte = entry.byte(at: run.entry + offset)
+                key[run.key + offset] = run.isInverted ? ~byte : byte
             }
-            if run.isInverted { for place in run.key..<run.key + run.count { key[place] = ~key[place] } }
         }
     }
 }

@@ -4,25 +4,6 @@ internal import Projections
 internal import ProtobufWire
 internal import Synchronization
 
-/// Keys of one length.
-struct KeyBatch: Sendable {
-    let length: Int
-    private(set) var bytes: [UInt8] = []
-    private(set) var count = 0
-
-    init(length: Int) { self.length = length }
-
-    mutating func append(_ key: RawSpan) {
-        unsafe key.withUnsafeBytes { unsafe bytes.append(contentsOf: $0) }
-        count += 1
-    }
-
-    mutating func removeAll() {
-        bytes.removeAll(keepingCapacity: true)
-        count = 0
-    }
-}
-
 /// Reads the rows of gathered keys, many of them on all cores: the rows that an index names lie on pages all over the table, and a core that reads
 /// them alone mostly waits for memory.
 struct RowLookup<Row: QueryRow> {
@@ -42,7 +23,7 @@ struct RowLookup<Row: QueryRow> {
     }
 
     /// The rows of all keys, in their order.
-    func rows(of keys: KeyBatch, _ transaction: borrowing ReadTransaction) throws -> [Row] {
+    func rows(of keys: EntryList, _ transaction: borrowing ReadTransaction) throws -> [Row] {
         let count = keys.count
         guard count >= Self.fewest else { return try rows(of: keys, 0..<count, transaction) }
         let (share, snapshot) = (Self.share, transaction.snapshot)
@@ -68,7 +49,7 @@ struct RowLookup<Row: QueryRow> {
     }
 
     private func rows(
-        of keys: KeyBatch, _ places: Range<Int>, _ transaction: borrowing ReadTransaction
+        of keys: EntryList, _ places: Range<Int>, _ transaction: borrowing ReadTransaction
     ) throws -> [Row] {
         var rows: [Row] = []
         rows.reserveCapacity(places.count)
