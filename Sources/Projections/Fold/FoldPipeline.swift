@@ -60,16 +60,13 @@ public actor FoldPipeline<Stage: FoldStage> {
     /// A batch was not folded by every projector, or the fold was stopped: whoever goes on begins at the stored checkpoints.
     public private(set) var hasFailed = false
 
-    /// In events: the first batch, from which on they grow, so that all cores have work early. Large ones save hand-overs between threads, and
-    /// each projector works longer in its own memory.
-    private static var leastBatch: UInt64 { 4_096 }
     /// Batches that may be decoded ahead.
-    private static var depthAhead: Int { 3 }
+    private static var depthAhead: Int { 5 }
     /// Batches that may wait for the slowest projector: enough for the others to go on while one commits what it has gathered.
-    private static var depthBehind: Int { 3 }
+    private static var depthBehind: Int { 40 }
 
     /// Starts at the checkpoint of the projector that is furthest behind, with the state that it stored.
-    public init(stage: Stage, folders: [Folder], batchSize: UInt64 = 32_768) async throws {
+    public init(stage: Stage, folders: [Folder], batchSize: UInt64 = 4_096) async throws {
         self.stage = stage
         self.folders = folders
         self.batchSize = batchSize
@@ -139,14 +136,14 @@ public actor FoldPipeline<Stage: FoldStage> {
         _ progress: (@Sendable (UInt64) -> Void)?
     ) async throws {
         let start = position
-        let isCatchingUp = target > start + Self.leastBatch
-        var (next, size) = (start + 1, min(Self.leastBatch, batchSize))
+        let isCatchingUp = target > start + batchSize
+        var next = start + 1
         var handed: [Stage.Batch] = []
         while next <= target || !ahead.isEmpty {
             while ahead.count < Self.depthAhead && next <= target {
-                let last = min(target, next + size - 1)
+                let last = min(target, next + batchSize - 1)
                 ahead.append(decode(next...last))
-                (next, size) = (last + 1, min(2 * size, batchSize))
+                next = last + 1
             }
             var batch = try await ahead[0].value
             ahead.removeFirst()

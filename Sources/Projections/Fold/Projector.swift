@@ -132,14 +132,14 @@ public actor Projector<P: Projection>: BatchFolder {
 
     /// Forgets what is committed.
     private func settle(_ reason: FlushReason) {
-        let size = projection.pendingBytes
+        let wasLarge = projection.pendingBytes >= Self.largeCommit
         projection.committed()
         carry = PendingCarry()
         quarantined.removeAll()
         committed = reached
         counters.commits[reason, default: 0] += 1
         schedule.flushed(at: clock.now)
-        if size >= Self.largeCommit { FreedMemory.commitFreed(size) }
+        if wasLarge { FreedMemory.giveBack() }
     }
 
     private func tables(_ names: [String]) throws(StorageError) -> [RawTable] {

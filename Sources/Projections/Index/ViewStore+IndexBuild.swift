@@ -16,7 +16,7 @@ extension ViewStore {
         guard !missing.isEmpty else { return }
         let checkpoint = try checkpoint()
         for indexed in missing { try build(indexed, checkpoint, sortLimit) }
-        FreedMemory.commitFreed(sortLimit)
+        FreedMemory.giveBack()
     }
 
     private func build(_ indexed: IndexedTable, _ checkpoint: Checkpoint, _ sortLimit: Int) throws(StorageError) {
