@@ -4,7 +4,7 @@ public import Foundation
 ///
 /// ```swift
 /// let since: UInt32 = 1_790_000_000
-/// var newest = FetchDescriptor<PositionRow>(predicate: #Predicate { $0.node == 0x7efe_ee00 && $0.time >= since })
+/// var newest = FetchDescriptor<PositionRow>(predicate: #Predicate { $0.node == 0x1902_5c00 && $0.time >= since })
 /// newest.sortBy = [SortDescriptor(\.time, order: .reverse)]
 /// newest.fetchLimit = 100
 /// let rows = try ledger.fetch(newest)

@@ -58,7 +58,7 @@ private struct FoldRun {
 
     mutating func append(_ inputs: Range<UInt64>) async throws {
         first = inputs.lowerBound
-        for name in ["file:fuzz", "radio", "mqtt://localhost msh/2/json/LongFast/!a2e9aed8"] {
+        for name in ["file:fuzz", "radio", "mqtt://localhost msh/2/json/LongFast/!36072603"] {
             sources.append(try await ledger.log.source(named: name))
         }
         try await ledger.setKeyring(maker.keyring)

@@ -167,7 +167,7 @@ extension InputMaker {
         var writer = WireWriter(capacity: packet.count + 40)
         writer.bytes(1, packet)
         writer.string(2, channel)
-        writer.string(3, "!a2e9aed8")
+        writer.string(3, "!36072603")
         return writer.bytes
     }
 
@@ -200,13 +200,13 @@ extension InputMaker {
         let text =
             batch.packets.first.flatMap { JSONForm.text(of: $0, in: batch) } ?? Self.jsonSamples.randomElement(using: &generator)
             ?? ""
-        let line = JSONValue.object([.init("topic", .string("msh/2/json/LongFast/!a2e9aed8")), .init("payload", .string(text))])
+        let line = JSONValue.object([.init("topic", .string("msh/2/json/LongFast/!36072603")), .init("payload", .string(text))])
         return FuzzInput(form: .mqttJSON, port: port, bytes: Array((isLine ? line.description : text).utf8))
     }
 
     private static let jsonSamples = [
         #"{"from":1,"id":2,"payload":{"gpio_value":5,"gpio_mask":3},"sender":"!00000001","to":-1,"type":"gpios_read_reply"}"#,
-        #"{"channel":0,"from":4204317948,"id":741847616,"payload":1233,"sender":"!fa98ccfc","timestamp":1694283590,"to":4294967295,"type":"text"}"#,
+        #"{"channel":0,"from":420634624,"id":741000001,"payload":1234,"sender":"!19125c00","timestamp":1700000000,"to":4294967295,"type":"text"}"#,
         #"{"from":1,"to":5,"payload":{"neighbors":[{"node_id":6,"snr":-3}]},"hops_away":1}"#,
         #"{"from":1,"type":""}"#,
     ]

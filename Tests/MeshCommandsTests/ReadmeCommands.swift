@@ -56,4 +56,19 @@ struct ReadmeCommands {
             #expect((size ?? 0) > 300, "\(file)")
         }
     }
+
+    @Test func `what the README shows of the command is what it prints`() throws {
+        let readme = try String(contentsOf: PackageRoot.url.appendingPathComponent("README.md"), encoding: .utf8)
+        let shown = try #require(readme.components(separatedBy: "```\n$ ").dropFirst().first?.components(separatedBy: "```")[0])
+        let folder = try TemporaryFolder()
+        let program = try BuiltProgram.url()
+        let environment = ["MESHLEDGER": folder.path + "/mesh.ledger"]
+        #expect(try FinishedProcess(program, ["init"], adding: environment).status == 0)
+        var printed = ""
+        for line in "$ \(shown)".split(separator: "\n") where line.hasPrefix("$ meshledger ") {
+            let run = try FinishedProcess(program, line.split(separator: " ").dropFirst(2).map(String.init), adding: environment)
+            printed += line + "\n" + run.text
+        }
+        #expect(printed == "$ \(shown)")
+    }
 }

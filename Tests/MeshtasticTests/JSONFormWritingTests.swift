@@ -28,8 +28,8 @@ import Testing
         let batches: [PacketBatch] = [
             packet(port: 1) { $0.raw(Array("hi \"you\" 🐢\n".utf8)) },
             packet(port: 3) { writer in
-                writer.sfixed32(1, 518_495_880)
-                writer.sfixed32(2, -195_866_210)
+                writer.sfixed32(1, 476_186_763)
+                writer.sfixed32(2, -138_217_197)
                 writer.int32(3, -4)
                 writer.varint(23, 32)
             },

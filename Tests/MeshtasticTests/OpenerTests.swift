@@ -7,7 +7,7 @@ import Testing
         let (packet, payload, batch) = decoded(Sample.envelope(Sample().clear), .serviceEnvelope)
         #expect(packet.from == 0x1234_5678 && packet.to == NodeID.broadcast && packet.id == 77 && packet.port == 1)
         #expect(packet.rxTime == 1_700_000_000 && packet.rxSNR == 6.25 && packet.rxRSSI == -90 && packet.hasRSSI)
-        #expect(packet.hopLimit == 3 && packet.hopStart == 5 && packet.gateway == 0x0c16_d864)
+        #expect(packet.hopLimit == 3 && packet.hopStart == 5 && packet.gateway == 0x1c5b_4a01)
         #expect(batch.string(packet.channelID) == "LongFast" && payload == Array("hello".utf8))
         #expect(packet.opening == .decoded && packet.isReadable)
     }

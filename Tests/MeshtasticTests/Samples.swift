@@ -47,7 +47,7 @@ struct Sample {
         return writer.bytes
     }
 
-    static func envelope(_ packet: [UInt8], channel: String = "LongFast", gateway: String = "!0c16d864") -> [UInt8] {
+    static func envelope(_ packet: [UInt8], channel: String = "LongFast", gateway: String = "!1c5b4a01") -> [UInt8] {
         var writer = WireWriter()
         writer.bytes(1, packet)
         writer.string(2, channel)

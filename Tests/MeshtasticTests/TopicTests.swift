@@ -3,7 +3,7 @@ import Testing
 
 @Suite struct TopicTests {
     @Test(arguments: [
-        ("msh/2/e/LongFast/!a2e9aed8", "msh", Topic.Kind.envelope, "LongFast", UInt32(0xa2e9_aed8)),
+        ("msh/2/e/LongFast/!36072603", "msh", Topic.Kind.envelope, "LongFast", UInt32(0x3607_2603)),
         ("msh/EU_868/PL/2/e/Long Fast/!00000010", "msh/EU_868/PL", .envelope, "Long Fast", 16),
         ("msh/US/2/c/2/!1", "msh/US", .oldEnvelope, "2", 1),
         ("2/json/Żółw 🐢/!ffffffff", "", .json, "Żółw 🐢", .max),

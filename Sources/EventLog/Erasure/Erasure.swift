@@ -5,7 +5,7 @@ public struct Erasure: Sendable, Hashable, Codable {
     /// The erased events, in rising order, without overlaps.
     public let ranges: [ClosedRange<EventSequence>]
     public let reason: String
-    /// What was asked for, such as `node !7efeee00`.
+    /// What was asked for, such as `node !19025c00`.
     public let request: String
     /// The root of the Merkle tree over the log's events up to the last that is named: it tells which log these are events of.
     public let root: [UInt8]

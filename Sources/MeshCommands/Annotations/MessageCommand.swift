@@ -11,7 +11,7 @@ struct MessageCommand: AsyncParsableCommand {
 
               meshledger message read --channel LongFast
               meshledger message archive --until '90d ago'
-              meshledger message restore --node '!7efeee00'
+              meshledger message restore --node '!19025c00'
             """,
         subcommands: [
             MessageReadCommand.self, MessageUnreadCommand.self, MessageArchiveCommand.self, MessageRestoreCommand.self,

@@ -10,9 +10,9 @@ struct NodeCommand: AsyncParsableCommand {
             out by other nodes; an ignored one is left out where --not-ignored is said; an archived one is hidden until it is restored, or
             --archived is said.
 
-              meshledger node favorite '!7efeee00'
-              meshledger node note '!7efeee00' 'on the roof of the harbour office'
-              meshledger node alias '!7efeee00' harbour
+              meshledger node favorite '!19025c00'
+              meshledger node note '!19025c00' 'on the roof of the harbour office'
+              meshledger node alias '!19025c00' harbour
               meshledger node archive harbour
             """,
         subcommands: [
@@ -94,8 +94,8 @@ struct NodeArchiveCommand: AsyncParsableCommand {
         discussion: """
             What is heard of them is recorded as before, and their rows are kept up to date: `restore` shows them as they would be.
 
-              meshledger node archive '!7efeee00'
-              meshledger node archive '!7efeee00' --messages cascade
+              meshledger node archive '!19025c00'
+              meshledger node archive '!19025c00' --messages cascade
             """)
 
     enum Rule: String, ExpressibleByArgument, CaseIterable {
@@ -125,8 +125,8 @@ struct NodeNoteCommand: AsyncParsableCommand {
         discussion: """
             Notes stay in the log when they are replaced or cleared; `meshledger erase --node` takes all of them away.
 
-              meshledger node note '!7efeee00' 'on the roof of the harbour office'
-              meshledger node note '!7efeee00'
+              meshledger node note '!19025c00' 'on the roof of the harbour office'
+              meshledger node note '!19025c00'
             """)
 
     @OptionGroup var ledger: LedgerOption
@@ -149,7 +149,7 @@ struct NodeAliasCommand: AsyncParsableCommand {
         discussion: """
             Nodes choose their names themselves, and several can have the same. An alias is one node's only.
 
-              meshledger node alias '!7efeee00' harbour
+              meshledger node alias '!19025c00' harbour
               meshledger node alias '!7efeee01' harbour --replace
               meshledger node alias harbour
             """)

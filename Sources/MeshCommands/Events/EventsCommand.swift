@@ -11,7 +11,7 @@ struct EventsCommand: AsyncParsableCommand {
 
               meshledger events --limit 10
               meshledger events --since '1h ago' --format jsonl
-              meshledger events --node '!7efeee00' --port TEXT_MESSAGE_APP
+              meshledger events --node '!19025c00' --port TEXT_MESSAGE_APP
               meshledger events --source 'radio on the roof'
             """)
 

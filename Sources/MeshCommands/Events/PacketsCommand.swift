@@ -9,8 +9,8 @@ struct PacketsCommand: AsyncParsableCommand {
         discussion: """
             Receptions of a packet within an hour count as one packet. A table shows 50 unless --limit says otherwise.
 
-              meshledger packets --node '!7efeee00' --limit 10
-              meshledger packets --gateway '!7efeee00' --since '1h ago'
+              meshledger packets --node '!19025c00' --limit 10
+              meshledger packets --gateway '!19025c00' --since '1h ago'
               meshledger packet receptions 2740310711
             """)
 
@@ -56,7 +56,7 @@ struct PacketReceptionsCommand: AsyncParsableCommand {
         commandName: "receptions", abstract: "Everybody who heard a packet, and how well.",
         discussion: """
               meshledger packet receptions 2740310711
-              meshledger packet receptions 2740310711 --from '!7efeee00' --format json
+              meshledger packet receptions 2740310711 --from '!19025c00' --format json
             """)
 
     @OptionGroup var ledger: LedgerOption

@@ -32,7 +32,7 @@ struct ExportCommand: AsyncParsableCommand {
             middle of a square, and without the height, speed and course that could tell where in it. Raw events and recordings hold what nodes sent.
 
               meshledger export events --format jsonl > events.jsonl
-              meshledger export positions --node '!7efeee00' --format gpx > track.gpx
+              meshledger export positions --node '!19025c00' --format gpx > track.gpx
               meshledger export positions --precision 1km --format geojson > public.geojson
               meshledger export --format ledger mesh.recording
               meshledger export telemetry --kind device --since '7d ago' --format csv > device.csv

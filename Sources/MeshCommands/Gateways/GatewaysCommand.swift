@@ -9,8 +9,8 @@ struct GatewaysCommand: AsyncParsableCommand {
             With --nodes, --by or --of, which gateway passed on what of which node.
 
               meshledger gateways --since '1d ago'
-              meshledger gateways --by '!a2e9aed8'
-              meshledger gateways --of '!7efeee00' --format json
+              meshledger gateways --by '!36072603'
+              meshledger gateways --of '!19025c00' --format json
             """)
 
     @OptionGroup var ledger: LedgerOption

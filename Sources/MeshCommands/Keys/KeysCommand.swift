@@ -25,7 +25,7 @@ struct KeysAddCommand: AsyncParsableCommand {
             apps show it. With `--psk -` it is read from standard input, so that it stays out of the shell's history.
 
               meshledger keys add LongFast --psk AQ==
-              meshledger keys add --private-key - --node '!7efeee00' < private.key
+              meshledger keys add --private-key - --node '!19025c00' < private.key
             """)
 
     @OptionGroup var ledger: LedgerOption

@@ -9,7 +9,7 @@ struct KeysRemoveCommand: AsyncParsableCommand {
             Where a channel has several keys, --key takes away the one with that fingerprint, as `keys list` shows it.
 
               meshledger keys remove Harbour
-              meshledger keys remove --private-key --node '!7efeee00'
+              meshledger keys remove --private-key --node '!19025c00'
             """)
 
     @OptionGroup var ledger: LedgerOption

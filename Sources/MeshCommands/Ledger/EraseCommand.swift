@@ -25,9 +25,9 @@ struct EraseCommand: AsyncParsableCommand {
 
             Asks first on a terminal; a script says --yes. What would be erased, --dry-run lists.
 
-              meshledger erase --node '!7efeee00' --reason 'its owner asked for it' --dry-run
-              meshledger erase --node '!7efeee00' --reason 'its owner asked for it' --yes
-              meshledger erase --packet 3735928559 --from '!7efeee00'
+              meshledger erase --node '!19025c00' --reason 'its owner asked for it' --dry-run
+              meshledger erase --node '!19025c00' --reason 'its owner asked for it' --yes
+              meshledger erase --packet 3735928559 --from '!19025c00'
               meshledger erase --sequence 17 --sequence 20-25
             """)
 

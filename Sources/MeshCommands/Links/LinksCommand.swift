@@ -10,8 +10,8 @@ struct LinksCommand: AsyncParsableCommand {
             JSON also have how well each was heard over time.
 
               meshledger links
-              meshledger links --hearer '!7efeee00' --since '1d ago'
-              meshledger links --node '!7efeee00' --format json
+              meshledger links --hearer '!19025c00' --since '1d ago'
+              meshledger links --node '!19025c00' --format json
             """)
 
     @OptionGroup var ledger: LedgerOption

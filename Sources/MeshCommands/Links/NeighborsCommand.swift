@@ -8,7 +8,7 @@ struct NeighborsCommand: AsyncParsableCommand {
         discussion: """
             CSV and JSON also have how well each heard the other over time.
 
-              meshledger neighbors '!7efeee00'
+              meshledger neighbors '!19025c00'
               meshledger neighbors Rover --since '7d ago' --format json
             """)
 

@@ -7,7 +7,7 @@ struct MapReportsCommand: AsyncParsableCommand {
         commandName: "mapreports", abstract: "What gateways tell the public map about themselves, the newest report of each.",
         discussion: """
               meshledger mapreports
-              meshledger mapreports --node '!7efeee00' --format json
+              meshledger mapreports --node '!19025c00' --format json
             """)
 
     @OptionGroup var ledger: LedgerOption

@@ -8,7 +8,7 @@ struct MessagesCommand: AsyncParsableCommand {
         discussion: """
               meshledger messages --limit 20
               meshledger messages --channel LongFast --since '1d ago'
-              meshledger messages --node '!7efeee00' --format jsonl
+              meshledger messages --node '!19025c00' --format jsonl
               meshledger messages --contains '👍'
               meshledger messages --unread --not-ignored
             """)

@@ -11,7 +11,7 @@ struct NodeHistoryCommand: AsyncParsableCommand {
             The first public key of a node is the one that counts. `other_key` is an alarm: somebody announced another one under its number, a
             forger or an owner who began anew. `shared_key` tells of one device that was under another number before.
 
-              meshledger nodehistory --node '!7efeee00'
+              meshledger nodehistory --node '!19025c00'
               meshledger nodehistory --alarms --since '7d ago'
             """)
 

@@ -8,7 +8,7 @@ struct NodesCommand: AsyncParsableCommand {
         discussion: """
               meshledger nodes
               meshledger nodes --since '2h ago' --limit 20
-              meshledger nodes --node '!7efeee00' --format json
+              meshledger nodes --node '!19025c00' --format json
               meshledger nodes --favorites
               meshledger nodes --archived --not-ignored
             """)

@@ -6,8 +6,8 @@ struct PositionsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "positions", abstract: "Where nodes were.",
         discussion: """
-              meshledger positions --node '!7efeee00'
-              meshledger positions track --node '!7efeee00' --since yesterday
+              meshledger positions --node '!19025c00'
+              meshledger positions track --node '!19025c00' --since yesterday
               meshledger positions --node Rover --since yesterday --oldest-first --format csv
             """,
         subcommands: [PositionsListCommand.self, PositionsTrackCommand.self], defaultSubcommand: PositionsListCommand.self)

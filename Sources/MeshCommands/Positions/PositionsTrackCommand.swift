@@ -11,8 +11,8 @@ struct PositionsTrackCommand: AsyncParsableCommand {
 
             Coordinates of reduced precision are the middle of a square; `within` is half its side at the equator.
 
-              meshledger positions track --node '!7efeee00' --since yesterday
-              meshledger positions track --node '!7efeee00' --heard-by --format json
+              meshledger positions track --node '!19025c00' --since yesterday
+              meshledger positions track --node '!19025c00' --heard-by --format json
             """)
 
     @OptionGroup var ledger: LedgerOption

@@ -10,12 +10,12 @@ public struct MeshLedgerCommand: AsyncParsableCommand {
               meshledger init
               meshledger import capture.base64
               meshledger nodes
-              meshledger positions --node '!7efeee00' --since yesterday
+              meshledger positions --node '!19025c00' --since yesterday
               meshledger ingest mqtt 'mqtt://localhost/msh/#'
 
             Which ledger: --ledger FOLDER, else $MESHLEDGER, else meshledger/mesh.ledger in $XDG_DATA_HOME or ~/.local/share.
 
-            Nodes are named as !7efeee00, by number, or by a name that only one of them has. Times are ISO 8601 such as
+            Nodes are named as !19025c00, by number, or by a name that only one of them has. Times are ISO 8601 such as
             2026-01-31T10:15:00Z or 2026-01-31 (UTC unless an offset is given), '2h ago', '3 days ago', today, yesterday.
 
             Completions for your shell:

@@ -18,7 +18,7 @@ struct SensorsCommand: AsyncParsableCommand {
         abstract: "What detection sensors, counters of people, range tests and store-and-forward nodes sent, the newest first.",
         discussion: """
               meshledger sensors --kind detection --since '1d ago'
-              meshledger sensors --node '!7efeee00' --kind paxcounter --format csv
+              meshledger sensors --node '!19025c00' --kind paxcounter --format csv
             """)
 
     @OptionGroup var ledger: LedgerOption

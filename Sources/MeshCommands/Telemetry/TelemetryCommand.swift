@@ -20,7 +20,7 @@ struct TelemetryCommand: AsyncParsableCommand {
             With --kind each metric is a column of its own, with its unit; without, a row shows its metrics as name=value. CSV
             and JSON have every metric of the kind, null where it was not sent; what is no number (NaN) is null in JSON.
 
-              meshledger telemetry --node '!7efeee00' --kind device
+              meshledger telemetry --node '!19025c00' --kind device
               meshledger telemetry --kind environment --since '1d ago' --format csv
             """)
 

@@ -8,7 +8,7 @@ struct TimelineCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "timeline", abstract: "All that a node said, whatever it is of, the newest first.",
         discussion: """
-              meshledger timeline '!7efeee00' --limit 20
+              meshledger timeline '!19025c00' --limit 20
               meshledger timeline Rover --kind position --kind message --since yesterday --format jsonl
             """)
 

@@ -10,8 +10,8 @@ struct TraceRoutesCommand: AsyncParsableCommand {
             A `?` is a hop that could not read the packet, or a strength that nobody told.
 
               meshledger traceroutes
-              meshledger traceroutes --node '!7efeee00' --since '1d ago' --format json
-              meshledger traceroutes --through '!7efeee00'
+              meshledger traceroutes --node '!19025c00' --since '1d ago' --format json
+              meshledger traceroutes --through '!19025c00'
             """)
 
     @OptionGroup var ledger: LedgerOption

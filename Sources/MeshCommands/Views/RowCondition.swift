@@ -4,7 +4,7 @@ import Foundation
 import MeshViews
 import ViewQuery
 
-/// What rows are asked for on the command line: `node=!7efeee00`, `time>=yesterday`, `longName~harbour`.
+/// What rows are asked for on the command line: `node=!19025c00`, `time>=yesterday`, `longName~harbour`.
 struct RowCondition: ExpressibleByArgument {
     let column: String
     /// Nil for `~`.

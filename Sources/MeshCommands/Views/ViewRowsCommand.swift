@@ -8,7 +8,7 @@ struct ViewRowsCommand: AsyncParsableCommand {
         commandName: "rows", abstract: "The rows of any view, with all of their columns.",
         discussion: """
               meshledger view
-              meshledger view positions --where 'node=!7efeee00' --where 'time>=yesterday' --sort time --reverse --limit 5
+              meshledger view positions --where 'node=!19025c00' --where 'time>=yesterday' --sort time --reverse --limit 5
               meshledger view nodes --where 'longName~harbour' --columns number,longName --format csv
               meshledger view positions --also hill.ledger --sort time --reverse --limit 5
             """)

@@ -8,7 +8,7 @@ struct WaypointsCommand: AsyncParsableCommand {
         commandName: "waypoints", abstract: "Places that nodes share: those on the map now, the one changed last first.",
         discussion: """
               meshledger waypoints
-              meshledger waypoints --all --node '!7efeee00' --format json
+              meshledger waypoints --all --node '!19025c00' --format json
             """)
 
     @OptionGroup var ledger: LedgerOption

@@ -5,7 +5,7 @@ public import Projections
 /// comes to the same rows, and another event undoes it.
 ///
 /// ```swift
-/// try await ledger.annotate(.favorite(0x7efe_ee00), .note(0x7efe_ee00, "on the harbour's roof"))
+/// try await ledger.annotate(.favorite(0x1902_5c00), .note(0x1902_5c00, "on the harbour's roof"))
 /// ```
 /// It says only what changes; what it does not name stays as it is.
 public struct Annotation: Sendable, Hashable {

@@ -17,7 +17,7 @@ extension Ledger {
     /// Writes down what a person decided, in one commit: all of it is in the log, or nothing. The views know of it when this returns.
     ///
     /// ```swift
-    /// try await ledger.annotate(.favorite(0x7efe_ee00), .note(0x7efe_ee00, "on the harbour's roof"))
+    /// try await ledger.annotate(.favorite(0x1902_5c00), .note(0x1902_5c00, "on the harbour's roof"))
     /// let event = try await ledger.annotate(.archive(0x7efe_ee01))
     /// try await ledger.revert(event.lowerBound)
     /// ```

@@ -18,7 +18,7 @@ extension Ledger {
     /// ```swift
     /// try await ledger.transaction { transaction in
     ///     transaction.append(envelope)
-    ///     transaction.annotate(.favorite(0x7efe_ee00))
+    ///     transaction.annotate(.favorite(0x1902_5c00))
     /// }
     /// ```
     /// - Returns: the sequences, first those of the events, then those of the annotations; nil where nothing was added.

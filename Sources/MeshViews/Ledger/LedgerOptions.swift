@@ -61,7 +61,7 @@ public struct LedgerOptions: Sendable {
 ///
 /// ```swift
 /// var caps = ViewCaps(positions: 1_000)
-/// caps.ofNode[0x7efe_ee00] = NodeCaps(positions: 50_000)
+/// caps.ofNode[0x1902_5c00] = NodeCaps(positions: 50_000)
 /// caps.positionDedupe = .within(meters: 9)
 /// ```
 public struct ViewCaps: Sendable, Equatable {

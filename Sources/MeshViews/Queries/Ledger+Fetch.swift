@@ -18,7 +18,7 @@ extension Ledger {
     ///
     /// ```swift
     /// let since: UInt32 = 1_790_000_000
-    /// let rows = try ledger.fetch(FetchDescriptor<PositionRow>(predicate: #Predicate { $0.node == 0x7efe_ee00 && $0.time >= since }))
+    /// let rows = try ledger.fetch(FetchDescriptor<PositionRow>(predicate: #Predicate { $0.node == 0x1902_5c00 && $0.time >= since }))
     /// ```
     /// - Throws: `.query` where the predicate cannot be evaluated, has no value for a row, or would need a scan that the descriptor refuses.
     public func fetch<Row: QueryRow>(_ descriptor: FetchDescriptor<Row>) throws(LedgerError) -> [Row] {

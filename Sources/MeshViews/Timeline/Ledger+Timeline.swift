@@ -11,7 +11,7 @@ extension Ledger {
     /// All that a node said, whatever it is of, in one list by time.
     ///
     /// ```swift
-    /// for row in try ledger.timeline(of: 0x7efe_ee00, RowQuery(limit: 50)) { print(row.kind, row.time) }
+    /// for row in try ledger.timeline(of: 0x1902_5c00, RowQuery(limit: 50)) { print(row.kind, row.time) }
     /// ```
     /// - Parameter kinds: only these of `timelineKinds`.
     /// - Complexity: of each kind as many rows are read as are asked for.

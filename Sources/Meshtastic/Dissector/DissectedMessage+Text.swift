@@ -6,7 +6,7 @@ extension DissectedMessage {
     ///
     /// ```
     /// MeshPacket, 52 bytes
-    ///   1 from = 202823780 (!0c16d864)
+    ///   1 from = 475744769 (!1c5b4a01)
     ///   4 decoded: Data, 28 bytes
     ///     1 portnum = NODEINFO_APP (4)
     /// ```
@@ -15,7 +15,7 @@ extension DissectedMessage {
     /// The same; beside each field stand its place and its first bytes: those of its tag and length where it is a message, which has its fields below.
     ///
     /// ```
-    /// 0000  0dd864160c         1 from = 202823780 (!0c16d864)
+    /// 0000  0d014a5b1c         1 from = 475744769 (!1c5b4a01)
     /// 000f  221c               4 decoded: Data, 28 bytes
     /// ```
     /// - Parameter bytes: what was dissected; nil for no bytes beside the fields. What was decrypted counts from its first byte.

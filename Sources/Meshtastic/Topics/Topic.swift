@@ -1,7 +1,7 @@
 /// An MQTT topic of a Meshtastic gateway: `ROOT/2/KIND/CHANNEL/!gateway`.
 ///
 /// ```swift
-/// let topic = Topic(parsing: "msh/EU_868/PL/2/e/LongFast/!a2e9aed8")
+/// let topic = Topic(parsing: "msh/EU_868/PL/2/e/LongFast/!36072603")
 /// topic?.channel  // "LongFast"
 /// ```
 /// People add segments to the root as they like, so the place of the version is found, not counted.
@@ -25,7 +25,7 @@ public struct Topic: Sendable, Hashable {
     public let kind: Kind
     /// The channel's name; `PKI` for direct messages under a node's own key.
     public let channel: String?
-    /// The last segment as it stands, such as `!a2e9aed8`.
+    /// The last segment as it stands, such as `!36072603`.
     public let gatewayText: String?
 
     /// The gateway's node number; nil if the last segment is not one.
