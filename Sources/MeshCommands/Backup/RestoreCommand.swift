@@ -1,6 +1,5 @@
 import ArgumentParser
 import EventLog
-import Foundation
 import MeshViews
 
 struct RestoreCommand: AsyncParsableCommand {

@@ -21,6 +21,10 @@ struct TimeOptions: ParsableArguments {
 
     @Option(help: ArgumentHelp("Before this time.", valueName: "time"))
     var until: TimeArgument?
+
+    func validate() throws {
+        if let since, let until, since.time > until.time { throw ValidationError("--since is later than --until") }
+    }
 }
 
 /// What a text has in it.
