@@ -9,63 +9,9 @@ import ViewQuery
 
 struct Recovery {
     private static let views = Ledger.viewNames
+    private let traffic = RandomPackets()
 
     private func digests(_ ledger: Ledger) throws -> [String] { try Self.views.map { try ledger.digest(of: $0) } }
-
-    /// Traffic with repeats, replies, receipts and bad clocks.
-    private func packets(_ count: Int, seed: UInt64) -> [MeshPacketBuilder] {
-        var random = SeededGenerator(seed: seed)
-        return (0..<count).map { index in
-            let from = UInt32.random(in: 5_000..<5_020, using: &random)
-            let id = UInt32.random(in: 1..<200, using: &random)
-            let time = 1_780_000_000 + UInt32(index) * 20 + UInt32.random(in: 0..<500, using: &random)
-            var packet = MeshPacketBuilder(from: from, id: id, rxTime: time)
-            packet.gateway = ["!00000011", "!00000012"][Int.random(in: 0..<2, using: &random)]
-            packet.hopStart = 3
-            packet.hopLimit = UInt32.random(in: 2...3, using: &random)
-            packet.snr = Float(Int.random(in: -80...40, using: &random)) / 4
-            switch Int.random(in: 0..<9, using: &random) {
-            case 0:
-                packet.port = Port.position
-                packet.payload = MeshPacketBuilder.position(Int32.random(in: 1...9_000, using: &random), 7)
-            case 1:
-                packet.port = Port.nodeInfo
-                packet.payload = MeshPacketBuilder.user(
-                    "node \(from) \(index % 3)", key: [UInt8](repeating: UInt8.random(in: 1...9, using: &random), count: 32),
-                    hardware: UInt32.random(in: 0...4, using: &random))
-            case 2:
-                packet.port = Port.routing
-                packet.to = UInt32.random(in: 5_000..<5_020, using: &random)
-                packet.requestID = UInt32.random(in: 1..<200, using: &random)
-                packet.payload = MeshPacketBuilder.routing(error: UInt32.random(in: 0..<2, using: &random) * 5)
-            case 4:
-                packet.port = [Port.rangeTest, Port.mapReport][index % 2]
-                packet.payload =
-                    packet.port == Port.rangeTest ? Array("seq \(index)".utf8) : MeshPacketBuilder.mapReport("m \(index)")
-            case 3:
-                packet.payload = Array("text \(index)".utf8)
-                packet.to = UInt32.random(in: 5_000..<5_020, using: &random)
-            case 5:
-                packet.port = Port.waypoint
-                packet.payload = MeshPacketBuilder.waypoint(
-                    UInt32.random(in: 1...20, using: &random), "place \(index)",
-                    expire: [0, 1, time + 1_000][Int.random(in: 0..<3, using: &random)],
-                    lockedTo: UInt32.random(in: 0..<3, using: &random) == 0 ? from : 0)
-            case 6:
-                packet.port = Port.traceroute
-                packet.to = UInt32.random(in: 5_000..<5_020, using: &random)
-                packet.requestID = Bool.random(using: &random) ? UInt32.random(in: 1..<200, using: &random) : 0
-                let hops = (0..<Int.random(in: 0...3, using: &random)).map { UInt32(5_000 + $0) }
-                packet.payload = MeshPacketBuilder.route(hops, hops.map { _ in 12 }, back: hops, hops.map { _ in -128 })
-            case 7:
-                packet.port = Port.neighborInfo
-                packet.payload = MeshPacketBuilder.neighbors(
-                    of: from, (0..<3).map { _ in (UInt32.random(in: 5_000..<5_020, using: &random), 2.5) })
-            default: packet.payload = Array("text \(index)".utf8)
-            }
-            return packet
-        }
-    }
 
     @Test(arguments: 1...3) func `K13: any pattern of flushes and reopenings gives the rows of one full fold`(seed: UInt64)
         async throws
@@ -77,7 +23,7 @@ struct Recovery {
                 nodes: 12, positions: 10, telemetry: 10, messages: 15, waypoints: 8, traceRoutes: 20, links: 15,
                 gateways: 1, gatewayNodes: 12, mapReports: 5, sensors: 4, nodeHistory: 3))
         var random = SeededGenerator(seed: seed &* 77)
-        let all = packets(600, seed: seed)
+        let all = traffic.packets(600, seed: seed)
         var ledger = try await Ledger.create(at: path, options: options)
         var next = 0
         while next < all.count {
@@ -126,7 +72,7 @@ struct Recovery {
 
     @Test func `a view that has seen a tail which the log lost is built again`() async throws {
         let folder = try TemporaryFolder()
-        let source = packets(50, seed: 3)
+        let source = traffic.packets(50, seed: 3)
         for (name, count) in [("long", 50), ("short", 30)] {
             let ledger = try await Ledger.create(at: folder.path + "/" + name)
             let id = try await ledger.log.source(named: "test")
@@ -149,7 +95,7 @@ struct Recovery {
         let path = folder.path + "/mesh.ledger"
         var ledger = try await Ledger.create(at: path)
         let source = try await ledger.log.source(named: "test")
-        _ = try await ledger.log.append(packets(400, seed: 9).map { $0.event(source) })
+        _ = try await ledger.log.append(traffic.packets(400, seed: 9).map { $0.event(source) })
         try await ledger.catchUp()
         let before = try digests(ledger)
         try await ledger.close()
@@ -169,7 +115,7 @@ struct Recovery {
     }
 
     @Test func `M25: readers in between always get a whole old or a whole new view`() async throws {
-        let ledger = try await ledger(of: packets(300, seed: 4))
+        let ledger = try await ledger(of: traffic.packets(300, seed: 4))
         let expected = try ledger.nodes().count
         let rebuilding = Task { for _ in 0..<10 { try await ledger.rebuild() } }
         var reads = 0
@@ -188,7 +134,7 @@ struct Recovery {
         let path = folder.path + "/mesh.ledger"
         let ledger = try await Ledger.create(at: path)
         let source = try await ledger.log.source(named: "test")
-        _ = try await ledger.log.append(packets(30_000, seed: 5).map { $0.event(source) })
+        _ = try await ledger.log.append(traffic.packets(30_000, seed: 5).map { $0.event(source) })
         try await ledger.setKeyring(Keyring())
         try await ledger.setKeyring(.standard)
         try await ledger.close()
@@ -208,7 +154,7 @@ struct Recovery {
         let ledger = try await Ledger.temporary()
         let source = try await ledger.log.source(named: "test")
         let producers = (0..<8).map { number in
-            packets(60, seed: 40 + number).map { packet in
+            traffic.packets(60, seed: 40 + number).map { packet in
                 var packet = packet
                 packet.id += UInt32(number) * 1_000
                 return packet.event(source)
@@ -244,7 +190,7 @@ struct Recovery {
         var ledger = try await Ledger.create(at: path, options: options)
         #expect(ledger.viewNames == Self.views + ["port-use"] && ledger.path == path && ledger.log.path == path)
         let source = try await ledger.log.source(named: "test")
-        _ = try await ledger.log.append(packets(300, seed: 21).map { $0.event(source) })
+        _ = try await ledger.log.append(traffic.packets(300, seed: 21).map { $0.event(source) })
         try await ledger.catchUp()
         let names = ledger.viewNames
         let before = try names.map { try ledger.digest(of: $0) }
@@ -260,7 +206,7 @@ struct Recovery {
 
     @Test func `W5: several ledgers are read as one, in one order and with one limit`() async throws {
         var ledgers: [Ledger] = []
-        for seed in [31, 32, 33] as [UInt64] { ledgers.append(try await ledger(of: packets(200, seed: seed))) }
+        for seed in [31, 32, 33] as [UInt64] { ledgers.append(try await ledger(of: traffic.packets(200, seed: seed))) }
         let union = Ledger.union(ledgers)
         let all = try ledgers.flatMap { ledger in try ledger.positions(of: nil).map { (ledger.path, $0) } }
         var newest = FetchDescriptor<PositionRow>(predicate: #Predicate { $0.time > 1_780_001_000 })

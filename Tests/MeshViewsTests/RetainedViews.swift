@@ -21,60 +21,8 @@ struct RetainedViews {
         LedgerOptions(log: EventLogOptions(clock: { Timestamp(seconds: 1_790_000_000) }), caps: caps)
     }
 
-    /// Traffic with repeats, receipts and direct messages, of more nodes than a view keeps.
-    private func packets(_ count: Int, seed: UInt64) -> [MeshPacketBuilder] {
-        var random = SeededGenerator(seed: seed)
-        return (0..<count).map { index in
-            let time = 1_780_000_000 + UInt32(index) * 5 + UInt32.random(in: 0..<300, using: &random)
-            var packet = MeshPacketBuilder(
-                from: UInt32.random(in: 5_000..<5_020, using: &random), id: UInt32.random(in: 1..<900, using: &random),
-                rxTime: time)
-            packet.gateway = ["!00000011", "!00000012"][Int.random(in: 0..<2, using: &random)]
-            packet.hopStart = 3
-            packet.hopLimit = UInt32.random(in: 2...3, using: &random)
-            packet.snr = Float(Int.random(in: -80...40, using: &random)) / 4
-            switch Int.random(in: 0..<9, using: &random) {
-            case 0:
-                packet.port = Port.position
-                packet.payload = MeshPacketBuilder.position(Int32.random(in: 1...9_000, using: &random), 7)
-            case 1:
-                packet.port = Port.nodeInfo
-                packet.payload = MeshPacketBuilder.user(
-                    "node \(packet.from) \(index % 3)",
-                    key: [UInt8](repeating: UInt8.random(in: 1...9, using: &random), count: 32),
-                    hardware: UInt32.random(in: 0...4, using: &random))
-            case 2:
-                packet.port = Port.routing
-                packet.to = UInt32.random(in: 5_000..<5_020, using: &random)
-                packet.requestID = UInt32.random(in: 1..<900, using: &random)
-                packet.payload = MeshPacketBuilder.routing(error: UInt32.random(in: 0..<2, using: &random) * 5)
-            case 4:
-                packet.port = [Port.rangeTest, Port.mapReport][index % 2]
-                packet.payload =
-                    packet.port == Port.rangeTest ? Array("seq \(index)".utf8) : MeshPacketBuilder.mapReport("m \(index)")
-            case 3:
-                packet.payload = Array("text \(index)".utf8)
-                packet.to = UInt32.random(in: 5_000..<5_020, using: &random)
-            case 5:
-                packet.port = Port.waypoint
-                packet.payload = MeshPacketBuilder.waypoint(
-                    UInt32.random(in: 1...40, using: &random), "place \(index)",
-                    expire: [0, 1, time + 1_000][Int.random(in: 0..<3, using: &random)],
-                    lockedTo: UInt32.random(in: 0..<3, using: &random) == 0 ? packet.from : 0)
-            case 6:
-                packet.port = Port.traceroute
-                packet.to = UInt32.random(in: 5_000..<5_020, using: &random)
-                packet.requestID = Bool.random(using: &random) ? UInt32.random(in: 1..<900, using: &random) : 0
-                packet.payload = MeshPacketBuilder.route([5_001, 5_002], [12, -128], back: [5_003], [4, 8])
-            case 7:
-                packet.port = Port.neighborInfo
-                packet.payload = MeshPacketBuilder.neighbors(
-                    of: packet.from, (0..<3).map { _ in (UInt32.random(in: 5_000..<5_020, using: &random), 2.5) })
-            default: packet.payload = Array("text \(index)".utf8)
-            }
-            return packet
-        }
-    }
+    /// Of more nodes than a view keeps.
+    private let traffic = RandomPackets(ids: 1..<900, waypoints: 1...40, secondsApart: 5)
 
     @Test(.timeLimit(.minutes(15)), arguments: 1...6 as ClosedRange<UInt64>)
     func `cut at any time, views that follow and views that are built again are those of the whole log`(seed: UInt64) async throws
@@ -84,7 +32,7 @@ struct RetainedViews {
         let path = folder.path + "/mesh.ledger"
         var ledger = try await Ledger.create(at: path, options: options())
         let whole = try await Ledger.temporary(options: options())
-        let all = packets(5_000, seed: seed)
+        let all = traffic.packets(5_000, seed: seed)
         var next = 0
         while next < all.count {
             let count = min(all.count - next, Int.random(in: 200...900, using: &random))
@@ -133,7 +81,7 @@ struct RetainedViews {
         let path = folder.path + "/mesh.ledger"
         var ledger = try await Ledger.create(at: path, options: options())
         let source = try await ledger.log.source(named: "test")
-        _ = try await ledger.log.append(packets(3_000, seed: 4).map { $0.event(source) })
+        _ = try await ledger.log.append(traffic.packets(3_000, seed: 4).map { $0.event(source) })
         let retention = try await ledger.retain(through: EventSequence(2_048))
         #expect(retention.baselines.map(\.view).sorted() == Self.views.sorted())
         #expect(try await ledger.views().allSatisfy { $0.origins.isEmpty && $0.lost == 0 })
@@ -166,7 +114,7 @@ struct RetainedViews {
         let path = folder.path + "/mesh.ledger"
         var ledger = try await Ledger.create(at: path, options: options())
         let source = try await ledger.log.source(named: "test")
-        _ = try await ledger.log.append(packets(3_000, seed: 9).map { $0.event(source) })
+        _ = try await ledger.log.append(traffic.packets(3_000, seed: 9).map { $0.event(source) })
         try await ledger.retain(through: EventSequence(2_816))
         try await ledger.close()
         let less = ViewCaps(nodes: 6, positions: 3, telemetry: 3, messages: 5)
@@ -187,7 +135,7 @@ struct RetainedViews {
         let path = folder.path + "/mesh.ledger"
         var ledger = try await Ledger.create(at: path, options: options())
         let source = try await ledger.log.source(named: "test")
-        _ = try await ledger.log.append(packets(2_000, seed: 5).map { $0.event(source) })
+        _ = try await ledger.log.append(traffic.packets(2_000, seed: 5).map { $0.event(source) })
         try await ledger.retain(through: EventSequence(1_024))
         try await ledger.close()
         let file = path + "/baselines/1024/positions/data.mdb"
@@ -213,7 +161,7 @@ struct RetainedViews {
 
     @Test func `D3: beyond a cap the view is capped and the log is whole`() async throws {
         // About a thousand positions of twenty nodes.
-        let ledger = try await ledger(of: packets(9_000, seed: 6), options: options())
+        let ledger = try await ledger(of: traffic.packets(9_000, seed: 6), options: options())
         #expect(try await ledger.views().first { $0.name == "positions" }?.rows["positions"] == 20 * 25)
         #expect(ledger.log.first == EventSequence(1) && ledger.log.head == EventSequence(9_000))
         #expect(try ledger.log.events(in: EventSequence(1)...EventSequence(9_000)).count == 9_000)
@@ -229,7 +177,7 @@ struct RetainedViews {
         options.retentionPeriod = .milliseconds(30)
         let ledger = try await Ledger.create(at: path, options: options)
         let source = try await ledger.log.source(named: "test")
-        _ = try await ledger.log.append(packets(8_000, seed: 7).map { $0.event(source) })
+        _ = try await ledger.log.append(traffic.packets(8_000, seed: 7).map { $0.event(source) })
         let size = try ledger.log.size()
         try await Task.sleep(for: .milliseconds(100))
         #expect(ledger.log.first == EventSequence(1))
@@ -249,7 +197,7 @@ struct RetainedViews {
         options.log.clock = { clock.now }
         let ledger = try await Ledger.temporary(options: options)
         let source = try await ledger.log.source(named: "test")
-        let all = packets(3_000, seed: 8)
+        let all = traffic.packets(3_000, seed: 8)
         for start in stride(from: 0, to: all.count, by: 500) {
             _ = try await ledger.log.append(all[start..<start + 500].map { $0.event(source) })
             clock.advance(86_400)
