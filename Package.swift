@@ -63,7 +63,8 @@ let package = Package(
             ]),
         .executableTarget(name: "LedgerMain", dependencies: ["MeshCommands"], swiftSettings: settings),
 
-        .target(name: "TestKit", path: "Tests/TestKit", swiftSettings: settings),
+        .target(name: "TestWidth", path: "Tests/TestWidth"),
+        .target(name: "TestKit", dependencies: ["TestWidth"], path: "Tests/TestKit", swiftSettings: settings),
         .target(
             name: "FuzzKit", dependencies: ["MeshViews", "Meshtastic", "EventLog", "MeshCrypto", "ProtobufWire", "TestKit"],
             path: "Tests/FuzzKit", swiftSettings: settings),

@@ -1,0 +1,1 @@
+/* Has no names: it is linked for what it does before the tests begin. */
