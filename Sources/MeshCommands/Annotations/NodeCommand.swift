@@ -150,7 +150,7 @@ struct NodeAliasCommand: AsyncParsableCommand {
             Nodes choose their names themselves, and several can have the same. An alias is one node's only.
 
               meshledger node alias '!19025c00' harbour
-              meshledger node alias '!7efeee01' harbour --replace
+              meshledger node alias '!19025c01' harbour --replace
               meshledger node alias harbour
             """)
 

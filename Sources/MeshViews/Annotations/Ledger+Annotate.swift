@@ -18,7 +18,7 @@ extension Ledger {
     ///
     /// ```swift
     /// try await ledger.annotate(.favorite(0x1902_5c00), .note(0x1902_5c00, "on the harbour's roof"))
-    /// let event = try await ledger.annotate(.archive(0x7efe_ee01))
+    /// let event = try await ledger.annotate(.archive(0x1902_5c01))
     /// try await ledger.revert(event.lowerBound)
     /// ```
     /// - Returns: the events' sequences, by which they are undone.
