@@ -26,16 +26,28 @@ final class ServedViews: Sendable {
     func store(_ definition: ViewDefinition) throws(StorageError) -> ViewStore? {
         let known = stores.withLock { $0[definition.name] }
         guard followsFolder else { return known?.store }
-        guard let current = folder(definition.name).current() else { return nil }
-        let path = folder(definition.name).store(current)
-        // An erasure may have put another one of the same name in its place.
-        let file = Self.file(path)
-        if let known, known.name == current, known.file == file { return known.store }
-        let store = try ViewStore.open(
+        let folder = folder(definition.name)
+        while let current = folder.current() {
+            let path = folder.store(current)
+            // An erasure may have put another one of the same name in its place.
+            let file = Self.file(path)
+            if let known, known.name == current, known.file == file { return known.store }
+            do throws(StorageError) {
+                let store = try open(path, definition)
+                stores.withLock { $0[definition.name] = (current, file, store) }
+                return store
+            } catch {
+                // Else it was removed meanwhile, since another one is served.
+                if folder.current() == current { throw error }
+            }
+        }
+        return nil
+    }
+
+    private func open(_ path: String, _ definition: ViewDefinition) throws(StorageError) -> ViewStore {
+        try ViewStore.open(
             at: path, recipe: definition.recipe, tables: definition.tables, indexes: definition.indexes, access: .readOnly,
             excludesWriters: excludesWriters)
-        stores.withLock { $0[definition.name] = (current, file, store) }
-        return store
     }
 
     /// The number of the store's file, which no other gets as long as it is open.

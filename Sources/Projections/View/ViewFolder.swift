@@ -12,6 +12,16 @@ public struct ViewFolder: Sendable {
 
     /// The recipe that is served, or nil before the first build and where the file that names it is damaged: then the view is built anew.
     public func current() -> String? {
+        var last: String?
+        // Another process may serve another recipe, and remove this one, between the two looks: then the name has changed.
+        while let name = named(), name != last {
+            if FileManager.default.fileExists(atPath: store(name)) { return name }
+            last = name
+        }
+        return nil
+    }
+
+    private func named() -> String? {
         guard let data = FileManager.default.contents(atPath: currentFile) else { return nil }
         let text = String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
         let isName =
@@ -24,7 +34,7 @@ public struct ViewFolder: Sendable {
                 default: false
                 }
             }
-        return isName && FileManager.default.fileExists(atPath: store(text)) ? text : nil
+        return isName ? text : nil
     }
 
     /// Serves another recipe from now on: written aside, synced, renamed, and the folder synced, so that a reader or a
