@@ -31,12 +31,13 @@ struct ImportSignalTests {
         let path = folder.path + "/mesh.ledger"
         try await Ledger.create(at: path).close()
 
+        let log = try EventLog.open(at: path, options: EventLogOptions(access: .readOnly))
         let (process, errors) = try importing(file, into: path)
         defer { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }
-        let log = try EventLog.open(at: path, options: EventLogOptions(access: .readOnly))
-        while log.head == .zero && process.isRunning { try await Task.sleep(for: .milliseconds(2)) }
-        await log.close()
+        // Without leaving this thread: until it got another one, the import might be at its end.
+        while log.head == .zero && process.isRunning { usleep(2_000) }
         kill(process.processIdentifier, signal)
+        await log.close()
         let text = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
         process.waitUntilExit()
         #expect(process.terminationReason == .exit && process.terminationStatus == status, "\(text)")

@@ -82,6 +82,7 @@ public struct MeshStage: FoldStage {
 
     public func resolve(_ batch: inout MeshBatch, state: inout MeshState) {
         state.channels.trim()
+        batch.carry.records.reserveCapacity(batch.stamps.count)
         for stamp in batch.stamps where stamp.isJSON && !state.knowsTopic(of: stamp.source) { learnTopics(&state) }
         for start in stride(from: 0, to: batch.stamps.count, by: SeenPackets.glanceCount) {
             let range = start..<min(start + SeenPackets.glanceCount, batch.stamps.count)

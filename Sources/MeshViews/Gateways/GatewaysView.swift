@@ -30,7 +30,7 @@ struct GatewaysView: Projection {
         pairs = KeyedRows(cap: pairCap)
     }
 
-    var pendingBytes: Int { gateways.pendingCount * 200 + pairs.pendingCount * 100 }
+    var pendingBytes: Int { gateways.pendingBytes + pairs.pendingBytes }
 
     mutating func load(_ store: ViewStore) throws(StorageError) {
         let transaction = try store.environment.beginRead()

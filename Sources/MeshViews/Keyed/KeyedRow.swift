@@ -11,6 +11,9 @@ protocol KeyedRow: Sendable {
     /// lowest key.
     var time: UInt32 { get }
 
+    /// What the row takes in the file, in bytes, roughly.
+    var storedSize: Int { get }
+
     /// Whether the row goes with a node that is erased: it is of the node, or, where mentions go as well, names it.
     func isOf(_ node: ForgottenNode) -> Bool
 

@@ -9,6 +9,8 @@ import ProtobufWire
 struct KeyedRows<Row: KeyedRow>: Sendable {
     private struct Age: Comparable {
         var time: UInt32
+        /// Where its row is.
+        var place: Int32
         var key: UInt64
 
         static func < (left: Age, right: Age) -> Bool {
@@ -22,7 +24,10 @@ struct KeyedRows<Row: KeyedRow>: Sendable {
     private var free: [Int] = []
     private var places = FlatMap()
     private var dirty: [Int] = []
-    private var removed: Set<UInt64> = []
+    /// Keys that were driven out, some of them more than once or back meanwhile.
+    private var removed: [UInt64] = []
+    /// What the rows of `dirty` take in the file, roughly.
+    private var dirtyBytes = 0
     /// Each row once, with a time that may have risen since; none before the first row that exceeds the cap.
     private var ages = MinimumHeap<Age>()
     private var knowsAges = false
@@ -30,7 +35,8 @@ struct KeyedRows<Row: KeyedRow>: Sendable {
     init(cap: Int) { self.cap = max(cap, 1) }
 
     var count: Int { places.count }
-    var pendingCount: Int { dirty.count + removed.count }
+    /// What the next write puts into the file, in bytes, roughly.
+    var pendingBytes: Int { dirtyBytes + removed.count * Row.keyLength }
 
     /// Where the row of a key is, until the next one is inserted.
     @inline(__always)
@@ -43,14 +49,18 @@ struct KeyedRows<Row: KeyedRow>: Sendable {
     func glance(at keys: some Collection<UInt64>) -> UInt64 {
         var sum: UInt64 = 0
         for key in keys { sum &+= places.glance(at: key) }
-        for key in keys { if let place = places[key] { sum &+= UInt64(rows[Int(place)].time) } }
+        for key in keys { if let place = places[key] { sum &+= UInt64(rows[Int(place)].time) &+ (isDirty[Int(place)] ? 1 : 0) } }
         return sum
     }
 
     subscript(place: Int) -> Row { rows[place] }
 
+    /// Without a copy of the row, whose texts would each be counted as used once more.
+    @inline(__always)
+    func read<Result>(_ place: Int, _ body: (borrowing Row) -> Result) -> Result { body(rows[place]) }
+
     /// In no order that means anything.
-    var all: [Row] { rows.indices.filter { places[rows[$0].key] == Int32($0) }.map { rows[$0] } }
+    var all: [Row] { rows.indices.filter { isUsed($0) }.map { rows[$0] } }
 
     @inline(__always)
     mutating func update(_ place: Int, _ change: (inout Row) -> Void) {
@@ -69,6 +79,7 @@ struct KeyedRows<Row: KeyedRow>: Sendable {
         guard !isDirty[place] else { return }
         isDirty[place] = true
         dirty.append(place)
+        dirtyBytes &+= rows[place].storedSize
     }
 
     private mutating func add(_ row: Row) -> Int {
@@ -82,28 +93,36 @@ struct KeyedRows<Row: KeyedRow>: Sendable {
             isDirty.append(false)
         }
         places.set(row.key, Int32(place))
-        if knowsAges { ages.insert(Age(time: row.time, key: row.key)) }
+        if knowsAges { ages.insert(age(of: place)) }
         return place
     }
 
     private mutating func evict() {
-        if !knowsAges {
-            for row in all { ages.insert(Age(time: row.time, key: row.key)) }
-            knowsAges = true
-        }
-        while let oldest = ages.removeSmallest() {
-            guard let place = place(of: oldest.key) else { continue }
-            let time = rows[place].time
-            guard time == oldest.time else {
-                ages.insert(Age(time: time, key: oldest.key))
+        if !knowsAges { findAges() }
+        while let oldest = ages.smallest {
+            let place = Int(oldest.place)
+            guard rows[place].time == oldest.time else {
+                ages.replaceSmallest(with: age(of: place))
                 continue
             }
+            ages.removeSmallest()
             places.remove(oldest.key)
-            removed.insert(oldest.key)
+            removed.append(oldest.key)
             free.append(place)
             return
         }
     }
+
+    private func age(of place: Int) -> Age { Age(time: rows[place].time, place: Int32(place), key: rows[place].key) }
+
+    private mutating func findAges() {
+        for place in rows.indices where isUsed(place) { ages.insert(age(of: place)) }
+        knowsAges = true
+    }
+
+    /// Whether the row there was not driven out.
+    @inline(__always)
+    private func isUsed(_ place: Int) -> Bool { places[rows[place].key] == Int32(place) }
 
     // MARK: Storage
 
@@ -122,24 +141,35 @@ struct KeyedRows<Row: KeyedRow>: Sendable {
 
     func write(to transaction: inout WriteTransaction, _ table: RawTable) throws(StorageError) {
         var key = [UInt8](repeating: 0, count: Row.keyLength)
-        for number in removed.sorted() where places[number] == nil {
+        var last: UInt64?
+        for number in removed.sorted() where places[number] == nil && number != last {
+            last = number
             store(number, length: Row.keyLength, into: &key, at: 0)
             try transaction.delete(table, key: key.rawSpan)
         }
         var writer = WireWriter(capacity: 2_048)
         let isEmptyTable = try transaction.count(table) == 0
-        let current = dirty.filter { places[rows[$0].key] == Int32($0) }
-        for place in current.sorted(by: { rows[$0].key < rows[$1].key }) {
+        for (number, place) in current() {
             writer.removeAll(keepingCapacity: true)
             rows[place].encode(to: &writer)
-            store(rows[place].key, length: Row.keyLength, into: &key, at: 0)
+            store(number, length: Row.keyLength, into: &key, at: 0)
             try transaction.put(table, key: key.rawSpan, value: writer.bytes.rawSpan, isEmptyTable ? .append : .replace)
         }
+    }
+
+    /// The changed rows, but for those that were driven out since, by key.
+    private func current() -> [(key: UInt64, place: Int)] {
+        var found: [(key: UInt64, place: Int)] = []
+        found.reserveCapacity(dirty.count)
+        for place in dirty where isUsed(place) { found.append((rows[place].key, place)) }
+        found.sort { $0.key < $1.key }
+        return found
     }
 
     mutating func committed() {
         for place in dirty { isDirty[place] = false }
         dirty.removeAll(keepingCapacity: true)
+        dirtyBytes = 0
         removed.removeAll(keepingCapacity: true)
     }
 }

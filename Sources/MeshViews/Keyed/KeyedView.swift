@@ -7,14 +7,12 @@ protocol KeyedView: Projection where Batch == MeshBatch {
     associatedtype Row: KeyedRow
 
     var rows: KeyedRows<Row> { get set }
-    /// What a changed row takes in memory until the next write, roughly.
-    static var bytesPerRow: Int { get }
 }
 
 extension KeyedView {
     var rowTables: [String] { [name] }
     var stateTables: [String] { [] }
-    var pendingBytes: Int { rows.pendingCount * Self.bytesPerRow }
+    var pendingBytes: Int { rows.pendingBytes }
 
     mutating func load(_ store: ViewStore) throws(StorageError) {
         let transaction = try store.environment.beginRead()

@@ -16,7 +16,6 @@ struct LinksView: KeyedView {
     /// Firmware sends 10.
     static let mostNeighbors = 64
 
-    static let bytesPerRow = 1_600
     var rows: KeyedRows<LinkRow>
 
     init(cap: Int = 20_000) {

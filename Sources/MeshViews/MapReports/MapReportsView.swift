@@ -14,7 +14,6 @@ struct MapReportsView: KeyedView {
     /// In Unicode scalars: firmware sends at most 39 bytes of a name.
     static let mostNameScalars = 64
 
-    static let bytesPerRow = 250
     var rows: KeyedRows<MapReportRow>
 
     init(cap: Int = 10_000) {

@@ -34,7 +34,7 @@ struct NodeHistoryView: Projection {
     }
 
     var pendingBytes: Int {
-        series.pendingBytes + identities.pendingCount * 250 + hardware.pendingCount * 100 + radios.pendingCount * 50
+        series.pendingBytes + identities.pendingBytes + hardware.pendingBytes + radios.pendingBytes
     }
 
     mutating func load(_ store: ViewStore) throws(StorageError) {
@@ -55,10 +55,24 @@ struct NodeHistoryView: Projection {
 
     mutating func fold(_ batch: MeshBatch, after checkpoint: EventSequence, in context: inout FoldContext) {
         batch.forEach(.introductions, after: checkpoint) { packet, stamp in
+            guard !hearAgain(packet, stamp, batch) else { return context.want(.debounced) }
             guard let told = introduction(packet, stamp, batch) else { return }
             learn(told, packet, stamp)
             context.want(.debounced)
         }
+    }
+
+    /// Notes that a node repeats itself, as each does every few hours, and says whether it does.
+    private mutating func hearAgain(_ packet: DecodedPacket, _ stamp: MeshBatch.Stamp, _ batch: MeshBatch) -> Bool {
+        guard packet.hasPacket, packet.port == Port.nodeInfo, stamp.isFirstReadable, packet.failure == nil,
+            let place = identities.place(of: UInt64(packet.from)),
+            identities.read(place, { $0.hasJustSaid(batch.packets.payload(of: packet)) })
+        else { return false }
+        let time = stamp.policy(for: packet).time(received: packet.rxTime).time
+        if time > identities.read(place, { $0.time }) { identities.update(place) { $0.time = time } }
+        let again = NodeIntroduction(of: packet.from, repeating: identities.read(place) { $0.lastModel })
+        if again.hardwareModel != 0 { note(again, at: time, stamp) }
+        return true
     }
 
     /// What the event tells of a node. Bytes that are no message are in the quarantine of the nodes view, or, of metadata, in the log.
@@ -70,7 +84,7 @@ struct NodeHistoryView: Projection {
             guard packet.hasPacket else { return try ofRadio(packet, stamp, payload) }
             guard stamp.isFirstReadable, packet.failure == nil else { return nil }
             guard packet.port == Port.nodeInfo else { return NodeIntroduction(try MapReport(decoding: payload), of: packet.from) }
-            return NodeIntroduction(try User(decoding: payload), of: packet.from, .nodeInfo)
+            return try NodeIntroduction(decoding: payload, of: packet.from)
         } catch {
             return nil
         }

@@ -14,10 +14,14 @@ struct NodeIdentity: KeyedRow, Equatable {
     var firstKey: [UInt8] = []
     var keySequence: UInt64 = 0
     var lastKey: [UInt8] = []
+    /// The payload of the last introduction, and its model, where the node itself told it; not stored.
+    var lastPayload: [UInt8] = []
+    var lastModel: UInt32 = 0
 
     init(node: UInt32) { self.node = node }
 
     static let keyLength = 4
+    var storedSize: Int { 250 }
     var key: UInt64 { UInt64(node) }
 
     func isOf(_ node: ForgottenNode) -> Bool { self.node == node.number }
@@ -64,6 +68,7 @@ struct RadioNode: KeyedRow, Equatable {
     init(source: UInt32) { self.source = source }
 
     static let keyLength = 4
+    var storedSize: Int { 50 }
     var key: UInt64 { UInt64(source) }
 
     func isOf(_ node: ForgottenNode) -> Bool { self.node == node.number }

@@ -28,7 +28,7 @@ struct PacketBlock: Sendable {
     }
 
     /// The block's number: its first event is number × 16,384 + 1.
-    let number: UInt64
+    private(set) var number: UInt64
     /// Events at the block's start that the view has never seen.
     var skipped: Int
     var nodes: [UInt32] = []
@@ -46,6 +46,23 @@ struct PacketBlock: Sendable {
 
     init(number: UInt64, skipped: Int = 0) {
         (self.number, self.skipped) = (number, skipped)
+    }
+
+    /// Begins another block in the room of this one: fresh memory costs more than what is put into it.
+    mutating func begin(number: UInt64, skipped: Int) {
+        (self.number, self.skipped) = (number, skipped)
+        nodes.removeAll(keepingCapacity: true)
+        gateways.removeAll(keepingCapacity: true)
+        channels.removeAll(keepingCapacity: true)
+        kinds.removeAll(keepingCapacity: true)
+        entries.removeAll(keepingCapacity: true)
+        named.removeAll(keepingCapacity: true)
+        events.removeAll(keepingCapacity: true)
+        nodePlaces.removeAll()
+        gatewayPlaces.removeAll()
+        channelPlaces.removeAll()
+        kindPlaces.removeAll()
+        entryPlaces.removeAll()
     }
 
     var firstSequence: UInt64 { number * Self.eventCount + 1 }

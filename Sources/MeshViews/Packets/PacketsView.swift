@@ -17,8 +17,10 @@ struct PacketsView: Projection {
     let rowTables = ["packets"]
     let stateTables: [String] = []
 
-    /// The block that events are added to, and blocks that are full and wait for the next commit.
-    private var block: PacketBlock?
+    /// The block that events are added to, or the last full one, whose memory the next one takes over.
+    private var block = PacketBlock(number: 0)
+    private var isOpen = false
+    /// Blocks that are full and wait for the next commit.
     private var full: [(number: UInt64, value: [UInt8])] = []
     private var fullBytes = 0
     private var waiting = 0
@@ -39,12 +41,14 @@ struct PacketsView: Projection {
         guard let value = try transaction.get(store.table(name), PacketsView.key(number).rawSpan) else {
             // Events before these were dropped before this view could fold them.
             block = PacketBlock(number: number, skipped: offset)
+            isOpen = true
             return
         }
         guard let stored = PacketBlock(number: number, decoding: value), stored.nextSequence == checkpoint + 1 else {
             throw StorageError(.corrupt, call: "load the last block of the index", path: store.path)
         }
         block = stored
+        isOpen = true
     }
 
     static func key(_ number: UInt64) -> [UInt8] { bigEndian(UInt32(truncatingIfNeeded: number)) }
@@ -56,10 +60,10 @@ struct PacketsView: Projection {
         let packets = batch.packets.packets.span
         beginBatch(batch)
         for index in stamps.indices where stamps[index].sequence > checkpoint.rawValue {
-            if block == nil { beginBlock(at: stamps[index].sequence, batch) }
+            if !isOpen { beginBlock(at: stamps[index].sequence, batch) }
             add(packets[index], stamps[index], batch)
             waiting += 1
-            if block?.isFull == true { endBlock() }
+            if block.isFull { endBlock() }
         }
         context.want(.debounced)
     }
@@ -72,17 +76,17 @@ struct PacketsView: Projection {
 
     private mutating func beginBlock(at sequence: UInt64, _ batch: MeshBatch) {
         let offset = Int((sequence - 1) % PacketBlock.eventCount)
-        block = PacketBlock(number: PacketBlock.number(of: sequence), skipped: offset)
+        block.begin(number: PacketBlock.number(of: sequence), skipped: offset)
+        isOpen = true
         beginBatch(batch)
     }
 
     private mutating func endBlock() {
-        guard let ended = block else { return }
-        let value = ended.encoded()
-        full.append((ended.number, value))
+        let value = block.encoded()
+        full.append((block.number, value))
         fullBytes += value.count
         waiting = 0
-        block = nil
+        isOpen = false
     }
 
     @inline(__always)
@@ -96,7 +100,7 @@ struct PacketsView: Projection {
                 if node != 0 { named.append(node) }
             }
             let place = place(of: .none)
-            block?.add(sender: 0, mark: PacketBlock.mark(of: 0), kind: place, named: named, gateway: 0, flags: [])
+            block.add(sender: 0, mark: PacketBlock.mark(of: 0), kind: place, named: named, gateway: 0, flags: [])
             return
         }
         var kind = PacketKind(channel: place(ofChannel: stamp.channel, batch), port: 0, flags: .hasPacket)
@@ -117,7 +121,7 @@ struct PacketsView: Projection {
         if stamp.isFirstReadable { flags.insert(.isFirstReadable) }
         let place = place(of: kind)
         let mark = PacketBlock.mark(of: packet.id)
-        block?.add(sender: packet.from, mark: mark, kind: place, named: named, gateway: packet.gateway, flags: flags)
+        block.add(sender: packet.from, mark: mark, kind: place, named: named, gateway: packet.gateway, flags: flags)
     }
 
     /// The nodes that an annotation is about.
@@ -130,7 +134,7 @@ struct PacketsView: Projection {
     private mutating func place(of kind: PacketKind) -> Int32 {
         if lastKindPlace >= 0, lastKind == kind { return lastKindPlace }
         lastKind = kind
-        lastKindPlace = block?.place(of: kind) ?? 0
+        lastKindPlace = block.place(of: kind)
         return lastKindPlace
     }
 
@@ -138,7 +142,7 @@ struct PacketsView: Projection {
     private mutating func place(ofChannel number: Int32, _ batch: MeshBatch) -> Int32 {
         guard number >= 0, Int(number) < channelPlaces.count else { return -1 }
         if channelPlaces[Int(number)] >= 0 { return channelPlaces[Int(number)] }
-        let place = block?.place(of: batch.channels[Int(number)]) ?? -1
+        let place = block.place(of: batch.channels[Int(number)])
         channelPlaces[Int(number)] = place
         return place
     }
@@ -148,7 +152,7 @@ struct PacketsView: Projection {
     func write(to transaction: inout WriteTransaction, store: ViewStore) throws(StorageError) {
         let table = try store.table(name)
         for (number, value) in full { try transaction.put(table, key: Self.key(number).rawSpan, value: value.rawSpan) }
-        guard let block, !block.events.isEmpty else { return }
+        guard isOpen, !block.events.isEmpty else { return }
         try transaction.put(table, key: Self.key(block.number).rawSpan, value: block.encoded().rawSpan)
     }
 

@@ -12,6 +12,7 @@ struct RadioState: KeyedRow, Equatable {
     init(series: UInt64) { self.series = series }
 
     static let keyLength = 8
+    var storedSize: Int { 20 + content.count }
     var key: UInt64 { series }
 
     /// Rows of sources go by what the source's own number is: see `ForgottenNode`.

@@ -28,7 +28,7 @@ struct RadiosView: Projection {
         series = SeriesBuffer(prefixLength: 7, cap: cap)
     }
 
-    var pendingBytes: Int { series.pendingBytes + last.pendingCount * 200 }
+    var pendingBytes: Int { series.pendingBytes + last.pendingBytes }
 
     mutating func load(_ store: ViewStore) throws(StorageError) {
         try series.fit(store, rows: store.table("radios"), counts: store.table("counts"))

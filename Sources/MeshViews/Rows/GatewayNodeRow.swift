@@ -24,6 +24,7 @@ public struct GatewayNodeRow: Sendable, Equatable, KeyedRow {
     // MARK: Storage
 
     static let keyLength = 8
+    var storedSize: Int { 100 }
     var key: UInt64 { Self.key(gateway, node) }
     static func key(_ gateway: UInt32, _ node: UInt32) -> UInt64 { UInt64(gateway) << 32 | UInt64(node) }
 

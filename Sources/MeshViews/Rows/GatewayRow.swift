@@ -38,6 +38,7 @@ public struct GatewayRow: Sendable, Equatable, KeyedRow {
     // MARK: Storage
 
     static let keyLength = 4
+    var storedSize: Int { 200 }
     var key: UInt64 { UInt64(gateway) }
 
     func isOf(_ node: ForgottenNode) -> Bool { gateway == node.number }

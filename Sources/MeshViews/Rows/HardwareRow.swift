@@ -27,6 +27,7 @@ public struct HardwareRow: Sendable, Equatable, KeyedRow {
     // MARK: Storage
 
     static let keyLength = 8
+    var storedSize: Int { 100 }
     var key: UInt64 { Self.key(model, node) }
     static func key(_ model: UInt32, _ node: UInt32) -> UInt64 { UInt64(model) << 32 | UInt64(node) }
 

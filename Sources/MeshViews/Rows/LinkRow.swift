@@ -76,6 +76,7 @@ public struct LinkRow: Sendable, Equatable, KeyedRow {
     // MARK: Storage
 
     static let keyLength = 8
+    var storedSize: Int { 80 + samples.count * 9 }
     var key: UInt64 { Self.key(hearer, heard) }
     static func key(_ hearer: UInt32, _ heard: UInt32) -> UInt64 { UInt64(hearer) << 32 | UInt64(heard) }
 

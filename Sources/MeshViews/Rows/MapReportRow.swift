@@ -43,6 +43,7 @@ public struct MapReportRow: Sendable, Equatable, KeyedRow {
     // MARK: Storage
 
     static let keyLength = 4
+    var storedSize: Int { 250 }
     var key: UInt64 { UInt64(node) }
 
     func isOf(_ node: ForgottenNode) -> Bool { self.node == node.number }

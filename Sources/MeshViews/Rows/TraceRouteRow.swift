@@ -88,6 +88,7 @@ public struct TraceRouteRow: Sendable, Equatable, KeyedRow {
     // MARK: Storage
 
     static let keyLength = 8
+    var storedSize: Int { 600 }
     var key: UInt64 { Self.key(from, id) }
     static func key(_ from: UInt32, _ id: UInt32) -> UInt64 { UInt64(from) << 32 | UInt64(id) }
 

@@ -63,6 +63,7 @@ public struct WaypointRow: Sendable, Equatable, KeyedRow {
     // MARK: Storage
 
     static let keyLength = 4
+    var storedSize: Int { 300 }
     var key: UInt64 { UInt64(id) }
 
     func isOf(_ node: ForgottenNode) -> Bool {

@@ -13,6 +13,7 @@ struct NodePlace: KeyedRow, Equatable {
     init(node: UInt32) { self.node = node }
 
     static let keyLength = 4
+    var storedSize: Int { 40 }
     var key: UInt64 { UInt64(node) }
 
     func isOf(_ node: ForgottenNode) -> Bool { self.node == node.number }

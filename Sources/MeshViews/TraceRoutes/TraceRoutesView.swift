@@ -22,7 +22,6 @@ struct TraceRoutesView: KeyedView {
     static let mostPlaces = 20_000
 
     let stateTables = ["places"]
-    static let bytesPerRow = 600
     var rows: KeyedRows<TraceRouteRow>
     private var places = KeyedRows<NodePlace>(cap: Self.mostPlaces)
 
@@ -42,7 +41,7 @@ struct TraceRoutesView: KeyedView {
         }
     }
 
-    var pendingBytes: Int { rows.pendingCount * Self.bytesPerRow + places.pendingCount * 40 }
+    var pendingBytes: Int { rows.pendingBytes + places.pendingBytes }
 
     mutating func load(_ store: ViewStore) throws(StorageError) {
         let transaction = try store.environment.beginRead()

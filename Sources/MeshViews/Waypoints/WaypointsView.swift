@@ -17,7 +17,6 @@ struct WaypointsView: KeyedView {
     static let mostNameScalars = 64
     static let mostDetailScalars = 256
 
-    static let bytesPerRow = 300
     var rows: KeyedRows<WaypointRow>
 
     init(cap: Int = 5_000) {

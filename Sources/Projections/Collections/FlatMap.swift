@@ -76,8 +76,10 @@ public struct FlatMap: Sendable {
         slots[gap].value = -1
     }
 
-    public mutating func removeAll(keepingCapacity: Bool) {
-        self = FlatMap(minimumCapacity: keepingCapacity ? slots.count / 2 : 64)
+    /// Keeps the room that it has taken.
+    public mutating func removeAll() {
+        for index in slots.indices { slots[index].value = -1 }
+        count = 0
     }
 
     private mutating func grow() {

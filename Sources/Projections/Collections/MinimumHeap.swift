@@ -22,18 +22,23 @@ public struct MinimumHeap<Element: Comparable & Sendable>: Sendable {
     @discardableResult
     @inlinable public mutating func removeSmallest() -> Element? {
         guard let first = elements.first, let last = elements.popLast() else { return nil }
-        guard !elements.isEmpty else { return first }
-        elements[0] = last
+        if !elements.isEmpty { replaceSmallest(with: last) }
+        return first
+    }
+
+    /// Does nothing where there is none.
+    @inlinable public mutating func replaceSmallest(with element: Element) {
+        guard !elements.isEmpty else { return }
         var at = 0
         while true {
-            var least = at
-            for child in 2 * at + 1...2 * at + 2 where child < elements.count && elements[child] < elements[least] {
-                least = child
-            }
-            guard least != at else { return first }
-            elements.swapAt(at, least)
-            at = least
+            var child = 2 * at + 1
+            guard child < elements.count else { break }
+            if child + 1 < elements.count, elements[child + 1] < elements[child] { child += 1 }
+            guard elements[child] < element else { break }
+            elements[at] = elements[child]
+            at = child
         }
+        elements[at] = element
     }
 
     @inlinable public mutating func removeAll() { elements.removeAll() }
