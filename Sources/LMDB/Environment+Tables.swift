@@ -8,15 +8,18 @@ extension Environment {
     /// - Parameter create: whether a missing table is made; else it throws `.noSuchTable`.
     public func table(_ name: String, create: Bool? = nil) throws(StorageError) -> RawTable {
         if let known = state.withLock({ $0.tables[name] }) { return known }
-        let creates = create ?? (options.access == .readWrite)
-        let result: Result<RawTable, StorageError> = tableOpening.withLock { _ in
-            do throws(StorageError) {
-                return .success(try openTable(name, create: creates))
-            } catch {
-                return .failure(error)
-            }
+        try open([name], create: create ?? (options.access == .readWrite))
+        guard let table = state.withLock({ $0.tables[name] }) else {
+            throw StorageError(.noSuchTable, call: "mdb_dbi_open(\(name))", path: path)
         }
-        return try result.get()
+        return table
+    }
+
+    /// Opens tables, and makes all that are missing in one commit, where each would otherwise wait for the disk on its own.
+    ///
+    /// - Throws: `.noSuchTable` where one is missing and the file may not be written.
+    public func openTables(_ names: [String]) throws(StorageError) {
+        try open(names, create: options.access == .readWrite)
     }
 
     /// The table of that name with typed keys and values.
@@ -37,21 +40,54 @@ extension Environment {
         return names
     }
 
-    private func openTable(_ name: String, create: Bool) throws(StorageError) -> RawTable {
-        if let known = state.withLock({ $0.tables[name] }) { return known }
-        var opened: RawTable?
-        do throws(StorageError) {
-            let read = try beginRead()
-            opened = try openHandle(name, transaction: read.handle, flags: 0)
-            try read.finishKeepingTables()
-        } catch  where error.code == .noSuchTable && create {
-            let write = try beginWrite()
-            opened = try openHandle(name, transaction: write.handle, flags: UInt32(MDB_CREATE))
-            try write.commit()
+    private func open(_ names: [String], create: Bool) throws(StorageError) {
+        let result: Result<Void, StorageError> = tableOpening.withLock { _ in
+            do throws(StorageError) {
+                let unknown = state.withLock { state in names.filter { state.tables[$0] == nil } }
+                let missing = try openExisting(unknown)
+                if let first = missing.first, !create {
+                    throw StorageError(.noSuchTable, call: "mdb_dbi_open(\(first))", path: path)
+                }
+                if !missing.isEmpty { try make(missing) }
+                return .success(())
+            } catch {
+                return .failure(error)
+            }
         }
-        guard let table = opened else { throw StorageError(.noSuchTable, call: "mdb_dbi_open(\(name))", path: path) }
-        state.withLock { $0.tables[name] = table }
-        return table
+        try result.get()
+    }
+
+    /// - Returns: those that are missing.
+    private func openExisting(_ names: [String]) throws(StorageError) -> [String] {
+        guard !names.isEmpty else { return [] }
+        var opened: [RawTable] = []
+        var missing: [String] = []
+        let read = try beginRead()
+        for name in names {
+            do throws(StorageError) {
+                opened.append(try openHandle(name, transaction: read.handle, flags: 0))
+            } catch {
+                guard error.code == .noSuchTable else { throw error }
+                missing.append(name)
+            }
+        }
+        try read.finishKeepingTables()
+        keep(opened)
+        return missing
+    }
+
+    private func make(_ names: [String]) throws(StorageError) {
+        var opened: [RawTable] = []
+        let write = try beginWrite()
+        for name in names { opened.append(try openHandle(name, transaction: write.handle, flags: UInt32(MDB_CREATE))) }
+        try write.commit()
+        keep(opened)
+    }
+
+    private func keep(_ tables: [RawTable]) {
+        state.withLock { state in
+            for table in tables { state.tables[table.name] = table }
+        }
     }
 
     private func openHandle(_ name: String?, transaction: TransactionHandle, flags: UInt32) throws(StorageError) -> RawTable {

@@ -149,6 +149,14 @@ enum RadioFrame {
         return frame(3) { info.encode(to: &$0) }
     }
 
+    /// What the radio knows of a node: its number (field 1) and its `User` (2).
+    static func nodeInfo(_ node: UInt32, name: String) -> [UInt8] {
+        frame(4) { info in
+            info.varint(1, UInt64(node))
+            info.bytes(2, MeshPacketBuilder.user(name))
+        }
+    }
+
     static func metadata(_ firmware: String, hardware: UInt32, role: UInt32 = 0) -> [UInt8] {
         var metadata = DeviceMetadata()
         (metadata.firmwareVersion, metadata.hardwareModel, metadata.role) = (firmware, hardware, role)

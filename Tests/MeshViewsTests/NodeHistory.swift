@@ -41,6 +41,47 @@ struct NodeHistory {
         #expect(rows[1].changes.names == ["long_name", "short_name", "role"])
     }
 
+    @Test func `what a node repeats counts again where something else was told of it meanwhile`() async throws {
+        let report = Packet(
+            from: 1_001, id: 3, rxTime: Self.start + 3, port: Port.mapReport,
+            payload: Packet.mapReport("Reported") { $0.firmwareVersion = "2.7.8" })
+        let packets = [
+            user("Alpha", 1, hardware: 43), user("Alpha", 2, hardware: 43), report, user("Alpha", 4, hardware: 43),
+            user("Alpha", 5, hardware: 43), user("Other", 6, from: 1_002, hardware: 43), user("Alpha", 7, hardware: 43),
+        ]
+        let ledger = try await ledger(of: packets)
+        let rows = try ledger.nodeHistory(of: 1_001, RowQuery(newestFirst: false))
+        #expect(rows.map(\.sequence) == [1, 3, 4] && rows.map(\.longName) == ["Alpha", "Reported", "Alpha"])
+        let node = try #require(try ledger.node(1_001))
+        #expect((node.longName, node.firmware, node.packets, node.lastSequence) == ("Alpha", "2.7.8", 6, 7))
+        let hardware = try #require(try ledger.hardwareRows(of: 1_001).first)
+        #expect((hardware.count, hardware.time, hardware.sequence) == (5, Self.start + 7, 7), "the report tells no model")
+        try await ledger.close()
+    }
+
+    @Test func `what a radio's client was told meanwhile is told anew by the node itself`() async throws {
+        let ledger = try await Ledger.temporary()
+        let source = try await ledger.log.source(named: "radio")
+        try await ledger.log.append([user("Alpha", 1).event(source)])
+        try await ledger.log.append([RadioFrame.event(RadioFrame.nodeInfo(1_001, name: "Listed"), source, at: Self.start + 2)])
+        try await ledger.log.append([user("Alpha", 3).event(source)])
+        try await ledger.catchUp()
+        #expect(try ledger.nodeHistory(RowQuery(newestFirst: false)).map(\.longName) == ["Alpha", "Listed", "Alpha"])
+        #expect(try ledger.node(1_001)?.longName == "Alpha")
+        try await ledger.close()
+    }
+
+    @Test func `a node that had to go is introduced again by what it said before`() async throws {
+        let others = (1...1_100).map { Packet(from: 3_000, id: 10_000 + $0, rxTime: Self.start + 20 + $0) }
+        let packets =
+            [user("Alpha", 1)] + others
+            + [user("B", 2_001, from: 1_002), user("C", 2_002, from: 1_003), user("Alpha", 2_003)]
+        let ledger = try await ledger(of: packets, options: LedgerOptions(caps: ViewCaps(nodes: 3)))
+        #expect(try ledger.nodes().contains { $0.number == 1_001 && $0.longName == "Alpha" && $0.packets == 1 })
+        #expect(try ledger.nodeHistory(of: 1_001).count == 1)
+        try await ledger.close()
+    }
+
     @Test func `X5 D16: the first public key stays, and each other one is told with its time`() async throws {
         let packets = [
             user("Alpha", 1, key: Self.keys[0]), user("Alpha", 2, key: Self.keys[1]), user("Alpha", 3, key: Self.keys[1]),

@@ -17,7 +17,7 @@ struct LogCopier {
     func step() throws(StorageError) -> Int {
         // A table is made by a transaction of its own.
         let names = try source.environment.tableNames()
-        for name in names { _ = try target.environment.table(name) }
+        try target.environment.openTables(names)
         let read = try source.environment.beginRead()
         var write = try target.environment.beginWrite()
         var left = stepSize

@@ -5,6 +5,10 @@ struct LogStore: Sendable {
     /// Consecutive events that share an entry of the tables of arrival times, salts and hashes.
     static let tileSize: UInt64 = 256
 
+    private static let tables = [
+        "events", "sealed", "arrivals", "salts", "tree", "sources", "cursors", "meta", "origins",
+    ]
+
     let environment: Environment
     let events: RawTable
     let sealed: RawTable
@@ -22,6 +26,7 @@ struct LogStore: Sendable {
     init(environment: Environment, blocks: BlockCache = BlockCache(limit: 0)) throws(StorageError) {
         self.environment = environment
         self.blocks = blocks
+        if environment.options.access == .readWrite { try environment.openTables(Self.tables) }
         events = try environment.table("events")
         sealed = try environment.table("sealed")
         arrivals = try environment.table("arrivals")

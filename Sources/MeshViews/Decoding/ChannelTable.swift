@@ -27,8 +27,10 @@ struct ChannelTable: Sendable {
     private var byKey: [Int32]
     private var byHash: [Int32]
     private var byName: [String: Int32] = [:]
-    private var lastName: [UInt8] = []
-    private var lastNumber: Int32 = -1
+    /// The names of the last packets, as their bytes are: most packets have one of a few.
+    private var recent: [(name: [UInt8], number: Int32)] = []
+    private var nextRecent = 0
+    private static let mostRecent = 8
     private let keys: [ChannelKey]
     private let onlyFingerprint: [String: UInt64]
 
@@ -57,7 +59,8 @@ struct ChannelTable: Sendable {
         byName.removeAll()
         byKey = Array(repeating: -1, count: byKey.count)
         byHash = Array(repeating: -1, count: byHash.count)
-        lastNumber = -1
+        recent.removeAll()
+        nextRecent = 0
     }
 
     mutating func number(of packet: DecodedPacket, in batch: PacketBatch, radio: RadioChannels?) -> Int32 {
@@ -107,7 +110,7 @@ struct ChannelTable: Sendable {
 
     /// An open packet names its channel but not its key: it joins the known channel of that name if there is exactly one.
     private mutating func number(named bytes: RawSpan) -> Int32 {
-        if lastNumber >= 0 && bytes.isEqual(to: lastName.rawSpan) { return lastNumber }
+        for (name, number) in recent where bytes.isEqual(to: name.rawSpan) { return number }
         let name = ChannelIdentity.shortened(bytes.asRepairedString)
         let found: Int32
         if let known = byName[name] {
@@ -116,9 +119,19 @@ struct ChannelTable: Sendable {
             found = number(of: identity(named: name))
             byName[name] = found
         }
-        lastName = bytes.asArray
-        lastNumber = found
+        remember(bytes.asArray, found)
         return found
+    }
+}
+
+extension ChannelTable {
+    private mutating func remember(_ name: [UInt8], _ number: Int32) {
+        if recent.count < Self.mostRecent {
+            recent.append((name, number))
+        } else {
+            recent[nextRecent] = (name, number)
+            nextRecent = (nextRecent + 1) % Self.mostRecent
+        }
     }
 }
 

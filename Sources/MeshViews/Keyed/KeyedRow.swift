@@ -17,11 +17,17 @@ protocol KeyedRow: Sendable {
     /// Whether the row goes with a node that is erased: it is of the node, or, where mentions go as well, names it.
     func isOf(_ node: ForgottenNode) -> Bool
 
+    /// Reads the row where a change will touch it, see `KeyedRows.glance`: a number that means nothing.
+    var glance: UInt64 { get }
+
     func encode(to writer: inout WireWriter)
     init(key: UInt64, decoding value: RawSpan) throws(WireError)
 }
 
 extension KeyedRow {
+    @inline(__always)
+    var glance: UInt64 { UInt64(time) }
+
     /// A stored row, or nil where the bytes are damaged.
     static func decode(key: RawSpan, value: RawSpan) -> Self? {
         guard key.byteCount == keyLength else { return nil }

@@ -49,7 +49,7 @@ struct KeyedRows<Row: KeyedRow>: Sendable {
     func glance(at keys: some Collection<UInt64>) -> UInt64 {
         var sum: UInt64 = 0
         for key in keys { sum &+= places.glance(at: key) }
-        for key in keys { if let place = places[key] { sum &+= UInt64(rows[Int(place)].time) &+ (isDirty[Int(place)] ? 1 : 0) } }
+        for key in keys { if let place = places[key] { sum &+= rows[Int(place)].glance &+ (isDirty[Int(place)] ? 1 : 0) } }
         return sum
     }
 
@@ -148,12 +148,13 @@ struct KeyedRows<Row: KeyedRow>: Sendable {
             try transaction.delete(table, key: key.rawSpan)
         }
         var writer = WireWriter(capacity: 2_048)
-        let isEmptyTable = try transaction.count(table) == 0
+        let mode: PutMode = try transaction.count(table) == 0 ? .append : .replace
+        var cursor = try transaction.writeCursor(table)
         for (number, place) in current() {
             writer.removeAll(keepingCapacity: true)
             rows[place].encode(to: &writer)
             store(number, length: Row.keyLength, into: &key, at: 0)
-            try transaction.put(table, key: key.rawSpan, value: writer.bytes.rawSpan, isEmptyTable ? .append : .replace)
+            try cursor.put(key: key.rawSpan, value: writer.bytes.rawSpan, mode)
         }
     }
 

@@ -70,8 +70,8 @@ struct NodeHistoryView: Projection {
         else { return false }
         let time = stamp.policy(for: packet).time(received: packet.rxTime).time
         if time > identities.read(place, { $0.time }) { identities.update(place) { $0.time = time } }
-        let again = NodeIntroduction(of: packet.from, repeating: identities.read(place) { $0.lastModel })
-        if again.hardwareModel != 0 { note(again, at: time, stamp) }
+        let model = identities.read(place) { $0.lastModel }
+        if model != 0 { note(model, of: packet.from, at: time, stamp) }
         return true
     }
 
@@ -147,7 +147,12 @@ struct NodeHistoryView: Projection {
             // Of nodes that are forgotten by now.
             if holders.count > max(nodeCap, 1) * 4 { findHolders() }
         }
-        if told.hardwareModel != 0 { note(told, at: time, stamp) }
+        if told.hardwareModel != 0 {
+            note(told.hardwareModel, of: told.node, at: time, stamp) { row in
+                if !told.firmware.isEmpty { row.firmware = told.firmware }
+                if !told.target.isEmpty { row.target = told.target }
+            }
+        }
         guard !changes.isEmpty else { return }
         var row = NodeChangeRow(node: told.node, time: time, sequence: stamp.sequence)
         row.timeSource = source
@@ -157,12 +162,16 @@ struct NodeHistoryView: Projection {
         series.append(prefix: UInt64(told.node), time: time, sequence: stamp.sequence) { row.encode(to: &$0) }
     }
 
-    private mutating func note(_ told: NodeIntroduction, at time: UInt32, _ stamp: MeshBatch.Stamp) {
+    @inline(__always)
+    private mutating func note(
+        _ model: UInt32, of node: UInt32, at time: UInt32, _ stamp: MeshBatch.Stamp,
+        _ more: (inout HardwareRow) -> Void = { _ in }
+    ) {
         let place: Int
-        if let known = hardware.place(of: HardwareRow.key(told.hardwareModel, told.node)) {
+        if let known = hardware.place(of: HardwareRow.key(model, node)) {
             place = known
         } else {
-            var row = HardwareRow(model: told.hardwareModel, node: told.node)
+            var row = HardwareRow(model: model, node: node)
             (row.time, row.firstTime, row.firstSequence) = (time, time, stamp.sequence)
             hardware.insert(row)
             guard let made = hardware.place(of: row.key) else { return }
@@ -173,8 +182,7 @@ struct NodeHistoryView: Projection {
             row.sequence = stamp.sequence
             row.time = max(row.time, time)
             row.firstTime = min(row.firstTime, time)
-            if !told.firmware.isEmpty { row.firmware = told.firmware }
-            if !told.target.isEmpty { row.target = told.target }
+            more(&row)
         }
     }
 

@@ -38,13 +38,6 @@ struct NodeIntroduction {
         if payload.byteCount <= Self.longestPayload { self.payload = payload.asArray }
     }
 
-    /// What a node says that has said all of it before: its model counts once more.
-    init(of node: UInt32, repeating model: UInt32) {
-        self.node = node
-        kind = .nodeInfo
-        hardwareModel = model
-    }
-
     init(_ report: MapReport, of node: UInt32) {
         self.node = node
         kind = .mapReport

@@ -44,6 +44,18 @@ struct NodeTable: Sendable {
 
     var pendingCount: Int { dirty.count + removed.count + marks.pendingCount }
 
+    /// Reads where the rows of these packets' senders are, as `KeyedRows.glance` does.
+    func glance(at packets: Span<DecodedPacket>, _ range: Range<Int>) -> UInt64 {
+        var sum: UInt64 = 0
+        for index in range { sum &+= places.glance(at: UInt64(packets[index].from)) }
+        for index in range {
+            guard let place = places[UInt64(packets[index].from)] else { continue }
+            // What each packet changes lies on these lines of the cache.
+            sum &+= UInt64(rows[Int(place)].lastHeard) &+ rows[Int(place)].receptions &+ rows[Int(place)].lastSequence
+        }
+        return sum
+    }
+
     /// The place of a node's row, made now if it is new.
     mutating func slot(of number: UInt32, sequence: UInt64, heard: UInt32) -> Int {
         if let place = places[UInt64(number)] { return Int(place) }

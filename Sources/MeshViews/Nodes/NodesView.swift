@@ -28,8 +28,13 @@ public struct NodesView: Projection {
     /// before they were heard twice.
     static let newcomerEvents: UInt64 = 1_024
 
+    /// How many rows are fetched from memory at once.
+    private static let glanceCount = 32
+
     var table: NodeTable
     var traffic = ChannelTraffic()
+    /// Only so that what is glanced at is not for nothing.
+    private var glanced: UInt64 = 0
 
     public init(cap: Int = 10_000, kept: Set<UInt32> = []) {
         self.cap = cap
@@ -62,8 +67,12 @@ public struct NodesView: Projection {
     ) {
         let stamps = batch.stamps.span
         let packets = batch.packets.packets.span
-        for index in range where stamps[index].sequence > checkpoint.rawValue && stamps[index].isMeshtastic {
-            foldOne(packets[index], stamps[index], batch, &context)
+        for start in stride(from: range.lowerBound, to: range.upperBound, by: Self.glanceCount) {
+            let range = start..<min(start + Self.glanceCount, range.upperBound)
+            glanced &+= table.glance(at: packets, range)
+            for index in range where stamps[index].sequence > checkpoint.rawValue && stamps[index].isMeshtastic {
+                foldOne(packets[index], stamps[index], batch, &context)
+            }
         }
     }
 

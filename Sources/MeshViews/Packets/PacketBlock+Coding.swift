@@ -13,7 +13,8 @@ extension PacketBlock {
     static let nearest = 15
 
     func encoded() -> [UInt8] {
-        let order = nodes.indices.sorted { nodes[$0] < nodes[$1] }
+        // The number before its index: so a pair is compared without looking the number up.
+        let order = nodes.indices.map { UInt64(nodes[$0]) << 32 | UInt64($0) }.sorted().map { Int($0 & 0xffff_ffff) }
         var places = [Int](repeating: 0, count: nodes.count)
         for (place, index) in order.enumerated() { places[index] = place }
         let (far, backs) = references()

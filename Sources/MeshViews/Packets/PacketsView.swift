@@ -29,6 +29,11 @@ struct PacketsView: Projection {
     private var lastKind = PacketKind.none
     private var lastKindPlace: Int32 = -1
     private var named: [UInt32] = []
+    /// Only so that what is glanced at is not for nothing.
+    private var glanced: UInt64 = 0
+
+    /// How many packets' entries are fetched from memory at once.
+    private static let glanceCount = 32
 
     var pendingBytes: Int { fullBytes + waiting * 8 }
 
@@ -59,11 +64,17 @@ struct PacketsView: Projection {
         let stamps = batch.stamps.span
         let packets = batch.packets.packets.span
         beginBatch(batch)
-        for index in stamps.indices where stamps[index].sequence > checkpoint.rawValue {
-            if !isOpen { beginBlock(at: stamps[index].sequence, batch) }
-            add(packets[index], stamps[index], batch)
-            waiting += 1
-            if block.isFull { endBlock() }
+        for start in stride(from: 0, to: packets.count, by: Self.glanceCount) {
+            let range = start..<min(start + Self.glanceCount, packets.count)
+            for index in range {
+                glanced &+= block.glance(sender: packets[index].from, mark: PacketBlock.mark(of: packets[index].id))
+            }
+            for index in range where stamps[index].sequence > checkpoint.rawValue {
+                if !isOpen { beginBlock(at: stamps[index].sequence, batch) }
+                add(packets[index], stamps[index], batch)
+                waiting += 1
+                if block.isFull { endBlock() }
+            }
         }
         context.want(.debounced)
     }

@@ -61,9 +61,9 @@ public actor FoldPipeline<Stage: FoldStage> {
     public private(set) var hasFailed = false
 
     /// Batches that may be decoded ahead.
-    private static var depthAhead: Int { 5 }
+    private static var depthAhead: Int { 3 }
     /// Batches that may wait for the slowest projector: enough for the others to go on while one commits what it has gathered.
-    private static var depthBehind: Int { 40 }
+    private static var depthBehind: Int { 12 }
 
     /// Starts at the checkpoint of the projector that is furthest behind, with the state that it stored.
     public init(stage: Stage, folders: [Folder], batchSize: UInt64 = 4_096) async throws {

@@ -1,12 +1,16 @@
 import Dispatch
 
-/// A thread of control of its own for an actor that blocks: LMDB's write transactions belong to one thread at a time
+/// As many threads as there are cores, for all who decode and fold: with more of them they would only take the cores from each other. Those of a
+/// quality of service that nobody else is likely to block.
+private let foldThreads = DispatchQueue.global(qos: .utility)
+
+/// A thread of control for an actor that blocks: LMDB's write transactions belong to one thread at a time
 /// and wait for the disk, which the cooperative pool must never do.
 package final class SerialQueueExecutor: SerialExecutor {
     private let queue: DispatchQueue
 
     package init(label: String) {
-        queue = DispatchQueue(label: label, qos: .userInitiated)
+        queue = DispatchQueue(label: label, target: foldThreads)
     }
 
     package func enqueue(_ job: consuming ExecutorJob) {
@@ -22,7 +26,7 @@ package final class SerialQueueExecutor: SerialExecutor {
 
 /// Several threads for the pure decoding stage, outside the cooperative pool because reading the log can wait for the disk.
 package final class DecodeExecutor: TaskExecutor {
-    private let queue = DispatchQueue(label: "meshledger.decode", qos: .userInitiated, attributes: .concurrent)
+    private let queue = DispatchQueue(label: "meshledger.decode", attributes: .concurrent, target: foldThreads)
 
     package init() {}
 

@@ -16,7 +16,9 @@ struct PostingsWriter: Sendable {
     private let rows: RawTable
     private(set) var words = TextIndex.Words()
     private var edits: [Edit] = []
-    private var keys: [(row: UInt64, key: [UInt8]?)] = []
+    /// Rows that have words now, or have none any more, with where their keys lie among `keyBytes`: nowhere for the latter.
+    private var keys: [(row: UInt64, key: Range<Int>)] = []
+    private var keyBytes: [UInt8] = []
     /// By how much the number of rows that have words, and of their words, changes.
     private(set) var growth = (rows: 0, words: 0)
 
@@ -49,19 +51,14 @@ struct PostingsWriter: Sendable {
         for count in new.counts { edits.append(Edit(word: count.word, count: count.times, length: new.length, row: row)) }
         growth.rows += (new.length > 0 ? 1 : 0) - (old.length > 0 ? 1 : 0)
         growth.words += Int(new.length) - Int(old.length)
-        if (old.length > 0) != (new.length > 0) { keys.append((row, new.length > 0 ? key.asArray : nil)) }
+        guard (old.length > 0) != (new.length > 0) else { return }
+        let start = keyBytes.count
+        if new.length > 0 { unsafe key.withUnsafeBytes { unsafe keyBytes.append(contentsOf: $0) } }
+        keys.append((row, start..<keyBytes.count))
     }
 
     mutating func write(to transaction: inout WriteTransaction) throws(StorageError) {
-        keys.sort { $0.row < $1.row }
-        for (row, key) in keys {
-            let name = bigEndian(row)
-            if let key {
-                try transaction.put(rows, key: name.rawSpan, value: key.rawSpan)
-            } else {
-                try transaction.delete(rows, key: name.rawSpan)
-            }
-        }
+        try writeKeys(to: &transaction)
         let isEmpty = try transaction.count(postings) == 0
         let order = words.table.sorted()
         let (sorted, bounds) = editsByWord(in: order)
@@ -72,7 +69,32 @@ struct PostingsWriter: Sendable {
         words = TextIndex.Words()
         edits.removeAll(keepingCapacity: true)
         keys.removeAll(keepingCapacity: true)
+        keyBytes.removeAll(keepingCapacity: true)
         growth = (0, 0)
+    }
+
+    private mutating func writeKeys(to transaction: inout WriteTransaction) throws(StorageError) {
+        keys.sort { $0.row < $1.row }
+        guard try transaction.count(rows) == 0 else {
+            for (row, key) in keys {
+                let name = bigEndian(row)
+                if key.isEmpty {
+                    try transaction.delete(rows, key: name.rawSpan)
+                } else {
+                    try transaction.put(rows, key: name.rawSpan, value: keyBytes.rawSpan.extracting(key))
+                }
+            }
+            return
+        }
+        var name = [UInt8](repeating: 0, count: 8)
+        var last: UInt64?
+        var cursor = try transaction.writeCursor(rows)
+        for (row, key) in keys where !key.isEmpty {
+            store(row, length: 8, into: &name, at: 0)
+            let value = keyBytes.rawSpan.extracting(key)
+            try cursor.put(key: name.rawSpan, value: value, row == last ? .replace : .append)
+            last = row
+        }
     }
 
     /// The changes of one word after the other, in the order given, those of a word in the order of its rows; and where each word's begin.

@@ -87,6 +87,9 @@ public final class ViewStore: Sendable {
             maximumTables: Name.all.count + 2 + tables.count + mostIndexes)
         options.excludesWriters = excludesWriters
         let environment = try Environment.open(path, options)
+        if access == .readWrite {
+            try environment.openTables(Name.all + tables + [Name.changes, Name.marks] + indexes.flatMap(\.tables))
+        }
         let store = try ViewStore(environment: environment, recipe: recipe, path: path, indexes: indexes)
         for table in Name.all { _ = try environment.table(table) }
         for table in tables + [Name.changes, Name.marks] {

@@ -1,4 +1,5 @@
 internal import Projections
+internal import ProtobufWire
 
 /// A text of a row that can be searched by its words.
 public struct RowText<Row>: Sendable {
@@ -17,15 +18,40 @@ public struct RowText<Row>: Sendable {
 }
 
 extension RowText where Row: QueryRow {
+    private var column: RowColumn<Row>? { Row.columns.first { $0.isOf(keyPath) } }
+
     /// Stays when the property gets another name.
-    private var lastingName: String { Row.columns.first { $0.isOf(keyPath) }?.lastingName ?? name }
+    private var lastingName: String { column?.lastingName ?? name }
+
+    /// The stored field that is the text: its words are found without the rest of the row.
+    private var field: UInt32? {
+        guard let traits = column?.traits, !traits.isComputed, let fields = traits.fields, fields.count == 1 else { return nil }
+        return fields[0]
+    }
 
     /// Changes whenever the same rows would give other words.
     var fingerprint: String { "text:\(lastingName):\(WordFold.version)" }
 
     var index: TextIndex {
-        TextIndex(name: "\(Row.table).\(lastingName)", table: Row.table) { [get] key, value, words in
-            Row.read(key, value) { row in WordFold.words(of: get(row)) { words.add($0) } }
+        TextIndex(name: "\(Row.table).\(lastingName)", table: Row.table) { [get, field] key, value, words in
+            if let field { return Self.forEachWord(ofField: field, in: value) { words.add($0) } }
+            return Row.read(key, value) { row in WordFold.words(of: get(row)) { words.add($0) } }
         }
+    }
+
+    /// - Returns: false where the bytes are no message.
+    private static func forEachWord(ofField number: UInt32, in message: RawSpan, _ visit: ([UInt8]) -> Void) -> Bool {
+        let tag = WireField.tag(number, .lengthDelimited)
+        var reader = WireReader(message)
+        var text: WireField?
+        do throws(WireError) {
+            while let field = try reader.next() {
+                if field.tag == tag { text = field }
+            }
+        } catch {
+            return false
+        }
+        if let text { WordFold.words(ofUTF8: reader.bytes(text), visit) }
+        return true
     }
 }

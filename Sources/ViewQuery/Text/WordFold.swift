@@ -1,4 +1,5 @@
 internal import Foundation
+internal import ProtobufWire
 
 /// How texts become words, the same for what is stored and for what is looked for.
 ///
@@ -20,6 +21,20 @@ enum WordFold {
             return true
         }
         if !isPlain { splitter.add(decomposing: text, visit) }
+        splitter.end(visit)
+    }
+
+    /// The words of a text that is stored as UTF-8, ill-formed parts of which are repaired.
+    static func words(ofUTF8 bytes: RawSpan, _ visit: ([UInt8]) -> Void) {
+        guard bytes.isUTF8 else { return words(of: bytes.asRepairedString, visit) }
+        var splitter = WordSplitter()
+        let isPlain = unsafe bytes.withUnsafeBytes { bytes in
+            let bytes = unsafe bytes.bindMemory(to: UInt8.self).span
+            guard ScalarFold.knowsAll(bytes) else { return false }
+            splitter.addKnown(bytes, visit)
+            return true
+        }
+        guard isPlain else { return words(decomposing: bytes.asRepairedString, visit) }
         splitter.end(visit)
     }
 
