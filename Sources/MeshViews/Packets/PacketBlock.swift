@@ -50,6 +50,11 @@ struct PacketBlock: Sendable {
 
     /// Begins another block in the room of this one: fresh memory costs more than what is put into it.
     mutating func begin(number: UInt64, skipped: Int) {
+        // What a flood of named nodes has taken is given back.
+        guard nodes.count <= Int(Self.eventCount) else {
+            self = PacketBlock(number: number, skipped: skipped)
+            return
+        }
         (self.number, self.skipped) = (number, skipped)
         nodes.removeAll(keepingCapacity: true)
         gateways.removeAll(keepingCapacity: true)

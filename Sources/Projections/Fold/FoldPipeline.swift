@@ -43,7 +43,7 @@ public struct FoldFailure: Error, CustomStringConvertible {
 /// Reads the log, decodes it on several threads, adds what is sequential, and hands each batch to all projectors.
 ///
 /// Batches are decoded ahead while earlier ones are folded; at most a few are alive, so memory does not depend on the log's
-/// length. Every projector works on its own thread; each sees the batches in order.
+/// length. The projectors work beside each other; each sees the batches in order.
 public actor FoldPipeline<Stage: FoldStage> {
     public typealias Folder = any BatchFolder<Stage.Batch>
 

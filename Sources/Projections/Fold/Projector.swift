@@ -26,7 +26,7 @@ public struct ProjectorStatistics: Sendable {
 
 /// Runs one projection: folds batches in memory and commits rows, caps, quarantine, carried state and checkpoint together.
 ///
-/// It has a thread of its own, because LMDB's write transactions block. A commit that fails is thrown, counted, and tried
+/// It works on the threads that fold, because LMDB's write transactions block. A commit that fails is thrown, counted, and tried
 /// again with the next one: nothing that was folded is forgotten before it is on disk.
 public actor Projector<P: Projection>: BatchFolder {
     private let executor: SerialQueueExecutor

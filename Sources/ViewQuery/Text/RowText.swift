@@ -6,28 +6,25 @@ public struct RowText<Row>: Sendable {
     let name: String
     let keyPath: any KeyPath<Row, String> & Sendable
     let get: @Sendable (borrowing Row) -> String
+    let field: UInt32?
 
-    /// - Parameter name: as the property is called.
+    /// - Parameters:
+    ///   - name: as the property is called.
+    ///   - field: the number of the stored field that is just this text, in UTF-8: so its words are found without the rest of the row.
     public init(
-        _ name: String, _ keyPath: any KeyPath<Row, String> & Sendable, get: @escaping @Sendable (borrowing Row) -> String
+        _ name: String, _ keyPath: any KeyPath<Row, String> & Sendable, field: UInt32? = nil,
+        get: @escaping @Sendable (borrowing Row) -> String
     ) {
         self.name = name
         self.keyPath = keyPath
+        self.field = field
         self.get = get
     }
 }
 
 extension RowText where Row: QueryRow {
-    private var column: RowColumn<Row>? { Row.columns.first { $0.isOf(keyPath) } }
-
     /// Stays when the property gets another name.
-    private var lastingName: String { column?.lastingName ?? name }
-
-    /// The stored field that is the text: its words are found without the rest of the row.
-    private var field: UInt32? {
-        guard let traits = column?.traits, !traits.isComputed, let fields = traits.fields, fields.count == 1 else { return nil }
-        return fields[0]
-    }
+    private var lastingName: String { Row.columns.first { $0.isOf(keyPath) }?.lastingName ?? name }
 
     /// Changes whenever the same rows would give other words.
     var fingerprint: String { "text:\(lastingName):\(WordFold.version)" }
