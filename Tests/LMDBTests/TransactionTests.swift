@@ -35,6 +35,24 @@ struct TransactionTests {
         }
     }
 
+    @Test func `tables that are missing are made in one commit, and by nobody who only reads`() throws {
+        let folder = try TemporaryFolder()
+        let environment = try Environment.open(folder.path)
+        try environment.openTables(["a", "b", "c"])
+        #expect(try environment.extent().lastTransaction == 1)
+        try environment.openTables(["c", "a", "d", "e"])
+        #expect(try environment.extent().lastTransaction == 2)
+        #expect(try environment.tableNames() == ["a", "b", "c", "d", "e"])
+        let table = try environment.table("e", UInt64.self, String.self)
+        try environment.write { (write) throws(StorageError) in try write.put(table, 1, "row") }
+        environment.close()
+        let reader = try Environment.open(folder.path, EnvironmentOptions(access: .readOnly))
+        let error = #expect(throws: StorageError.self) { try reader.openTables(["e", "f"]) }
+        #expect(error?.code == .noSuchTable)
+        let known = try reader.table("e", UInt64.self, String.self)
+        #expect(try reader.read { (read) throws(StorageError) in try read.get(known, 1) } == "row")
+    }
+
     @Test func `K15 W6: a transaction that is neither committed nor aborted leaves no trace`() throws {
         let folder = try TemporaryFolder()
         let environment = try Environment.open(folder.path)

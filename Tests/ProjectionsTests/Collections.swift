@@ -11,8 +11,11 @@ struct Collections {
             var model: [UInt64: Int32] = [:]
             for _ in 0..<3_000 {
                 let key = UInt64.random(in: 0..<400, using: &random) &* 0x1_0000_0001
-                switch Int.random(in: 0..<3, using: &random) {
+                switch Int.random(in: 0..<1_000, using: &random) {
                 case 0:
+                    map.removeAll()
+                    model = [:]
+                case ..<333:
                     map.remove(key)
                     model[key] = nil
                 default:
@@ -33,15 +36,18 @@ struct Collections {
             var heap = MinimumHeap<Int>()
             var model: [Int] = []
             for _ in 0..<300 {
-                if Int.random(in: 0..<3, using: &random) > 0 {
-                    let element = Int.random(in: 0..<100, using: &random)
+                let element = Int.random(in: 0..<100, using: &random)
+                #expect(heap.smallest == model.min(), "seed \(seed)")
+                switch Int.random(in: 0..<4, using: &random) {
+                case 0:
+                    #expect(heap.removeSmallest() == model.min(), "seed \(seed)")
+                    if let index = model.firstIndex(where: { $0 == model.min() }) { model.remove(at: index) }
+                case 1:
+                    heap.replaceSmallest(with: element)
+                    if let index = model.firstIndex(where: { $0 == model.min() }) { model[index] = element }
+                default:
                     heap.insert(element)
                     model.append(element)
-                } else {
-                    #expect(heap.smallest == model.min())
-                    let smallest = model.min()
-                    #expect(heap.removeSmallest() == smallest, "seed \(seed)")
-                    if let index = model.firstIndex(where: { $0 == smallest }) { model.remove(at: index) }
                 }
             }
         }
