@@ -98,6 +98,10 @@ private func tell(_ work: String, _ rounds: Int, _ body: () throws -> Void) thro
 
 private func tell(_ work: String, _ times: [Double]) {
     let sorted = times.sorted()
-    let figures = [sorted[sorted.count / 2], sorted[sorted.count - 1]].map { String(format: "%.3f", $0 * 1_000) }
-    print("{\"work\":\"\(work)\",\"rounds\":\(times.count),\"median_ms\":\(figures[0]),\"slowest_ms\":\(figures[1])}")
+    let figures = [0.5, 0.95, 1].map { share in
+        String(format: "%.3f", sorted[min(sorted.count - 1, Int(Double(sorted.count) * share))] * 1_000)
+    }
+    print(
+        "{\"work\":\"\(work)\",\"rounds\":\(times.count),\"median_ms\":\(figures[0]),\"p95_ms\":\(figures[1]),"
+            + "\"slowest_ms\":\(figures[2])}")
 }
