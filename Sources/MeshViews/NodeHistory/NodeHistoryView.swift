@@ -66,7 +66,7 @@ struct NodeHistoryView: Projection {
     private mutating func hearAgain(_ packet: DecodedPacket, _ stamp: MeshBatch.Stamp, _ batch: MeshBatch) -> Bool {
         guard packet.hasPacket, packet.port == Port.nodeInfo, stamp.isFirstReadable, packet.failure == nil,
             let place = identities.place(of: UInt64(packet.from)),
-            identities.read(place, { $0.hasJustSaid(batch.packets.payload(of: packet)) })
+            identities.read(place, { $0.lastIntroduction.isJust(batch.packets.payload(of: packet)) })
         else { return false }
         let time = stamp.policy(for: packet).time(received: packet.rxTime).time
         if time > identities.read(place, { $0.time }) { identities.update(place) { $0.time = time } }

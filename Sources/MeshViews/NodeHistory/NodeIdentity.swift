@@ -14,8 +14,8 @@ struct NodeIdentity: KeyedRow, Equatable {
     var firstKey: [UInt8] = []
     var keySequence: UInt64 = 0
     var lastKey: [UInt8] = []
-    /// The payload of the last introduction, and its model, where the node itself told it; not stored.
-    var lastPayload: [UInt8] = []
+    /// What was told last, and the model in it; not stored.
+    var lastIntroduction = LastIntroduction()
     var lastModel: UInt32 = 0
 
     init(node: UInt32) { self.node = node }

@@ -1,5 +1,4 @@
 import Meshtastic
-import Projections
 import ProtobufWire
 
 /// What one event tells of a node. Empty texts, the model 0 and a nil role are not told.
@@ -14,11 +13,8 @@ struct NodeIntroduction {
     /// 32 bytes, or empty.
     var publicKey: [UInt8] = []
     var target = ""
-    /// What the node itself sent; empty where somebody else told it, or where it is long.
-    var payload: [UInt8] = []
+    var asSaid = LastIntroduction()
 
-    /// Bytes of a payload that is remembered; over the air there are 233 at most.
-    private static let longestPayload = 256
     /// Whoever writes long texts must not fill memory. In Unicode scalars; firmware sends at most 39 bytes.
     static let mostScalars = 64
 
@@ -35,7 +31,7 @@ struct NodeIntroduction {
     /// What a node says of itself.
     init(decoding payload: RawSpan, of node: UInt32) throws(WireError) {
         self.init(try User(decoding: payload), of: node, .nodeInfo)
-        if payload.byteCount <= Self.longestPayload { self.payload = payload.asArray }
+        asSaid = LastIntroduction(payload)
     }
 
     init(_ report: MapReport, of node: UInt32) {
@@ -59,14 +55,10 @@ struct NodeIntroduction {
 }
 
 extension NodeIdentity {
-    /// Whether the node's last introduction was just this: then it tells nothing new.
-    @inline(__always)
-    func hasJustSaid(_ payload: RawSpan) -> Bool { !lastPayload.isEmpty && lastPayload.rawSpan.isSame(as: payload) }
-
     /// Takes over what is told, and says what is new. Nothing never replaces something, and the first key stays.
     mutating func learn(_ told: NodeIntroduction, sequence: UInt64) -> NodeChanges {
         var changes: NodeChanges = []
-        (lastPayload, lastModel) = (told.payload, told.hardwareModel)
+        (lastIntroduction, lastModel) = (told.asSaid, told.hardwareModel)
         if !told.longName.isEmpty, told.longName != longName {
             longName = told.longName
             changes.insert(.longName)

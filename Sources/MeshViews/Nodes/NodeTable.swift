@@ -17,9 +17,6 @@ struct NodeTable: Sendable {
         }
     }
 
-    /// Bytes of a payload that is remembered; over the air there are 233 at most.
-    private static let longestIntroduction = 256
-
     private let cap: Int
     /// Never evicted, as favourites are not: with these alone the table may exceed the cap.
     private let kept: Set<UInt32>
@@ -27,8 +24,8 @@ struct NodeTable: Sendable {
     private var keptCount = 0
     private var rows: [NodeRow] = []
     private var isDirty: [Bool] = []
-    /// The payload with which each row's node introduced itself last; empty where something else told of it since.
-    private var introductions: [[UInt8]] = []
+    /// Of each row's node.
+    private var introductions: [LastIntroduction] = []
     private var free: [Int] = []
     private var places = FlatMap()
     private var dirty: [Int] = []
@@ -79,12 +76,12 @@ struct NodeTable: Sendable {
         if let reused = free.popLast() {
             place = reused
             rows[place] = row
-            introductions[place] = []
+            introductions[place] = LastIntroduction()
         } else {
             place = rows.count
             rows.append(row)
             isDirty.append(false)
-            introductions.append([])
+            introductions.append(LastIntroduction())
         }
         places.set(UInt64(row.number), Int32(place))
         ages.insert(Age(lastHeard: row.lastHeard, number: row.number))
@@ -100,17 +97,13 @@ struct NodeTable: Sendable {
         }
     }
 
-    /// Whether the node said just this when it last told something of itself: then hearing it once more changes nothing.
+    /// Whether the node said just this when something was told of it last.
     @inline(__always)
-    func hasJustSaid(_ slot: Int, _ payload: RawSpan) -> Bool {
-        let last = introductions[slot]
-        return !last.isEmpty && last.rawSpan.isSame(as: payload)
-    }
+    func hasJustSaid(_ slot: Int, _ payload: RawSpan) -> Bool { introductions[slot].isJust(payload) }
 
-    /// - Parameter payload: what the node itself said; empty where somebody else told it, or in another form.
-    mutating func introduce(_ slot: Int, payload: [UInt8] = [], _ change: (inout NodeRow) -> Void) {
+    mutating func introduce(_ slot: Int, by introduction: LastIntroduction, _ change: (inout NodeRow) -> Void) {
         update(slot, change)
-        introductions[slot] = payload.count <= Self.longestIntroduction ? payload : []
+        introductions[slot] = introduction
     }
 
     /// Marks a node, whether there is a row of it or not.

@@ -124,11 +124,11 @@ public struct NodesView: Projection {
                 let payload = batch.packets.payload(of: packet)
                 guard !table.hasJustSaid(slot, payload) else { return }
                 let user = try User(decoding: payload)
-                table.introduce(slot, payload: payload.asArray) { $0.introduce(user) }
+                table.introduce(slot, by: LastIntroduction(payload)) { $0.introduce(user) }
                 context.want(.immediate)
             case Port.mapReport:
                 let report = try MapReport(decoding: batch.packets.payload(of: packet))
-                table.introduce(slot) { $0.introduce(report) }
+                table.introduce(slot, by: LastIntroduction()) { $0.introduce(report) }
             default:
                 return
             }
@@ -147,7 +147,7 @@ public struct NodesView: Projection {
             let policy = stamp.policy(for: packet)
             let heard = policy.accepts(info.lastHeard) ? info.lastHeard : 0
             let slot = table.slot(of: info.number, sequence: stamp.sequence, heard: heard)
-            table.introduce(slot) { row in
+            table.introduce(slot, by: LastIntroduction()) { row in
                 row.lastHeard = max(row.lastHeard, heard)
                 row.lastSequence = stamp.sequence
                 if let user = info.user { row.introduce(user) }

@@ -13,29 +13,26 @@ enum WordFold {
 
     /// Calls `visit` with each word, as folded UTF-8 of 1 to 64 bytes, in the order of the text.
     static func words(of text: String, _ visit: ([UInt8]) -> Void) {
-        var (text, splitter) = (text, WordSplitter())
-        let isPlain = text.withUTF8 { bytes in
-            let bytes = unsafe bytes.span
-            guard ScalarFold.knowsAll(bytes) else { return false }
-            splitter.addKnown(bytes, visit)
-            return true
-        }
-        if !isPlain { splitter.add(decomposing: text, visit) }
-        splitter.end(visit)
+        var text = text
+        let isPlain = text.withUTF8 { bytes in unsafe plainWords(bytes.span, visit) }
+        if !isPlain { words(decomposing: text, visit) }
     }
 
     /// The words of a text that is stored as UTF-8, ill-formed parts of which are repaired.
     static func words(ofUTF8 bytes: RawSpan, _ visit: ([UInt8]) -> Void) {
-        guard bytes.isUTF8 else { return words(of: bytes.asRepairedString, visit) }
-        var splitter = WordSplitter()
-        let isPlain = unsafe bytes.withUnsafeBytes { bytes in
-            let bytes = unsafe bytes.bindMemory(to: UInt8.self).span
-            guard ScalarFold.knowsAll(bytes) else { return false }
-            splitter.addKnown(bytes, visit)
-            return true
+        let isPlain = unsafe bytes.withUnsafeBytes { text in
+            unsafe bytes.isUTF8 && plainWords(text.bindMemory(to: UInt8.self).span, visit)
         }
-        guard isPlain else { return words(decomposing: bytes.asRepairedString, visit) }
+        if !isPlain { words(of: bytes.asRepairedString, visit) }
+    }
+
+    /// - Returns: false where there are characters whose folds are not at hand; then no word was visited.
+    private static func plainWords(_ text: Span<UInt8>, _ visit: ([UInt8]) -> Void) -> Bool {
+        guard ScalarFold.knowsAll(text) else { return false }
+        var splitter = WordSplitter()
+        splitter.addKnown(text, visit)
         splitter.end(visit)
+        return true
     }
 
     /// The same without the table of known folds, from which its answers must not differ.

@@ -67,6 +67,15 @@ func askHistory(_ folder: String, rounds: Int) async throws {
         let then = try ledger.asOf(.sequence(UInt64.random(in: 1...head, using: &random)))
         rows += try then.positions(of: node()).count
     }
+    // Of these, rows of then are gone from the view.
+    let cap = ViewCaps().positions
+    let busy = try nodes.filter { try ledger.positions(of: $0, RowQuery(limit: cap)).count == cap }
+    if !busy.isEmpty {
+        try tell("track-then-over-cap", max(3, rounds / 10)) {
+            let then = try ledger.asOf(.sequence(UInt64.random(in: 1...head, using: &random)))
+            rows += try then.positions(of: busy.randomElement(using: &random) ?? 0).count
+        }
+    }
     try await tellNodes("node-table-then-first", ledger, [head - head / 20])
     try await tellNodes(
         "node-table-then", ledger, (0..<max(3, rounds / 40)).map { _ in UInt64.random(in: 1...head, using: &random) })
