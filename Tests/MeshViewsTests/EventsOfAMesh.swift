@@ -21,6 +21,8 @@ struct MeshPacketBuilder {
     var snr: Float = 0
     var isViaMQTT = false
     var relayNode: UInt32 = 0
+    var priority: UInt32 = 0
+    var transport: UInt32 = 0
 
     func envelope() -> [UInt8] {
         var writer = WireWriter()
@@ -38,9 +40,11 @@ struct MeshPacketBuilder {
             if rxTime != 0 { packet.fixed32(7, rxTime) }
             if snr != 0 { packet.float(8, snr) }
             if hopLimit != 0 { packet.varint(9, UInt64(hopLimit)) }
+            if priority != 0 { packet.varint(11, UInt64(priority)) }
             if isViaMQTT { packet.bool(14, true) }
             if hopStart != 0 { packet.varint(15, UInt64(hopStart)) }
             if relayNode != 0 { packet.varint(19, UInt64(relayNode)) }
+            if transport != 0 { packet.varint(21, UInt64(transport)) }
         }
         writer.string(2, channel)
         writer.string(3, gateway)

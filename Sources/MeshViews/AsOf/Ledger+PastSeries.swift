@@ -1,8 +1,6 @@
 import EventLog
 import LMDB
-import Meshtastic
 import Projections
-import ProtobufWire
 
 /// Where the rows of one series (a node's positions, a node's metrics of one kind) are read.
 struct SeriesSource {
@@ -11,50 +9,24 @@ struct SeriesSource {
     var last: UInt64
 }
 
-/// A view whose rows never change and only go when a series has too many of them, or for the next one.
-struct SeriesView {
-    var name: String
-    /// What its packets have in common.
-    var port: UInt32
-    var cap: Int
-    /// Lower or higher ones of chosen nodes. Favorites have no lower ones than without.
-    var capOfNode: [UInt32: Int]
-    /// Whether a row may go for the next one.
-    var isThinned = false
-    /// The number of bytes in front of a row's time.
-    var prefixLength: Int
-
-    static func positions(_ caps: ViewCaps) -> SeriesView {
-        SeriesView(
-            name: "positions", port: Port.position, cap: caps.positions, capOfNode: caps.ofNode.compactMapValues(\.positions),
-            isThinned: caps.thinsPositions, prefixLength: 4)
-    }
-
-    static func telemetry(_ caps: ViewCaps) -> SeriesView {
-        SeriesView(
-            name: "telemetry", port: Port.telemetry, cap: caps.telemetry, capOfNode: caps.ofNode.compactMapValues(\.telemetry),
-            prefixLength: 5)
-    }
-}
-
 extension Ledger {
-    /// Reads a series of one node.
+    /// Reads one series.
     ///
     /// As of an event, the rows of today's view that came of no later one are all there were, as long as none has gone. Where one may have, the node's own
     /// events are folded again.
     /// - Parameter today: the view as it is now, where this ledger is.
     func reading<Result>(
-        _ view: SeriesView, of node: UInt32, _ today: ViewStore, _ body: (SeriesSource) throws(StorageError) -> Result
+        _ series: Series, _ today: ViewStore, _ body: (SeriesSource) throws(StorageError) -> Result
     ) throws(LedgerError) -> Result {
         do throws(StorageError) {
             let result = try body(SeriesSource(store: today, last: past?.through ?? .max))
             // Asked for afterwards: what goes meanwhile is noticed.
-            guard past != nil, try today.hasLost(view, node) else { return result }
+            guard past != nil, try today.hasLost(series) else { return result }
         } catch {
             throw LedgerError(error, path: path)
         }
-        guard let past else { return try reading(view, of: node, today, body) }
-        let store = try past.store(of: view, node)
+        guard let past else { return try reading(series, today, body) }
+        let store = try past.store(of: series)
         do throws(StorageError) {
             return try body(SeriesSource(store: store, last: past.through))
         } catch {
@@ -85,25 +57,15 @@ extension PastViews {
         }
     }
 
-    /// The rows of one node, made of its events alone, which the index names.
-    func store(of view: SeriesView, _ node: UInt32) throws(LedgerError) -> ViewStore {
-        let definition = try whole.definition(view.name)
-        guard try current("packets") != nil, let today = try current(view.name) else { return try store(definition) }
-        return try store(named: "\(view.name) of \(node)") { place in
+    /// A store that has the rows of one series, made of the node's events alone, which the index names.
+    func store(of series: Series) throws(LedgerError) -> ViewStore {
+        let definition = try whole.definition(series.view.name)
+        guard try current("packets") != nil, let today = try current(series.view.name) else { return try store(definition) }
+        return try store(named: series.name) { place in
             let store = try ViewBaselines(log: self.whole.log).store(definition, at: place)
             do {
-                var wanted = EventSelection(node: node, roles: .sender, port: view.port)
-                wanted.onlyFirstReadable = true
-                let cut = try store.checkpoint().sequence
-                guard cut < self.through else { return store }
-                let range = EventSequence(cut + 1)...EventSequence(self.through)
-                let changes = try FavoriteCaps.changes(of: node, in: today).filter { $0 > cut && $0 <= self.through }
-                let events = try (self.whole.sequences(of: wanted, in: range) + changes.map { EventSequence($0) }).sorted()
-                let state = try today.carry()
-                for start in Swift.stride(from: 0, to: events.count, by: 4_096) {
-                    let part = events[start..<min(start + 4_096, events.count)]
-                    try definition.replayBatch(store, try self.stage.decodeFirstReadable(Array(part), knowing: state))
-                }
+                var past = try PastSeries(series, definition, into: store, of: self, today: today)
+                try past.fold()
                 return store
             } catch {
                 store.close()
@@ -114,18 +76,9 @@ extension PastViews {
 }
 
 extension ViewStore {
-    /// Whether rows of the node may have gone.
-    fileprivate func hasLost(_ view: SeriesView, _ node: UInt32) throws(StorageError) -> Bool {
-        if view.isThinned { return true }
-        let cap = UInt64(max(view.capOfNode[node] ?? view.cap, 1))
-        let transaction = try environment.beginRead()
-        var cursor = try transaction.cursor(table("counts"))
-        let prefix = bigEndian(node)
-        var isThere = try cursor.seek(atOrAfter: prefix.rawSpan)
-        while isThere, cursor.key.starts(with: prefix) {
-            if cursor.value.bigEndianUInt64(at: 0) >= cap { return true }
-            isThere = try cursor.next()
-        }
-        return false
+    /// Whether rows of the series may have gone.
+    fileprivate func hasLost(_ series: Series) throws(StorageError) -> Bool {
+        if series.view.isThinned { return true }
+        return try series.count(in: self) >= UInt64(series.cap)
     }
 }

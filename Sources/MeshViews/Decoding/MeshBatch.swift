@@ -40,6 +40,9 @@ public struct MeshBatch: FoldBatch {
 }
 
 extension MeshBatch.Stamp {
+    /// When it was received, else when it arrived.
+    var headerTime: UInt32 { reception ?? arrival }
+
     func policy(for packet: DecodedPacket) -> TimePolicy {
         TimePolicy(
             reception: reception, isLive: isLive, arrival: arrival,

@@ -38,7 +38,8 @@ struct TimePolicy: Sendable {
         return stamp >= Self.year2020 && stamp <= Self.later(arrival)
     }
 
-    private static func later(_ time: UInt32) -> UInt32 {
+    /// The latest time that a row of an event received or arrived then can have, unless it is replayed state.
+    static func later(_ time: UInt32) -> UInt32 {
         let (sum, overflow) = time.addingReportingOverflow(secondsAhead)
         return overflow ? .max : sum
     }

@@ -26,9 +26,10 @@ extension Ledger {
         var page = Page(query)
         let today = try today(view)
         for number in try nodeNumbers(node, view, today) where !page.isFull {
-            let (rows, rest) = try reading(view, of: number, today) { (source) throws(StorageError) in
+            let series = Series(view: view, prefix: bigEndian(number))
+            let (rows, rest) = try reading(series, today) { (source) throws(StorageError) in
                 var (rows, rest) = ([PositionRow](), page)
-                try visit(source, "positions", prefix: bigEndian(number), query, &rest) {
+                try visit(source, "positions", prefix: series.prefix, query, &rest) {
                     (time, sequence, value) throws(StorageError) in
                     rows.append(
                         try decoding(source.store) { () throws(WireError) in
@@ -84,9 +85,10 @@ extension Ledger {
         let today = try today(view)
         for number in try nodeNumbers(node, view, today) {
             for kind in kind.map({ [$0] }) ?? TelemetryKind.allCases where !page.isFull {
-                let (rows, rest) = try reading(view, of: number, today) { (source) throws(StorageError) in
+                let series = Series(view: view, prefix: bigEndian(number) + [kind.rawValue])
+                let (rows, rest) = try reading(series, today) { (source) throws(StorageError) in
                     var (rows, rest) = ([TelemetryRow](), page)
-                    try visit(source, "telemetry", prefix: bigEndian(number) + [kind.rawValue], query, &rest) {
+                    try visit(source, "telemetry", prefix: series.prefix, query, &rest) {
                         (time, sequence, value) throws(StorageError) in
                         rows.append(
                             try decoding(source.store) { () throws(WireError) in

@@ -1,3 +1,4 @@
+import EventLog
 import LMDB
 import Projections
 import ViewQuery
@@ -21,8 +22,8 @@ struct ViewDefinition: Sendable {
         @Sendable (
             _ into: ViewStore, _ by: MeshStage, _ through: UInt64, _ halts: [UInt64], _ atHalt: (UInt64) throws -> Void
         ) throws -> Void
-    /// Folds one batch into such a store.
-    var replayBatch: @Sendable (_ into: ViewStore, _ batch: MeshBatch) throws -> Void
+    /// Folds what one batch has of the events after another into such a store.
+    var replayBatch: @Sendable (_ into: ViewStore, _ batch: MeshBatch, _ after: EventSequence) throws -> Void
 
     var name: String { recipe.view }
     var schema: StoredSchema {
@@ -46,7 +47,7 @@ struct ViewDefinition: Sendable {
         replay = { store, stage, last, halts, atHalt in
             try Replay.run(projection, into: store, by: stage, through: last, halts: halts, atHalt: atHalt)
         }
-        replayBatch = { store, batch in try Replay.run(projection, into: store, batch) }
+        replayBatch = { store, batch, cut in try Replay.run(projection, into: store, batch, after: cut) }
     }
 }
 

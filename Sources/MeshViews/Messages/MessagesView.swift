@@ -49,7 +49,7 @@ public struct MessagesView: Projection {
             next = event.index + 1
             let stamp = batch.stamps[event.index]
             if stamp.sequence > checkpoint.rawValue {
-                try annotate(event.annotation, at: stamp.reception ?? stamp.arrival, &context)
+                try annotate(event.annotation, at: stamp.headerTime, &context)
             }
         }
         try fold(batch, next..<batch.stamps.count, after: checkpoint, &context)

@@ -81,7 +81,7 @@ public struct NodesView: Projection {
             return context.quarantine(EventSequence(rawValue: stamp.sequence), reason: "no annotation")
         }
         guard case .node(let node) = annotation.subject else { return }
-        table.annotate(node, annotation, at: stamp.reception ?? stamp.arrival, sequence: stamp.sequence)
+        table.annotate(node, annotation, at: stamp.headerTime, sequence: stamp.sequence)
         context.want(.immediate)
     }
 

@@ -28,6 +28,8 @@ public struct EventSelection: Sendable, Hashable {
     public var packetID: UInt32?
     /// Only events that made rows: the first readable reception of each packet.
     public var onlyFirstReadable = false
+    /// In seconds since 1970: events whose rows are all earlier may be left out, and most are.
+    var rowsFrom: UInt32 = 0
 
     public init(
         node: UInt32? = nil, roles: Roles = .any, gateway: UInt32? = nil, channel: String? = nil, port: UInt32? = nil,

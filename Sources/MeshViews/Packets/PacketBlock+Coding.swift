@@ -1,6 +1,7 @@
 import ProtobufWire
 
-/// A block's value: numbers of the parts, then the parts in this order, then eight bytes of 0. Numbers are varints unless it says otherwise.
+/// A block's value: numbers of the parts, then the parts in this order, then eight bytes, little-endian: the latest time + 1, or 0 where it is not
+/// known. Numbers are varints unless it says otherwise.
 ///
 /// - skipped events, events, entries, nodes, gateways, channels, kinds, entries that name nodes, bytes of the far references;
 /// - nodes: four bytes each, little-endian, rising; gateways: places among them, in bits;
@@ -47,7 +48,9 @@ extension PacketBlock {
                 Bits.append(varint: UInt64(places[Int(place)]), to: &bytes)
             }
         }
-        bytes += [UInt8](repeating: 0, count: 8)
+        let latest = latestTime.map { UInt64($0) + 1 } ?? 0
+        Self.append(UInt32(truncatingIfNeeded: latest), count: 4, to: &bytes)
+        Self.append(UInt32(truncatingIfNeeded: latest >> 32), count: 4, to: &bytes)
         return bytes.rawSpan.asArray  // many wait for a commit: without the room that was left
     }
 
@@ -91,7 +94,7 @@ extension PacketBlock {
     /// The block of stored bytes; nil where they are damaged.
     init?(number: UInt64, decoding bytes: RawSpan) {
         guard let layout = PacketBlockLayout(bytes) else { return nil }
-        self.init(number: number, skipped: layout.skipped)
+        self.init(number: number, skipped: layout.skipped, latestTime: layout.latestTime)
         nodes = (0..<layout.nodeCount).map { layout.node($0, in: bytes) }
         gateways = (0..<layout.gatewayCount).map { Int32(layout.gateways.number($0, in: bytes)) }
         (channels, kinds) = (layout.channels, layout.kinds)

@@ -4,7 +4,7 @@ extension PacketBlock {
     /// The block without what is of an erased node: its packets, what radios tell of it, and, where mentions go as well, packets to it and those that it
     /// published. The events stay, as ones that hold nothing.
     func without(_ node: ForgottenNode) -> PacketBlock {
-        var left = PacketBlock(number: number, skipped: skipped)
+        var left = PacketBlock(number: number, skipped: skipped, latestTime: latestTime)
         for event in events {
             let entry = entries[Int(event.entry)]
             let kind = kinds[Int(entry.kind)]

@@ -31,6 +31,8 @@ struct PacketBlock: Sendable {
     private(set) var number: UInt64
     /// Events at the block's start that the view has never seen.
     var skipped: Int
+    /// The latest reception, or arrival where nobody recorded one, in seconds since 1970; nil where an earlier version has not kept it.
+    private(set) var latestTime: UInt32? = 0
     var nodes: [UInt32] = []
     var gateways: [Int32] = []
     var channels: [ChannelIdentity] = []
@@ -44,8 +46,8 @@ struct PacketBlock: Sendable {
     private var kindPlaces = FlatMap()
     private var entryPlaces = FlatMap(minimumCapacity: 1_024)
 
-    init(number: UInt64, skipped: Int = 0) {
-        (self.number, self.skipped) = (number, skipped)
+    init(number: UInt64, skipped: Int = 0, latestTime: UInt32? = 0) {
+        (self.number, self.skipped, self.latestTime) = (number, skipped, latestTime)
     }
 
     /// Begins another block in the room of this one: fresh memory costs more than what is put into it.
@@ -55,7 +57,7 @@ struct PacketBlock: Sendable {
             self = PacketBlock(number: number, skipped: skipped)
             return
         }
-        (self.number, self.skipped) = (number, skipped)
+        (self.number, self.skipped, latestTime) = (number, skipped, 0)
         nodes.removeAll(keepingCapacity: true)
         gateways.removeAll(keepingCapacity: true)
         channels.removeAll(keepingCapacity: true)
@@ -127,6 +129,12 @@ struct PacketBlock: Sendable {
     @inline(__always)
     func glance(sender: UInt32, mark: UInt32) -> UInt64 { entryPlaces.glance(at: Self.entryKey(sender, mark)) }
 
+    /// Takes in when an event was received, or when it arrived.
+    @inline(__always)
+    mutating func note(_ time: UInt32) {
+        if let latest = latestTime, time > latest { latestTime = time }
+    }
+
     /// Adds an event: a reception of a packet, or whatever else with a sender and an id of 0.
     /// - Parameters:
     ///   - mark: that of the packet's id.
@@ -190,6 +198,8 @@ struct PacketKind: Sendable, Hashable {
         static let isBroken = Flags(rawValue: 4)
         /// The first node that it names is the one that it is to.
         static let hasAddressee = Flags(rawValue: 8)
+        /// Its rows have the sender's time, however far that is from the reception.
+        static let keepsTime = Flags(rawValue: 16)
     }
 
     /// Index into the block's channels; -1 for none.

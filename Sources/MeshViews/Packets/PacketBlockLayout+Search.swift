@@ -8,7 +8,7 @@ extension PacketBlockLayout {
         guard let search = BlockSearch(wanted, self, bytes) else { return [] }
         let first = block * PacketBlock.eventCount + 1 + UInt64(skipped)
         var found: [UInt64] = []
-        forEachEvent(in: bytes) { index, entry in
+        forEachEvent(of: search.entries, in: bytes) { index, entry in
             let sequence = first + UInt64(index)
             if entry < entryCount, range.contains(sequence), search.fits(index, entry, self, bytes) { found.append(sequence) }
         }
@@ -18,6 +18,8 @@ extension PacketBlockLayout {
 
 /// A selection in the terms of one block.
 private struct BlockSearch {
+    /// Of which events are asked for, rising; nil where events of any may be, since the node is a gateway.
+    private(set) var entries: [Int]?
     /// By entry: bit 0, whether kind and id fit; bit 1, whether the node is its sender or is named.
     private var fits: [UInt8]
     private let needsNode: Bool
@@ -42,15 +44,24 @@ private struct BlockSearch {
             }
             gateway = found
         }
-        let kinds = layout.kinds.map { Self.fits($0, wanted, layout) }
+        let isLate = layout.latestTime.map { TimePolicy.later($0) >= wanted.rowsFrom } ?? true
+        let kinds = layout.kinds.map { (isLate || $0.flags.contains(.keepsTime)) && Self.fits($0, wanted, layout) }
         guard kinds.contains(true) else { return nil }
-        fits = [UInt8](repeating: 0, count: layout.entryCount)
-        var isAny = markKinds(kinds, wanted, layout, bytes)
-        if isAny, let node {
-            let isEntry = markNode(node, wanted.roles, layout, bytes)
-            isAny = isEntry || nodeAsGateway > 0
+        let mark = wanted.packetID.map { PacketBlock.mark(of: $0) }
+        func isWanted(_ entry: Int) -> Bool {
+            if let mark, layout.mark(entry, in: bytes) != mark { return false }
+            let kind = layout.kindColumn.number(entry, in: bytes)
+            return kind < kinds.count && kinds[kind]
         }
-        guard isAny else { return nil }
+        fits = [UInt8](repeating: 0, count: layout.entryCount)
+        let ofNode = node.map { Self.entries(of: $0, wanted.roles, layout, bytes) }
+        for entry in ofNode ?? [] { fits[entry] = 2 }
+        if nodeAsGateway <= 0, let ofNode {
+            entries = ofNode.filter(isWanted)
+            for entry in entries ?? [] { fits[entry] |= 1 }
+        } else {
+            for entry in 0..<layout.entryCount where isWanted(entry) { fits[entry] |= 1 }
+        }
     }
 
     private static func gateway(_ place: Int, _ layout: PacketBlockLayout, _ bytes: RawSpan) -> Int? {
@@ -66,57 +77,29 @@ private struct BlockSearch {
         return wanted.packetID == nil || kind.flags.contains(.hasPacket)
     }
 
-    private mutating func markKinds(
-        _ kinds: [Bool], _ wanted: EventSelection, _ layout: PacketBlockLayout, _ bytes: RawSpan
-    ) -> Bool {
-        var isAny = false
-        if let id = wanted.packetID {
-            let mark = PacketBlock.mark(of: id)
-            for entry in 0..<layout.entryCount where layout.mark(entry, in: bytes) == mark {
-                let kind = layout.kindColumn.number(entry, in: bytes)
-                guard kind < kinds.count, kinds[kind] else { continue }
-                fits[entry] = 1
-                isAny = true
-            }
-            return isAny
-        }
-        guard kinds.contains(false) else {
-            for entry in 0..<layout.entryCount { fits[entry] = 1 }
-            return true
-        }
-        for entry in 0..<layout.entryCount {
-            let kind = layout.kindColumn.number(entry, in: bytes)
-            guard kind < kinds.count, kinds[kind] else { continue }
-            fits[entry] = 1
-            isAny = true
-        }
-        return isAny
-    }
-
-    private mutating func markNode(
-        _ node: Int, _ roles: EventSelection.Roles, _ layout: PacketBlockLayout, _ bytes: RawSpan
-    ) -> Bool {
-        var isAny = false
+    /// The entries that a node has sent or is named by, rising.
+    private static func entries(
+        of node: Int, _ roles: EventSelection.Roles, _ layout: PacketBlockLayout, _ bytes: RawSpan
+    ) -> [Int] {
+        var found: [Int] = []
         if roles.contains(.sender) {
             for entry in 0..<layout.entryCount where layout.senders.number(entry, in: bytes) == node {
                 let kind = layout.kindColumn.number(entry, in: bytes)
                 guard kind < layout.kinds.count, layout.kinds[kind].flags.contains(.hasPacket) else { continue }
-                fits[entry] |= 2
-                isAny = true
+                found.append(entry)
             }
         }
-        guard roles.contains(.addressee) || roles.contains(.named) else { return isAny }
+        guard roles.contains(.addressee) || roles.contains(.named) else { return found }
         layout.forEachNaming(in: bytes) { entry, places in
             let kind = layout.kindColumn.number(entry, in: bytes)
             guard kind < layout.kinds.count else { return }
             let hasAddressee = layout.kinds[kind].flags.contains(.hasAddressee)
             for (index, place) in places.enumerated() where Int(place) == node {
                 guard roles.contains(hasAddressee && index == 0 ? .addressee : .named) else { continue }
-                fits[entry] |= 2
-                isAny = true
+                found.append(entry)
             }
         }
-        return isAny
+        return found.sorted()
     }
 
     @inline(__always)

@@ -19,6 +19,8 @@ struct PacketBlockLayout: Sendable {
     let far: Int
     let farCount: Int
     let naming: Int
+    /// See `PacketBlock.latestTime`.
+    let latestTime: UInt32?
     private(set) var channels: [ChannelIdentity] = []
     private(set) var kinds: [PacketKind] = []
 
@@ -55,6 +57,7 @@ struct PacketBlockLayout: Sendable {
         gatewayColumn = reader.column(eventCount, width: Bits.width(below: gatewayCount + 1))
         far = reader.skip(farCount)
         naming = reader.at
+        latestTime = bytes.littleEndian64(at: reader.end).flatMap { $0 == 0 ? nil : UInt32(clamping: $0 - 1) }
         guard naming <= reader.end else { return nil }
     }
 
@@ -77,22 +80,47 @@ struct PacketBlockLayout: Sendable {
     }
 
     /// Visits the events in order: the index of each and of its entry, which damage may have made one that is not there.
+    ///
+    /// - Parameter entries: in rising order; where they are given, events of others may be left out.
     @inline(__always)
-    func forEachEvent(in bytes: RawSpan, _ visitor: (_ index: Int, _ entry: Int) -> Void) {
+    func forEachEvent(of entries: [Int]? = nil, in bytes: RawSpan, _ visitor: (_ index: Int, _ entry: Int) -> Void) {
         var next = 0
+        var place = 0
         var reader = ByteWalk(at: far, end: far + farCount)
-        for index in 0..<eventCount {
-            let back = backs.number(index, in: bytes)
-            if back == 0 {
-                visitor(index, next)
-                next &+= 1
-            } else if back < PacketBlock.nearest {
-                visitor(index, next >= back ? next &- back : entryCount)
-            } else {
-                let further = Int(clamping: reader.varint(bytes) ?? .max)
-                visitor(index, further <= next - back ? next - back - further : entryCount)
+        for start in stride(from: 0, to: eventCount, by: Self.wordCount) {
+            if let entries, start + Self.wordCount <= eventCount {
+                while place < entries.count, entries[place] <= next - PacketBlock.nearest { place += 1 }
+                let isNear = place < entries.count && entries[place] < next + Self.wordCount
+                if !isNear, let count = newEntries(ofWordAt: start, in: bytes) {
+                    next += count
+                    continue
+                }
+            }
+            for index in start..<min(start + Self.wordCount, eventCount) {
+                let back = backs.number(index, in: bytes)
+                if back == 0 {
+                    visitor(index, next)
+                    next &+= 1
+                } else if back < PacketBlock.nearest {
+                    visitor(index, next >= back ? next &- back : entryCount)
+                } else {
+                    let further = Int(clamping: reader.varint(bytes) ?? .max)
+                    visitor(index, further <= next - back ? next - back - further : entryCount)
+                }
             }
         }
+    }
+
+    /// Events whose four bits of `backs` make a word.
+    private static let wordCount = 16
+
+    /// How many events of a word have a new entry; nil where one has a far one.
+    @inline(__always)
+    private func newEntries(ofWordAt index: Int, in bytes: RawSpan) -> Int? {
+        let word = bytes.littleEndian64(uncheckedAt: backs.start &+ index / 2)
+        let lowest: UInt64 = 0x1111_1111_1111_1111
+        guard word & word >> 1 & word >> 2 & word >> 3 & lowest == 0 else { return nil }
+        return Self.wordCount - ((word | word >> 1 | word >> 2 | word >> 3) & lowest).nonzeroBitCount
     }
 
     /// Visits the entries that name nodes, with the nodes' places, which damage may have made ones that are not there.

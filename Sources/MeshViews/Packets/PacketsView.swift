@@ -12,7 +12,9 @@ struct PacketsView: Projection {
     typealias Batch = MeshBatch
 
     let name = "packets"
-    let version: UInt32 = 1
+    let version: UInt32 = 2
+    /// Blocks of it do not know their latest time.
+    let oldestReadableVersion: UInt32 = 1
     var policy: String { "block=\(PacketBlock.eventCount);named=\(NamedNodes.most)" }
     let rowTables = ["packets"]
     let stateTables: [String] = []
@@ -72,6 +74,7 @@ struct PacketsView: Projection {
             for index in range where stamps[index].sequence > checkpoint.rawValue {
                 if !isOpen { beginBlock(at: stamps[index].sequence, batch) }
                 add(packets[index], stamps[index], batch)
+                block.note(stamps[index].headerTime)
                 waiting += 1
                 if block.isFull { endBlock() }
             }
@@ -120,6 +123,7 @@ struct PacketsView: Projection {
         } else if packet.isOpen {
             kind.port = packet.port
             kind.flags.insert(.isReadable)
+            if packet.isReplayedState { kind.flags.insert(.keepsTime) }
         }
         if packet.to != NodeID.broadcast, packet.to != 0 {
             kind.flags.insert(.hasAddressee)

@@ -1,4 +1,4 @@
-import EventLog
+public import EventLog
 import LMDB
 
 /// A fold of a stretch of the log into a store that nobody else uses, on the caller's thread, with the decoding on others.
@@ -27,11 +27,16 @@ public enum Replay {
     }
 
     /// Folds one batch, which may be of events that do not follow on each other, into a store and commits it.
-    public static func run<P: Projection>(_ projection: P, into store: ViewStore, _ batch: P.Batch) throws {
+    ///
+    /// Batches may come in any order where the rows do not depend on it.
+    /// - Parameter cut: events up to it are passed over.
+    public static func run<P: Projection>(
+        _ projection: P, into store: ViewStore, _ batch: P.Batch, after cut: EventSequence
+    ) throws {
         var projection = projection
         try projection.load(store)
         var context = FoldContext(store: store)
-        try projection.fold(batch, after: EventSequence(rawValue: store.checkpoint().sequence), in: &context)
+        try projection.fold(batch, after: cut, in: &context)
         var transaction = try store.environment.beginWrite()
         try projection.write(to: &transaction, store: store)
         try store.add(context.quarantined, to: &transaction)
@@ -62,17 +67,17 @@ private struct ReplayRun<P: Projection, Stage: FoldStage> where P.Batch == Stage
 
     mutating func fold(through target: UInt64, _ batchSize: UInt64, _ depth: Int, _ pendingLimit: Int) throws {
         let stage = stage
-        var ahead: [WorkBeside<Stage.Batch, any Error>] = []
-        defer { for batch in ahead { batch.drop() } }  // they read the log, which may be closed next
+        var ahead = WorkAhead<Stage.Batch, any Error>()
+        defer { ahead.drop() }  // they read the log, which may be closed next
         var next = reached.sequence + 1
         while reached.sequence < target {
             while ahead.count < depth, next <= target {
                 let last = min(target, next + batchSize - 1)
                 let events = EventSequence(rawValue: next)...EventSequence(rawValue: last)
-                ahead.append(WorkBeside { Result { try stage.decode(events) } })
+                ahead.append { Result { try stage.decode(events) } }
                 next = last + 1
             }
-            var batch = try ahead.removeFirst().result().get()
+            var batch = try ahead.removeFirst().get()
             stage.resolve(&batch, state: &state)
             try fold(batch)
             stage.recycle(batch)

@@ -20,7 +20,8 @@ final class WorkBeside<Value: Sendable, Failure: Error>: Sendable {
         DispatchQueue.global().async { self.begin() }
     }
 
-    private func begin() {
+    /// Does the work, unless it has begun.
+    func begin() {
         let work: (@Sendable () -> Result<Value, Failure>)? = state.withLock { state in
             guard case .waiting(let work) = state else { return nil }
             state = .begun
@@ -30,6 +31,18 @@ final class WorkBeside<Value: Sendable, Failure: Error>: Sendable {
         let result = work()
         state.withLock { $0 = .ended(result) }
         end.signal()
+    }
+
+    var hasBegun: Bool {
+        state.withLock { state in
+            if case .waiting = state { false } else { true }
+        }
+    }
+
+    var hasEnded: Bool {
+        state.withLock { state in
+            if case .ended = state { true } else { false }
+        }
     }
 
     /// To be asked once.
