@@ -65,12 +65,12 @@ struct PastSeriesRows {
             Self.position(1_005, 4, received: start - 60), Self.position(1_005, 5, received: start - 50),
         ]
         var later = Self.nodes.flatMap { node in
-            (0..<500).map { Self.position(node, node * 1_000 + $0, received: start + $0 / 2 + (node > 1_002 ? 1_000 : 0)) }
+            (0..<1_500).map { Self.position(node, node * 10_000 + $0, received: start + $0 / 6 + (node > 1_002 ? 1_000 : 0)) }
         }
         // Many packets of one that give few rows.
-        later += (UInt32(0)..<500).map {
+        later += (UInt32(0)..<1_500).map {
             var packet = Self.position(1_005, 5_000 + $0, received: start + 1_000)
-            if $0 < 498 { packet.payload = [] }
+            if $0 < 1_498 { packet.payload = [] }
             return packet
         }
         let newest = (Self.nodes.lowerBound...1_005).flatMap { node in
@@ -80,7 +80,7 @@ struct PastSeriesRows {
         let ledger = try await ledger(events + newest.map { $0.event(source) }, positions: 3, telemetry: 3)
         let then = try ledger.asOf(.sequence(UInt64(events.count)))
         let expected = [
-            [300, 249, 249], [249, 249, 248], [500_000, 1_249, 1_249], [1_249, 1_249, 1_248], [1_000, 1_000, -50],
+            [300, 249, 249], [249, 249, 249], [500_000, 1_249, 1_249], [1_249, 1_249, 1_249], [1_000, 1_000, -50],
         ]
         for (node, times) in zip(Self.nodes.lowerBound...1_005, expected) {
             #expect(try then.positions(of: node).map { Int($0.time) - Int(start) } == times, "\(node)")
@@ -91,7 +91,7 @@ struct PastSeriesRows {
 
     @Test func `D22: a node that was a favorite before its events were dropped has had its larger cap since`() async throws {
         var caps = ViewCaps(positions: 5)
-        caps.favorites = NodeCaps(positions: 400)
+        caps.favorites = NodeCaps(positions: 1_000)
         let log = EventLogOptions(clock: { Timestamp(seconds: Int64(Self.start)) })
         let ledger = try await Ledger.temporary(options: LedgerOptions(log: log, caps: caps))
         let source = try await ledger.log.source(named: "test")
@@ -104,15 +104,15 @@ struct PastSeriesRows {
         _ = try await ledger.log.append((0..<300).map { _ in Self.filler(source, at: Self.start) })
         try await ledger.catchUp()
         try await ledger.retain(through: EventSequence(256))
-        _ = try await ledger.log.append(walk(0..<100) + (0..<Self.block).map { _ in Self.filler(source, at: Self.start) })
-        _ = try await ledger.log.append(walk(1_000..<1_320))
+        _ = try await ledger.log.append(walk(0..<300) + (0..<Self.block).map { _ in Self.filler(source, at: Self.start) })
+        _ = try await ledger.log.append(walk(1_000..<1_900))
         let moment = ledger.log.head
-        _ = try await ledger.log.append(walk(2_000..<2_010))
+        _ = try await ledger.log.append(walk(2_000..<2_020))
         try await ledger.annotate(.favorite(1_001, false))
         try await ledger.catchUp()
         #expect(try ledger.positions(of: 1_001).count == 5)
         let then = try ledger.asOf(.sequence(moment.rawValue))
-        let times = (Array(20..<100) + Array(1_000..<1_320)).map { Self.start + UInt32($0) }
+        let times = (Array(200..<300) + Array(1_000..<1_900)).map { Self.start + UInt32($0) }
         #expect(try then.positions(of: 1_001, RowQuery(newestFirst: false)).map(\.time) == times)
         try await then.close()
         try await ledger.close()

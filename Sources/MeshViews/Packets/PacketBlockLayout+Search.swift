@@ -18,8 +18,8 @@ extension PacketBlockLayout {
 
 /// A selection in the terms of one block.
 private struct BlockSearch {
-    /// Of which events are asked for, rising; nil where events of any may be, since the node is a gateway.
-    private(set) var entries: [Int]?
+    /// Whose kind and id fit, rising; those of the node, unless it is a gateway, which may have published any.
+    private(set) var entries: [Int] = []
     /// By entry: bit 0, whether kind and id fit; bit 1, whether the node is its sender or is named.
     private var fits: [UInt8]
     private let needsNode: Bool
@@ -58,10 +58,11 @@ private struct BlockSearch {
         for entry in ofNode ?? [] { fits[entry] = 2 }
         if nodeAsGateway <= 0, let ofNode {
             entries = ofNode.filter(isWanted)
-            for entry in entries ?? [] { fits[entry] |= 1 }
         } else {
-            for entry in 0..<layout.entryCount where isWanted(entry) { fits[entry] |= 1 }
+            entries = (0..<layout.entryCount).filter(isWanted)
         }
+        guard !entries.isEmpty else { return nil }
+        for entry in entries { fits[entry] |= 1 }
     }
 
     private static func gateway(_ place: Int, _ layout: PacketBlockLayout, _ bytes: RawSpan) -> Int? {
