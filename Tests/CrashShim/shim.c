@@ -62,6 +62,7 @@ __attribute__((constructor)) void shim_begin(void) {
     const char *count_path = getenv("SHIM_COUNT");
     if (count_path) count = open(count_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     switch_path = getenv("SHIM_SWITCH");
+    unsetenv("LD_PRELOAD");  /* a program that this one starts, a sanitizer's symbolizer, would begin the trace anew */
 }
 
 /* Each time, not at the end: a sanitizer ends the process in a way of its own. */
