@@ -18,7 +18,7 @@ extension PacketBlockLayout {
 
 /// A selection in the terms of one block.
 private struct BlockSearch {
-    /// Whose kind and id fit, rising; those of the node, unless it is a gateway, which may have published any.
+    /// Whose kind and id fit, rising: events of no other are meant.
     private(set) var entries: [Int] = []
     /// By entry: bit 0, whether kind and id fit; bit 1, whether the node is its sender or is named.
     private var fits: [UInt8]
@@ -54,15 +54,18 @@ private struct BlockSearch {
             return kind < kinds.count && kinds[kind]
         }
         fits = [UInt8](repeating: 0, count: layout.entryCount)
-        let ofNode = node.map { Self.entries(of: $0, wanted.roles, layout, bytes) }
-        for entry in ofNode ?? [] { fits[entry] = 2 }
-        if nodeAsGateway <= 0, let ofNode {
-            entries = ofNode.filter(isWanted)
+        // What leaves fewer comes first: few blocks have a packet's id.
+        if let node, mark == nil, nodeAsGateway <= 0 {
+            entries = Self.entries(of: node, wanted.roles, layout, bytes).filter(isWanted)
+            for entry in entries { fits[entry] = 3 }
+            if entries.isEmpty { return nil }
         } else {
             entries = (0..<layout.entryCount).filter(isWanted)
+            for entry in entries { fits[entry] = 1 }
+            if entries.isEmpty { return nil }
+            guard let node else { return }
+            for entry in Self.entries(of: node, wanted.roles, layout, bytes) { fits[entry] |= 2 }
         }
-        guard !entries.isEmpty else { return nil }
-        for entry in entries { fits[entry] |= 1 }
     }
 
     private static func gateway(_ place: Int, _ layout: PacketBlockLayout, _ bytes: RawSpan) -> Int? {
