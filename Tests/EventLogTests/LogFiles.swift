@@ -31,8 +31,8 @@ struct LogFiles {
     }
 
     /// Changes rows of a log that nobody has open, as only someone with the files in hand can.
-    func change(_ body: (inout WriteTransaction, LogStore) throws(StorageError) -> Void) throws {
-        let environment = try Environment.open(path + "/log/1", EnvironmentOptions(maximumTables: 16))
+    func change(generation: Int = 1, _ body: (inout WriteTransaction, LogStore) throws(StorageError) -> Void) throws {
+        let environment = try Environment.open(path + "/log/\(generation)", EnvironmentOptions(maximumTables: 16))
         defer { environment.close() }
         let store = try LogStore(environment: environment)
         try environment.write { write throws(StorageError) in try body(&write, store) }

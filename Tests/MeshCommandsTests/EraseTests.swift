@@ -72,6 +72,30 @@ struct EraseTests {
             try tool.run("quarantine", "--format", "jsonl").objects.allSatisfy { !listed.contains($0["sequence"] as? Int ?? 0) })
     }
 
+    @Test func `D15: with mentions, packets to a node and those that it passed on go as well`() throws {
+        let tool = try Tool()
+        try tool.run("init")
+        try tool.run("simulate", "--seed", "6", "--nodes", "30", "--packets", "900")
+        let all = try tool.run("export", "packets").objects
+        func having(_ fields: [String], _ node: String) -> [Int] {
+            all.filter { row in fields.contains { row[$0] as? String == node } }.compactMap { $0["sequence"] as? Int }
+        }
+        let gateways = Set(all.compactMap { $0["gateway"] as? String }).sorted()
+        let node = try #require(gateways.first { !having(["from"], $0).isEmpty && !having(["to"], $0).isEmpty })
+        func listed(_ arguments: String...) throws -> [Int] {
+            try tool.start(["erase", "--node", node, "--dry-run", "--format", "jsonl"] + arguments).wait().objects.compactMap {
+                $0["sequence"] as? Int
+            }
+        }
+        let mentions = having(["from", "to", "gateway"], node)
+        #expect(try listed() == having(["from"], node))
+        #expect(try listed("--mentions") == mentions)
+        let erased = try tool.run("erase", "--node", node, "--mentions", "--yes")
+        #expect(erased.output.hasPrefix("\(mentions.count) events erased"), "\(erased.output) \(erased.errors)")
+        #expect(try listed("--mentions").isEmpty)
+        #expect(try tool.run("verify").status == 0)
+    }
+
     @Test func `a packet, and a range of events, are erased and no others`() throws {
         let tool = try Tool()
         try tool.run("init")

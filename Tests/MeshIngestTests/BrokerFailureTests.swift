@@ -100,6 +100,28 @@ struct BrokerFailureTests {
         #expect(start.duration(to: .now) < .seconds(2))
     }
 
+    @Test(arguments: [[[0x20, 2, 0, 0], [0x90, 3, 0, 1, 0]], [[0x20, 2, 0, 0]]] as [[[UInt8]]])
+    func `a broker is told goodbye when it is left, so that it does not take its client for lost`(_ answers: [[UInt8]])
+        async throws
+    {
+        let bench = try ImportBench()
+        let heard = Mutex<[UInt8]>([])
+        let broker = try FakeBroker(answers: answers) { bytes in heard.withLock { $0 += bytes } }
+        let running = try RunningIngest("mqtt://127.0.0.1:\(broker.port)", bench: bench)
+        // The one has granted the subscription, the other only the connection: there the request for it comes after the last answer.
+        if answers.count == 2 {
+            try await running.waitForSubscription()
+        } else {
+            try await running.wait("a request for a subscription") { heard.withLock { $0.first } == 0x82 }
+        }
+        let before = heard.withLock { $0.count }
+        #expect(answers.count == 1 || before == 0)
+        #expect(await running.stop() == nil)
+        for _ in 0..<500 where heard.withLock({ $0.count }) == before { try await Task.sleep(for: .milliseconds(10)) }
+        #expect(heard.withLock { Array($0.dropFirst(before)) } == [0xe0, 0])
+        #expect(running.notices.all.last == .disconnected)
+    }
+
     @Test func `options that make no sense are refused`() async throws {
         let bench = try ImportBench()
         #expect(try await Self.failure("mqtt://127.0.0.1", bench) { $0.keepsSession = true }?.code == .badRequest)

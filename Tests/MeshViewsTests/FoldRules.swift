@@ -138,4 +138,31 @@ struct FoldRules {
         #expect(numbers == Set((UInt32(1_501)...3_000).map { 5_000 + $0 }))
         try await ledger.close()
     }
+
+    @Test func `X1: of newcomers only, the one that was heard longest ago goes`() async throws {
+        // Their times go up and down: what counts is when they were heard last, then the number.
+        let times = (UInt32(0)..<300).map { 1_780_000_000 + ($0 &* 7_919) % 101 }
+        let packets = times.indices.map { Packet(from: 5_000 + UInt32($0), id: UInt32($0) + 1, rxTime: times[$0]) }
+        let ledger = try await ledger(of: packets, options: LedgerOptions(caps: ViewCaps(nodes: 100)))
+        var kept: [(time: UInt32, number: UInt32)] = []
+        for packet in packets {
+            if kept.count == 100, let least = kept.indices.min(by: { kept[$0] < kept[$1] }) { kept.remove(at: least) }
+            kept.append((packet.rxTime, packet.from))
+        }
+        #expect(try ledger.nodes().map(\.number).sorted() == kept.map(\.number).sorted())
+        try await ledger.close()
+    }
+
+    @Test(arguments: [(1_023, 2), (1_024, 2), (1_025, 1), (1_026, 1)] as [(UInt32, UInt32)])
+    func `X1: a node is a newcomer until the 1,024th event after its first`(_ sequence: UInt32, _ evicted: UInt32) async throws {
+        let start: UInt32 = 1_780_000_000
+        // Node 1 is heard by event 1 and ever after, node 2 by event 900, longer ago than node 1, node 3 when there is no room.
+        let packets = (1...sequence).map { number in
+            let node: UInt32 = number == sequence ? 3 : number == 900 ? 2 : 1
+            return Packet(from: node, id: number, rxTime: start + (node == 2 ? 0 : number))
+        }
+        let ledger = try await ledger(of: packets, options: LedgerOptions(caps: ViewCaps(nodes: 2)))
+        #expect(try ledger.nodes().map(\.number).sorted() == [1, 2, 3].filter { $0 != evicted })
+        try await ledger.close()
+    }
 }

@@ -45,6 +45,42 @@ import Testing
         try await ledger.close()
     }
 
+    @Test func `M14: a result that differs in a value, in a row or in its order is another, and the same one is not`()
+        async throws
+    {
+        let ledger = try await Ledger.temporary()
+        for id in 1...3 as ClosedRange<UInt32> { try await Asking.text("\(id)", id: id, to: ledger) }
+        try await ledger.catchUp()
+        let forward = Self.of(Self.mine)
+        var state = try LiveQueryState(forward, after: nil, ledger)
+        #expect(try state.changed(ledger)?.count == 3)
+        #expect(try state.changed(ledger) == nil)
+        let first = state.token
+        let source = try await ledger.log.source(named: "radio")
+        for count in [2, 3] as [UInt64] {
+            var again = MeshPacketBuilder(from: Self.mine, id: 2, payload: Array("2".utf8))
+            again.gateway = "!0000007\(count)"
+            _ = try await ledger.log.append(again.event(source))
+            try await ledger.catchUp()
+            #expect(try state.changed(ledger)?.map(\.receptions) == [1, count, 1].map { .init($0) })
+            #expect(try state.changed(ledger) == nil)
+        }
+        let last = state.token
+        func result(_ change: (inout FetchDescriptor<MessageRow>) -> Void, after token: LiveQueryToken?) throws -> [String]? {
+            var descriptor = forward
+            change(&descriptor)
+            var state = try LiveQueryState(descriptor, after: token, ledger)
+            return try state.changed(ledger)?.map(\.text)
+        }
+        #expect(try result({ _ in }, after: last) == nil)
+        #expect(try result({ _ in }, after: first) == ["1", "2", "3"])
+        #expect(try result({ $0.sortBy = [SortDescriptor(\.sequence, order: .reverse)] }, after: last) == ["3", "2", "1"])
+        #expect(try result({ $0.fetchLimit = 3 }, after: last) == nil)
+        #expect(try result({ $0.fetchLimit = 2 }, after: last) == ["1", "2"])
+        #expect(try result({ $0.fetchLimit = 0 }, after: last) == [])
+        try await ledger.close()
+    }
+
     @Test func `M14: limits, offsets, deletions and rows that change are seen`() async throws {
         var options = LedgerOptions()
         options.caps.messages = 4

@@ -1,4 +1,5 @@
 import EventLog
+import LMDB
 import Projections
 import TestKit
 import Testing
@@ -88,6 +89,61 @@ struct Debounce {
         clock.advance(to: .milliseconds(1_020))
         try await until { await commits(projector) == 2 }
         #expect(try LastValues.rows(store) == [1: 2])
+    }
+
+    @Test func `M3: an immediate change does not wait for the timer of an earlier debounced one`() async throws {
+        let folder = try TemporaryFolder()
+        let clock = VirtualClock()
+        let store = try openStore(folder.path + "/view")
+        let projector = try Projector(LastValues(), store: store, clock: clock)
+        func fold(_ sequence: UInt64, at milliseconds: Int, _ urgency: Urgency) async throws {
+            clock.advance(to: .milliseconds(milliseconds))
+            try await projector.fold(LastValues.Batch(first: sequence, [(1, sequence)], urgency), isCatchingUp: false)
+        }
+        try await fold(1, at: 1_000, .debounced)
+        try await until { clock.sleepers == [.milliseconds(3_000)] }
+        try await fold(2, at: 1_500, .immediate)
+        #expect(await projector.statistics().commits == [.immediate: 1])
+        // Within 20 ms of that commit, while the timer of the first change is still armed.
+        try await fold(3, at: 1_505, .immediate)
+        try await until { clock.sleepers == [.milliseconds(1_520)] }
+        clock.advance(to: .milliseconds(1_519))
+        for _ in 0..<100 { await Task.yield() }
+        #expect(try LastValues.rows(store) == [1: 2])
+        clock.advance(to: .milliseconds(1_520))
+        try await until { await commits(projector) == 2 }
+        #expect(try LastValues.rows(store) == [1: 3])
+        #expect(await projector.statistics().commits == [.immediate: 2])
+    }
+
+    @Test func `M8 S20: a timed commit that fails is tried again after the ceiling, until it is on disk`() async throws {
+        let folder = try TemporaryFolder()
+        let clock = VirtualClock()
+        let store = try openStore(folder.path + "/view", sizeLimit: 300_000)
+        let projector = try Projector(LastValues(), store: store, clock: clock)
+        let values = (0..<20_000).map { (key: UInt32($0), value: UInt64($0)) }
+        try await projector.fold(LastValues.Batch(first: 1, values), isCatchingUp: false)
+        // The two seconds of quiet, then every five seconds.
+        for seconds in [2, 7, 12] {
+            try await until { clock.sleepers == [.seconds(seconds)] }
+            clock.advance(to: .seconds(seconds) - .milliseconds(1))
+            for _ in 0..<100 { await Task.yield() }
+            #expect(clock.sleepers == [.seconds(seconds)])
+            clock.advance(to: .seconds(seconds))
+            try await until { clock.sleepers == [.seconds(seconds + 5)] }
+            #expect(await commits(projector) == 0)
+            #expect(try store.checkpoint() == .start)
+            #expect(await projector.statistics().lastError != nil)
+        }
+        try store.environment.setSizeLimit(10_000_000)
+        clock.advance(to: .milliseconds(16_999))
+        for _ in 0..<100 { await Task.yield() }
+        #expect(await commits(projector) == 0)
+        clock.advance(to: .seconds(17))
+        try await until { await commits(projector) == 1 }
+        #expect(try LastValues.rows(store).count == 20_000)
+        #expect(await projector.statistics().lastError == nil)
+        #expect(clock.sleepers.isEmpty)
     }
 
     @Test func `M2: events without a row of the view do not make it commit`() async throws {

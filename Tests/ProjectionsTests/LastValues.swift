@@ -11,8 +11,11 @@ struct LastValues: Projection {
         var carry = Carry()
         /// One value an event.
         var values: [(key: UInt32, value: UInt64)]
+        /// Nil for the projection's.
+        var urgency: Urgency?
 
-        init(first: UInt64, _ values: [(key: UInt32, value: UInt64)]) {
+        init(first: UInt64, _ values: [(key: UInt32, value: UInt64)], _ urgency: Urgency? = nil) {
+            self.urgency = urgency
             events = EventSequence(first)...EventSequence(first + UInt64(values.count) - 1)
             self.values = values
         }
@@ -38,7 +41,7 @@ struct LastValues: Projection {
                 context.quarantine(EventSequence(sequence), reason: "too large")
             } else {
                 pending[entry.key] = entry.value
-                context.want(urgency)
+                context.want(batch.urgency ?? urgency)
             }
         }
     }
@@ -63,7 +66,8 @@ struct LastValues: Projection {
     }
 }
 
-func openStore(_ path: String, tables: [String] = ["last"]) throws -> ViewStore {
+func openStore(_ path: String, tables: [String] = ["last"], sizeLimit: Int? = nil) throws -> ViewStore {
     try ViewStore.open(
-        at: path, recipe: Recipe(view: "last", version: 1, policy: "", keyring: ""), tables: tables, access: .readWrite)
+        at: path, recipe: Recipe(view: "last", version: 1, policy: "", keyring: ""), tables: tables, access: .readWrite,
+        sizeLimit: sizeLimit)
 }

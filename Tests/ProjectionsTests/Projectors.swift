@@ -68,9 +68,7 @@ struct Projectors {
 
     @Test func `M8 S20: a commit that fails is told, and nothing of it is forgotten`() async throws {
         let folder = try TemporaryFolder()
-        let store = try ViewStore.open(
-            at: folder.path + "/view", recipe: Recipe(view: "last", version: 1, policy: "", keyring: ""), tables: ["last"],
-            access: .readWrite, sizeLimit: 300_000)
+        let store = try openStore(folder.path + "/view", sizeLimit: 300_000)
         let projector = try Projector(LastValues(), store: store)
         let values = (0..<20_000).map { (key: UInt32($0), value: UInt64($0)) }
         try await projector.fold(LastValues.Batch(first: 1, values), isCatchingUp: true)
@@ -79,5 +77,33 @@ struct Projectors {
         try store.environment.setSizeLimit(10_000_000)
         try await projector.flush(.request)
         #expect(try LastValues.rows(store).count == 20_000)
+    }
+
+    @Test(arguments: [10_000, 3_000])
+    func `S19: a quarantine lists its newest ten thousand and counts all`(batchSize: Int) async throws {
+        let folder = try TemporaryFolder()
+        let store = try openStore(folder.path + "/view")
+        let projector = try Projector(LastValues(), store: store)
+        func add(through last: Int) async throws {
+            while let next = await Optional(projector.checkpoint().sequence + 1), next <= last {
+                let count = min(batchSize, last - Int(next) + 1)
+                try await projector.fold(
+                    LastValues.Batch(first: next, [(UInt32, UInt64)](repeating: (1, .max), count: count)), isCatchingUp: true)
+                try await projector.flush(.request)
+            }
+        }
+        for (last, oldest) in [(9_999, 1), (10_000, 1), (10_001, 2), (10_002, 3), (22_345, 12_346)] as [(Int, UInt64)] {
+            try await add(through: last)
+            let listed = try store.quarantined()
+            #expect(listed.map(\.sequence.rawValue) == (oldest...UInt64(last)).reversed())
+            #expect(try store.quarantinedCount() == UInt64(last))
+        }
+        // More in one commit than it lists.
+        let many = [(UInt32, UInt64)](repeating: (1, .max), count: 10_001)
+        try await projector.fold(LastValues.Batch(first: 22_346, many), isCatchingUp: true)
+        try await projector.flush(.request)
+        #expect(try store.quarantined().map(\.sequence.rawValue) == (22_347...32_346).reversed())
+        #expect(try store.quarantined(limit: 2, offset: 1).map(\.sequence.rawValue) == [32_345, 32_344])
+        #expect(try store.quarantinedCount() == 32_346)
     }
 }

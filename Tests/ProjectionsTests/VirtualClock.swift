@@ -20,6 +20,8 @@ final class VirtualClock: LedgerClock {
 
     var now: Duration { state.withLock { $0.now } }
     var sleeperCount: Int { state.withLock { $0.sleepers.count } }
+    /// When those that sleep want to wake.
+    var sleepers: [Duration] { state.withLock { $0.sleepers.map(\.target) } }
 
     func sleep(until time: Duration) async throws {
         let id = state.withLock { state in
