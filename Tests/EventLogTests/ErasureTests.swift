@@ -90,6 +90,20 @@ private func sequences(_ numbers: Int...) -> [ClosedRange<EventSequence>] {
         await again.close()
     }
 
+    @Test(arguments: [0, 1, 2]) func `D15: an event of no bytes, or of few, is erased as well`(size: Int) async throws {
+        let folder = try TemporaryFolder()
+        let log = try await logOfSecrets(folder.path + "/ledger", 3)
+        let source = try await log.source(named: "a mesh")
+        let bytes = [UInt8](repeating: 7, count: size)
+        let event = try await log.append(NewEvent(bytes, encoding: .init(rawValue: 20), source: source))
+        let root = try log.root(size: event)
+        #expect(try await log.erase([event...event], reason: "asked for").erased == 1)
+        #expect(try log.event(event)?.header.isErased == true)
+        #expect(try log.root(size: event) == root)
+        #expect(try log.verify().problems == [])
+        await log.close()
+    }
+
     @Test func `salts of erased events are gone, and with them the seeds`() async throws {
         let folder = try TemporaryFolder()
         let log = try await logOfSecrets(folder.path + "/ledger", 600)

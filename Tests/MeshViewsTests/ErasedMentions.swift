@@ -14,13 +14,15 @@ struct ErasedMentions {
         MeshPacketBuilder(from: from, to: to, id: id, payload: Array("text \(id)".utf8), gateway: NodeID.text(gateway))
     }
 
-    /// What concerns the node stands after 3 others, its neighbours in number among them.
+    /// Packets that concern the node in every way, and such that concern the nodes whose numbers are next to its own.
     private func packets(after count: UInt32) -> [MeshPacketBuilder] {
         let (node, other) = (Self.node, Self.other)
         return [
             packet(from: node, count + 1), packet(to: node, count + 2), packet(by: node, count + 3),
             packet(from: node - 1, to: node + 1, by: node - 1, count + 4), packet(to: other, by: other, count + 5),
             packet(from: node, to: node, by: node, count + 6), packet(from: node + 1, by: node + 1, count + 7),
+            // Nodes that say nothing themselves.
+            packet(to: node + 16, count + 8), packet(by: node + 32, count + 9),
         ]
     }
 
@@ -36,7 +38,7 @@ struct ErasedMentions {
         for part in [filler, packets(after: 3_000), filler] { try await ledger.log.append(part.map { $0.event(source) }) }
         if isSealed {
             try await ledger.log.seal()
-            #expect(try ledger.log.sealingStatistics().sealedEvents > 3_007)
+            #expect(try ledger.log.sealingStatistics().sealedEvents > 3_009)
         }
         func found(_ selection: ErasureSelection) throws -> [ClosedRange<UInt64>] {
             try ledger.erasable(selection).map { $0.lowerBound.rawValue...$0.upperBound.rawValue }
@@ -46,10 +48,13 @@ struct ErasedMentions {
         #expect(try found(.node(Self.node + 1, mentions: true)) == [3_004...3_004, 3_007...3_007])
         #expect(try found(.node(Self.node + 1)) == [3_007...3_007])
         #expect(try found(.node(Self.node + 2, mentions: true)) == [])
+        #expect(try found(.node(Self.node + 16, mentions: true)) == [3_008...3_008])
+        #expect(try found(.node(Self.node + 32, mentions: true)) == [3_009...3_009])
+        #expect(try found(.node(Self.node + 16)) == [] && found(.node(Self.node + 32)) == [])
         let report = try await ledger.erase(.node(Self.node, mentions: true), reason: "asked for")
         #expect(report.erased == 4)
         #expect(try found(.node(Self.node, mentions: true)) == [])
-        #expect(try found(.node(Self.other, mentions: true)) == [3_005...3_005])
+        #expect(try found(.node(Self.other, mentions: true)) == [3_005...3_005, 3_008...3_009])
         try await ledger.close()
     }
 }

@@ -99,6 +99,67 @@ struct FoldRules {
         try await ledger.close()
     }
 
+    @Test func `D8 X4: a stamp counts up to a day before the reception and five minutes after it, to the second`() async throws {
+        let heard: UInt32 = 1_780_000_000
+        let (day, ahead) = (heard - 86_400, heard + 300)
+        let stamps = [day - 1, day, day + 1, heard, ahead - 1, ahead, ahead + 1]
+        let packets = stamps.enumerated().map { index, stamp in
+            Packet(
+                id: UInt32(index + 1), rxTime: heard, port: Port.position,
+                payload: Packet.position(1_000 + Int32(index), 5, time: stamp))
+        }
+        let ledger = try await ledger(of: packets)
+        let rows = try ledger.positions(of: 0x1000_0001).sorted { $0.sequence < $1.sequence }
+        #expect(rows.map(\.time) == [heard] + stamps[1...5] + [heard])
+        #expect(rows.map(\.timeSource) == [.receiver] + Array(repeating: .sender, count: 5) + [.receiver])
+        try await ledger.close()
+    }
+
+    @Test func `D8 X4: without a reception time a stamp counts from 2020 to five minutes after its arrival, to the second`()
+        async throws
+    {
+        let arrival: UInt32 = 1_790_000_000
+        let (first, last): (UInt32, UInt32) = (1_577_836_800, arrival + 300)
+        let stamps = [first - 1, first, first + 1, last - 1, last, last + 1]
+        let ledger = try await Ledger.temporary(
+            options: LedgerOptions(log: EventLogOptions(clock: { Timestamp(seconds: Int64(arrival)) })))
+        let source = try await ledger.log.source(named: "test")
+        _ = try await ledger.log.append(
+            stamps.enumerated().map { index, stamp in
+                let packet = Packet(
+                    id: UInt32(index + 1), rxTime: 0, port: Port.position,
+                    payload: Packet.position(1_000 + Int32(index), 5, time: stamp))
+                return NewEvent(packet.envelope(), encoding: .serviceEnvelope, source: source, reception: .unrecorded)
+            })
+        try await ledger.catchUp()
+        let rows = try ledger.positions(of: 0x1000_0001).sorted { $0.sequence < $1.sequence }
+        #expect(rows.map(\.time) == [arrival] + stamps[1...4] + [arrival])
+        #expect(rows.map(\.timeSource) == [.arrival] + Array(repeating: .sender, count: 4) + [.arrival])
+        try await ledger.close()
+    }
+
+    @Test func `D4 M11: receptions are of one packet within an hour of its first one, before it or after it`() async throws {
+        let first = Packet(rxTime: 1_780_010_000, payload: Array("a".utf8), gateway: "!00000011")
+        func packets(_ distances: Int64...) async throws -> Int {
+            let others = distances.enumerated().map { place, distance in
+                var other = first
+                other.rxTime = UInt32(Int64(first.rxTime) + distance)
+                other.gateway = "!000000\(20 + place)"
+                return other
+            }
+            let ledger = try await ledger(of: [first] + others)
+            let count = try ledger.messages().count
+            try await ledger.close()
+            return count
+        }
+        for (distance, count) in [(3_599, 1), (3_600, 1), (3_601, 2), (-3_599, 1), (-3_600, 1), (-3_601, 2)] as [(Int64, Int)] {
+            #expect(try await packets(distance) == count, "\(distance)")
+        }
+        // The hour does not slide: the third is within an hour of the second only.
+        #expect(try await packets(3_000, 6_000) == 2)
+        #expect(try await packets(3_000, 3_600) == 1)
+    }
+
     @Test func `X5 D17: the first public key stays and another one is flagged; an empty name never replaces a name`() async throws
     {
         let first = [UInt8](repeating: 1, count: 32)

@@ -1,6 +1,7 @@
 import EventLog
 import Foundation
 import MeshLedger
+import ProtobufWire
 import TestKit
 import Testing
 
@@ -42,6 +43,30 @@ import Testing
         }
         waiting.cancel()
         #expect(try await waiting.value <= 1)
+        try await ledger.close()
+    }
+
+    @Test func `M14: a row whose values change and take as many bytes as before gives the result again`() async throws {
+        let ledger = try await Ledger.temporary()
+        let mine = Self.mine
+        var state: LiveQueryState<NodeRow>?
+        var lengths: Set<Int> = []
+        for id in 1...4 as ClosedRange<UInt32> {
+            try await Asking.text("\(id)", id: id, to: ledger)
+            try await ledger.catchUp()
+            var known =
+                try state ?? LiveQueryState(FetchDescriptor(predicate: #Predicate { $0.number == mine }), after: nil, ledger)
+            let rows = try #require(try known.changed(ledger))
+            #expect(rows.map(\.packets) == [UInt64(id)])
+            #expect(try known.changed(ledger) == nil)
+            for row in rows {
+                var writer = WireWriter()
+                row.encode(to: &writer)
+                lengths.insert(writer.bytes.count)
+            }
+            state = known
+        }
+        #expect(lengths.count == 1)
         try await ledger.close()
     }
 

@@ -2,6 +2,7 @@ import EventLog
 import Foundation
 import MeshViews
 import Meshtastic
+import Projections
 import TestKit
 import Testing
 
@@ -144,5 +145,29 @@ struct Policies {
         try await other.catchUp()
         #expect(try other.positions(of: nil).count == 400)
         try await other.close()
+    }
+
+    @Test func `M7: closing a ledger writes every view, whatever its timers wait for`() async throws {
+        let folder = try TemporaryFolder()
+        let hour = Duration.seconds(3_600)
+        let options = LedgerOptions(flushPolicy: FlushPolicy(quietPeriod: hour, ceiling: hour, immediateInterval: hour))
+        for round in 0..<3 as Range<UInt32> {
+            let path = folder.path + "/\(round).ledger"
+            let ledger = try await Ledger.create(at: path, options: options)
+            let source = try await ledger.log.source(named: "test")
+            // At first all that is immediate is written at once; what comes then waits for an hour.
+            for part in 0..<2 as Range<UInt32> {
+                let packets = (1...20).map { position(100 * part + $0, 100 * Self.metre * Int32($0), from: 1_001 + round * $0) }
+                let text = Packet(id: 100 * part + 50, payload: Array("text \(part)".utf8))
+                _ = try await ledger.log.append((packets + [text]).map { $0.event(source) })
+                if part == 0 { try await ledger.flush() }
+            }
+            try await ledger.close()
+            let reader = try await Ledger.open(at: path, options: LedgerOptions(access: .readOnly))
+            for view in try await reader.views() { #expect(view.checkpoint == 42, "\(view.name)") }
+            #expect(try reader.messages().count == 2)
+            #expect(try reader.nodes().reduce(0) { $0 + $1.packets } == 42)
+            try await reader.close()
+        }
     }
 }

@@ -146,6 +146,25 @@ struct Debounce {
         #expect(clock.sleepers.isEmpty)
     }
 
+    @Test func `M3 M4 M5: a flush is due exactly then, at the meeting of its periods and beside it`() {
+        func due(_ changes: [(Int, Urgency)], flushed: Int? = nil) -> String {
+            var schedule = FlushSchedule(policy: FlushPolicy())
+            if let flushed { schedule.flushed(at: .milliseconds(flushed)) }
+            for (time, urgency) in changes { schedule.changed(urgency, at: .milliseconds(time)) }
+            return schedule.due.map { "\($0.reason) \($0.time / .milliseconds(1))" } ?? "none"
+        }
+        #expect(due([(0, .debounced), (2_999, .debounced)]) == "quiet 4999.0")
+        #expect(due([(0, .debounced), (3_000, .debounced)]) == "quiet 5000.0")
+        #expect(due([(0, .debounced), (3_001, .debounced)]) == "ceiling 5000.0")
+        #expect(due([(0, .debounced), (3_001, .none)]) == "quiet 2000.0")
+        #expect(due([(10_019, .immediate)], flushed: 10_000) == "immediate 10020.0")
+        #expect(due([(10_020, .immediate)], flushed: 10_000) == "immediate 10020.0")
+        #expect(due([(10_021, .immediate)], flushed: 10_000) == "immediate 10021.0")
+        #expect(due([(7, .immediate)]) == "immediate 7.0")
+        #expect(due([(10_001, .debounced), (10_005, .immediate), (10_009, .debounced)], flushed: 10_000) == "immediate 10020.0")
+        #expect(due([], flushed: 10_000) == "none")
+    }
+
     @Test func `M2: events without a row of the view do not make it commit`() async throws {
         let folder = try TemporaryFolder()
         let clock = VirtualClock()
