@@ -44,6 +44,22 @@ import Testing
         }
     }
 
+    @Test func `content of four bytes opens under its key, and of fewer nobody believes it`() throws {
+        let channel = Keyring.standard.channels[0]
+        func opening(_ content: [UInt8]) throws -> Opening {
+            let sample = Sample()
+            let sealed = try TestCipher.encrypt(content, key: channel.key, id: sample.id, from: sample.from)
+            return decoded(sample.packet(channel: UInt32(channel.hash)) { $0.bytes(5, sealed) }).packet.opening
+        }
+        // The text port with an empty payload, and ports of one and two bytes without one.
+        #expect(try opening([0x08, 0x01, 0x12, 0x00]) == .channelKey)
+        #expect(try opening([0x08, 0x01, 0x12, 0x01, 0x61]) == .channelKey)
+        #expect(try opening([0x08, 0x81, 0x02]) == .opaque)
+        #expect(try opening([0x08, 0x01]) == .opaque)
+        #expect(try opening([0x08]) == .opaque)
+        #expect(try opening([0x07, 0x01, 0x12, 0x00]) == .opaque && opening([0x09, 0x01, 0x12, 0x00]) == .opaque)
+    }
+
     @Test func `the key of another channel with the same hash is not accepted, and the right one is found`() throws {
         var generator = SeededGenerator(seed: 3)
         var ring = Keyring()

@@ -9,9 +9,9 @@ ROUNDS = 12
 class Room:
     """Folders of source files, and the tests that have to notice what is broken in them."""
 
-    def __init__(self, entry, skipped):
+    def __init__(self, entry, slow, later):
         self.name, self.patterns = entry["name"], entry["files"]
-        self.stages = [(entry["first"], skipped), (entry["then"], skipped)]
+        self.stages = [(entry["first"], slow + "|" + later), (entry["then"], slow)]
         self.seconds = [None, None]
 
     def limit(self, tree, stage):
@@ -34,7 +34,7 @@ class Room:
 
 def rooms(root):
     table = tomllib.loads((root / "Tools" / "mutate.d" / "rooms.toml").read_text())
-    return [Room(entry, table["slow"]) for entry in table["room"]]
+    return [Room(entry, table["slow"], table["later"]) for entry in table["room"]]
 
 
 def judged(root):
