@@ -31,7 +31,7 @@ struct PacketBlocks {
                 of: PacketKind(
                     channel: -1, port: event.port,
                     flags: event.keepsTime ? [.hasPacket, .isReadable, .keepsTime] : [.hasPacket, .isReadable]))
-            block.add(sender: event.sender, mark: mark, kind: kind, named: [], gateway: 0, flags: .isFirstReadable)
+            block.add(sender: event.sender, mark: mark, kind: kind, named: [], gateway: 0, flags: .makesRow)
             block.note(.random(in: 1_000...9_000, using: &random))
             added.append(event)
         }

@@ -5,21 +5,120 @@ import Testing
 @testable import MeshViews
 
 struct SeenPacketsModel {
+    /// What FOLD.md says of a packet, written down plainly.
     private struct Model {
-        var first: [UInt64: (time: UInt32, sequence: UInt64, isReadable: Bool)] = [:]
-
-        mutating func place(_ packet: UInt64, _ time: UInt32, _ sequence: UInt64, _ isReadable: Bool) -> (UInt64, Bool, Bool) {
-            if let known = first[packet],
-                time == 0 || known.time == 0 || max(time, known.time) - min(time, known.time) <= 3_600
-            {
-                let turns = isReadable && !known.isReadable
-                if turns { first[packet]?.isReadable = true }
-                if known.time == 0 { first[packet]?.time = time }
-                return (known.sequence, false, turns)
-            }
-            first[packet] = (time, sequence, isReadable)
-            return (sequence, true, isReadable)
+        struct Packet {
+            var first: UInt64
+            var time: UInt32
+            var isReplayedState: Bool
+            var isReadable = false
+            var isLossy = false
+            var plain: UInt32 = 0
+            var cipher: UInt32 = 0
+            var row: (sequence: UInt64, time: UInt32, heard: UInt32) = (0, 0, 0)
+            var receptions: [(gateway: UInt32, print: UInt32)] = []
         }
+
+        /// Of each sender and id, the one that was remembered last first.
+        var packets: [UInt64: [Packet]] = [:]
+
+        private func fits(_ packet: Packet, _ new: SeenPackets.Hearing) -> (window: Bool, content: Bool) {
+            guard packet.isReplayedState == new.isReplayedState else { return (false, false) }
+            let isUnknown = new.time == 0 || packet.time == 0 || new.isReplayedState
+            let distance = max(new.time, packet.time) - min(new.time, packet.time)
+            var content = true
+            if packet.plain != 0, new.print.plain != 0 {
+                content = packet.isLossy != new.print.isLossy || packet.plain == new.print.plain
+            } else if packet.cipher != 0, new.print.cipher != 0 {
+                content = packet.cipher == new.print.cipher
+            }
+            return (isUnknown || distance <= 3_600, content)
+        }
+
+        mutating func place(_ new: SeenPackets.Hearing) -> SeenPackets.Verdict {
+            var twin: UInt64?
+            let known = packets[new.packet] ?? []
+            for (index, packet) in known.prefix(8).enumerated() {
+                let (isWithin, isSame) = fits(packet, new)
+                if isWithin, isSame { return hearAgain(new, index) }
+                if isWithin, twin == nil, packet.time != 0, new.time != 0, !new.isReplayedState { twin = packet.first }
+            }
+            var packet = Packet(first: new.sequence, time: new.time, isReplayedState: new.isReplayedState)
+            _ = Self.learn(new, &packet)
+            if !new.isReplayedState { packet.receptions = [(new.gateway, new.print.reception)] }
+            packets[new.packet] = [packet] + known
+            return SeenPackets.Verdict(
+                firstSequence: new.sequence, isFirstReception: true, isFirstReadable: new.isReadable, hasTwin: twin != nil,
+                twin: twin)
+        }
+
+        private static func learn(_ new: SeenPackets.Hearing, _ packet: inout Packet) -> Bool {
+            let before = packet
+            if packet.time == 0 { packet.time = new.time }
+            if packet.cipher == 0 { packet.cipher = new.print.cipher }
+            if new.isReadable {
+                if !packet.isReadable || supersedes(new, packet) { packet.row = (new.sequence, new.rowTime, new.time) }
+                if !packet.isReadable || packet.isLossy && !new.print.isLossy {
+                    (packet.plain, packet.isLossy) = (new.print.plain, new.print.isLossy)
+                }
+                packet.isReadable = true
+            }
+            return (packet.time, packet.cipher, packet.plain) != (before.time, before.cipher, before.plain)
+                || (packet.isReadable, packet.isLossy) != (before.isReadable, before.isLossy) || packet.row != before.row
+        }
+
+        private static func supersedes(_ new: SeenPackets.Hearing, _ packet: Packet) -> Bool {
+            guard packet.isReadable, new.isReadable, !new.isReplayedState else { return false }
+            if packet.isLossy != new.print.isLossy { return packet.isLossy }
+            return new.time != 0 && packet.row.heard != 0 && new.time < packet.row.heard
+        }
+
+        private mutating func hearAgain(_ new: SeenPackets.Hearing, _ index: Int) -> SeenPackets.Verdict {
+            var all = packets[new.packet] ?? []
+            var packet = all[index]
+            var verdict = SeenPackets.Verdict(firstSequence: packet.first)
+            if !new.isReplayedState {
+                let ofGateway = packet.receptions.filter { $0.gateway == new.gateway }
+                verdict.isFirstOfGateway = ofGateway.isEmpty
+                verdict.isRepeat = ofGateway.contains { $0.print == new.print.reception }
+                if !verdict.isRepeat { packet.receptions.append((new.gateway, new.print.reception)) }
+            }
+            verdict.isFirstReadable = new.isReadable && !packet.isReadable
+            verdict.wasReadable = packet.isReadable
+            verdict.hasTwin = twins.contains(packet.first)
+            if Self.supersedes(new, packet) {
+                verdict.superseded = SupersededRow(sequence: packet.row.sequence, time: packet.row.time)
+            }
+            verdict.laterTwins = UInt8(all.filter { $0.first > packet.first }.count)
+            let isRenewed = Self.learn(new, &packet)
+            all.remove(at: index)
+            all.insert(packet, at: isRenewed ? 0 : index)
+            packets[new.packet] = all
+            return verdict
+        }
+
+        /// The packets that began beside another one.
+        var twins: Set<UInt64> = []
+    }
+
+    private func hearing(_ sequence: UInt64, _ random: inout SeededGenerator) -> SeenPackets.Hearing {
+        let isTimeKnown = Int.random(in: 0..<5, using: &random) > 0
+        var hearing = SeenPackets.Hearing(
+            packet: UInt64.random(in: 0..<300, using: &random), sequence: sequence,
+            time: isTimeKnown ? UInt32.random(in: 10_000..<40_000, using: &random) : 0,
+            rowTime: UInt32.random(in: 1...9, using: &random), gateway: UInt32.random(in: 1...3, using: &random),
+            isReadable: Bool.random(using: &random))
+        hearing.isReplayedState = hearing.isReadable && Int.random(in: 0..<20, using: &random) == 0
+        // Mostly the content that others of the id have.
+        let content: UInt32 = Int.random(in: 0..<8, using: &random) == 0 ? 2 : 1
+        if hearing.isReadable { hearing.print.plain = content }
+        if !hearing.isReadable, Bool.random(using: &random) {
+            hearing.print.cipher = content
+            hearing.print.cipherShape = 5 << 16
+        }
+        hearing.print.isLossy = !hearing.isReplayedState && Int.random(in: 0..<6, using: &random) == 0
+        hearing.print.reception = UInt32.random(in: 1...3, using: &random)
+        return hearing
     }
 
     @Test func `packets are told apart as a simple model does, also after being restored anywhere`() {
@@ -27,18 +126,14 @@ struct SeenPacketsModel {
             var random = SeededGenerator(seed: seed)
             var seen = SeenPackets()
             var model = Model()
-            var log: [Carry.Record] = []
+            var log = Carry()
             for sequence in UInt64(1)...4_000 {
-                let packet = UInt64.random(in: 0..<300, using: &random)
-                let isTimeKnown = Int.random(in: 0..<5, using: &random) > 0
-                let time = isTimeKnown ? UInt32.random(in: 10_000..<40_000, using: &random) : 0
-                let isReadable = Bool.random(using: &random)
-                let verdict = seen.place(
-                    packet: packet, time: time, sequence: sequence, isReadable: isReadable, isWindowless: false, changes: &log)
-                let wanted = model.place(packet, time, sequence, isReadable)
-                #expect(
-                    (verdict.firstSequence, verdict.isFirstReception, verdict.isFirstReadable) == wanted,
-                    "seed \(seed), sequence \(sequence)")
+                let hearing = hearing(sequence, &random)
+                let verdict = seen.place(hearing, changes: &log)
+                let wanted = model.place(hearing)
+                if wanted.isFirstReception, wanted.hasTwin { model.twins.insert(sequence) }
+                #expect(verdict == wanted, "seed \(seed), \(hearing)")
+                guard verdict == wanted else { break }
                 if Int.random(in: 0..<500, using: &random) == 0 {
                     seen = SeenPackets()
                     seen.restore(log)
@@ -47,37 +142,54 @@ struct SeenPacketsModel {
         }
     }
 
+    private func hearing(of packet: UInt64, at time: UInt32, _ sequence: UInt64) -> SeenPackets.Hearing {
+        SeenPackets.Hearing(packet: packet, sequence: sequence, time: time, isReadable: true)
+    }
+
     @Test func `memory is bounded, and what is within the bounds is kept`() {
         var seen = SeenPackets()
-        var changes: [Carry.Record] = []
+        var changes = Carry()
         for sequence in UInt64(1)...200_000 {
-            let time = UInt32(sequence / 10)
-            let verdict = seen.place(
-                packet: sequence, time: time, sequence: sequence, isReadable: true, isWindowless: false, changes: &changes)
+            let verdict = seen.place(hearing(of: sequence, at: UInt32(sequence / 10), sequence), changes: &changes)
             #expect(verdict.isFirstReception)
         }
         #expect(seen.count <= 36_020 && seen.count >= 36_000)
-        let again = seen.place(
-            packet: 199_000, time: 20_000, sequence: 200_001, isReadable: true, isWindowless: false, changes: &changes)
+        let again = seen.place(hearing(of: 199_000, at: 20_000, 200_001), changes: &changes)
         #expect(!again.isFirstReception && again.firstSequence == 199_000)
     }
 
     @Test func `of more than a million packets within an hour the newest million are remembered`() {
         var seen = SeenPackets()
         let most = UInt64(SeenPackets.mostKept)
-        var changes: [Carry.Record] = []
+        var changes = Carry()
         func isNew(_ packet: UInt64, at sequence: UInt64) -> Bool {
-            seen.place(packet: packet, time: 7, sequence: sequence, isReadable: true, isWindowless: false, changes: &changes)
-                .isFirstReception
+            seen.place(hearing(of: packet, at: 7, sequence), changes: &changes).isFirstReception
         }
         for sequence in 1...most + 10 {
             if !isNew(sequence, at: sequence) { Issue.record("packet \(sequence) was heard before") }
-            changes.removeAll(keepingCapacity: true)
+            changes = Carry()
         }
         #expect(seen.count == SeenPackets.mostKept)
         #expect(!isNew(11, at: most + 11) && !isNew(most, at: most + 12))
         #expect(isNew(10, at: most + 13))
         #expect(isNew(11, at: most + 14))
         #expect(seen.count == SeenPackets.mostKept)
+    }
+
+    /// Whoever knows the key can send as many contents under one id as there are.
+    @Test func `many packets of one sender and id cost no more than few`() {
+        var seen = SeenPackets()
+        var changes = Carry()
+        for sequence in UInt64(1)...50_000 {
+            var forged = hearing(of: 7, at: 7, sequence)
+            forged.print.plain = UInt32(sequence)
+            forged.print.reception = UInt32(sequence)
+            #expect(seen.place(forged, changes: &changes).isFirstReception)
+        }
+        for sequence in UInt64(50_001)...100_000 {
+            var again = hearing(of: 7, at: 7, sequence)
+            (again.print.plain, again.print.reception) = (50_000, UInt32(sequence))
+            #expect(seen.place(again, changes: &changes).firstSequence == 50_000)
+        }
     }
 }

@@ -5,13 +5,18 @@ import TestKit
 import Testing
 
 struct Projectors {
+    private func record(_ sequence: UInt64, _ number: UInt64) -> Carry.Record {
+        var words = Carry.Record.Words()
+        (words.first, words.second, words.third, words.fourth, words.fifth) = (number, number + 1, number + 2, .max, number + 4)
+        return Carry.Record(sequence: sequence, words: words)
+    }
+
     @Test func `rows, quarantine, carried state and checkpoint are committed together and found again`() async throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/view"
         var batch = LastValues.Batch(first: 1, [(7, 1), (8, .max), (7, 3)])
-        batch.carry.records = [
-            Carry.Record(sequence: 1, first: 10, second: 11), Carry.Record(sequence: 3, first: 30, second: 31),
-        ]
+        batch.carry.records = [record(1, 10), record(3, 30)]
+        batch.carry.receptions = [Carry.Reception(sequence: 3, first: 31, second: 32, third: 33)]
         batch.carry.entries = [Carry.Entry(sequence: 2, key: [1], value: [2, 3])]
         do {
             let store = try openStore(path)
@@ -27,7 +32,7 @@ struct Projectors {
         #expect(try store.quarantinedCount() == 1)
         let projector = try Projector(LastValues(), store: store)
         let carry = try await projector.storedCarry()
-        #expect(carry.records == batch.carry.records)
+        #expect(carry.records == batch.carry.records && carry.receptions == batch.carry.receptions)
         #expect(carry.entries.map(\.value) == [[2, 3]])
     }
 
@@ -52,7 +57,7 @@ struct Projectors {
             for _ in 0..<60 {
                 var batch = LastValues.Batch(first: next, (0..<Int.random(in: 1...300, using: &random)).map { _ in (1, 1) })
                 for sequence in next...batch.events.upperBound.rawValue where Bool.random(using: &random) {
-                    batch.carry.records.append(Carry.Record(sequence: sequence, first: sequence &* 3, second: random.next()))
+                    batch.carry.records.append(record(sequence, sequence &* 3))
                 }
                 model += batch.carry.records
                 if model.count > 500 { model.removeFirst(model.count - 500) }

@@ -112,6 +112,7 @@ extension PacketRow {
                 .list(row.receptions.filter { $0.gateway != 0 }.map { .text(NodeID.text($0.gateway)) })
             },
             Column("sequences", isDetail: true) { .list($0.receptions.map { .unsigned($0.sequence) }) },
+            Column("has_conflict", isDetail: true) { .bool($0.hasConflict) },
         ]
     }
 }
@@ -128,6 +129,7 @@ extension IndexedEvent {
             Column("named") { .list($0.named.map { .text(NodeID.text($0)) }) },
             Column("is_first_reception") { .bool($0.isFirstReception) },
             Column("is_first_readable") { .bool($0.isFirstReadable) },
+            Column("is_repeat") { .bool($0.isRepeat) },
         ]
     }
 }

@@ -72,6 +72,7 @@ extension MessageRow {
             Column("first_sequence", isDetail: true) { .unsigned($0.firstSequence) },
             Column("is_read", isDetail: true) { .bool($0.isRead) },
             Column("archived_at", isDetail: true) { .time($0.archivedAt) },
+            Column("has_conflict", isDetail: true) { .bool($0.hasConflict) },
         ]
     }
 }

@@ -21,7 +21,7 @@ extension Ledger {
         do throws(StorageError) {
             let result = try body(SeriesSource(store: today, last: past?.through ?? .max))
             // Asked for afterwards: what goes meanwhile is noticed.
-            guard past != nil, try today.hasLost(series) else { return result }
+            guard let past, try today.hasLost(series, since: past.through) else { return result }
         } catch {
             throw LedgerError(error, path: path)
         }
@@ -76,9 +76,10 @@ extension PastViews {
 }
 
 extension ViewStore {
-    /// Whether rows of the series may have gone.
-    fileprivate func hasLost(_ series: Series) throws(StorageError) -> Bool {
+    /// Whether rows of the series may have gone that were there as of an event.
+    fileprivate func hasLost(_ series: Series, since event: UInt64) throws(StorageError) -> Bool {
         if series.view.isThinned { return true }
+        if try series.lastSuperseded(in: self) > event { return true }
         return try series.count(in: self) >= UInt64(series.cap)
     }
 }

@@ -48,6 +48,13 @@ struct Series {
         return count.bigEndianUInt64(at: 0)
     }
 
+    /// The last event by which one of its rows was superseded; 0 where none was.
+    func lastSuperseded(in store: ViewStore) throws(StorageError) -> UInt64 {
+        let transaction = try store.environment.beginRead()
+        let key = SeriesBuffer.supersededKey(prefix)
+        return try transaction.get(store.table("counts"), key.rawSpan)?.bigEndianUInt64(at: 0) ?? 0
+    }
+
     /// The time of the first of its rows.
     func firstTime(in store: ViewStore) throws(StorageError) -> UInt32? {
         let transaction = try store.environment.beginRead()
@@ -76,6 +83,9 @@ struct PastSeries {
     private let carry: Carry
     /// The events that changed the cap, those that are folded already among them.
     private let changes: [UInt64]
+    /// Whether a row may have given way to one of an earlier reception.
+    private let hasSuperseded: Bool
+    private var rows = SupersededRows()
     private var decoding = WorkAhead<MeshBatch, any Error>()
 
     /// - Parameter today: the view as it is now.
@@ -84,13 +94,14 @@ struct PastSeries {
         (ledger, stage, through) = (past.whole, past.stage, past.through)
         cut = try store.checkpoint().sequence
         carry = try today.carry()
+        hasSuperseded = try series.lastSuperseded(in: today) > cut
         changes = try FavoriteCaps.changes(of: series.node, in: today).filter { $0 <= past.through }
     }
 
     mutating func fold() throws {
         guard cut < through else { return }
         defer { decoding.drop() }  // they read the log, which may be closed next
-        if series.view.isThinned || !changes.isEmpty { try foldAll() } else { try foldNewest() }
+        if series.view.isThinned || !changes.isEmpty || hasSuperseded { try foldAll() } else { try foldNewest() }
         try finish(downTo: 0)
     }
 
@@ -141,8 +152,43 @@ struct PastSeries {
     /// Folds what was decoded, until only so many batches wait.
     private mutating func finish(downTo count: Int) throws {
         while decoding.count > count {
-            let batch = try decoding.removeFirst().get()
+            var batch = try decoding.removeFirst().get()
+            if hasSuperseded { rows.find(in: &batch) }
             try definition.replayBatch(store, batch, EventSequence(rawValue: cut))
         }
+    }
+}
+
+/// Finds again which rows give way to earlier receptions, among the events of one series, in the order of the log.
+private struct SupersededRows {
+    private struct Row {
+        var sequence: UInt64
+        var time: UInt32
+        var heard: UInt32
+        var print: PacketPrint
+    }
+
+    private var rows: [UInt32: [Row]] = [:]
+
+    mutating func find(in batch: inout MeshBatch) {
+        for index in batch.stamps.indices where batch.stamps[index].isMeshtastic {
+            let (packet, stamp) = (batch.packets.packets[index], batch.stamps[index])
+            guard packet.isOpen, packet.id != 0, !packet.isReplayedState else { continue }
+            let new = Row(sequence: stamp.sequence, time: stamp.time, heard: stamp.heard, print: batch.prints[index])
+            guard let place = rows[packet.id]?.lastIndex(where: { Self.supersedes(new, $0) }) else {
+                rows[packet.id, default: []].append(new)
+                continue
+            }
+            let old = rows[packet.id]?[place]
+            batch.superseded[index] = old.map { SupersededRow(sequence: $0.sequence, time: $0.time) }
+            (batch.stamps[index].supersedes, batch.stamps[index].isFirstReadable) = (true, false)
+            rows[packet.id]?[place] = new
+        }
+    }
+
+    private static func supersedes(_ new: Row, _ old: Row) -> Bool {
+        guard (max(new.heard, old.heard) - min(new.heard, old.heard)) <= 2 * SeenPackets.windowSeconds else { return false }
+        if new.print.isLossy != old.print.isLossy { return old.print.isLossy }
+        return new.print.plain == old.print.plain && new.heard != 0 && new.heard < old.heard
     }
 }

@@ -2,33 +2,48 @@ import Meshtastic
 import Projections
 import ProtobufWire
 
-/// The first public key that each node announced: what its direct messages were sealed with and its signatures are checked with.
+/// The first public key that each node announced, by the time at which it was heard, which nobody can put back in live traffic: what its direct messages were
+/// sealed with and its signatures are checked with.
 struct AnnouncedKeys: Sendable {
     static let entryKind = UInt8(ascii: "k")
     /// Nodes beyond these are not learned: whoever invents nodes must not fill memory.
     static let mostNodes = 65_536
 
-    private var keys: [UInt32: [UInt8]] = [:]
+    private struct Announcement {
+        var key: [UInt8]
+        /// The latest of all times where nobody knows.
+        var heard: UInt32
+    }
 
-    subscript(node: UInt32) -> [UInt8]? { keys[node] }
+    private var announcements: [UInt32: Announcement] = [:]
 
-    /// Takes the key of a node that has none yet.
-    /// - Returns: whether it is new.
-    mutating func learn(_ key: [UInt8], of node: UInt32) -> Bool {
-        guard keys[node] == nil, keys.count < Self.mostNodes else { return false }
-        keys[node] = key
-        return true
+    subscript(node: UInt32) -> [UInt8]? { announcements[node]?.key }
+
+    /// Whether an announcement that was heard then can be the first one.
+    @inline(__always)
+    func mayBeFirst(of node: UInt32, heard: UInt32) -> Bool {
+        guard let known = announcements[node] else { return announcements.count < Self.mostNodes }
+        return heard != 0 && heard < known.heard
+    }
+
+    /// Takes the key of a node that has none yet, or none that was announced so early.
+    /// - Returns: what is to be stored of it; nil where it changes nothing.
+    mutating func learn(_ key: [UInt8], of node: UInt32, heard: UInt32, sequence: UInt64) -> Carry.Entry? {
+        guard mayBeFirst(of: node, heard: heard) else { return nil }
+        let announcement = Announcement(key: key, heard: heard == 0 ? .max : heard)
+        announcements[node] = announcement
+        return Carry.Entry(
+            sequence: sequence, key: [Self.entryKind] + bigEndian(node), value: key + bigEndian(announcement.heard))
     }
 
     mutating func restore(_ entry: Carry.Entry) -> (node: UInt32, key: [UInt8])? {
-        guard entry.key.count == 5 else { return nil }
+        guard entry.key.count == 5, entry.value.count >= 32 else { return nil }
         let node = entry.key.rawSpan.bigEndianUInt32(at: 1)
-        keys[node] = entry.value
-        return (node, entry.value)
-    }
-
-    static func entry(_ key: [UInt8], of node: UInt32, sequence: UInt64) -> Carry.Entry {
-        Carry.Entry(sequence: sequence, key: [entryKind] + bigEndian(node), value: key)
+        // Earlier versions did not store the time.
+        let heard = entry.value.count == 36 ? entry.value.rawSpan.bigEndianUInt32(at: 32) : UInt32.max
+        let key = Array(entry.value.prefix(32))
+        announcements[node] = Announcement(key: key, heard: heard)
+        return (node, key)
     }
 
     /// The key in a User, read without the rest: most announcements are repetitions.

@@ -74,9 +74,12 @@ struct ChannelTable: Sendable {
             return number(of: ChannelIdentity(name: "PKI", keyFingerprint: 0))
         case .decoded, .plaintext:
             if !packet.channelID.isEmpty { return number(named: batch.bytes(packet.channelID)) }
+            // What came without encryption has the channel's hash, what came decoded the radio's own index.
+            guard packet.opening == .decoded else {
+                return number(of: ChannelIdentity(name: "hash \(packet.channel)", keyFingerprint: 0))
+            }
             if let known = radio?[packet.channel] { return number(of: known) }
-            let kind = packet.opening == .plaintext ? "hash" : "index"
-            return number(of: ChannelIdentity(name: "\(kind) \(packet.channel)", keyFingerprint: 0))
+            return number(of: ChannelIdentity(name: "index \(packet.channel)", keyFingerprint: 0))
         }
     }
 

@@ -8,9 +8,9 @@ final class DirectMessages: @unchecked Sendable {
 
     init(keyring: Keyring) { opener = PacketOpener(keyring: keyring) }
 
-    func open(_ index: Int, in batch: inout MeshBatch) {
-        guard batch.packets.packets[index].opening == .opaque else { return }
-        _ = opener.retryDirectMessage(at: index, in: &batch.packets)
+    /// - Returns: whether it is open now and was not before.
+    func open(_ index: Int, in batch: inout MeshBatch) -> Bool {
+        batch.packets.packets[index].opening == .opaque && opener.retryDirectMessage(at: index, in: &batch.packets)
     }
 
     func learn(_ key: [UInt8], of node: UInt32) { opener.learn(publicKey: key, of: node) }

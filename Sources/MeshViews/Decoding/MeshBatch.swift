@@ -20,6 +20,23 @@ public struct MeshBatch: FoldBatch {
         public var firstSequence: UInt64
         public var isFirstReception: Bool
         public var isFirstReadable: Bool
+        /// This very reception was there before: it is an event, and no reception of its own.
+        public var isRepeat = false
+        /// No earlier event is of this packet and this gateway.
+        public var isFirstOfGateway = true
+        /// An earlier reception than the one of which there is a row: the row is to be of this one.
+        public var supersedes = false
+        /// An earlier reception of the packet could be read.
+        public var wasReadable = false
+        /// Another packet has the same sender and id within the hour, and other content.
+        public var hasTwin = false
+        /// How many packets of the same sender and id, with other content, began later than this event's.
+        public var laterTwins: UInt8 = 0
+        /// When the packet was heard; 0 where nobody knows. By it values are the first or the latest.
+        public var heard: UInt32 = 0
+        /// The time of the row that the event makes, and whose clock that is.
+        public var time: UInt32 = 0
+        public var timeSource = TimeSource.arrival
         /// Index into the batch's `channels`.
         public var channel: Int32
     }
@@ -33,6 +50,14 @@ public struct MeshBatch: FoldBatch {
     var annotations: [AnnotationEvent] = []
     /// The channels that the stamps point to.
     public var channels: [ChannelIdentity] = []
+    /// What distinguishes each packet from others of the same sender and id.
+    var prints: [PacketPrint] = []
+    /// Of events that are earlier receptions than the ones of which there are rows: these rows.
+    var superseded: [Int: SupersededRow] = [:]
+    /// Of the first receptions of packets, the first events of other packets with the same sender and id.
+    var twins: [Int: UInt64] = [:]
+    /// Of texts that could not be read at first: who heard them, this event among them, the oldest first.
+    var hearings: [Int: [(gateway: UInt32, time: UInt32)]] = [:]
     /// The announced keys of the senders of signed messages, by index.
     var signers: [Int: [UInt8]] = [:]
     /// Where the events are that few views look at.
@@ -45,9 +70,25 @@ extension MeshBatch.Stamp {
 
     func policy(for packet: DecodedPacket) -> TimePolicy {
         TimePolicy(
-            reception: reception, isLive: isLive, arrival: arrival,
+            reception: reception, isLive: isLive, arrival: arrival, received: packet.rxTime,
             isReplayedState: packet.flags.contains(.isReplayedState))
     }
+
+    /// Works out the times of the event, as far as nothing of earlier events is needed.
+    @inline(__always)
+    mutating func takeTimes(of packet: DecodedPacket, _ payload: RawSpan) {
+        let policy = policy(for: packet)
+        let stamps = packet.isOpen ? SenderStamps(port: packet.port, payload) : SenderStamps(port: 0, payload)
+        (time, timeSource) = policy.time(fix: stamps.fix, sent: stamps.sent, received: packet.rxTime)
+        heard = policy.heard(received: packet.rxTime)
+    }
+
+    /// Whether a view whose rows are of packets has one of this event.
+    @inline(__always)
+    var makesRow: Bool { isFirstReadable || supersedes }
+
+    /// Whether it is a hearing that counts: neither one that was there before nor a node's state that was told again.
+    func counts(_ packet: DecodedPacket) -> Bool { !isRepeat && !packet.isReplayedState }
 }
 
 extension DecodedPacket {

@@ -26,6 +26,7 @@ public struct MeshStage: FoldStage {
         let count = Int(events.upperBound.rawValue - events.lowerBound.rawValue + 1)
         batch.stamps.reserveCapacity(count)
         batch.packets.packets.reserveCapacity(count)
+        batch.prints.reserveCapacity(count)
         try log.withEvents(from: events.lowerBound, count: count) { header, payload throws(EventLogError) in
             guard header.sequence == events.lowerBound.advanced(by: batch.stamps.count) else {
                 throw EventLogError(.beyondRetention, path: log.path, detail: "event \(events.lowerBound)")
@@ -33,8 +34,8 @@ public struct MeshStage: FoldStage {
             // An erased event folds as nothing.
             let form = header.isErased ? nil : CaptureForm(rawValue: header.encoding.rawValue)
             if let form {
-                batch.stamps.append(MeshBatch.Stamp(header, isMeshtastic: true))
                 opener.decode(payload, form: form, into: &batch.packets)
+                batch.appendStamp(header)
             } else {
                 batch.appendOther(header, payload)
             }
@@ -63,9 +64,9 @@ public struct MeshStage: FoldStage {
                 continue
             }
             guard !header.isErased, let form = CaptureForm(rawValue: header.encoding.rawValue) else { continue }
-            batch.stamps.append(MeshBatch.Stamp(header, isMeshtastic: true))
-            batch.stamps[batch.stamps.count - 1].isFirstReadable = true
             opener.decode(cursor.payload, form: form, into: &batch.packets)
+            batch.appendStamp(header)
+            batch.stamps[batch.stamps.count - 1].isFirstReadable = true
         }
         if !keyring.privateKeys.isEmpty {
             var state = initialState()
@@ -83,6 +84,7 @@ public struct MeshStage: FoldStage {
     public func resolve(_ batch: inout MeshBatch, state: inout MeshState) {
         state.channels.trim()
         batch.carry.records.reserveCapacity(batch.stamps.count)
+        batch.carry.receptions.reserveCapacity(batch.stamps.count)
         for stamp in batch.stamps where stamp.isJSON && !state.knowsTopic(of: stamp.source) { learnTopics(&state) }
         for start in stride(from: 0, to: batch.stamps.count, by: SeenPackets.glanceCount) {
             let range = start..<min(start + SeenPackets.glanceCount, batch.stamps.count)
@@ -92,6 +94,7 @@ public struct MeshStage: FoldStage {
         batch.places.fill(from: batch.packets.packets)
         batch.channels = state.channels.channels
         batch.carry.oldestRecord = state.seen.oldestRecord
+        batch.carry.oldestReception = state.seen.receptions.oldestRecord
     }
 
     /// The channels in the topics that end the names of sources.
@@ -101,18 +104,36 @@ public struct MeshStage: FoldStage {
     }
 
     public func restore(_ carry: Carry, into state: inout MeshState) {
-        state.seen.restore(carry.records)
+        state.seen.restore(carry)
         for entry in carry.entries { state.restore(entry) }
     }
 }
 
 extension MeshBatch {
+    /// Adds what the log knows of the packet that was decoded last.
+    @inline(__always)
+    fileprivate mutating func appendStamp(_ header: EventHeader) {
+        let (stamp, print) = described(by: header)
+        prints.append(print)
+        stamps.append(stamp)
+    }
+
+    @inline(__always)
+    private func described(by header: EventHeader) -> (Stamp, PacketPrint) {
+        var stamp = Stamp(header, isMeshtastic: true)
+        let packet = packets.packets[packets.packets.count - 1]
+        let payload = packets.payload(of: packet)
+        stamp.takeTimes(of: packet, payload)
+        return (stamp, PacketPrint(packet, payload, isJSON: stamp.isJSON))
+    }
+
     /// Adds an event that is no packet: an annotation, or one that folds as nothing.
     fileprivate mutating func appendOther(_ header: EventHeader, _ payload: RawSpan) {
         if header.encoding == .annotation, !header.isErased {
             annotations.append(AnnotationEvent(index: stamps.count, annotation: Annotation(payload: payload)))
         }
         stamps.append(Stamp(header, isMeshtastic: false))
+        prints.append(PacketPrint())
         packets.packets.append(DecodedPacket())
     }
 }
@@ -120,10 +141,13 @@ extension MeshBatch {
 extension MeshBatch.Stamp {
     init(_ header: EventHeader, isMeshtastic: Bool) {
         let arrival = UInt32(clamping: header.arrivalTime.seconds)
+        let recorded = header.receptionTime.map { UInt32(clamping: $0.seconds) }
+        let isLive = header.reception == .live
+        // No file has recorded in the future, or before there were such packets.
+        let isKnown = recorded.map { isLive || TimePolicy.isPlausible($0, arrival: arrival) } ?? false
         self.init(
-            sequence: header.sequence.rawValue, arrival: arrival,
-            reception: header.receptionTime.map { UInt32(clamping: $0.seconds) }, source: header.source,
-            isLive: header.reception == .live, isMeshtastic: isMeshtastic, isJSON: isMeshtastic && header.encoding == .mqttJSON,
+            sequence: header.sequence.rawValue, arrival: arrival, reception: isKnown ? recorded : nil, source: header.source,
+            isLive: isLive, isMeshtastic: isMeshtastic, isJSON: isMeshtastic && header.encoding == .mqttJSON,
             firstSequence: header.sequence.rawValue,
             isFirstReception: false, isFirstReadable: false, channel: -1)
     }
@@ -145,6 +169,10 @@ final class SpareBatches: Sendable {
         batch.packets.removeAll(keepingCapacity: true)
         batch.stamps.removeAll(keepingCapacity: true)
         batch.channels = []
+        batch.prints.removeAll(keepingCapacity: true)
+        batch.superseded = [:]
+        batch.twins = [:]
+        batch.hearings = [:]
         batch.signers = [:]
         batch.places.removeAll()
         batch.annotations.removeAll()

@@ -21,11 +21,16 @@ public struct MeshState: Sendable {
     }
 
     /// Opens a direct message with the keys that are known.
-    func open(_ index: Int, in batch: inout MeshBatch) { directMessages?.open(index, in: &batch) }
+    func open(_ index: Int, in batch: inout MeshBatch) {
+        guard let directMessages, directMessages.open(index, in: &batch) else { return }
+        let (stamp, plain) = batch.described(index)
+        batch.stamps[index] = stamp
+        batch.prints[index].plain = plain
+    }
 
     /// Says of the event which packet it is a reception of, and on which channel.
     mutating func resolve(_ index: Int, in batch: inout MeshBatch) {
-        directMessages?.open(index, in: &batch)
+        open(index, in: &batch)
         let packet = batch.packets.packets[index]
         guard packet.hasPacket else {
             switch packet.fromRadio {
@@ -44,14 +49,17 @@ public struct MeshState: Sendable {
         }
         guard packet.opening != .invalid, packet.from != 0, packet.from != NodeID.broadcast else { return }
         place(packet, index, in: &batch)
-        guard batch.stamps[index].isFirstReadable, packet.failure == nil else { return }
+        let placed = batch.stamps[index]
+        guard packet.isReadable else { return }
         switch packet.port {
         case Port.nodeInfo:
-            if announcedKeys[packet.from] == nil, let key = AnnouncedKeys.key(in: batch.packets.payload(of: packet)) {
+            if announcedKeys.mayBeFirst(of: packet.from, heard: placed.heard),
+                let key = AnnouncedKeys.key(in: batch.packets.payload(of: packet))
+            {
                 learn(key, of: packet.from, index, in: &batch)
             }
         case Port.text, Port.alert:
-            if packet.flags.contains(.hasSignature) { batch.signers[index] = announcedKeys[packet.from] }
+            if placed.makesRow, packet.flags.contains(.hasSignature) { batch.signers[index] = announcedKeys[packet.from] }
         default: return
         }
     }
@@ -64,18 +72,24 @@ public struct MeshState: Sendable {
             return
         }
         let stamp = batch.stamps[index]
-        let verdict = seen.place(
-            packet: SeenPackets.key(packet.from, packet.id),
-            time: stamp.policy(for: packet).heard(received: packet.rxTime), sequence: stamp.sequence,
-            isReadable: isReadable, isWindowless: packet.flags.contains(.isReplayedState), changes: &batch.carry.records)
+        let hearing = SeenPackets.Hearing(
+            packet: SeenPackets.key(packet.from, packet.id), sequence: stamp.sequence, time: stamp.heard, rowTime: stamp.time,
+            gateway: packet.gateway, isReadable: isReadable, isReplayedState: packet.isReplayedState, print: batch.prints[index])
+        let verdict = seen.place(hearing, changes: &batch.carry)
         batch.stamps[index].take(verdict)
+        if let superseded = verdict.superseded { batch.superseded[index] = superseded }
+        if let twin = verdict.twin { batch.twins[index] = twin }
+        if verdict.isFirstReadable, !verdict.isFirstReception, packet.port == Port.text || packet.port == Port.alert {
+            batch.hearings[index] = seen.hearings(of: hearing, most: MessageRow.mostGateways * 4)
+        }
     }
 
     /// The nodes view shows the first key of a node; so it is the one that counts here.
     private mutating func learn(_ key: [UInt8], of node: UInt32, _ index: Int, in batch: inout MeshBatch) {
-        guard announcedKeys.learn(key, of: node) else { return }
+        let stamp = batch.stamps[index]
+        guard let entry = announcedKeys.learn(key, of: node, heard: stamp.heard, sequence: stamp.sequence) else { return }
         directMessages?.learn(key, of: node)
-        batch.carry.entries.append(AnnouncedKeys.entry(key, of: node, sequence: batch.stamps[index].sequence))
+        batch.carry.entries.append(entry)
     }
 
     /// A radio tells its client what other nodes announced before.
@@ -121,5 +135,16 @@ public struct MeshState: Sendable {
         let source = entry.key.rawSpan.bigEndianUInt32(at: 1)
         let name = String(decoding: entry.value, as: UTF8.self)
         radios[source, default: RadioChannels()][UInt32(entry.key[5])] = channels.identity(named: name)
+    }
+}
+
+extension MeshBatch {
+    /// An event whose packet was opened since.
+    fileprivate func described(_ index: Int) -> (Stamp, UInt32) {
+        var stamp = stamps[index]
+        let packet = packets.packets[index]
+        let payload = packets.payload(of: packet)
+        stamp.takeTimes(of: packet, payload)
+        return (stamp, packet.isOpen ? PacketPrint.plain(packet, payload) : 0)
     }
 }

@@ -1,9 +1,10 @@
+import LMDB
 import Meshtastic
 import Projections
 
-/// Which packets were heard already: (from, id) within one hour of reception time from the first reception.
+/// Which packets were heard already, and by whom: a packet is (from, id, content) within one hour of reception time from its first reception.
 ///
-/// Bounded and deterministic: the newest 16,384 packets are always remembered, up to 1,048,576 while they are within the
+/// Bounded and deterministic: the newest 16,384 packets and 32,768 receptions are always remembered, up to 1,048,576 and 2,097,152 while they are within the
 /// hour. It is a log of records, oldest first, with a map into it; a view stores the same records, so that restoring them
 /// in order gives the same table.
 struct SeenPackets: Sendable {
@@ -11,128 +12,164 @@ struct SeenPackets: Sendable {
     static let windowSeconds: UInt32 = 3_600
     static let alwaysKept = 16_384
     static let mostKept = 1_048_576
+    /// A packet is compared with so many of its sender and id, those that were renewed last.
+    static let mostCompared = 8
 
-    /// 24 bytes, as a view stores it: there may be a million of them in each view.
-    private struct Entry {
-        var record: UInt64
+    /// What is known of a reception.
+    struct Hearing {
+        /// `from` and `id`.
         var packet: UInt64
-        var firstTime: UInt32
-        /// How many sequences before the record the first reception lies, times two, and whether one was readable.
-        private var flags: UInt32
-
-        static let none = Entry(record: 0, packet: 0, firstTime: 0, flags: 0)
-
-        init(record: UInt64, packet: UInt64, firstTime: UInt32, flags: UInt32) {
-            (self.record, self.packet, self.firstTime, self.flags) = (record, packet, firstTime, flags)
-        }
-
-        init(record: UInt64, packet: UInt64, firstTime: UInt32, isReadable: Bool, firstSequence: UInt64) {
-            let back = min(record &- firstSequence, UInt64(UInt32.max >> 1))
-            self.init(record: record, packet: packet, firstTime: firstTime, flags: UInt32(back) << 1 | (isReadable ? 1 : 0))
-        }
-
-        init(_ stored: Carry.Record) {
-            self.init(
-                record: stored.sequence, packet: stored.first, firstTime: UInt32(truncatingIfNeeded: stored.second >> 32),
-                flags: UInt32(truncatingIfNeeded: stored.second))
-        }
-
-        var stored: Carry.Record {
-            Carry.Record(sequence: record, first: packet, second: UInt64(firstTime) << 32 | UInt64(flags))
-        }
-
-        var isReadable: Bool { flags & 1 == 1 }
-        var firstSequence: UInt64 { record &- UInt64(flags >> 1) }
+        var sequence: UInt64
+        /// When it was heard, seconds since 1970; 0 where nobody knows.
+        var time: UInt32
+        /// The time of the row that the view of its port makes of it.
+        var rowTime: UInt32 = 0
+        var gateway: UInt32 = 0
+        var isReadable: Bool
+        /// State that a node tells its client again: no reception, and the same however much later.
+        var isReplayedState = false
+        var print = PacketPrint()
     }
 
     /// What an event is to its packet.
-    struct Verdict {
+    struct Verdict: Equatable {
         var firstSequence: UInt64
-        var isFirstReception: Bool
-        var isFirstReadable: Bool
+        var isFirstReception = false
+        var isFirstReadable = false
+        /// The gateway was heard with this packet before, in the very same reception.
+        var isRepeat = false
+        var isFirstOfGateway = true
+        /// Packets of the same sender and id that began later than this one.
+        var laterTwins: UInt8 = 0
+        /// An earlier reception could be read.
+        var wasReadable = false
+        /// Its packet is not the first one of its sender with this id and within the hour, but with other content.
+        var hasTwin = false
+        /// The first event of the packet with the same sender and id within the hour, but with other content, where this event is the first of its own.
+        var twin: UInt64?
+        /// The row that was made of a later reception and must go, as this one was earlier.
+        var superseded: SupersededRow?
     }
 
-    private var ring: [Entry]
-    private var head: Int64 = 0
-    private var tail: Int64 = 0
-    private var places: FlatMap
+    private var packets = RecentRing<SeenPacket>(filler: SeenPacket())
+    private var places = FlatMap(minimumCapacity: 1_024)
+    private(set) var receptions = HeardReceptions()
     /// Only so that what `glance` reads is not for nothing.
     private var glanced: UInt64 = 0
 
-    init() {
-        ring = Array(repeating: .none, count: 1_024)
-        places = FlatMap(minimumCapacity: 1_024)
-    }
-
-    var count: Int { Int(tail - head) }
+    var count: Int { packets.count }
 
     /// Records below this are forgotten.
-    var oldestRecord: UInt64 { head < tail ? ring[slot(head)].record : 0 }
-
-    @inline(__always)
-    private func slot(_ position: Int64) -> Int { Int(position) & (ring.count &- 1) }
+    var oldestRecord: UInt64 { packets.count > 0 ? packets[packets.head].record : 0 }
 
     /// How many packets `glance` takes at once: as many as wait for main memory together.
     static let glanceCount = 32
 
-    /// Lets the next `place` of each of these packets find in the processor's caches what it looks for, and forgets, in main memory.
+    /// Reads the places that `place` is about to look up, so that packets find in the processor's caches what it looks for, and forgets, in main memory.
     mutating func glance(at packets: Span<DecodedPacket>, _ range: Range<Int>) {
         var sum: UInt64 = 0
         for index in range {
             sum &+= places.glance(at: Self.key(packets[index].from, packets[index].id))
         }
-        for position in head..<min(head + Int64(range.count), tail) { sum &+= places.glance(at: ring[slot(position)].packet) }
+        let head = self.packets.head
+        for position in head..<min(head + Int64(range.count), self.packets.tail) {
+            sum &+= places.glance(at: self.packets[position].packet)
+        }
         glanced &+= sum
     }
 
     static func key(_ from: UInt32, _ id: UInt32) -> UInt64 { UInt64(from) << 32 | UInt64(id) }
 
-    /// Places the reception `sequence` of the packet `(from, id)`, heard at `time` (seconds; 0 where nobody knows), and notes
-    /// what changed.
-    mutating func place(
-        packet: UInt64, time: UInt32, sequence: UInt64, isReadable: Bool, isWindowless: Bool, changes: inout [Carry.Record]
-    ) -> Verdict {
-        defer { forget(at: time) }
-        if let place = places[packet] {
-            let at = slot(Int64(place))
-            let entry = ring[at]
-            let distance = time > entry.firstTime ? time - entry.firstTime : entry.firstTime - time
-            let isTimeUnknown = time == 0 || entry.firstTime == 0
-            if isWindowless || isTimeUnknown || distance <= Self.windowSeconds {
-                let turnsReadable = isReadable && !entry.isReadable
-                let turnsTimed = entry.firstTime == 0 && time != 0
-                if turnsReadable || turnsTimed {
-                    let renewed = Entry(
-                        record: sequence, packet: packet, firstTime: turnsTimed ? time : entry.firstTime,
-                        isReadable: entry.isReadable || isReadable, firstSequence: entry.firstSequence)
-                    remember(renewed, &changes)
-                }
-                return Verdict(
-                    firstSequence: entry.firstSequence, isFirstReception: false, isFirstReadable: turnsReadable)
+    // The map has 30 bits of a position, of which there are never so many at a time.
+    private static let positionMask: Int64 = (1 << 30) - 1
+
+    @inline(__always)
+    private func newest(of packet: UInt64) -> Int64 {
+        guard let place = places[packet] else { return -1 }
+        return packets.tail - ((packets.tail - Int64(place)) & Self.positionMask)
+    }
+
+    private static func place(of position: Int64) -> Int32 { Int32(truncatingIfNeeded: position & positionMask) }
+
+    /// Places a reception, and notes what changed.
+    mutating func place(_ hearing: Hearing, changes: inout Carry) -> Verdict {
+        defer { forget(at: hearing.time) }
+        var (parent, position) = (Int64(-1), newest(of: hearing.packet))
+        var (steps, twin) = (0, UInt64?.none)
+        while position >= 0, packets.holds(position), steps < Self.mostCompared {
+            let known = packets[position]
+            if known.isWithin(Self.windowSeconds, of: hearing) {
+                if known.hasContent(of: hearing) { return hearAgain(hearing, at: position, below: parent, &changes) }
+                if twin == nil, known.isTwin(of: hearing) { twin = known.firstSequence }
             }
+            (parent, position, steps) = (position, known.older, steps + 1)
         }
-        remember(
-            Entry(record: sequence, packet: packet, firstTime: time, isReadable: isReadable, firstSequence: sequence), &changes)
-        return Verdict(firstSequence: sequence, isFirstReception: true, isFirstReadable: isReadable)
+        var packet = SeenPacket(hearing, hasTwin: twin != nil)
+        packet.lastReception = hear(hearing, of: packet, &changes)
+        changes.records.append(packet.stored)
+        append(packet, after: newest(of: packet.packet))
+        return Verdict(
+            firstSequence: hearing.sequence, isFirstReception: true, isFirstReadable: hearing.isReadable,
+            hasTwin: twin != nil, twin: twin)
     }
 
-    private mutating func remember(_ entry: Entry, _ changes: inout [Carry.Record]) {
-        append(entry)
-        changes.append(entry.stored)
+    private mutating func hearAgain(
+        _ hearing: Hearing, at position: Int64, below parent: Int64, _ changes: inout Carry
+    ) -> Verdict {
+        let known = packets[position]
+        var verdict = Verdict(firstSequence: known.firstSequence)
+        if !hearing.isReplayedState {
+            (verdict.isRepeat, verdict.isFirstOfGateway) = receptions.find(hearing, from: known.lastReception)
+            if !verdict.isRepeat { packets[position].lastReception = hear(hearing, of: known, &changes) }
+        }
+        verdict.isFirstReadable = hearing.isReadable && !known.isReadable
+        if known.isSuperseded(by: hearing) {
+            verdict.superseded = SupersededRow(sequence: known.rowSequence, time: known.rowTime)
+        }
+        verdict.laterTwins = laterTwins(of: known)
+        (verdict.wasReadable, verdict.hasTwin) = (known.isReadable, known.hasTwin)
+        if let renewed = packets[position].renewed(by: hearing) {
+            changes.records.append(renewed.stored)
+            replace(position, below: parent, with: renewed)
+        }
+        return verdict
     }
 
-    private mutating func append(_ entry: Entry) {
+    private mutating func hear(_ hearing: Hearing, of packet: SeenPacket, _ changes: inout Carry) -> Int64 {
+        guard !hearing.isReplayedState else { return -1 }
+        let reception = HeardReception(hearing, firstSequence: packet.firstSequence)
+        changes.receptions.append(reception.stored)
+        return receptions.append(reception, older: packet.lastReception)
+    }
+
+    private func laterTwins(of packet: SeenPacket) -> UInt8 {
+        var (position, steps, found) = (newest(of: packet.packet), 0, UInt8(0))
+        while position >= 0, packets.holds(position), steps < Self.mostCompared {
+            if packets[position].firstSequence > packet.firstSequence { found += 1 }
+            (position, steps) = (packets[position].older, steps + 1)
+        }
+        return found
+    }
+
+    /// Takes the packet out of the list of those with its sender and id, and puts it in front, as it is now.
+    private mutating func replace(_ position: Int64, below parent: Int64, with renewed: SeenPacket) {
+        let next = packets[position].older
+        guard parent >= 0 else { return append(renewed, after: next) }
+        packets[parent].older = next
+        append(renewed, after: newest(of: renewed.packet))
+    }
+
+    private mutating func append(_ packet: SeenPacket, after older: Int64) {
         if count == Self.mostKept { forgetOldest() }  // before it is added, so that the tables need not double for one
-        if count == ring.count { grow() }
-        if tail >= Int64(Int32.max) - 1 { renumber() }
-        ring[slot(tail)] = entry
-        places.set(entry.packet, Int32(truncatingIfNeeded: tail))
-        tail += 1
+        var packet = packet
+        packet.older = older
+        places.set(packet.packet, Self.place(of: packets.append(packet)))
     }
 
     private mutating func forget(at time: UInt32) {
+        receptions.forget(at: time)
         while count > Self.alwaysKept {
-            let oldest = ring[slot(head)]
+            let oldest = packets[packets.head]
             let age = time > oldest.firstTime ? time - oldest.firstTime : 0  // none where this event's time is unknown
             guard age > Self.windowSeconds else { return }
             forgetOldest()
@@ -140,36 +177,70 @@ struct SeenPackets: Sendable {
     }
 
     private mutating func forgetOldest() {
-        places.remove(ring[slot(head)].packet, ifItIs: Int32(truncatingIfNeeded: head))
-        head += 1
+        places.remove(packets[packets.head].packet, ifItIs: Self.place(of: packets.head))
+        packets.removeFirst()
     }
 
-    private mutating func grow() { relay(size: ring.count * 2, from: head) }
-
-    private mutating func renumber() {
-        let base = head
-        relay(size: ring.count, from: base)
-        tail -= base
-        head = 0
-        places = FlatMap(minimumCapacity: count)
-        for position in head..<tail { places.set(ring[slot(position)].packet, Int32(truncatingIfNeeded: position)) }
-    }
-
-    private mutating func relay(size: Int, from base: Int64) {
-        let isRenumbering = size == ring.count
-        var larger = Array(repeating: Entry.none, count: size)
-        for position in head..<tail {
-            let target = isRenumbering ? position - base : position
-            larger[Int(target) & (size - 1)] = ring[slot(position)]
+    /// Who heard a packet up to now, the oldest first; at most so many that were heard last.
+    func hearings(of hearing: Hearing, most: Int) -> [(gateway: UInt32, time: UInt32)] {
+        var (position, steps) = (newest(of: hearing.packet), 0)
+        while position >= 0, packets.holds(position), steps < Self.mostCompared {
+            let known = packets[position]
+            if known.isWithin(Self.windowSeconds, of: hearing), known.hasContent(of: hearing) {
+                return receptions.list(from: known.lastReception, most: most)
+            }
+            (position, steps) = (known.older, steps + 1)
         }
-        ring = larger
+        return []
     }
 
     // MARK: Stored form
 
     /// Puts stored records back, in their order.
-    mutating func restore(_ records: [Carry.Record]) {
-        for record in records { append(Entry(record)) }
+    mutating func restore(_ carry: Carry) {
+        for record in carry.records {
+            let packet = SeenPacket(record)
+            let (position, parent) = find(packet.packet, firstSequence: packet.firstSequence)
+            if position >= 0 {
+                replace(position, below: parent, with: packet)
+            } else {
+                append(packet, after: newest(of: packet.packet))
+            }
+        }
+        for record in carry.receptions {
+            let reception = HeardReception(record)
+            let (position, _) = find(reception.packet, firstSequence: reception.firstSequence)
+            let place = receptions.append(reception, older: position >= 0 ? packets[position].lastReception : -1)
+            if position >= 0 { packets[position].lastReception = place }
+        }
+    }
+
+    private func find(_ packet: UInt64, firstSequence: UInt64) -> (position: Int64, parent: Int64) {
+        var (parent, position) = (Int64(-1), newest(of: packet))
+        while position >= 0, packets.holds(position) {
+            if packets[position].firstSequence == firstSequence { return (position, parent) }
+            (parent, position) = (position, packets[position].older)
+        }
+        return (-1, -1)
+    }
+}
+
+/// The row of a packet that goes, as an earlier reception of it was found.
+struct SupersededRow: Sendable, Equatable {
+    /// The event that made it, and its time.
+    var sequence: UInt64
+    var time: UInt32
+}
+
+extension SeriesBuffer {
+    /// Takes the row back that is superseded.
+    /// - Returns: whether it was still there.
+    mutating func supersede(
+        _ old: SupersededRow, prefix: UInt64, by event: UInt64, _ store: ViewStore, _ tables: (rows: String, counts: String)
+    ) throws(StorageError) -> Bool {
+        try supersede(
+            prefix: prefix, time: old.time, sequence: old.sequence, by: event, store, rows: store.table(tables.rows),
+            counts: store.table(tables.counts))
     }
 }
 
@@ -178,5 +249,11 @@ extension MeshBatch.Stamp {
         firstSequence = verdict.firstSequence
         isFirstReception = verdict.isFirstReception
         isFirstReadable = verdict.isFirstReadable
+        isRepeat = verdict.isRepeat
+        isFirstOfGateway = verdict.isFirstOfGateway
+        laterTwins = verdict.laterTwins
+        supersedes = verdict.superseded != nil
+        wasReadable = verdict.wasReadable
+        hasTwin = verdict.hasTwin
     }
 }

@@ -12,30 +12,45 @@ public enum TimeSource: UInt8, Sendable, CaseIterable, Codable {
 
 /// Which clocks are believed.
 ///
-/// A stamp counts only when it lies between the reception time less 24 hours and plus 5 minutes, or, for an event whose
-/// reception time nobody recorded, between 2020-01-01 and its arrival plus 5 minutes. Else the reception or arrival
-/// time stands. All times are seconds since 1970.
+/// A packet was received when a live event arrived; of an imported one the time counts that its file recorded, else the receiver's own (`rx_time`), if it lies
+/// between 2020-01-01 and five minutes after the arrival here. A sender's stamp counts only when it lies between that time less 24 hours and plus 5 minutes, or,
+/// where nobody knows when the packet was received, between 2020-01-01 and its arrival plus 5 minutes. All times are seconds since 1970.
 struct TimePolicy: Sendable {
     static let secondsBack: UInt32 = 86_400
     static let secondsAhead: UInt32 = 300
     static let year2020: UInt32 = 1_577_836_800
-    static let text = "time=-86400..+300,2020"
+    static let text = "time=-86400..+300,2020,rx"
 
-    /// The reception time, or nil where it was not recorded.
+    /// When it was received, or nil where nobody knows.
     var reception: UInt32?
-    var isLive: Bool
+    /// Whose clock that is.
+    var receptionSource: TimeSource
     var arrival: UInt32
     /// State that a 2.8 node replays to its client keeps its own time.
     var isReplayedState: Bool
 
-    func accepts(_ stamp: UInt32) -> Bool {
-        guard stamp != 0 else { return false }
-        if isReplayedState { return true }
+    /// - Parameters:
+    ///   - reception: as the log has it: of a live event its arrival, else what its file recorded, if it is plausible.
+    ///   - received: `rx_time`; 0 for none.
+    init(reception: UInt32?, isLive: Bool, arrival: UInt32, received: UInt32 = 0, isReplayedState: Bool = false) {
+        (self.arrival, self.isReplayedState) = (arrival, isReplayedState)
         if let reception {
-            let earliest = reception > Self.secondsBack ? reception - Self.secondsBack : 0
-            return stamp >= earliest && stamp <= Self.later(reception)
+            (self.reception, receptionSource) = (reception, isLive ? .arrival : .recorded)
+        } else {
+            let isKnown = !isReplayedState && Self.isPlausible(received, arrival: arrival)
+            (self.reception, receptionSource) = (isKnown ? received : nil, .receiver)
         }
-        return stamp >= Self.year2020 && stamp <= Self.later(arrival)
+    }
+
+    /// Whether a file's or a receiver's clock can have shown this before the packet arrived here.
+    static func isPlausible(_ time: UInt32, arrival: UInt32) -> Bool { time >= year2020 && time <= later(arrival) }
+
+    func accepts(_ stamp: UInt32) -> Bool {
+        guard stamp != 0, stamp <= Self.later(max(arrival, reception ?? 0)) else { return false }
+        if isReplayedState { return true }
+        guard let reception else { return stamp >= Self.year2020 }
+        let earliest = reception > Self.secondsBack ? reception - Self.secondsBack : 0
+        return stamp >= earliest && stamp <= Self.later(reception)
     }
 
     /// The latest time that a row of an event received or arrived then can have, unless it is replayed state.
@@ -49,13 +64,13 @@ struct TimePolicy: Sendable {
         if accepts(fix) { return (fix, .sender) }
         if accepts(sent) { return (sent, .sender) }
         if accepts(received) { return (received, .receiver) }
-        if let reception { return (reception, isLive ? .arrival : .recorded) }
+        if let reception { return (reception, receptionSource) }
         return (arrival, .arrival)
     }
 
-    /// When the packet was heard, for the window within which receptions are of one packet; 0 where nobody knows.
+    /// When the packet was heard, by which values are the first or the latest; 0 where nobody knows.
     func heard(received: UInt32) -> UInt32 {
-        if isReplayedState { return received }
-        return reception ?? (accepts(received) ? received : 0)
+        if isReplayedState { return accepts(received) ? received : 0 }
+        return reception ?? 0
     }
 }

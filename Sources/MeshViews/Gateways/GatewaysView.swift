@@ -8,7 +8,7 @@ struct GatewaysView: Projection {
     typealias Batch = MeshBatch
 
     let name = "gateways"
-    let version: UInt32 = 1
+    let version: UInt32 = 2
     var policy: String { "cap=\(cap);pairs=\(pairCap);\(TimePolicy.text)" }
     let rowTables = ["gateways", "gateway_nodes"]
     let stateTables: [String] = []
@@ -104,15 +104,17 @@ extension GatewayRow {
     fileprivate mutating func hear(
         _ packet: DecodedPacket, _ stamp: MeshBatch.Stamp, at time: UInt32, isNewPair: Bool
     ) {
-        if receptions == 0 { (firstTime, firstSequence) = (time, stamp.sequence) }
-        receptions &+= 1
+        if firstSequence == 0 { (firstTime, firstSequence) = (time, stamp.sequence) }
         self.time = max(self.time, time)
         firstTime = min(firstTime, time)
         sequence = stamp.sequence
-        if stamp.isFirstReception { packets &+= 1 }
-        if !packet.isOpen { unreadable &+= 1 }
-        if packet.flags.contains(.viaMQTT) { viaMQTT &+= 1 }
-        if packet.from == gateway { own &+= 1 }
+        if stamp.counts(packet) {
+            receptions &+= 1
+            if stamp.isFirstOfGateway { packets &+= 1 }
+            if !packet.isOpen { unreadable &+= 1 }
+            if packet.flags.contains(.viaMQTT) { viaMQTT &+= 1 }
+            if packet.from == gateway { own &+= 1 }
+        }
         if isNewPair { nodes &+= 1 }
         let (snr, rssi) = packet.strength
         if let snr {
@@ -131,11 +133,11 @@ extension GatewayRow {
 extension GatewayNodeRow {
     @inline(__always)
     fileprivate mutating func hear(_ packet: DecodedPacket, _ stamp: MeshBatch.Stamp, at time: UInt32) {
-        if receptions == 0 { (firstTime, firstSequence) = (time, stamp.sequence) }
-        receptions &+= 1
+        if firstSequence == 0 { (firstTime, firstSequence) = (time, stamp.sequence) }
         self.time = max(self.time, time)
         firstTime = min(firstTime, time)
         sequence = stamp.sequence
+        if stamp.counts(packet) { receptions &+= 1 }
         if let snr = packet.strength.snr { highestSNR = max(highestSNR ?? snr, snr) }
     }
 }

@@ -7,7 +7,7 @@ import ProtobufWire
 /// Who hears whom directly, and how well: from receptions without a hop, from nodes' lists of their neighbours, and from trace routes.
 struct LinksView: KeyedView {
     let name = "links"
-    let version: UInt32 = 1
+    let version: UInt32 = 2
     var policy: String {
         "cap=\(cap);samples=\(LinkRow.mostSamples)/\(LinkRow.secondsBetweenSamples);\(TimePolicy.text)"
     }
@@ -31,9 +31,9 @@ struct LinksView: KeyedView {
                 hearDirectly(packets[index], stamps[index], &context)
             }
             switch packets[index].port {
-            case Port.neighborInfo where stamps[index].isFirstReadable && packets[index].failure == nil:
+            case Port.neighborInfo where stamps[index].makesRow && packets[index].failure == nil:
                 hearReport(packets[index], stamps[index], batch, &context)
-            case Port.traceroute where stamps[index].isFirstReadable && packets[index].failure == nil:
+            case Port.traceroute where packets[index].isReadable:
                 hearTrace(packets[index], stamps[index], batch, &context)
             default: continue
             }
@@ -50,8 +50,11 @@ struct LinksView: KeyedView {
         let strength = packet.hasRSSI && packet.rxRSSI != 0 ? packet.rxRSSI : nil
         guard packet.rxSNR != 0 || strength != nil else { return }
         let time = stamp.policy(for: packet).time(received: packet.rxTime).time
-        guard let place = hear(packet.gateway, packet.from, .direct, at: time, snr: packet.rxSNR, stamp, &context) else { return }
-        if let strength { rows.update(place) { $0.rssi = strength } }
+        let counts = stamp.counts(packet)
+        guard let place = hear(packet.gateway, packet.from, .direct, at: time, snr: packet.rxSNR, stamp, counts, &context) else {
+            return
+        }
+        if let strength { rows.update(place) { $0.take(rssi: strength, at: time) } }
     }
 
     private mutating func hearReport(
@@ -66,7 +69,7 @@ struct LinksView: KeyedView {
         let policy = stamp.policy(for: packet)
         for neighbor in info.neighbors.prefix(Self.mostNeighbors) {
             let time = policy.time(sent: neighbor.lastRxTime, received: packet.rxTime).time
-            hear(packet.from, neighbor.node, .reported, at: time, snr: neighbor.snr, stamp, &context)
+            hear(packet.from, neighbor.node, .reported, at: time, snr: neighbor.snr, stamp, stamp.isFirstReadable, &context)
         }
     }
 
@@ -98,7 +101,7 @@ struct LinksView: KeyedView {
         for (index, strength) in strengths.enumerated() {
             let node = index < between.count ? between[index] : last
             if strength != TraceRouteRow.unknownSNR {
-                hear(node, before, .traced, at: time, snr: Float(strength) / 4, stamp, &context)
+                hear(node, before, .traced, at: time, snr: Float(strength) / 4, stamp, !stamp.isRepeat, &context)
             }
             before = node
         }
@@ -108,17 +111,17 @@ struct LinksView: KeyedView {
     @inline(__always)
     private mutating func hear(
         _ hearer: UInt32, _ heard: UInt32, _ evidence: LinkRow.Evidence, at time: UInt32, snr: Float, _ stamp: MeshBatch.Stamp,
-        _ context: inout FoldContext
+        _ counts: Bool, _ context: inout FoldContext
     ) -> Int? {
         guard hearer != heard, snr.isFinite, Self.isNode(hearer), Self.isNode(heard) else { return nil }
         context.want(.debounced)
         let key = LinkRow.key(hearer, heard)
         if let place = rows.place(of: key) {
-            rows.update(place) { $0.hear(evidence, at: time, snr: snr, sequence: stamp.sequence) }
+            rows.update(place) { $0.hear(evidence, at: time, snr: snr, sequence: stamp.sequence, counts: counts) }
             return place
         }
         var row = LinkRow(hearer: hearer, heard: heard)
-        row.hear(evidence, at: time, snr: snr, sequence: stamp.sequence)
+        row.hear(evidence, at: time, snr: snr, sequence: stamp.sequence, counts: counts)
         rows.insert(row)
         return rows.place(of: key)
     }

@@ -7,7 +7,7 @@ import ProtobufWire
 /// What gateways tell the public map about themselves: the newest report of each.
 struct MapReportsView: KeyedView {
     let name = "mapreports"
-    let version: UInt32 = 1
+    let version: UInt32 = 2
     var policy: String { "cap=\(cap);\(TimePolicy.text)" }
     let cap: Int
 
@@ -23,7 +23,7 @@ struct MapReportsView: KeyedView {
 
     mutating func fold(_ batch: MeshBatch, after checkpoint: EventSequence, in context: inout FoldContext) {
         batch.forEach(.mapReports, after: checkpoint) { packet, stamp in
-            if stamp.isFirstReadable, packet.failure == nil { add(packet, stamp, batch, &context) }
+            if packet.isReadable { add(packet, stamp, batch, &context) }
         }
     }
 
@@ -36,7 +36,7 @@ struct MapReportsView: KeyedView {
         } catch {
             return  // the nodes view has put it into quarantine
         }
-        let (time, source) = stamp.policy(for: packet).time(received: packet.rxTime)
+        let (time, source) = (stamp.time, stamp.timeSource)
         let isNewest: Bool
         let place: Int
         if let known = rows.place(of: UInt64(packet.from)) {
@@ -52,7 +52,7 @@ struct MapReportsView: KeyedView {
         }
         let channel = batch.channelName(stamp)
         rows.update(place) { row in
-            row.reports &+= 1
+            if stamp.isFirstReadable { row.reports &+= 1 }
             row.firstTime = min(row.firstTime, time)
             row.mostOnlineLocalNodes = max(row.mostOnlineLocalNodes, report.onlineLocalNodes)
             guard isNewest else { return }

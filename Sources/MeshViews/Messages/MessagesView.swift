@@ -13,7 +13,7 @@ public struct MessagesView: Projection {
     public typealias Batch = MeshBatch
 
     public let name = "messages"
-    public let version: UInt32 = 3
+    public let version: UInt32 = 4
     public let oldestReadableVersion: UInt32 = 2
     public var policy: String { "cap=\(cap);waiting=\(WaitingReceipts.most);\(TimePolicy.text)" }
     public let rowTables = ["messages", "channels"]
@@ -60,11 +60,18 @@ public struct MessagesView: Projection {
     ) throws(StorageError) {
         let stamps = batch.stamps.span
         let packets = batch.packets.packets.span
-        for index in range where stamps[index].sequence > checkpoint.rawValue && packets[index].isOpen {
+        for index in range where stamps[index].sequence > checkpoint.rawValue {
+            if let twin = batch.twins[index] { try flag(packets[index], firstSequence: twin, &context) }
+            guard packets[index].isOpen else {
+                if stamps[index].wasReadable { try hearAgain(packets[index], stamps[index], &context) }
+                continue
+            }
             switch packets[index].port {
             case Port.text, Port.alert:
                 if stamps[index].isFirstReadable {
-                    try add(packets[index], stamps[index], batch, signer: batch.signers[index], &context)
+                    try add(index, batch, &context)
+                } else if stamps[index].supersedes {
+                    try supersede(index, batch, &context)
                 } else {
                     try hearAgain(packets[index], stamps[index], &context)
                 }
@@ -74,6 +81,16 @@ public struct MessagesView: Projection {
                 continue
             }
         }
+    }
+
+    /// Another packet pretends to be a message, or has its id by chance.
+    private mutating func flag(
+        _ packet: DecodedPacket, firstSequence: UInt64, _ context: inout FoldContext
+    ) throws(StorageError) {
+        let isKnown = try rows.update(from: packet.from, id: packet.id, firstSequence: firstSequence, in: context.store) {
+            $0.hasConflict = true
+        }
+        if isKnown { context.want(.debounced) }
     }
 
     /// Marks the messages that are there; of others nothing is remembered.
@@ -88,17 +105,47 @@ public struct MessagesView: Projection {
         context.want(.immediate)
     }
 
-    private mutating func add(
-        _ packet: DecodedPacket, _ stamp: MeshBatch.Stamp, _ batch: MeshBatch, signer: [UInt8]?, _ context: inout FoldContext
-    ) throws(StorageError) {
+    private mutating func add(_ index: Int, _ batch: MeshBatch, _ context: inout FoldContext) throws(StorageError) {
+        var row = row(of: index, batch)
+        let (packet, stamp) = (batch.packets.packets[index], batch.stamps[index])
+        if let hearings = batch.hearings[index] {
+            row.receptions = UInt32(clamping: hearings.count)
+            for hearing in hearings { row.hear(gateway: hearing.gateway, at: hearing.time == 0 ? stamp.time : hearing.time) }
+        } else {
+            row.hear(gateway: packet.gateway, at: stamp.time)
+        }
+        row.hasConflict = stamp.hasTwin
+        if packet.id != 0 { for receipt in waiting.take(for: row.from, row.id, at: row.time) { row.apply(receipt) } }
+        try rows.insert(row, in: context.store)
+        context.want(.immediate)
+    }
+
+    /// The row is to be of this reception, which was earlier than the one that it is of.
+    private mutating func supersede(_ index: Int, _ batch: MeshBatch, _ context: inout FoldContext) throws(StorageError) {
+        var row = row(of: index, batch)
+        let (packet, stamp) = (batch.packets.packets[index], batch.stamps[index])
+        guard let old = try rows.remove(from: row.from, id: row.id, firstSequence: row.firstSequence, in: context.store) else {
+            return
+        }
+        (row.state, row.failureReason, row.hasConflict) = (old.state, old.failureReason, old.hasConflict)
+        (row.isRead, row.archivedAt) = (old.isRead, old.archivedAt)
+        (row.gateways, row.gatewayTimes) = (old.gateways, old.gatewayTimes)
+        row.receptions = old.receptions &+ (stamp.isRepeat ? 0 : 1)
+        row.hear(gateway: packet.gateway, at: stamp.time)
+        try rows.insert(row, in: context.store)
+        context.want(.immediate)
+    }
+
+    /// What the event alone says of its message.
+    private mutating func row(of index: Int, _ batch: MeshBatch) -> MessageRow {
+        let (packet, stamp) = (batch.packets.packets[index], batch.stamps[index])
         let channel = batch.channels[Int(stamp.channel)]
         let isDirect = packet.to != NodeID.broadcast
         let thread =
             isDirect
             ? MessageThread(between: packet.from, and: packet.to) : MessageThread.channel(channels.number(of: channel))
-        let (time, source) = stamp.policy(for: packet).time(received: packet.rxTime)
-        var row = MessageRow(thread: thread, time: time, sequence: stamp.sequence)
-        row.timeSource = source
+        var row = MessageRow(thread: thread, time: stamp.time, sequence: stamp.sequence)
+        row.timeSource = stamp.timeSource
         row.firstSequence = stamp.firstSequence
         row.from = packet.from
         row.to = packet.to
@@ -110,11 +157,8 @@ public struct MessagesView: Projection {
         row.channel = channel.name
         row.isViaMQTT = packet.flags.contains(.viaMQTT)
         row.isPrivatelyEncrypted = packet.opening == .privateKey
-        if packet.flags.contains(.hasSignature) { row.signature = Self.signature(of: packet, in: batch, signer) }
-        if packet.gateway != 0 { row.gateways = [packet.gateway] }
-        if packet.id != 0 { for receipt in waiting.take(for: row.from, row.id, at: time) { row.apply(receipt) } }
-        try rows.insert(row, in: context.store)
-        context.want(.immediate)
+        if packet.flags.contains(.hasSignature) { row.signature = Self.signature(of: packet, in: batch, batch.signers[index]) }
+        return row
     }
 
     private static func signature(of packet: DecodedPacket, in batch: MeshBatch, _ signer: [UInt8]?) -> SignatureState {
@@ -125,14 +169,12 @@ public struct MessagesView: Projection {
     private mutating func hearAgain(
         _ packet: DecodedPacket, _ stamp: MeshBatch.Stamp, _ context: inout FoldContext
     ) throws(StorageError) {
-        let gateway = packet.gateway
+        guard !stamp.isRepeat else { return }
         let isKnown = try rows.update(
             from: packet.from, id: packet.id, firstSequence: stamp.firstSequence, in: context.store
         ) { row in
             row.receptions &+= 1
-            if gateway != 0, row.gateways.count < MessageRow.mostGateways, !row.gateways.contains(gateway) {
-                row.gateways.append(gateway)
-            }
+            row.hear(gateway: packet.gateway, at: stamp.time)
         }
         if isKnown { context.want(.debounced) }
     }
@@ -148,8 +190,7 @@ public struct MessagesView: Projection {
             return  // the nodes view has put it into quarantine
         }
         guard case .error(let reason) = routing else { return }
-        let time = stamp.policy(for: packet).time(received: packet.rxTime).time
-        let receipt = Receipt(sequence: stamp.sequence, time: time, from: packet.from, reason: reason)
+        let receipt = Receipt(sequence: stamp.sequence, time: stamp.time, from: packet.from, reason: reason)
         let isKnown = try rows.update(from: packet.to, id: packet.requestID, firstSequence: nil, in: context.store) {
             $0.apply(receipt)
         }
@@ -187,7 +228,8 @@ extension MessageRow {
         } else {
             reached = receipt.from == to ? .delivered : .implicitlyAcknowledged
         }
-        guard reached > state else { return }
+        // Of several reasons the lowest counts, in whatever order they come.
+        guard reached > state || reached == .failed && state == .failed && receipt.reason < failureReason else { return }
         state = reached
         failureReason = reached == .failed ? receipt.reason : 0
     }

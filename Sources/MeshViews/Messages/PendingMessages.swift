@@ -123,6 +123,31 @@ struct PendingMessages: Sendable {
         return true
     }
 
+    /// Takes the row of a packet away, in whose stead another one comes.
+    /// - Returns: the row, or nil where it has gone.
+    mutating func remove(
+        from: UInt32, id: UInt32, firstSequence: UInt64, in store: ViewStore
+    ) throws(StorageError) -> MessageRow? {
+        guard id != 0 else { return nil }
+        let pending = entry(of: UInt64(from) << 32 | UInt64(id)) { $0.firstSequence == firstSequence }
+        var isStored = hasStoredRows && pending == nil
+        var found: MessageRow?
+        if let pending {
+            found = row(of: entries[pending])
+            isStored = entries[pending].isStored
+            entries[pending].isRemoved = true
+        } else if hasStoredRows {
+            found = try find(from: from, id: id, firstSequence: firstSequence, in: store)
+        }
+        guard let row = found else { return nil }
+        if isStored {
+            removedRows.insert(row.key)
+            removedPackets.insert(MessageRow.packetKey(from: from, id: id, firstSequence: firstSequence))
+        }
+        threads[try thread(row.thread, in: store)].count -= 1
+        return row
+    }
+
     /// Changes the row that a key names: of those with its packet id the one nearest in time, of equals the first.
     /// - Returns: whether there is one.
     @discardableResult
@@ -245,7 +270,7 @@ struct PendingMessages: Sendable {
             let isThere = try cursor.seek(atOrAfter: floor.rawSpan)
             let key = isThere ? cursor.key.asArray : []
             let stored = key.starts(with: prefix) ? key : nil
-            let pending = threads[thread].newRows.smallest.map { MessageRow.key(entries[$0.entry].sortKey) }
+            let pending = smallest(of: thread).map { MessageRow.key(entries[$0.entry].sortKey) }
             if let stored, pending.map({ stored.lexicographicallyPrecedes($0) }) ?? true {
                 try removeStored(stored, transaction, table)
                 threads[thread].floor = stored + [0]
@@ -259,10 +284,18 @@ struct PendingMessages: Sendable {
     }
 
     private mutating func evictPending(from thread: Int) {
-        while threads[thread].count > cap, let oldest = threads[thread].newRows.removeSmallest() {
+        while threads[thread].count > cap, smallest(of: thread) != nil, let oldest = threads[thread].newRows.removeSmallest() {
             entries[oldest.entry].isRemoved = true
             threads[thread].count -= 1
         }
+    }
+
+    /// The earliest row that waits, but for those that were taken away since.
+    private mutating func smallest(of thread: Int) -> Age? {
+        while let smallest = threads[thread].newRows.smallest, entries[smallest.entry].isRemoved {
+            threads[thread].newRows.removeSmallest()
+        }
+        return threads[thread].newRows.smallest
     }
 
     private mutating func removeStored(

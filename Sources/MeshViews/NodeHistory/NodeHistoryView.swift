@@ -9,7 +9,7 @@ struct NodeHistoryView: Projection {
     typealias Batch = MeshBatch
 
     let name = "nodehistory"
-    let version: UInt32 = 1
+    let version: UInt32 = 2
     var policy: String { "cap=\(cap);nodes=\(nodeCap);\(TimePolicy.text)" }
     let rowTables = ["nodehistory", "hardware"]
     let stateTables = ["counts", "identities", "radio_nodes"]
@@ -180,9 +180,9 @@ struct NodeHistoryView: Projection {
         hardware.update(place) { row in
             row.count &+= 1
             row.sequence = stamp.sequence
+            if time >= row.time { more(&row) }
             row.time = max(row.time, time)
             row.firstTime = min(row.firstTime, time)
-            more(&row)
         }
     }
 

@@ -76,12 +76,15 @@ struct ChannelTraffic: Sendable {
 extension ChannelRow {
     @inline(__always)
     fileprivate mutating func count(_ packet: DecodedPacket, _ stamp: MeshBatch.Stamp, heard: UInt32) {
-        if receptions == 0 { (firstHeard, firstSequence) = (heard, stamp.sequence) }
-        receptions &+= 1
+        if firstSequence == 0 { (firstHeard, firstSequence) = (heard, stamp.sequence) }
+        if firstSequence == 0 { (firstHeard, firstSequence) = (heard, stamp.sequence) }
+        if stamp.counts(packet) { receptions &+= 1 }
         if stamp.isFirstReception { packets &+= 1 }
         lastHeard = max(lastHeard, heard)
         firstHeard = min(firstHeard, heard)
         lastSequence = stamp.sequence
-        if packet.opening == .channelKey || packet.opening == .plaintext { hash = packet.channel }
+        if packet.opening == .channelKey || packet.opening == .plaintext, stamp.heard >= hashTime {
+            (hash, hashTime) = (packet.channel, stamp.heard)
+        }
     }
 }

@@ -97,13 +97,27 @@ struct NodeTable: Sendable {
         }
     }
 
-    /// Whether the node said just this when something was told of it last.
+    /// Notes that the node says once more what was told of it last, and says whether it does.
     @inline(__always)
-    func hasJustSaid(_ slot: Int, _ payload: RawSpan) -> Bool { introductions[slot].isJust(payload) }
+    mutating func hearAgain(_ slot: Int, _ payload: RawSpan, at time: UInt32) -> Bool {
+        guard introductions[slot].isJust(payload), time >= introductions[slot].time else { return false }
+        if time > introductions[slot].time {
+            introductions[slot].time = time
+            rows[slot].times.raise(introductions[slot].fields, to: time)
+        }
+        return true
+    }
 
-    mutating func introduce(_ slot: Int, by introduction: LastIntroduction, _ change: (inout NodeRow) -> Void) {
-        update(slot, change)
-        introductions[slot] = introduction
+    /// - Parameters:
+    ///   - introduction: what was told, or nothing where the node did not say it itself.
+    ///   - time: when it was heard.
+    ///   - change: changes the row, and says what was told, if all of it is the row's now.
+    mutating func introduce(
+        _ slot: Int, by introduction: LastIntroduction, at time: UInt32, _ change: (inout NodeRow) -> NodeFields?
+    ) {
+        var told: NodeFields?
+        update(slot) { told = change(&$0) }
+        introductions[slot] = told.map { introduction.telling($0, at: time) } ?? LastIntroduction()
     }
 
     /// Marks a node, whether there is a row of it or not.

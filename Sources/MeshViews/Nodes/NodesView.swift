@@ -12,7 +12,7 @@ public struct NodesView: Projection {
     public typealias Batch = MeshBatch
 
     public let name = "nodes"
-    public let version: UInt32 = 4
+    public let version: UInt32 = 5
     public let oldestReadableVersion: UInt32 = 2
     public var policy: String {
         let kept = kept.sorted().map { ";keep \($0)" }.joined()
@@ -96,13 +96,24 @@ public struct NodesView: Projection {
             return
         }
         guard packet.opening != .invalid, packet.from != 0, packet.from != NodeID.broadcast else { return }
+        guard !packet.isReplayedState else { return foldReplayed(packet, stamp, &context) }
         let heard = stamp.policy(for: packet).time(received: packet.rxTime).time
         traffic.count(packet, stamp, heard: heard)
         let slot = table.slot(of: packet.from, sequence: stamp.sequence, heard: heard)
         let channels = batch.channels  // captured alone: a closure that captures the batch copies it for each packet
         table.update(slot) { $0.hear(packet, stamp, heard: heard, channels) }
         context.want(.debounced)
-        if stamp.isFirstReadable { introduce(slot, packet, stamp, batch, &context) }
+        if packet.isOpen { introduce(slot, packet, stamp, batch, &context) }
+    }
+
+    /// What a radio tells its client again of a node is state, not a reception.
+    private mutating func foldReplayed(_ packet: DecodedPacket, _ stamp: MeshBatch.Stamp, _ context: inout FoldContext) {
+        let slot = table.slot(of: packet.from, sequence: stamp.sequence, heard: stamp.heard)
+        table.update(slot) { row in
+            row.lastHeard = max(row.lastHeard, stamp.heard)
+            row.lastSequence = stamp.sequence
+        }
+        context.want(.debounced)
     }
 
     /// Whether the failure belongs into this view's quarantine. Positions, telemetry and texts have views of their own, with their own.
@@ -122,18 +133,23 @@ public struct NodesView: Projection {
             switch packet.port {
             case Port.nodeInfo:
                 let payload = batch.packets.payload(of: packet)
-                guard !table.hasJustSaid(slot, payload) else { return }
+                guard !table.hearAgain(slot, payload, at: stamp.heard) else { return }
                 let user = try User(decoding: payload)
-                table.introduce(slot, by: LastIntroduction(payload)) { $0.introduce(user) }
+                table.introduce(slot, by: LastIntroduction(payload), at: stamp.heard) { $0.introduce(user, heard: stamp.heard) }
                 context.want(.immediate)
             case Port.mapReport:
                 let report = try MapReport(decoding: batch.packets.payload(of: packet))
-                table.introduce(slot, by: LastIntroduction()) { $0.introduce(report) }
+                table.introduce(slot, by: LastIntroduction(), at: stamp.heard) { row in
+                    row.introduce(report, heard: stamp.heard)
+                    return nil
+                }
             default:
                 return
             }
-        } catch {
+        } catch  where stamp.isFirstReadable {
             context.quarantine(EventSequence(rawValue: stamp.sequence), reason: "port \(packet.port): \(error)")
+        } catch {
+            return  // its first readable reception is in quarantine
         }
     }
 
@@ -147,10 +163,11 @@ public struct NodesView: Projection {
             let policy = stamp.policy(for: packet)
             let heard = policy.accepts(info.lastHeard) ? info.lastHeard : 0
             let slot = table.slot(of: info.number, sequence: stamp.sequence, heard: heard)
-            table.introduce(slot, by: LastIntroduction()) { row in
+            table.introduce(slot, by: LastIntroduction(), at: stamp.heard) { row in
                 row.lastHeard = max(row.lastHeard, heard)
                 row.lastSequence = stamp.sequence
-                if let user = info.user { row.introduce(user) }
+                if let user = info.user { _ = row.introduce(user, heard: stamp.heard) }
+                return nil
             }
             context.want(.debounced)
         } catch {
@@ -173,66 +190,27 @@ extension NodeRow {
     fileprivate mutating func hear(
         _ packet: DecodedPacket, _ stamp: MeshBatch.Stamp, heard: UInt32, _ channels: [ChannelIdentity]
     ) {
-        receptions &+= 1
+        let counts = stamp.counts(packet)
+        if counts { receptions &+= 1 }
+        if stamp.isFirstReception { packets &+= 1 }
         lastSequence = stamp.sequence
         lastHeard = max(lastHeard, heard)
         firstHeard = firstHeard == 0 ? heard : min(firstHeard, heard)
-        if stamp.isFirstReception { packets &+= 1 }
-        if packet.flags.contains(.hasSNR) || packet.hasRSSI {
-            snr = packet.rxSNR
-            rssi = packet.hasRSSI ? packet.rxRSSI : nil
+        let time = stamp.heard
+        if packet.flags.contains(.hasSNR) || packet.hasRSSI, time >= times.signal {
+            (snr, rssi, times.signal) = (packet.rxSNR, packet.hasRSSI ? packet.rxRSSI : nil, time)
         }
-        if let hops = packet.hopsAway { hopsAway = UInt32(hops) }
-        isViaMQTT = packet.flags.contains(.viaMQTT)
+        if let hops = packet.hopsAway, time >= times.hops { (hopsAway, times.hops) = (UInt32(hops), time) }
+        if time >= times.transport { (isViaMQTT, times.transport) = (packet.flags.contains(.viaMQTT), time) }
         guard packet.isOpen else {
             if stamp.isFirstReception { unreadable &+= 1 }
             return
         }
-        if stamp.isFirstReadable && stamp.channel >= 0 {
+        if stamp.isFirstReadable, !stamp.isFirstReception { unreadable = unreadable > 0 ? unreadable - 1 : 0 }
+        if stamp.channel >= 0, time >= times.channel {
             let name = channels[Int(stamp.channel)].name
+            times.channel = time
             if name != channel { channel = name }
         }
     }
-
-    fileprivate mutating func introduce(_ user: User) {
-        var news = NodeRow(number: number)
-        (news.longName, news.shortName, news.hardwareModel) = (user.longName, user.shortName, user.hardwareModel)
-        (news.role, news.isLicensed, news.isUnmessagable) = (user.role, user.isLicensed, user.isUnmessagable)
-        if user.publicKey.count == 32 { news.publicKey = user.publicKey }
-        Self.introduction(&self, news)
-    }
-
-    fileprivate mutating func introduce(_ report: MapReport) {
-        var news = NodeRow(number: number)
-        (news.longName, news.shortName, news.hardwareModel) = (report.longName, report.shortName, report.hardwareModel)
-        (news.role, news.firmware) = (report.role, report.firmwareVersion)
-        Self.mapReport(&self, news)
-    }
-
-    // MARK: What a node says about itself
-
-    /// Nothing never replaces something. Properties are named in code, not by key paths: each packet that introduces a node passes here.
-    private static let names = Merge<NodeRow> { stored, news in
-        FieldRule.keepFilled(&stored.longName, news.longName)
-        FieldRule.keepFilled(&stored.shortName, news.shortName)
-        FieldRule.keepFilled(&stored.hardwareModel, news.hardwareModel)
-        FieldRule.keepFilled(&stored.firmware, news.firmware)
-    }
-
-    /// A role of 0 is one like others: it counts where a name came with it.
-    private static let role = Merge<NodeRow> { stored, news in
-        guard news.longName.isFilled || news.shortName.isFilled else { return }
-        (stored.role, stored.isLicensed) = (news.role, news.isLicensed)
-    }
-
-    /// The first key stays; another one is flagged.
-    private static let publicKey = Merge<NodeRow> { stored, news in
-        if stored.publicKey.isFilled, news.publicKey.isFilled, stored.publicKey != news.publicKey { stored.hasKeyConflict = true }
-        FieldRule.firstFilled(&stored.publicKey, news.publicKey)
-    }
-
-    private static let introduction = Merge<NodeRow>(
-        names, role, Merge { FieldRule.keepFilled(&$0.isUnmessagable, $1.isUnmessagable) }, publicKey)
-
-    private static let mapReport = Merge<NodeRow>(names, Merge { if $1.longName.isFilled { $0.role = $1.role } })
 }

@@ -26,8 +26,10 @@ public struct EventSelection: Sendable, Hashable {
     public var port: UInt32?
     /// Ids recur, and other nodes use them, too.
     public var packetID: UInt32?
-    /// Only events that made rows: the first readable reception of each packet.
+    /// Only events that made rows: the first readable reception of each packet, and earlier ones that came later.
     public var onlyFirstReadable = false
+    /// Without events that repeat an earlier reception.
+    public var withoutRepeats = false
     /// In seconds since 1970: events whose rows are all earlier may be left out, and most are.
     var rowsFrom: UInt32 = 0
 

@@ -20,7 +20,10 @@ public struct IndexedEvent: Sendable, Hashable {
     /// The nodes that the payload names.
     public var named: [UInt32]
     public var isFirstReception: Bool
+    /// A view whose rows are of packets has one of this event: the first reception that could be read, or one that was earlier than it.
     public var isFirstReadable: Bool
+    /// This very reception is an earlier event, too.
+    public var isRepeat: Bool
 }
 
 extension Ledger {
@@ -73,6 +76,7 @@ extension IndexedEvent {
         port = kind.flags.contains(.isReadable) ? kind.port : nil
         self.named = named
         isFirstReception = event.flags.contains(.isFirstReception)
-        isFirstReadable = event.flags.contains(.isFirstReadable)
+        isFirstReadable = event.flags.contains(.makesRow)
+        isRepeat = event.flags.contains(.isRepeat)
     }
 }

@@ -11,6 +11,7 @@ extension Ledger {
     public func receptions(of id: UInt32, from sender: UInt32? = nil) throws(LedgerError) -> [PacketReception] {
         var selection = EventSelection(node: sender, roles: .sender, packetID: id)
         if sender == nil { selection.roles = .any }
+        selection.withoutRepeats = true
         let sequences = try sequences(of: selection)
         do {
             return try receptions(at: sequences).map(\.reception)
@@ -31,12 +32,12 @@ extension Ledger {
         do {
             var (rows, skips) = ([PacketRow](), max(0, offset))
             guard limit > 0 else { return [] }
-            try forEachPacket(selection, range) { sequences in
+            try forEachPacket(selection, range) { found in
                 if skips > 0, selection.packetID == nil {
                     skips -= 1
                     return true
                 }
-                guard let row = try packet(sequences, id: selection.packetID) else { return true }
+                guard let row = try packet(found, id: selection.packetID) else { return true }
                 if skips > 0 {
                     skips -= 1
                     return true
@@ -52,7 +53,7 @@ extension Ledger {
 
     /// Walks back through the index and gives the receptions of each packet when its first one is reached.
     private func forEachPacket(
-        _ selection: EventSelection, _ range: ClosedRange<EventSequence>?, _ body: ([EventSequence]) throws -> Bool
+        _ selection: EventSelection, _ range: ClosedRange<EventSequence>?, _ body: (PacketWalk.Found) throws -> Bool
     ) throws {
         let (store, last) = try packetIndex()
         let lower = max(range?.lowerBound.rawValue ?? 1, log.first.rawValue)
@@ -62,11 +63,11 @@ extension Ledger {
         var number = PacketBlock.number(of: upper)
         while true {
             let groups = try block(number, of: store).map { walk.groups(in: $0.layout, number, $0.value.rawSpan) } ?? []
-            for group in groups { guard try body(group.map { EventSequence($0) }) else { return } }
+            for group in groups { guard try body(group) else { return } }
             guard number > PacketBlock.number(of: lower) else { break }
             number -= 1
         }
-        for group in walk.rest() { guard try body(group.map { EventSequence($0) }) else { return } }
+        for group in walk.rest() { guard try body(group) else { return } }
     }
 
     private func block(_ number: UInt64, of store: ViewStore) throws(StorageError) -> (layout: PacketBlockLayout, value: [UInt8])?
@@ -80,14 +81,15 @@ extension Ledger {
     }
 
     /// - Parameter id: nil for that of the first one.
-    private func packet(_ sequences: [EventSequence], id: UInt32?) throws -> PacketRow? {
-        let found = try receptions(at: sequences)
+    private func packet(_ packet: PacketWalk.Found, id: UInt32?) throws -> PacketRow? {
+        let found = try receptions(at: packet.sequences.map { EventSequence($0) })
         guard let first = found.first(where: { id == nil || $0.packet.id == id }) else { return nil }
         let same = found.filter { $0.packet.id == first.packet.id }
         let readable = same.first { $0.packet.port != 0 } ?? first
         return PacketRow(
             from: first.packet.from, to: first.packet.to, id: first.packet.id, port: readable.packet.port,
-            channel: try channel(ofEvent: readable.reception.sequence), receptions: same.map(\.reception))
+            channel: try channel(ofEvent: readable.reception.sequence), receptions: same.map(\.reception),
+            hasConflict: packet.hasTwin)
     }
 
     private func channel(ofEvent sequence: UInt64) throws -> String {

@@ -1,7 +1,7 @@
 import ProtobufWire
 
-/// A block's value: numbers of the parts, then the parts in this order, then eight bytes, little-endian: the latest time + 1, or 0 where it is not
-/// known. Numbers are varints unless it says otherwise.
+/// A block's value: numbers of the parts, then the parts in this order, then eight bytes, little-endian: in the lower five the latest time + 1, or 0 where it
+/// is not known, in the upper three the length of the last part in bytes. Numbers are varints unless it says otherwise.
 ///
 /// - skipped events, events, entries, nodes, gateways, channels, kinds, entries that name nodes, bytes of the far references;
 /// - nodes: four bytes each, little-endian, rising; gateways: places among them, in bits;
@@ -9,7 +9,8 @@ import ProtobufWire
 /// - entries: senders' places in bits; three bytes of the packets' ids; kinds in bits;
 /// - events: four bits how many entries back its entry lies (0 for a new one, 15 for a far one); two bits of flags; gateways + 1 or 0 in bits;
 /// - the far references: how many entries beyond 15 each lies back;
-/// - for each entry that names nodes: how many entries lie between it and the one before, how many nodes, their places.
+/// - for each entry that names nodes: how many entries lie between it and the one before, how many nodes, their places;
+/// - for each event with more than two flags: how many events lie between it and the one before, a byte of flags.
 extension PacketBlock {
     static let nearest = 15
 
@@ -35,7 +36,7 @@ extension PacketBlock {
         for entry in entries { Self.append(entry.mark, count: 3, to: &bytes) }
         Bits.append(entries.lazy.map { Int($0.kind) }, width: Bits.width(below: kinds.count), to: &bytes)
         Bits.append(backs, width: 4, to: &bytes)
-        Bits.append(events.lazy.map { Int($0.flags.rawValue) }, width: 2, to: &bytes)
+        Bits.append(events.lazy.map { Int($0.flags.rawValue & EventFlags.stored) }, width: 2, to: &bytes)
         Bits.append(events.lazy.map { Int($0.gateway) }, width: Bits.width(below: gateways.count + 1), to: &bytes)
         bytes += far
         var last = -1
@@ -48,10 +49,22 @@ extension PacketBlock {
                 Bits.append(varint: UInt64(places[Int(place)]), to: &bytes)
             }
         }
-        let latest = latestTime.map { UInt64($0) + 1 } ?? 0
+        let latest = (latestTime.map { UInt64($0) + 1 } ?? 0) | UInt64(appendMoreFlags(to: &bytes)) << 40
         Self.append(UInt32(truncatingIfNeeded: latest), count: 4, to: &bytes)
         Self.append(UInt32(truncatingIfNeeded: latest >> 32), count: 4, to: &bytes)
         return bytes.rawSpan.asArray  // many wait for a commit: without the room that was left
+    }
+
+    /// - Returns: how many bytes.
+    private func appendMoreFlags(to bytes: inout [UInt8]) -> Int {
+        let start = bytes.count
+        var last = -1
+        for (index, event) in events.enumerated() where event.flags.rawValue > EventFlags.stored {
+            Bits.append(varint: UInt64(index - last - 1), to: &bytes)
+            bytes.append(event.flags.rawValue)
+            last = index
+        }
+        return bytes.count - start
     }
 
     private static func append(_ number: UInt32, count: Int, to bytes: inout [UInt8]) {
@@ -115,7 +128,7 @@ extension PacketBlock {
             events.append(
                 Event(
                     entry: Int32(entry), gateway: Int32(layout.gatewayColumn.number(index, in: bytes)),
-                    flags: EventFlags(rawValue: UInt8(layout.flags.number(index, in: bytes)))))
+                    flags: layout.eventFlags(index, in: bytes)))
         }
         let places = 0..<Int32(nodes.count)
         isWhole = isWhole && gateways.allSatisfy(places.contains) && named.allSatisfy(places.contains)

@@ -182,8 +182,20 @@ struct PacketBlock: Sendable {
 /// What the sequential stage said of an event.
 struct EventFlags: OptionSet, Sendable {
     var rawValue: UInt8
+    /// These two are stored with each event, the others with those that have any of them.
+    static let stored: UInt8 = 3
     static let isFirstReception = EventFlags(rawValue: 1)
-    static let isFirstReadable = EventFlags(rawValue: 2)
+    /// A view whose rows are of packets has one of it: the first reception that could be read, or an earlier one than the last of these.
+    static let makesRow = EventFlags(rawValue: 2)
+    /// This very reception is an earlier event.
+    static let isRepeat = EventFlags(rawValue: 4)
+    /// Another packet of the hour has the same sender and id. Of the first reception of the later one.
+    static let hasTwin = EventFlags(rawValue: 8)
+    /// Packets with the same sender and id that began later than this one: up to 15.
+    private static let twinShift: UInt8 = 4
+
+    static func laterTwins(_ count: UInt8) -> EventFlags { EventFlags(rawValue: min(count, 15) << twinShift) }
+    var laterTwins: UInt8 { rawValue >> Self.twinShift }
 }
 
 /// What many packets have in common.

@@ -27,11 +27,13 @@ private struct BlockSearch {
     private var gateway: Int?
     private var nodeAsGateway = -1
     private let onlyFirstReadable: Bool
+    private let withoutRepeats: Bool
 
     /// Nil where the block has nothing of it.
     init?(_ wanted: EventSelection, _ layout: PacketBlockLayout, _ bytes: RawSpan) {
         needsNode = wanted.node != nil
         onlyFirstReadable = wanted.onlyFirstReadable
+        withoutRepeats = wanted.withoutRepeats
         var node: Int?
         if let number = wanted.node {
             guard let place = layout.place(of: number, in: bytes) else { return nil }
@@ -114,6 +116,8 @@ private struct BlockSearch {
             guard nodeAsGateway > 0, layout.gatewayColumn.number(index, in: bytes) == nodeAsGateway else { return false }
         }
         if let gateway, layout.gatewayColumn.number(index, in: bytes) != gateway { return false }
-        return !onlyFirstReadable || layout.flags.number(index, in: bytes) & 2 == 2
+        guard onlyFirstReadable || withoutRepeats else { return true }
+        let flags = layout.eventFlags(index, in: bytes)
+        return (!onlyFirstReadable || flags.contains(.makesRow)) && (!withoutRepeats || !flags.contains(.isRepeat))
     }
 }

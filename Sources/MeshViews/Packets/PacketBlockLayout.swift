@@ -21,6 +21,9 @@ struct PacketBlockLayout: Sendable {
     let naming: Int
     /// See `PacketBlock.latestTime`.
     let latestTime: UInt32?
+    /// Where the part ends that names nodes, and the flags of each event that has more than two, if there is one.
+    private let namingEnd: Int
+    private let moreFlags: [UInt8]
     private(set) var channels: [ChannelIdentity] = []
     private(set) var kinds: [PacketKind] = []
 
@@ -57,8 +60,33 @@ struct PacketBlockLayout: Sendable {
         gatewayColumn = reader.column(eventCount, width: Bits.width(below: gatewayCount + 1))
         far = reader.skip(farCount)
         naming = reader.at
-        latestTime = bytes.littleEndian64(at: reader.end).flatMap { $0 == 0 ? nil : UInt32(clamping: $0 - 1) }
-        guard naming <= reader.end else { return nil }
+        let trailer = bytes.littleEndian64(at: reader.end) ?? 0
+        let latest = trailer & 0xff_ffff_ffff
+        latestTime = latest == 0 ? nil : UInt32(clamping: latest - 1)
+        namingEnd = reader.end - Int(trailer >> 40)
+        guard naming <= namingEnd else { return nil }
+        guard let more = Self.moreFlags(bytes, from: namingEnd, to: reader.end, events: eventCount) else { return nil }
+        moreFlags = more
+    }
+
+    private static func moreFlags(_ bytes: RawSpan, from start: Int, to end: Int, events: Int) -> [UInt8]? {
+        guard start < end else { return [] }
+        var flags = [UInt8](repeating: 0, count: events)
+        var reader = ByteWalk(at: start, end: end)
+        var index = -1
+        while reader.at < end {
+            guard let between = reader.varint(bytes), between < UInt64(events), reader.at < end else { return nil }
+            index += 1 + Int(between)
+            guard index < events else { return nil }
+            flags[index] = bytes.byte(at: reader.skip(1))
+        }
+        return flags
+    }
+
+    @inline(__always)
+    func eventFlags(_ index: Int, in bytes: RawSpan) -> EventFlags {
+        EventFlags(
+            rawValue: UInt8(truncatingIfNeeded: flags.number(index, in: bytes)) | (moreFlags.isEmpty ? 0 : moreFlags[index]))
     }
 
     @inline(__always)
@@ -125,7 +153,7 @@ struct PacketBlockLayout: Sendable {
 
     /// Visits the entries that name nodes, with the nodes' places, which damage may have made ones that are not there.
     func forEachNaming(in bytes: RawSpan, _ visitor: (_ entry: Int, _ places: [Int32]) -> Void) {
-        var reader = ByteWalk(at: naming, end: bytes.byteCount - 8)
+        var reader = ByteWalk(at: naming, end: namingEnd)
         var entry = -1
         var places: [Int32] = []
         for _ in 0..<namingCount {

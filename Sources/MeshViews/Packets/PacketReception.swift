@@ -28,8 +28,10 @@ public struct PacketRow: Sendable, Hashable {
     /// 0 where no key opens it.
     public var port: UInt32
     public var channel: String
-    /// In the order in which they arrived. The first ones are missing where retention has dropped them.
+    /// In the order in which they arrived, each once however often it is in the log. The first ones are missing where retention has dropped them.
     public var receptions: [PacketReception]
+    /// Another packet of the same hour has the same sender and id, and other content: one of them is forged, or the id was used twice.
+    public var hasConflict = false
 
     public var firstSequence: UInt64 { receptions.first?.sequence ?? 0 }
 }

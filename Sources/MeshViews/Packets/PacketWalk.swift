@@ -8,26 +8,36 @@ struct PacketWalk {
     }
 
     private struct Group {
-        /// The newest first.
+        /// The newest first, without those that only repeat another.
         var sequences: [UInt64] = []
         var isWanted = false
+        /// Another packet of the hour has the same sender and id.
+        var hasTwin = false
+    }
+
+    /// A packet that begins where the walk has come to.
+    struct Found {
+        /// Of its receptions, the oldest first.
+        var sequences: [UInt64]
+        var hasTwin: Bool
     }
 
     private let selection: EventSelection
     private let range: ClosedRange<UInt64>
-    private var open: [Packet: Group] = [:]
+    /// The packets whose beginnings are still to come: of those with the same sender and part of the id the one that began last comes first.
+    private var open: [Packet: [Group]] = [:]
 
     init(_ selection: EventSelection, _ range: ClosedRange<UInt64>) {
         (self.selection, self.range) = (selection, range)
     }
 
     /// The wanted packets that begin in a block, the newest first, with their receptions, the oldest first.
-    mutating func groups(in layout: PacketBlockLayout, _ block: UInt64, _ bytes: RawSpan) -> [[UInt64]] {
+    mutating func groups(in layout: PacketBlockLayout, _ block: UInt64, _ bytes: RawSpan) -> [Found] {
         let wanted = Set(layout.find(selection, block: block, in: range, bytes))
         let first = block * PacketBlock.eventCount + 1 + UInt64(layout.skipped)
         var entries = [Int](repeating: 0, count: layout.eventCount)
         layout.forEachEvent(in: bytes) { index, entry in entries[index] = entry }
-        var groups: [[UInt64]] = []
+        var groups: [Found] = []
         for index in entries.indices.reversed() where range.contains(first + UInt64(index)) && entries[index] < layout.entryCount
         {
             let entry = entries[index]
@@ -37,22 +47,31 @@ struct PacketWalk {
             else { continue }
             let sender = layout.node(min(layout.senders.number(entry, in: bytes), layout.nodeCount - 1), in: bytes)
             let packet = Packet(sender: sender, mark: layout.mark(entry, in: bytes))
-            var group = open.removeValue(forKey: packet) ?? Group()
             let sequence = first + UInt64(index)
-            group.sequences.append(sequence)
-            group.isWanted = group.isWanted || wanted.contains(sequence)
-            if layout.flags.number(index, in: bytes) & 1 == 1 {
-                if group.isWanted { groups.append(group.sequences.reversed()) }
-            } else {
-                open[packet] = group
+            let flags = layout.eventFlags(index, in: bytes)
+            var twins = open.removeValue(forKey: packet) ?? []
+            let place = flags.contains(.isFirstReception) ? 0 : Int(flags.laterTwins)
+            while twins.count <= place { twins.append(Group()) }
+            if !flags.contains(.isRepeat) { twins[place].sequences.append(sequence) }
+            twins[place].isWanted = twins[place].isWanted || wanted.contains(sequence)
+            if flags.contains(.isFirstReception) {
+                let group = twins.removeFirst()
+                let hasTwin = group.hasTwin || flags.contains(.hasTwin)
+                if group.isWanted { groups.append(Found(sequences: group.sequences.reversed(), hasTwin: hasTwin)) }
+                if flags.contains(.hasTwin) {
+                    if twins.isEmpty { twins.append(Group()) }
+                    twins[0].hasTwin = true
+                }
             }
+            if !twins.isEmpty { open[packet] = twins }
         }
         return groups
     }
 
     /// Packets that begin before the range, in the order of their first receptions in it, the newest first.
-    func rest() -> [[UInt64]] {
-        open.values.filter(\.isWanted).map { $0.sequences.reversed() }.sorted { $0[0] > $1[0] }
+    func rest() -> [Found] {
+        open.values.joined().filter { $0.isWanted && !$0.sequences.isEmpty }
+            .map { Found(sequences: $0.sequences.reversed(), hasTwin: $0.hasTwin) }.sorted { $0.sequences[0] > $1.sequences[0] }
     }
 }
 

@@ -12,7 +12,7 @@ struct PacketsView: Projection {
     typealias Batch = MeshBatch
 
     let name = "packets"
-    let version: UInt32 = 2
+    let version: UInt32 = 3
     /// Blocks of it do not know their latest time.
     let oldestReadableVersion: UInt32 = 1
     var policy: String { "block=\(PacketBlock.eventCount);named=\(NamedNodes.most)" }
@@ -133,7 +133,10 @@ struct PacketsView: Projection {
             NamedNodes.append(of: batch.packets.payload(of: packet), port: packet.port, to: &named)
         }
         var flags: EventFlags = stamp.isFirstReception ? .isFirstReception : []
-        if stamp.isFirstReadable { flags.insert(.isFirstReadable) }
+        if stamp.makesRow { flags.insert(.makesRow) }
+        if stamp.isRepeat { flags.insert(.isRepeat) }
+        if stamp.isFirstReception, stamp.hasTwin { flags.insert(.hasTwin) }
+        if stamp.laterTwins > 0 { flags.formUnion(.laterTwins(stamp.laterTwins)) }
         let place = place(of: kind)
         let mark = PacketBlock.mark(of: packet.id)
         block.add(sender: packet.from, mark: mark, kind: place, named: named, gateway: packet.gateway, flags: flags)

@@ -13,7 +13,7 @@ public struct PositionsView: Projection {
     public typealias Batch = MeshBatch
 
     public let name = "positions"
-    public let version: UInt32 = 2
+    public let version: UInt32 = 3
     public var policy: String {
         var text = "cap=\(caps.positions);\(TimePolicy.text)\(favorites.text)"
         if case .within(let meters) = caps.positionDedupe { text += ";within=\(meters)" }
@@ -51,54 +51,58 @@ public struct PositionsView: Projection {
     ) throws(StorageError) {
         var next = 0
         for change in favorites.changes(in: batch, after: checkpoint) {
-            fold(batch, next..<change.index, after: checkpoint, &context)
+            try fold(batch, next..<change.index, after: checkpoint, &context)
             next = change.index
             let store = context.store
             try series.changeCap(
                 change.cap, of: change.node, store, rows: store.table("positions"), counts: store.table("counts"))
             context.want(.debounced)
         }
-        fold(batch, next..<batch.stamps.count, after: checkpoint, &context)
+        try fold(batch, next..<batch.stamps.count, after: checkpoint, &context)
     }
 
     private mutating func fold(
         _ batch: MeshBatch, _ range: Range<Int>, after checkpoint: EventSequence, _ context: inout FoldContext
-    ) {
+    ) throws(StorageError) {
         let stamps = batch.stamps.span
         let packets = batch.packets.packets.span
         for index in range {
-            guard packets[index].port == Port.position, stamps[index].isFirstReadable,
+            guard packets[index].port == Port.position, stamps[index].makesRow,
                 stamps[index].sequence > checkpoint.rawValue
             else { continue }
-            add(packets[index], stamps[index], batch, &context)
+            try add(index, batch, &context)
         }
     }
 
-    private mutating func add(
-        _ packet: DecodedPacket, _ stamp: MeshBatch.Stamp, _ batch: MeshBatch, _ context: inout FoldContext
-    ) {
+    private mutating func add(_ index: Int, _ batch: MeshBatch, _ context: inout FoldContext) throws(StorageError) {
+        let (packet, stamp) = (batch.packets.packets[index], batch.stamps[index])
         let sequence = EventSequence(rawValue: stamp.sequence)
+        let position: Position
         do {
-            let position = try Position(decoding: batch.packets.payload(of: packet))
-            guard let latitude = position.latitudeE7, let longitude = position.longitudeE7 else { return }
-            guard Self.isOnTheGlobe(latitude, longitude) else {
-                let place = "\(latitude), \(longitude) (degrees times 10,000,000)"
-                return context.quarantine(sequence, reason: "the position \(place) is not on the globe")
-            }
-            guard !Self.isNullIsland(latitude, longitude, precisionBits: position.precisionBits) else { return }
-            let (time, source) = stamp.policy(for: packet)
-                .time(fix: position.timestamp, sent: position.time, received: packet.rxTime)
-            var row = PositionRow(node: packet.from, time: time, sequence: stamp.sequence)
-            row.timeSource = source
-            row.fill(from: position, latitude, longitude)
-            row.fill(from: packet)
-            if isThinned { takeOver(&row) }
-            let place = series.append(prefix: UInt64(packet.from), time: time, sequence: stamp.sequence) { row.encode(to: &$0) }
-            if isThinned, time >= latest[row.node]?.row.time ?? 0 { latest[row.node] = LatestPosition(row: row, place: place) }
-            context.want(.debounced)
+            position = try Position(decoding: batch.packets.payload(of: packet))
         } catch {
-            context.quarantine(sequence, reason: "position: \(error)")
+            return context.quarantine(sequence, reason: "position: \(error)")
         }
+        guard let latitude = position.latitudeE7, let longitude = position.longitudeE7 else { return }
+        guard Self.isOnTheGlobe(latitude, longitude) else {
+            let place = "\(latitude), \(longitude) (degrees times 10,000,000)"
+            return context.quarantine(sequence, reason: "the position \(place) is not on the globe")
+        }
+        guard !Self.isNullIsland(latitude, longitude, precisionBits: position.precisionBits) else { return }
+        let (node, time) = (UInt64(packet.from), stamp.time)
+        if stamp.supersedes {
+            guard !isThinned, let old = batch.superseded[index],
+                try series.supersede(old, prefix: node, by: stamp.sequence, context.store, (rows: "positions", counts: "counts"))
+            else { return }
+        }
+        var row = PositionRow(node: packet.from, time: time, sequence: stamp.sequence)
+        row.timeSource = stamp.timeSource
+        row.fill(from: position, latitude, longitude)
+        row.fill(from: packet)
+        if isThinned { takeOver(&row) }
+        let place = series.append(prefix: node, time: time, sequence: stamp.sequence) { row.encode(to: &$0) }
+        if isThinned, time >= latest[row.node]?.row.time ?? 0 { latest[row.node] = LatestPosition(row: row, place: place) }
+        context.want(.debounced)
     }
 
     static func isOnTheGlobe(_ latitude: Int32, _ longitude: Int32) -> Bool {
@@ -138,6 +142,7 @@ extension PositionsView {
         var cursor = try transaction.cursor(store.table("positions"))
         while try nodes.next() {
             let prefix = nodes.key.asArray
+            guard prefix.count == 4 else { continue }
             let last = prefix + [UInt8](repeating: .max, count: 12)
             guard try cursor.seek(atOrBefore: last.rawSpan), cursor.key.starts(with: prefix),
                 let row = PositionRow(key: cursor.key, value: cursor.value)

@@ -31,6 +31,7 @@ extension MessageRow: QueryRow {
         RowColumn("isRead", \.isRead) { $0.isRead }.stored(18),
         RowColumn("isArchived", \.isArchived) { $0.isArchived }.computed().stored(19),
         RowColumn("archivedAt", \.archivedAt) { $0.archivedAt }.stored(19).shown(as: .time),
+        RowColumn("hasConflict", \.hasConflict) { $0.hasConflict }.stored(21),
     ]
 
     public static let archive: RowArchive<MessageRow>? = RowArchive(table: ArchiveFlag.table) { $0.isArchived }

@@ -15,6 +15,8 @@ public struct ChannelRow: Sendable, Equatable {
     public var lastSequence: UInt64 = 0
     /// The hash under which its packets were encrypted; nil where all came in clear, or privately encrypted.
     public var hash: UInt32?
+    /// When a packet came with it last.
+    var hashTime: UInt32 = 0
 
     init(channel: ChannelIdentity) {
         self.channel = channel
@@ -41,6 +43,7 @@ public struct ChannelRow: Sendable, Equatable {
         writer.present(9, firstSequence)
         writer.present(10, lastSequence)
         if channel.isReadable, let hash { writer.varint(11, UInt64(hash)) }
+        if hashTime != 0 { writer.fixed32(12, hashTime) }
     }
 
     static func decode(_ value: RawSpan) -> ChannelRow? {
@@ -59,6 +62,7 @@ public struct ChannelRow: Sendable, Equatable {
                 case 9: row.firstSequence = field.scalar
                 case 10: row.lastSequence = field.scalar
                 case 11: row.hash = field.asUInt32
+                case 12: row.hashTime = field.asUInt32
                 default: continue
                 }
             }

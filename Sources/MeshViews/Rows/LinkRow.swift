@@ -34,12 +34,14 @@ public struct LinkRow: Sendable, Equatable, KeyedRow {
     public var direct: UInt64 = 0
     public var reported: UInt64 = 0
     public var traced: UInt64 = 0
-    /// Of the last event: decibels, and who said so.
+    /// Of the newest hearing: decibels, and who said so.
     public var snr: Float = 0
     public var evidence = Evidence.direct
-    /// Of the last direct reception that has it, dBm.
+    /// Of the newest direct reception that has it, dBm.
     public var rssi: Int32?
-    /// How well it was heard over time, in the order of the log: the newest 128 that are at least 15 minutes apart.
+    /// When that was.
+    private(set) var rssiTime: UInt32 = 0
+    /// How well it was heard over time, the earliest first: the first hearing in each of the newest 128 quarters of an hour in which there was one.
     public var samples: [Sample] = []
 
     static let mostSamples = 128
@@ -53,24 +55,43 @@ public struct LinkRow: Sendable, Equatable, KeyedRow {
     /// How often it was heard.
     public var count: UInt64 { direct &+ reported &+ traced }
 
+    /// - Parameter counts: whether it is a hearing that was not counted before.
     @inline(__always)
-    mutating func hear(_ evidence: Evidence, at time: UInt32, snr: Float, sequence: UInt64) {
-        if count == 0 { (firstTime, firstSequence) = (time, sequence) }
-        switch evidence {
-        case .direct: direct &+= 1
-        case .reported: reported &+= 1
-        case .traced: traced &+= 1
+    mutating func hear(_ evidence: Evidence, at time: UInt32, snr: Float, sequence: UInt64, counts: Bool) {
+        if firstSequence == 0 { (firstTime, firstSequence) = (time, sequence) }
+        if counts {
+            switch evidence {
+            case .direct: direct &+= 1
+            case .reported: reported &+= 1
+            case .traced: traced &+= 1
+            }
         }
-        self.time = max(self.time, time)
+        if time >= self.time { (self.time, self.snr, self.evidence) = (time, snr, evidence) }
         firstTime = min(firstTime, time)
         self.sequence = sequence
-        self.snr = snr
-        self.evidence = evidence
-        if let last = samples.last {
-            guard (last.time > time ? last.time - time : time - last.time) >= Self.secondsBetweenSamples else { return }
-            if samples.count >= Self.mostSamples { samples.removeFirst() }
+        take(Sample(time: time, snr: snr, evidence: evidence))
+    }
+
+    mutating func take(rssi strength: Int32, at time: UInt32) {
+        if time >= rssiTime { (rssi, rssiTime) = (strength, time) }
+    }
+
+    /// Keeps the first sample of each quarter of an hour, whatever the order in which they come.
+    private mutating func take(_ sample: Sample) {
+        let bucket = sample.time / Self.secondsBetweenSamples
+        // Mostly it is the newest, of the quarter that is there already or of the next one.
+        var place = samples.count
+        while place > 0, samples[place - 1].time / Self.secondsBetweenSamples > bucket { place -= 1 }
+        if place > 0, samples[place - 1].time / Self.secondsBetweenSamples == bucket {
+            if sample.time < samples[place - 1].time { samples[place - 1] = sample }
+            return
         }
-        samples.append(Sample(time: time, snr: snr, evidence: evidence))
+        if samples.count >= Self.mostSamples {
+            guard place > 0 else { return }
+            samples.removeFirst()
+            place -= 1
+        }
+        samples.insert(sample, at: place)
     }
 
     // MARK: Storage
@@ -96,6 +117,7 @@ public struct LinkRow: Sendable, Equatable, KeyedRow {
         writer.packedFixed32(11, samples.map(\.time))
         writer.packedFloat(12, samples.map(\.snr))
         writer.bytes(13, samples.map(\.evidence.rawValue))
+        if rssiTime != 0 { writer.fixed32(14, rssiTime) }
     }
 
     init(key: UInt64, decoding value: RawSpan) throws(WireError) {
@@ -117,6 +139,7 @@ public struct LinkRow: Sendable, Equatable, KeyedRow {
             case 11: times = try Self.numbers(reader.bytes(field))
             case 12: strengths = try Self.numbers(reader.bytes(field))
             case 13: kinds = reader.bytes(field).asArray
+            case 14: rssiTime = field.asUInt32
             default: continue
             }
         }

@@ -51,7 +51,7 @@ public struct MessageRow: Sendable, Equatable, Codable {
     /// Seconds since 1970, and whose clock that is.
     public var time: UInt32
     public var timeSource = TimeSource.arrival
-    /// The event that made it readable, and the event of the packet's first reception.
+    /// The event whose reception it is of, and the event of the packet's first reception.
     public var sequence: UInt64
     public var firstSequence: UInt64 = 0
     public var from: UInt32 = 0
@@ -68,8 +68,12 @@ public struct MessageRow: Sendable, Equatable, Codable {
     /// A `Routing.Error` when failed.
     public var failureReason: UInt32 = 0
     public var receptions: UInt32 = 1
-    /// Who heard it, in order, each once.
+    /// Who heard it, in the order of the times at which they did, each once.
     public var gateways: [UInt32] = []
+    /// When each of the gateways heard it.
+    var gatewayTimes: [UInt32] = []
+    /// Another packet came within the hour under the same sender and id, with other content: one of them is forged, or the id was used twice.
+    public var hasConflict = false
     public var channel = ""
     public var isViaMQTT = false
     public var isPrivatelyEncrypted = false
@@ -107,6 +111,8 @@ public struct MessageRow: Sendable, Equatable, Codable {
         writer.present(17, UInt32(signature.rawValue))
         if isRead { writer.bool(18, true) }
         if archivedAt != 0 { writer.fixed32(19, archivedAt) }
+        if !gatewayTimes.isEmpty { writer.packedFixed32(20, gatewayTimes) }
+        if hasConflict { writer.bool(21, true) }
     }
 
     init(thread: MessageThread, time: UInt32, sequence: UInt64, decoding value: RawSpan) throws(WireError) {
@@ -133,8 +139,32 @@ public struct MessageRow: Sendable, Equatable, Codable {
             case 17: signature = SignatureState(rawValue: UInt8(truncatingIfNeeded: field.scalar)) ?? .none
             case 18: isRead = field.asBool
             case 19: archivedAt = field.asUInt32
+            case 20:
+                var list = WireReader(reader.bytes(field))
+                while !list.isAtEnd { gatewayTimes.append(try list.fixed32()) }
+            case 21: hasConflict = field.asBool
             default: continue
             }
+        }
+    }
+}
+
+extension MessageRow {
+    /// Notes who heard it, the earliest first, of equals the lowest number: whatever the order in which they are noted.
+    mutating func hear(gateway: UInt32, at time: UInt32) {
+        guard gateway != 0 else { return }
+        while gatewayTimes.count < gateways.count { gatewayTimes.append(0) }  // of a row that an earlier version made
+        if let known = gateways.firstIndex(of: gateway) {
+            guard time < gatewayTimes[known] else { return }
+            gateways.remove(at: known)
+            gatewayTimes.remove(at: known)
+        }
+        let place = gateways.indices.first { (time, gateway) < (gatewayTimes[$0], gateways[$0]) } ?? gateways.count
+        gateways.insert(gateway, at: place)
+        gatewayTimes.insert(time, at: place)
+        if gateways.count > Self.mostGateways {
+            gateways.removeLast()
+            gatewayTimes.removeLast()
         }
     }
 }

@@ -24,7 +24,7 @@ public struct NodeRow: Sendable, Equatable, Codable {
     /// Seconds since 1970.
     public var firstHeard: UInt32 = 0
     public var lastHeard: UInt32 = 0
-    /// Signal of the last reception over radio: dB, and dBm or nil.
+    /// Signal of the newest reception over radio: dB, and dBm or nil.
     public var snr: Float = 0
     public var rssi: Int32?
     /// Hops between the node and the radio that heard it last, or nil when the packet did not say.
@@ -37,7 +37,7 @@ public struct NodeRow: Sendable, Equatable, Codable {
     public var receptions: UInt64 = 0
     /// Its packets, each counted once.
     public var packets: UInt64 = 0
-    /// Packets that no known key opened.
+    /// Packets of which no known key has opened any reception.
     public var unreadable: UInt64 = 0
     /// First and last event of it.
     public var firstSequence: UInt64 = 0
@@ -50,6 +50,8 @@ public struct NodeRow: Sendable, Equatable, Codable {
     public var note = ""
     /// A name of one's own, which no other node has.
     public var alias = ""
+    /// When what is told above was heard.
+    var times = NodeTimes()
 
     public var isArchived: Bool { archivedAt != 0 }
 
@@ -95,6 +97,7 @@ public struct NodeRow: Sendable, Equatable, Codable {
         if archivedAt != 0 { writer.fixed32(24, archivedAt) }
         if !note.isEmpty { writer.string(25, note) }
         if !alias.isEmpty { writer.string(26, alias) }
+        times.encode(to: &writer, field: 27)
     }
 
     init(number: UInt32, decoding value: RawSpan) throws(WireError) {
@@ -128,6 +131,7 @@ public struct NodeRow: Sendable, Equatable, Codable {
             case 24: archivedAt = field.asUInt32
             case 25: note = reader.bytes(field).asRepairedString
             case 26: alias = reader.bytes(field).asRepairedString
+            case 27: times = try NodeTimes(decoding: reader.bytes(field))
             default: continue
             }
         }

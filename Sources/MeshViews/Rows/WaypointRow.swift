@@ -1,7 +1,7 @@
 public import Meshtastic
 import ProtobufWire
 
-/// A place that somebody shares, as the last change that counted left it.
+/// A place that somebody shares, as the newest change that counted left it.
 ///
 /// Key in the `waypoints` table: its id, 4 bytes big-endian. Value: `Waypoint` of `views.proto`.
 public struct WaypointRow: Sendable, Equatable, KeyedRow {
@@ -45,6 +45,8 @@ public struct WaypointRow: Sendable, Equatable, KeyedRow {
     public var notifiesFavoritesOnly = false
     /// Whoever may change it took it away; it keeps what it was.
     public var isDeleted = false
+    /// When the newest change that is no deletion was made; 0 where only a deletion is known.
+    var contentTime: UInt32 = 0
     /// Changes that counted, the first and the deletion included, and those that the lock forbade.
     public var changes: UInt32 = 0
     public var refusedChanges: UInt32 = 0
@@ -102,6 +104,7 @@ public struct WaypointRow: Sendable, Equatable, KeyedRow {
         if isDeleted { writer.bool(26, true) }
         writer.varint(27, UInt64(changes))
         writer.present(28, refusedChanges)
+        if contentTime != 0 { writer.fixed32(29, contentTime) }
     }
 
     init(key: UInt64, decoding value: RawSpan) throws(WireError) {
@@ -137,6 +140,7 @@ public struct WaypointRow: Sendable, Equatable, KeyedRow {
         case 26: isDeleted = field.asBool
         case 27: changes = field.asUInt32
         case 28: refusedChanges = field.asUInt32
+        case 29: contentTime = field.asUInt32
         default: break
         }
     }

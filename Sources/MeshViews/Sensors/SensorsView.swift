@@ -9,7 +9,7 @@ struct SensorsView: Projection {
     typealias Batch = MeshBatch
 
     let name = "sensors"
-    let version: UInt32 = 1
+    let version: UInt32 = 2
     var policy: String { "cap=\(favorites.cap);\(TimePolicy.text)\(favorites.text)" }
     let rowTables = ["sensors"]
     let stateTables = ["counts", FavoriteCaps.table]
@@ -34,25 +34,33 @@ struct SensorsView: Projection {
         var folded = checkpoint
         for change in favorites.changes(in: batch, after: checkpoint) {
             let sequence = batch.stamps[change.index].sequence
-            fold(batch, after: folded, through: sequence, &context)
+            try fold(batch, after: folded, through: sequence, &context)
             folded = EventSequence(sequence)
             let store = context.store
             try series.changeCap(
                 change.cap, of: change.node, store, rows: store.table("sensors"), counts: store.table("counts"))
             context.want(.debounced)
         }
-        fold(batch, after: folded, through: .max, &context)
+        try fold(batch, after: folded, through: .max, &context)
     }
 
     private mutating func fold(
         _ batch: MeshBatch, after checkpoint: EventSequence, through last: UInt64, _ context: inout FoldContext
-    ) {
-        batch.forEach(.sensors, after: checkpoint) { packet, stamp in
-            guard stamp.sequence <= last else { return }
-            guard stamp.isFirstReadable, packet.failure == nil, let kind = SensorKind(port: packet.port) else { return }
-            let (time, source) = stamp.policy(for: packet).time(received: packet.rxTime)
-            var row = SensorRow(node: packet.from, kind: kind, time: time, sequence: stamp.sequence)
-            row.timeSource = source
+    ) throws(StorageError) {
+        for place in batch.places[.sensors] {
+            let index = Int(place)
+            let (packet, stamp) = (batch.packets.packets[index], batch.stamps[index])
+            guard stamp.sequence > checkpoint.rawValue, stamp.sequence <= last else { continue }
+            guard stamp.makesRow, packet.failure == nil, let kind = SensorKind(port: packet.port) else { continue }
+            let prefix = UInt64(packet.from) << 8 | UInt64(kind.rawValue)
+            if stamp.supersedes {
+                let tables = (rows: "sensors", counts: "counts")
+                guard let old = batch.superseded[index],
+                    try series.supersede(old, prefix: prefix, by: stamp.sequence, context.store, tables)
+                else { continue }
+            }
+            var row = SensorRow(node: packet.from, kind: kind, time: stamp.time, sequence: stamp.sequence)
+            row.timeSource = stamp.timeSource
             row.packetID = packet.id
             row.to = packet.to
             row.channel = batch.channelName(stamp)
@@ -61,9 +69,7 @@ struct SensorsView: Projection {
             row.rssi = packet.hasRSSI ? packet.rxRSSI : nil
             row.hopsAway = packet.hopsAway.map { UInt32($0) }
             row.payload = batch.packets.payload(of: packet).asArray
-            series.append(
-                prefix: UInt64(packet.from) << 8 | UInt64(kind.rawValue), time: time, sequence: stamp.sequence
-            ) { row.encode(to: &$0) }
+            series.append(prefix: prefix, time: stamp.time, sequence: stamp.sequence) { row.encode(to: &$0) }
             context.want(.debounced)
         }
     }

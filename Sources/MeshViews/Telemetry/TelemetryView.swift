@@ -13,7 +13,7 @@ public struct TelemetryView: Projection {
     public typealias Batch = MeshBatch
 
     public let name = "telemetry"
-    public let version: UInt32 = 3
+    public let version: UInt32 = 4
     public let oldestReadableVersion: UInt32 = 2
     public var policy: String { "cap=\(favorites.cap);\(TimePolicy.text)\(favorites.text)" }
     public let rowTables = ["telemetry", "unknown_telemetry"]
@@ -46,12 +46,12 @@ public struct TelemetryView: Projection {
     ) throws(StorageError) {
         var next = 0
         for change in favorites.changes(in: batch, after: checkpoint) {
-            fold(batch, next..<change.index, after: checkpoint, &context)
+            try fold(batch, next..<change.index, after: checkpoint, &context)
             next = change.index
             try changeCap(change.cap, of: change.node, context.store)
             context.want(.debounced)
         }
-        fold(batch, next..<batch.stamps.count, after: checkpoint, &context)
+        try fold(batch, next..<batch.stamps.count, after: checkpoint, &context)
     }
 
     private mutating func changeCap(_ cap: Int?, of node: UInt32, _ store: ViewStore) throws(StorageError) {
@@ -62,47 +62,54 @@ public struct TelemetryView: Projection {
 
     private mutating func fold(
         _ batch: MeshBatch, _ range: Range<Int>, after checkpoint: EventSequence, _ context: inout FoldContext
-    ) {
+    ) throws(StorageError) {
         let stamps = batch.stamps.span
         let packets = batch.packets.packets.span
         for index in range {
-            guard packets[index].port == Port.telemetry, stamps[index].isFirstReadable,
+            guard packets[index].port == Port.telemetry, stamps[index].makesRow,
                 stamps[index].sequence > checkpoint.rawValue
             else { continue }
-            add(packets[index], stamps[index], batch, &context)
+            try add(index, batch, &context)
         }
     }
 
-    private mutating func add(
-        _ packet: DecodedPacket, _ stamp: MeshBatch.Stamp, _ batch: MeshBatch, _ context: inout FoldContext
-    ) {
+    private mutating func add(_ index: Int, _ batch: MeshBatch, _ context: inout FoldContext) throws(StorageError) {
+        let (packet, stamp) = (batch.packets.packets[index], batch.stamps[index])
         if let failure = packet.failure {
             return context.quarantine(EventSequence(rawValue: stamp.sequence), reason: failure.reason)
         }
         let payload = batch.packets.payload(of: packet)
+        let telemetry: Telemetry
         do {
-            let telemetry = try Telemetry(decoding: payload)
-            guard telemetry.rawKind != 0 else { return }
-            let (time, source) = stamp.policy(for: packet).time(sent: telemetry.time, received: packet.rxTime)
-            let metrics = WireReader(payload).bytes(telemetry.metrics)
-            let prefix = UInt64(packet.from) << 8 | UInt64(telemetry.rawKind)
-            func encode(_ writer: inout WireWriter) {
-                writer.varint(1, UInt64(source.rawValue))
-                writer.fixed32(2, packet.id)
-                if telemetry.time != 0 { writer.fixed32(3, telemetry.time) }
-                if packet.gateway != 0 { writer.fixed32(4, packet.gateway) }
-                writer.bytes(5, metrics)
-            }
-            if telemetry.kind == nil {
-                unknown.append(prefix: prefix, time: time, sequence: stamp.sequence) { encode(&$0) }
-            } else {
-                series.append(prefix: prefix, time: time, sequence: stamp.sequence) { encode(&$0) }
-            }
-            context.want(.debounced)
+            telemetry = try Telemetry(decoding: payload)
         } catch {
-            context.quarantine(EventSequence(rawValue: stamp.sequence), reason: "telemetry: \(error)")
+            return context.quarantine(EventSequence(rawValue: stamp.sequence), reason: "telemetry: \(error)")
         }
+        guard telemetry.rawKind != 0 else { return }
+        let metrics = WireReader(payload).bytes(telemetry.metrics)
+        let prefix = UInt64(packet.from) << 8 | UInt64(telemetry.rawKind)
+        func encode(_ writer: inout WireWriter) {
+            writer.varint(1, UInt64(stamp.timeSource.rawValue))
+            writer.fixed32(2, packet.id)
+            if telemetry.time != 0 { writer.fixed32(3, telemetry.time) }
+            if packet.gateway != 0 { writer.fixed32(4, packet.gateway) }
+            writer.bytes(5, metrics)
+        }
+        let old = stamp.supersedes ? batch.superseded[index] : nil
+        if telemetry.kind == nil {
+            if let old, try !unknown.supersede(old, prefix: prefix, by: stamp.sequence, context.store, Self.unknownTables) {
+                return
+            }
+            unknown.append(prefix: prefix, time: stamp.time, sequence: stamp.sequence) { encode(&$0) }
+        } else {
+            if let old, try !series.supersede(old, prefix: prefix, by: stamp.sequence, context.store, Self.tables) { return }
+            series.append(prefix: prefix, time: stamp.time, sequence: stamp.sequence) { encode(&$0) }
+        }
+        context.want(.debounced)
     }
+
+    private static let tables = (rows: "telemetry", counts: "counts")
+    private static let unknownTables = (rows: "unknown_telemetry", counts: "unknown_counts")
 
     public func write(to transaction: inout WriteTransaction, store: ViewStore) throws(StorageError) {
         try series.write(to: &transaction, rows: store.table("telemetry"), counts: store.table("counts"))

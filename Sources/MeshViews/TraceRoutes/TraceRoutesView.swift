@@ -10,7 +10,7 @@ import ProtobufWire
 /// way counts. Each node of a way comes with the place where it was then.
 struct TraceRoutesView: KeyedView {
     let name = "traceroutes"
-    let version: UInt32 = 2
+    let version: UInt32 = 3
     let oldestReadableVersion: UInt32 = 1
     var policy: String { "cap=\(cap);places=\(Self.mostPlaces);\(TimePolicy.text)" }
     let cap: Int
@@ -71,7 +71,7 @@ struct TraceRoutesView: KeyedView {
             PositionsView.isOnTheGlobe(latitude, longitude),
             !PositionsView.isNullIsland(latitude, longitude, precisionBits: position.precisionBits)
         else { return }
-        let time = stamp.policy(for: packet).time(fix: position.timestamp, sent: position.time, received: packet.rxTime).time
+        let time = stamp.time
         var place = NodePlace(node: packet.from)
         (place.time, place.latitudeE7, place.longitudeE7) = (time, latitude, longitude)
         if let known = places.place(of: UInt64(packet.from)) {
@@ -147,7 +147,7 @@ private struct TraceRoutePart {
         self.discovery = discovery
         packetSequence = stamp.firstSequence
         sequence = stamp.sequence
-        (time, timeSource) = stamp.policy(for: packet).time(received: packet.rxTime)
+        (time, timeSource) = (stamp.time, stamp.timeSource)
     }
 }
 
@@ -170,8 +170,12 @@ extension TraceRouteRow {
         return (time > part.time ? time - part.time : part.time - time) > TraceRoutesView.windowSeconds
     }
 
+    /// The time is that of the earliest reception of the question, or of the answer where that is all.
     private mutating func begin(_ part: TraceRoutePart) {
-        guard firstSequence == 0 else { return }
+        guard firstSequence == 0 else {
+            if part.time < time { (time, timeSource) = (part.time, part.timeSource) }
+            return
+        }
         firstSequence = part.sequence
         (time, timeSource) = (part.time, part.timeSource)
         sequence = part.sequence
@@ -199,6 +203,7 @@ extension TraceRouteRow {
             takeTowards(part)
         }
         guard replyID == part.packet.id, to == part.packet.from else { return }
+        replyTime = min(replyTime, part.time)
         if part.discovery.towardsLength > route.count + snrTowards.count { takeTowards(part) }
         if part.discovery.backLength > routeBack.count + snrBack.count {
             (routeBack, snrBack) = (part.discovery.routeBack, part.discovery.snrBack)

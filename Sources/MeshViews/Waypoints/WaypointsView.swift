@@ -7,12 +7,10 @@ import ProtobufWire
 /// The places that nodes share, by their ids: replaced by a later packet with the same id, changed by the locker only, deleted by an expiry in the past.
 struct WaypointsView: KeyedView {
     let name = "waypoints"
-    let version: UInt32 = 1
+    let version: UInt32 = 2
     var policy: String { "cap=\(cap);\(TimePolicy.text)" }
     let cap: Int
 
-    /// A packet that is older than the last change by more than this is of earlier traffic that was imported later.
-    static let secondsBack: UInt32 = 3_600
     /// Whoever writes long texts must not fill memory: senders may write 30 and 100 bytes. In Unicode scalars.
     static let mostNameScalars = 64
     static let mostDetailScalars = 256
@@ -26,7 +24,7 @@ struct WaypointsView: KeyedView {
 
     mutating func fold(_ batch: MeshBatch, after checkpoint: EventSequence, in context: inout FoldContext) {
         batch.forEach(.waypoints, after: checkpoint) { packet, stamp in
-            if stamp.isFirstReadable, packet.failure == nil { add(packet, stamp, batch, &context) }
+            if packet.isReadable { add(packet, stamp, batch, &context) }
         }
     }
 
@@ -40,6 +38,7 @@ struct WaypointsView: KeyedView {
                 !PositionsView.isOnTheGlobe(latitude, longitude)
             {
                 let place = "\(latitude), \(longitude) (degrees times 10,000,000)"
+                guard stamp.isFirstReadable else { return }
                 return context.quarantine(
                     EventSequence(rawValue: stamp.sequence), reason: "the waypoint at \(place) is not on the globe")
             }
@@ -47,7 +46,7 @@ struct WaypointsView: KeyedView {
                 waypoint, packet, stamp, channel: stamp.channel >= 0 ? batch.channels[Int(stamp.channel)].name : "")
             if let place = rows.place(of: UInt64(waypoint.id)) {
                 rows.update(place) { $0.apply(change) }
-            } else if !change.isDeletion {
+            } else {
                 var row = WaypointRow(id: waypoint.id)
                 row.firstSequence = stamp.sequence
                 row.apply(change)
@@ -69,13 +68,16 @@ private struct WaypointChange {
     var channel: String
     var time: UInt32
     var timeSource: TimeSource
+    /// Another reception of a packet that was taken in already.
+    var isKnown: Bool
 
     init(_ waypoint: Waypoint, _ packet: DecodedPacket, _ stamp: MeshBatch.Stamp, channel: String) {
         self.waypoint = waypoint
         self.packet = packet
         self.channel = channel
         sequence = stamp.sequence
-        (time, timeSource) = stamp.policy(for: packet).time(received: packet.rxTime)
+        isKnown = !stamp.isFirstReadable
+        (time, timeSource) = (stamp.time, stamp.timeSource)
     }
 
     /// An expiry that has passed when it comes.
@@ -83,29 +85,35 @@ private struct WaypointChange {
 }
 
 extension WaypointRow {
+    /// The newest change says whether the waypoint is there, the newest that is no deletion what it is: whatever the order in which they come.
     fileprivate mutating func apply(_ change: WaypointChange) {
-        let isNew = changes == 0 || isDeleted
-        if time > change.time, time - change.time > WaypointsView.secondsBack { return }
-        // A deletion ends the lock.
-        guard isNew || lockedTo == 0 || lockedTo == change.packet.from else {
-            refusedChanges &+= 1
+        guard change.time >= (change.isDeletion ? time : contentTime) else {
+            if !change.isKnown { changes &+= 1 }
             return
         }
-        guard !(change.isDeletion && isDeleted) else { return }
-        // A clock that goes behind does not take the row back.
-        if change.time >= time { (time, timeSource) = (change.time, change.timeSource) }
-        sequence = change.sequence
+        // A deletion ends the lock.
+        let isNew = contentTime == 0 || isDeleted && change.time >= time
+        guard isNew || lockedTo == 0 || lockedTo == change.packet.from else {
+            if !change.isKnown { refusedChanges &+= 1 }
+            return
+        }
+        if !change.isKnown { changes &+= 1 }
+        if change.time >= time { takeHeader(change) }
+        guard !change.isDeletion else { return }
+        if isNew { creator = change.packet.from }
+        contentTime = change.time
+        fill(from: change.waypoint)
+    }
+
+    private mutating func takeHeader(_ change: WaypointChange) {
+        (time, timeSource, sequence) = (change.time, change.timeSource, change.sequence)
         packetID = change.packet.id
         from = change.packet.from
         to = change.packet.to
         gateway = change.packet.gateway
         channel = change.channel
-        changes &+= 1
         expire = change.waypoint.expire
         isDeleted = change.isDeletion
-        guard !isDeleted else { return }
-        if isNew { creator = change.packet.from }
-        fill(from: change.waypoint)
     }
 
     private mutating func fill(from waypoint: Waypoint) {

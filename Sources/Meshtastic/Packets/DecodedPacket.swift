@@ -60,7 +60,7 @@ extension DecodedPacket {
     /// How many hops it took; nil where the sender is too old to say, or the numbers contradict each other or are above the most.
     public var hopsAway: UInt8? {
         guard hasPacket, hopStart >= hopLimit, hopStart <= Self.mostHops else { return nil }
-        if hopStart == 0, !(opening.isReadable && flags.contains(.hasBitfield)) { return nil }
+        if hopStart == 0, !(opening.isReadable && port != 0 && flags.contains(.hasBitfield)) { return nil }
         return hopStart - hopLimit
     }
 }

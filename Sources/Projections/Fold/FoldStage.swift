@@ -15,16 +15,34 @@ public protocol FoldBatch: Sendable {
 /// Every view stores these changes in the transaction that moves its checkpoint, so that each view can be resumed
 /// alone and always with the state that belongs to its checkpoint.
 public struct Carry: Sendable {
-    /// One remembered fact of fixed size, numbered by the event that taught it.
-    public struct Record: Sendable, Equatable {
+    /// A packet that was heard, as the stage remembers it: five words after the number of the event that taught it.
+    public struct Record: CarryRecord, Equatable {
+        public var sequence: UInt64
+        public var words: Words
+
+        /// What a record holds is the stage's matter.
+        public struct Words: Sendable, Equatable {
+            public var first: UInt64 = 0
+            public var second: UInt64 = 0
+            public var third: UInt64 = 0
+            public var fourth: UInt64 = 0
+            public var fifth: UInt64 = 0
+
+            public init() {}
+        }
+
+        public init(sequence: UInt64, words: Words) { (self.sequence, self.words) = (sequence, words) }
+    }
+
+    /// A reception of a packet: three words after the event's number.
+    public struct Reception: CarryRecord, Equatable {
         public var sequence: UInt64
         public var first: UInt64
         public var second: UInt64
+        public var third: UInt64
 
-        public init(sequence: UInt64, first: UInt64, second: UInt64) {
-            self.sequence = sequence
-            self.first = first
-            self.second = second
+        public init(sequence: UInt64, first: UInt64, second: UInt64, third: UInt64) {
+            (self.sequence, self.first, self.second, self.third) = (sequence, first, second, third)
         }
     }
 
@@ -45,9 +63,18 @@ public struct Carry: Sendable {
     public var records: [Record] = []
     /// Records below this sequence are forgotten after the batch.
     public var oldestRecord: UInt64 = 0
+    /// In order of sequence.
+    public var receptions: [Reception] = []
+    /// Receptions below this sequence are forgotten after the batch.
+    public var oldestReception: UInt64 = 0
     public var entries: [Entry] = []
 
     public init() {}
+}
+
+/// Something of fixed size that the sequential stage remembers, in the order of the events that taught it.
+public protocol CarryRecord: Sendable {
+    var sequence: UInt64 { get }
 }
 
 /// How events become a batch: a pure stage that may run on several threads at once, and a sequential one.

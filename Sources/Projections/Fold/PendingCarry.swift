@@ -1,21 +1,46 @@
 /// The sequential stage's changes since a view's last commit. It holds the batches' own arrays, so that four views do not
 /// keep four copies, and lets go of what the stage has forgotten meanwhile.
 struct PendingCarry: Sendable {
-    private var runs: [[Carry.Record]] = []
-    private var firstRun = 0
-    private var oldestRecord: UInt64 = 0
+    private var records = PendingRuns<Carry.Record>()
+    private var receptions = PendingRuns<Carry.Reception>()
     private var entries: [Carry.Entry] = []
-    private(set) var count = 0
+
+    /// What waits for the next commit, in bytes.
+    var byteCount: Int {
+        records.count * CarryChunk.size(of: Carry.Record.self) + receptions.count * CarryChunk.size(of: Carry.Reception.self)
+    }
 
     mutating func add(_ carry: Carry, after floor: UInt64) {
-        if let first = carry.records.first {
-            let run = first.sequence > floor ? carry.records : carry.records.filter { $0.sequence > floor }
+        records.add(carry.records, after: floor, oldest: carry.oldestRecord)
+        receptions.add(carry.receptions, after: floor, oldest: carry.oldestReception)
+        entries += carry.entries.filter { $0.sequence > floor }
+    }
+
+    /// All of it, for one transaction.
+    var whole: Carry {
+        var carry = Carry()
+        (carry.records, carry.oldestRecord) = (records.whole, records.oldest)
+        (carry.receptions, carry.oldestReception) = (receptions.whole, receptions.oldest)
+        carry.entries = entries
+        return carry
+    }
+}
+
+/// Records of several batches, as the batches have them.
+private struct PendingRuns<Record: CarryRecord>: Sendable {
+    private var runs: [[Record]] = []
+    private var firstRun = 0
+    private(set) var oldest: UInt64 = 0
+    private(set) var count = 0
+
+    mutating func add(_ records: [Record], after floor: UInt64, oldest: UInt64) {
+        if let first = records.first {
+            let run = first.sequence > floor ? records : records.filter { $0.sequence > floor }
             runs.append(run)
             count += run.count
         }
-        entries += carry.entries.filter { $0.sequence > floor }
-        oldestRecord = carry.oldestRecord
-        while firstRun < runs.count, runs[firstRun].last?.sequence ?? 0 < oldestRecord {
+        self.oldest = oldest
+        while firstRun < runs.count, runs[firstRun].last?.sequence ?? 0 < oldest {
             count -= runs[firstRun].count
             runs[firstRun] = []
             firstRun += 1
@@ -26,13 +51,10 @@ struct PendingCarry: Sendable {
         }
     }
 
-    /// All of it, for one transaction.
-    var whole: Carry {
-        var carry = Carry()
-        carry.records.reserveCapacity(count)
-        for run in runs[firstRun...] { carry.records += run }
-        carry.oldestRecord = oldestRecord
-        carry.entries = entries
-        return carry
+    var whole: [Record] {
+        var all: [Record] = []
+        all.reserveCapacity(count)
+        for run in runs[firstRun...] { all += run }
+        return all
     }
 }

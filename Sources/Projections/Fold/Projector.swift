@@ -85,7 +85,7 @@ public actor Projector<P: Projection>: BatchFolder {
         quarantined += context.quarantined
         counters.folded += batch.events.upperBound.rawValue - reached.sequence
         reached = Checkpoint(sequence: batch.events.upperBound.rawValue, checksum: batch.lastChecksum)
-        if projection.pendingBytes + carry.count * 24 >= policy.pendingBytesLimit {
+        if projection.pendingBytes + carry.byteCount >= policy.pendingBytesLimit {
             // Of a view that is made anew all indexes are built at its end, which takes a fraction of the time.
             return try flush(.size, buildsIndexes: !isCatchingUp)
         }

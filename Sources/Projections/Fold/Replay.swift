@@ -81,7 +81,7 @@ private struct ReplayRun<P: Projection, Stage: FoldStage> where P.Batch == Stage
             stage.resolve(&batch, state: &state)
             try fold(batch)
             stage.recycle(batch)
-            if projection.pendingBytes + carry.count * 24 >= pendingLimit { try commit() }
+            if projection.pendingBytes + carry.byteCount >= pendingLimit { try commit() }
         }
     }
 

@@ -89,7 +89,9 @@ public struct StepRun {
     /// What is of the fold and not of the rows: quarantine, the state of earlier packets, and where the view stands.
     private func copyRest() throws(StorageError) {
         typealias Name = ViewStore.Name
-        for name in [Name.quarantine, Name.records, Name.entries] { try copy(name) { _ in true } }
+        for name in [Name.quarantine, Name.records, Name.receptions, Name.formerRecords, Name.entries] {
+            try copy(name) { _ in true }
+        }
         let own = ["recipe", "schema", "step", "changes.", IndexedTable.prefix].map { Array($0.utf8) }
         try copy(Name.meta) { key in !own.contains { key.starts(with: $0) } }
     }

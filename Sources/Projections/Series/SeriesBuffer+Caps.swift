@@ -22,6 +22,60 @@ extension SeriesBuffer {
         for (prefix, series) in try series(of: node, store, table, counts) { takeBackLowest(of: series, prefix, downTo: most) }
     }
 
+    /// Takes a row back in whose stead another one comes, with another time, of the same event or a later one.
+    ///
+    /// What the cap has driven out up to now stays out, whenever the buffer is written: so a series that has more rows than the cap is put in order first.
+    /// - Parameter event: by which it is superseded.
+    /// - Returns: whether the row was still there; a row that has gone does not come back in another one's shape.
+    package mutating func supersede(
+        prefix: UInt64, time: UInt32, sequence: UInt64, by event: UInt64, _ store: ViewStore, rows table: RawTable,
+        counts: RawTable
+    ) throws(StorageError) -> Bool {
+        let key = Array(bigEndian(prefix).suffix(prefixLength))
+        let stored = try storedCount(store, counts, key)
+        if stored + growth(of: prefix) > cap(of: prefix) {
+            let node = node(of: prefix)
+            for (found, series) in try series(of: node, store, table, counts) where found == prefix {
+                takeBackLowest(of: series, prefix, downTo: cap(of: prefix))
+            }
+        }
+        guard try takeBackKnown(prefix, time, sequence, store, table) else { return false }
+        superseded[prefix] = event
+        return true
+    }
+
+    /// Takes a row back, wherever it is.
+    private mutating func takeBackKnown(
+        _ prefix: UInt64, _ time: UInt32, _ sequence: UInt64, _ store: ViewStore, _ table: RawTable
+    ) throws(StorageError) -> Bool {
+        if placesOfSequences == nil {
+            var places = FlatMap(minimumCapacity: rows.count)
+            for (place, row) in rows.enumerated() { places.set(row.sequence, Int32(place)) }
+            placesOfSequences = places
+        }
+        if let place = placesOfSequences?[sequence] {
+            let row = rows[Int(place)]
+            guard row.series >= 0, prefixes[Int(row.series)] == prefix, row.time == time else { return false }
+            takeBack(Int(place))
+            return true
+        }
+        guard !gone.contains(sequence) else { return false }
+        let key = Array(bigEndian(prefix).suffix(prefixLength)) + bigEndian(time) + bigEndian(sequence)
+        let transaction = try store.environment.beginRead()
+        guard try transaction.get(table, key.rawSpan) != nil else { return false }
+        takeBack(prefix: prefix, time: time, sequence: sequence)
+        return true
+    }
+
+    private func storedCount(_ store: ViewStore, _ counts: RawTable, _ key: [UInt8]) throws(StorageError) -> Int {
+        let transaction = try store.environment.beginRead()
+        guard let value = try transaction.get(counts, key.rawSpan), value.byteCount == 8 else { return 0 }
+        return Int(clamping: value.bigEndianUInt64(at: 0))
+    }
+
+    /// Where the counts have the last event by which a row of the series was superseded.
+    package static func supersededKey(_ prefix: [UInt8]) -> [UInt8] { prefix + Array("s".utf8) }
+
     private func series(
         of node: UInt32, _ store: ViewStore, _ table: RawTable, _ counts: RawTable
     ) throws(StorageError) -> [UInt64: SeriesRows] {
@@ -32,7 +86,6 @@ extension SeriesBuffer {
                 all[prefixes[Int(row.series)], default: SeriesRows()].waiting.append(Int32(index))
             }
         }
-        let gone = Set(takenBack.map(\.sequence))
         let first = bigEndian(node)
         let transaction = try store.environment.beginRead()
         var cursor = try transaction.cursor(table)

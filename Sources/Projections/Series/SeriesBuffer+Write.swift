@@ -10,6 +10,10 @@ extension SeriesBuffer {
         to transaction: inout WriteTransaction, rows table: RawTable, counts: RawTable
     ) throws(StorageError) {
         try removeTakenBack(from: &transaction, table, counts)
+        for (prefix, event) in superseded.sorted(by: { $0.key < $1.key }) {
+            let key = Self.supersededKey(Array(bigEndian(prefix).suffix(prefixLength)))
+            try transaction.put(counts, key: key.rawSpan, value: bigEndian(event).rawSpan)
+        }
         guard !rows.isEmpty else { return }
         let isEmptyTable = try transaction.count(table) == 0
         let (order, bounds, seriesInOrder) = rowsByKey()
@@ -41,7 +45,7 @@ extension SeriesBuffer {
         for row in takenBack {
             let prefix = Array(bigEndian(row.prefix).suffix(prefixLength))
             let key = prefix + bigEndian(row.time) + bigEndian(row.sequence)
-            try transaction.delete(table, key: key.rawSpan)
+            guard try transaction.delete(table, key: key.rawSpan) else { continue }
             let left = max(try storedCount(transaction, counts, prefix) - 1, 0)
             try transaction.put(counts, key: prefix.rawSpan, value: bigEndian(UInt64(left)).rawSpan)
         }

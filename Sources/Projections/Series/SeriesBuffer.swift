@@ -23,6 +23,14 @@ package struct SeriesBuffer: Sendable {
     private(set) var rows: [Row] = []
     private(set) var values = ValueChunks()
     private(set) var takenBack: [(prefix: UInt64, time: UInt32, sequence: UInt64)] = []
+    /// The sequences of `takenBack`.
+    private(set) var gone: Set<UInt64> = []
+    /// How many more rows each series has than are stored.
+    private var growth: [Int] = []
+    /// Where each waiting row is, by its sequence; kept from the first row on that another one supersedes.
+    var placesOfSequences: FlatMap?
+    /// The last event by which a row of a series was superseded, by prefix.
+    var superseded: [UInt64: UInt64] = [:]
 
     package init(prefixLength: Int, cap: Int, capOfNode: [UInt32: Int] = [:]) {
         precondition((4...8).contains(prefixLength) && cap > 0)
@@ -48,11 +56,29 @@ package struct SeriesBuffer: Sendable {
 
     /// Takes back a waiting row, by the place that `append` gave it. The newest row of a series only, in whose stead another one comes: so what
     /// the cap leaves does not depend on when a view was flushed.
-    package mutating func takeBack(_ place: Int) { rows[place].series = -1 }
+    package mutating func takeBack(_ place: Int) {
+        growth[Int(rows[place].series)] -= 1
+        rows[place].series = -1
+    }
 
     /// As `takeBack`, a row that was stored by an earlier commit.
     package mutating func takeBack(prefix: UInt64, time: UInt32, sequence: UInt64) {
+        growth[Int(series(of: prefix))] -= 1
         takenBack.append((prefix, time, sequence))
+        gone.insert(sequence)
+    }
+
+    /// How many more rows the series has than are stored.
+    func growth(of prefix: UInt64) -> Int { places[prefix].map { growth[Int($0)] } ?? 0 }
+
+    @inline(__always)
+    private mutating func series(of prefix: UInt64) -> Int32 {
+        if let known = places[prefix] { return known }
+        let series = Int32(prefixes.count)
+        prefixes.append(prefix)
+        growth.append(0)
+        places.set(prefix, series)
+        return series
     }
 
     /// Adds a row whose value the closure writes.
@@ -62,14 +88,9 @@ package struct SeriesBuffer: Sendable {
     package mutating func append(
         prefix: UInt64, time: UInt32, sequence: UInt64, _ encode: (inout WireWriter) -> Void
     ) -> Int {
-        let series: Int32
-        if let known = places[prefix] {
-            series = known
-        } else {
-            series = Int32(prefixes.count)
-            prefixes.append(prefix)
-            places.set(prefix, series)
-        }
+        let series = series(of: prefix)
+        growth[Int(series)] += 1
+        if placesOfSequences != nil { placesOfSequences?.set(sequence, Int32(rows.count)) }
         rows.append(Row(series: series, time: time, sequence: sequence, value: values.append(encode)))
         return rows.count - 1
     }
@@ -78,7 +99,11 @@ package struct SeriesBuffer: Sendable {
         places = FlatMap()
         prefixes.removeAll(keepingCapacity: true)
         rows.removeAll(keepingCapacity: true)
+        growth.removeAll(keepingCapacity: true)
         takenBack.removeAll()
+        gone.removeAll()
+        placesOfSequences = nil
+        superseded.removeAll()
         values.removeAll()
     }
 }

@@ -1,33 +1,34 @@
 import LMDB
 import ProtobufWire
 
-/// How a view stores the records of the sequential stage: runs of at most 80 records of 24 bytes, under the sequence of the
-/// first, so that a value stays below the size at which LMDB gives it pages of its own.
+/// How a view stores the records of the sequential stage: runs of them under the sequence of the first, so short that LMDB does not give a value
+/// pages of its own.
 enum CarryChunk {
-    static let recordSize = 24
-    static let mostRecords = 80
+    private static let mostBytes = 1_920
 
-    static func read(_ value: RawSpan, into records: inout [Carry.Record]) {
-        for offset in stride(from: 0, to: value.byteCount - recordSize + 1, by: recordSize) {
+    static func size<Record: StoredCarryRecord>(of type: Record.Type) -> Int { 8 * (1 + Record.wordCount) }
+
+    static func read<Record: StoredCarryRecord>(_ value: RawSpan, into records: inout [Record]) {
+        let size = size(of: Record.self)
+        for offset in stride(from: 0, to: value.byteCount - size + 1, by: size) {
             records.append(
-                Carry.Record(
-                    sequence: value.bigEndianUInt64(at: offset), first: value.bigEndianUInt64(at: offset + 8),
-                    second: value.bigEndianUInt64(at: offset + 16)))
+                Record(sequence: value.bigEndianUInt64(at: offset)) { value.bigEndianUInt64(at: offset + 8 * (1 + $0)) })
         }
     }
 
-    static func append(
-        _ records: [Carry.Record], to table: RawTable, in transaction: inout WriteTransaction
+    static func append<Record: StoredCarryRecord>(
+        _ records: [Record], to table: RawTable, in transaction: inout WriteTransaction
     ) throws(StorageError) {
+        let most = mostBytes / size(of: Record.self) * size(of: Record.self)
         var next = 0
         var (key, chunk) = try last(of: table, in: transaction)
         while next < records.count {
-            if chunk.isEmpty || chunk.count >= mostRecords * recordSize {
+            if chunk.isEmpty || chunk.count >= most {
                 key = bigEndian(records[next].sequence)
                 chunk.removeAll(keepingCapacity: true)
             }
-            while next < records.count, chunk.count < mostRecords * recordSize {
-                append(records[next], to: &chunk)
+            while next < records.count, chunk.count < most {
+                records[next].append(to: &chunk)
                 next += 1
             }
             try transaction.put(table, key: key.rawSpan, value: chunk.rawSpan)
@@ -42,27 +43,74 @@ enum CarryChunk {
         return (cursor.key.asArray, cursor.value.asArray)
     }
 
-    private static func append(_ record: Carry.Record, to chunk: inout [UInt8]) {
-        for number in [record.sequence, record.first, record.second] {
-            unsafe withUnsafeBytes(of: number.bigEndian) { unsafe chunk.append(contentsOf: $0) }
-        }
-    }
-
     /// Removes the chunks that hold only older records; a chunk that holds some keeps all of its own.
-    static func removeRecords(
-        below oldest: UInt64, from table: RawTable, in transaction: inout WriteTransaction
+    static func remove<Record: StoredCarryRecord>(
+        _ type: Record.Type, below oldest: UInt64, from table: RawTable, in transaction: inout WriteTransaction
     ) throws(StorageError) {
-        while let key = try firstChunk(below: oldest, in: table, transaction) {
+        while true {
+            var cursor = try transaction.cursor(table)
+            guard try cursor.first() else { return }
+            let newest = cursor.value.bigEndianUInt64(at: cursor.value.byteCount - size(of: type))
+            guard newest < oldest else { return }
+            let key = cursor.key.asArray
             try transaction.delete(table, key: key.rawSpan)
         }
     }
+}
 
-    private static func firstChunk(
-        below oldest: UInt64, in table: RawTable, _ transaction: borrowing WriteTransaction
-    ) throws(StorageError) -> [UInt8]? {
-        var cursor = try transaction.cursor(table)
-        guard try cursor.first() else { return nil }
-        let newest = cursor.value.bigEndianUInt64(at: cursor.value.byteCount - recordSize)
-        return newest < oldest ? cursor.key.asArray : nil
+/// A record as a view's file has it: its sequence and a number of words, big-endian.
+protocol StoredCarryRecord: CarryRecord {
+    static var wordCount: Int { get }
+    init(sequence: UInt64, word: (Int) -> UInt64)
+    func append(to chunk: inout [UInt8])
+}
+
+extension Carry.Record: StoredCarryRecord {
+    static var wordCount: Int { 5 }
+
+    init(sequence: UInt64, word: (Int) -> UInt64) {
+        self.init(sequence: sequence, words: Words())
+        (words.first, words.second, words.third) = (word(0), word(1), word(2))
+        (words.fourth, words.fifth) = (word(3), word(4))
+    }
+
+    func append(to chunk: inout [UInt8]) {
+        for number in [sequence, words.first, words.second, words.third, words.fourth, words.fifth] {
+            unsafe withUnsafeBytes(of: number.bigEndian) { unsafe chunk.append(contentsOf: $0) }
+        }
+    }
+}
+
+extension Carry.Reception: StoredCarryRecord {
+    static var wordCount: Int { 3 }
+
+    init(sequence: UInt64, word: (Int) -> UInt64) {
+        self.init(sequence: sequence, first: word(0), second: word(1), third: word(2))
+    }
+
+    func append(to chunk: inout [UInt8]) {
+        for number in [sequence, first, second, third] {
+            unsafe withUnsafeBytes(of: number.bigEndian) { unsafe chunk.append(contentsOf: $0) }
+        }
+    }
+}
+
+/// A packet as versions before 0.2 remembered it: by its identifier alone. Baselines that they made still have them.
+struct FormerCarryRecord: StoredCarryRecord {
+    static var wordCount: Int { 2 }
+    var sequence: UInt64
+    private var first: UInt64
+    private var second: UInt64
+
+    init(sequence: UInt64, word: (Int) -> UInt64) { (self.sequence, first, second) = (sequence, word(0), word(1)) }
+
+    func append(to chunk: inout [UInt8]) {}
+
+    /// What the stage reads as a packet whose content nobody knows: where the first reception lies took 31 bits beside one other, now 28 beside four.
+    var asRecord: Carry.Record {
+        var record = Carry.Record(sequence: sequence, words: Carry.Record.Words())
+        let back = min((second & 0xffff_ffff) >> 1, UInt64(UInt32.max >> 4))
+        (record.words.first, record.words.second) = (first, (second & ~0xffff_ffff) | back << 4 | second & 1)
+        return record
     }
 }

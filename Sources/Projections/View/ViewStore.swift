@@ -21,9 +21,13 @@ public final class ViewStore: Sendable {
     enum Name {
         static let meta = "meta"
         static let quarantine = "quarantine"
-        static let records = "carry.records"
+        /// Of packets: what versions before 0.2 remembered of them is in `formerRecords`, which baselines may have.
+        static let records = "carry.packets"
+        static let receptions = "carry.receptions"
+        static let formerRecords = "carry.records"
         static let entries = "carry.entries"
-        static let all = [meta, quarantine, records, entries]
+        static let carried = [records, receptions, formerRecords]
+        static let all = [meta, quarantine, entries] + carried
         static let changes = "changes"
         static let marks = "changes.marks"
     }
@@ -91,8 +95,8 @@ public final class ViewStore: Sendable {
             try environment.openTables(Name.all + tables + [Name.changes, Name.marks] + indexes.flatMap(\.tables))
         }
         let store = try ViewStore(environment: environment, recipe: recipe, path: path, indexes: indexes)
-        for table in Name.all { _ = try environment.table(table) }
-        for table in tables + [Name.changes, Name.marks] {
+        for table in [Name.meta, Name.quarantine, Name.entries] { _ = try environment.table(table) }
+        for table in Name.carried + tables + [Name.changes, Name.marks] {
             do throws(StorageError) {
                 _ = try environment.table(table)
             } catch {
@@ -114,6 +118,7 @@ public final class ViewStore: Sendable {
     private static let checkpointKey = Array("checkpoint".utf8)
     private static let quarantinedKey = Array("quarantined".utf8)
     private static let oldestRecordKey = Array("carry.oldest".utf8)
+    private static let oldestReceptionKey = Array("carry.oldest.reception".utf8)
     static let recipeKey = Array("recipe".utf8)
 
     private func noteRecipe() throws(StorageError) {
@@ -204,11 +209,10 @@ public final class ViewStore: Sendable {
         var carry = Carry()
         let transaction = try environment.beginRead()
         carry.oldestRecord = try number(Self.oldestRecordKey, in: transaction)
-        var records = try transaction.cursor(table(Name.records))
-        while try records.next() {
-            CarryChunk.read(records.value, into: &carry.records)
-        }
-        carry.records.removeAll { $0.sequence < carry.oldestRecord }
+        carry.oldestReception = try number(Self.oldestReceptionKey, in: transaction)
+        let former: [FormerCarryRecord] = try records(Name.formerRecords, from: carry.oldestRecord, transaction)
+        carry.records = try former.map(\.asRecord) + records(Name.records, from: carry.oldestRecord, transaction)
+        carry.receptions = try records(Name.receptions, from: carry.oldestReception, transaction)
         var entries = try transaction.cursor(table(Name.entries))
         while try entries.next() {
             carry.entries.append(Carry.Entry(sequence: 0, key: entries.key.asArray, value: entries.value.asArray))
@@ -221,10 +225,39 @@ public final class ViewStore: Sendable {
         for entry in carry.entries {
             try transaction.put(entries, key: entry.key.rawSpan, value: entry.value.rawSpan)
         }
-        let oldest = carry.oldestRecord
-        try transaction.put(table(Name.meta), key: Self.oldestRecordKey.rawSpan, value: bigEndian(oldest).rawSpan)
-        try CarryChunk.append(carry.records.filter { $0.sequence >= oldest }, to: table(Name.records), in: &transaction)
-        try CarryChunk.removeRecords(below: oldest, from: table(Name.records), in: &transaction)
+        let meta = try table(Name.meta)
+        try transaction.put(meta, key: Self.oldestRecordKey.rawSpan, value: bigEndian(carry.oldestRecord).rawSpan)
+        try transaction.put(meta, key: Self.oldestReceptionKey.rawSpan, value: bigEndian(carry.oldestReception).rawSpan)
+        try replace(Name.records, with: carry.records, from: carry.oldestRecord, &transaction)
+        try replace(Name.receptions, with: carry.receptions, from: carry.oldestReception, &transaction)
+        try CarryChunk.remove(
+            FormerCarryRecord.self, below: carry.oldestRecord, from: table(Name.formerRecords), in: &transaction)
+    }
+
+    private func records<Record: StoredCarryRecord>(
+        _ name: String, from oldest: UInt64, _ transaction: borrowing ReadTransaction
+    ) throws(StorageError) -> [Record] {
+        var records: [Record] = []
+        let stored: RawTable
+        do throws(StorageError) {
+            stored = try table(name)
+        } catch {
+            guard error.code == .noSuchTable else { throw error }
+            return []  // a view of an earlier version that may only be read
+        }
+        var cursor = try transaction.cursor(stored)
+        while try cursor.next() { CarryChunk.read(cursor.value, into: &records) }
+        records.removeAll { $0.sequence < oldest }
+        return records
+    }
+
+    /// Adds records, and drops those that are forgotten.
+    private func replace<Record: StoredCarryRecord>(
+        _ name: String, with records: [Record], from oldest: UInt64, _ transaction: inout WriteTransaction
+    ) throws(StorageError) {
+        let table = try table(name)
+        try CarryChunk.append(records.filter { $0.sequence >= oldest }, to: table, in: &transaction)
+        try CarryChunk.remove(Record.self, below: oldest, from: table, in: &transaction)
     }
 }
 

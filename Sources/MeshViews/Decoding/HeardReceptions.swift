@@ -1,0 +1,89 @@
+import Projections
+
+/// One hearing of a packet by a gateway: 40 bytes in memory, 32 as a view stores it.
+struct HeardReception: Sendable {
+    var sequence: UInt64 = 0
+    var packet: UInt64 = 0
+    var print: UInt32 = 0
+    var gateway: UInt32 = 0
+    var time: UInt32 = 0
+    /// How many sequences before this one the packet's first reception lies.
+    fileprivate var back: UInt32 = 0
+    /// The packet's reception before this one; negative for none.
+    fileprivate var older: Int64 = -1
+
+    fileprivate init() {}
+
+    init(_ hearing: SeenPackets.Hearing, firstSequence: UInt64) {
+        (sequence, packet, print) = (hearing.sequence, hearing.packet, hearing.print.reception)
+        (gateway, time) = (hearing.gateway, hearing.time)
+        back = UInt32(clamping: hearing.sequence &- firstSequence)
+    }
+
+    var firstSequence: UInt64 { sequence &- UInt64(back) }
+
+    init(_ stored: Carry.Reception) {
+        (sequence, packet) = (stored.sequence, stored.first)
+        (print, gateway) = (UInt32(truncatingIfNeeded: stored.second >> 32), UInt32(truncatingIfNeeded: stored.second))
+        (time, back) = (UInt32(truncatingIfNeeded: stored.third >> 32), UInt32(truncatingIfNeeded: stored.third))
+    }
+
+    var stored: Carry.Reception {
+        Carry.Reception(
+            sequence: sequence, first: packet, second: UInt64(print) << 32 | UInt64(gateway),
+            third: UInt64(time) << 32 | UInt64(back))
+    }
+}
+
+/// Who heard the packets that are remembered.
+struct HeardReceptions: Sendable {
+    static let alwaysKept = 32_768
+    static let mostKept = 2_097_152
+    /// Of a packet that is heard ever again these are compared.
+    static let mostCompared = 256
+
+    private var ring = RecentRing<HeardReception>(filler: HeardReception())
+
+    /// Receptions below this are forgotten.
+    var oldestRecord: UInt64 { ring.count > 0 ? ring[ring.head].sequence : 0 }
+
+    /// Whether this very reception is known, and whether none of its gateway is.
+    func find(_ hearing: SeenPackets.Hearing, from newest: Int64) -> (isRepeat: Bool, isFirstOfGateway: Bool) {
+        var (position, steps, isFirst) = (newest, 0, true)
+        while position >= 0, ring.holds(position), steps < Self.mostCompared {
+            let known = ring[position]
+            if known.gateway == hearing.gateway {
+                isFirst = false
+                if known.print == hearing.print.reception { return (true, false) }
+            }
+            (position, steps) = (known.older, steps + 1)
+        }
+        return (false, isFirst)
+    }
+
+    mutating func append(_ reception: HeardReception, older: Int64) -> Int64 {
+        if ring.count == Self.mostKept { ring.removeFirst() }
+        var reception = reception
+        reception.older = older
+        return ring.append(reception)
+    }
+
+    mutating func forget(at time: UInt32) {
+        while ring.count > Self.alwaysKept {
+            let oldest = ring[ring.head].time
+            guard time > oldest, time - oldest > SeenPackets.windowSeconds else { return }
+            ring.removeFirst()
+        }
+    }
+
+    /// The receptions that lead to this one, the oldest first.
+    func list(from newest: Int64, most: Int) -> [(gateway: UInt32, time: UInt32)] {
+        var found: [(gateway: UInt32, time: UInt32)] = []
+        var position = newest
+        while position >= 0, ring.holds(position), found.count < most {
+            found.append((ring[position].gateway, ring[position].time))
+            position = ring[position].older
+        }
+        return found.reversed()
+    }
+}

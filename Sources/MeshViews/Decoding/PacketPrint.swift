@@ -1,0 +1,62 @@
+import MeshCrypto
+import Meshtastic
+import ProtobufWire
+
+/// What tells two packets of one sender with one id apart, and two hearings of one packet: hashes of 32 bits, 0 where there is nothing to compare.
+struct PacketPrint: Sendable, Equatable {
+    /// Of port, payload and what the packet answers; of a trace route without the payload, to which each hop adds itself.
+    var plain: UInt32 = 0
+    /// Of the bytes that no key opened, with the channel's hash.
+    var cipher: UInt32 = 0
+    /// Of these bytes: how many they are (16 bits), and a hash of the first three (8 bits).
+    var cipherShape: UInt32 = 0
+    /// The JSON form of MQTT lacks parts of the content: it is compared with its like only.
+    var isLossy = false
+    /// Of the gateway, its clock and the signal; where there is no gateway, of all that differs between hearings.
+    var reception: UInt32 = 0
+
+    init() {}
+
+    @inline(__always)
+    init(_ packet: DecodedPacket, _ payload: RawSpan, isJSON: Bool) {
+        guard packet.hasPacket else { return }
+        isLossy = isJSON
+        if packet.isOpen {
+            plain = Self.plain(packet, payload)
+        } else if packet.opening == .opaque {
+            cipher = Self.fold(XXH3.hash(payload, seed: UInt64(packet.channel)))
+            let start = XXH3.hash(payload.extracting(0..<min(3, payload.byteCount)))
+            cipherShape = UInt32(min(payload.byteCount, 0xffff)) << 16 | UInt32(truncatingIfNeeded: start & 0xff)
+        }
+        reception = Self.reception(packet)
+    }
+
+    /// The content of a packet that is open.
+    static func plain(_ packet: DecodedPacket, _ payload: RawSpan) -> UInt32 {
+        let answers = (UInt64(packet.requestID) << 32 | UInt64(packet.replyID)) &* 0x9e37_79b9_7f4a_7c15
+        let seed = answers ^ (UInt64(packet.port) << 32 | UInt64(packet.emoji))
+        if packet.port == Port.traceroute { return fold(XXH3.hash(payload.extracting(0..<0), seed: seed)) }
+        return fold(XXH3.hash(payload, seed: seed))
+    }
+
+    private static func reception(_ packet: DecodedPacket) -> UInt32 {
+        var hash = mixed(UInt64(packet.gateway) << 32 | UInt64(packet.rxTime), 0)
+        let strength = packet.hasRSSI ? UInt32(bitPattern: packet.rxRSSI) : 0
+        hash = mixed(hash, UInt64(strength) << 32 | UInt64(packet.rxSNR == 0 ? 0 : packet.rxSNR.bitPattern))
+        guard packet.gateway == 0 else { return fold(hash) }
+        let hops = UInt64(packet.hopLimit) << 24 | UInt64(packet.hopStart) << 16 | UInt64(packet.relayNode) << 8
+        let way = hops | UInt64(packet.nextHop) | UInt64(packet.transport) << 32 | UInt64(packet.priority) << 40
+        return fold(mixed(hash, way | (packet.flags.contains(.viaMQTT) ? 1 << 48 : 0)))
+    }
+
+    /// Of two words one, in which each bit of them counts.
+    @inline(__always)
+    private static func mixed(_ left: UInt64, _ right: UInt64) -> UInt64 {
+        let (high, low) = (left ^ 0x9e37_79b9_7f4a_7c15).multipliedFullWidth(by: (right ^ 0xc2b2_ae3d_27d4_eb4f) | 1)
+        return high ^ low ^ (left &+ right)
+    }
+
+    /// 32 bits of 64, never 0.
+    @inline(__always)
+    private static func fold(_ hash: UInt64) -> UInt32 { max(UInt32(truncatingIfNeeded: hash ^ hash >> 32), 1) }
+}

@@ -1,0 +1,102 @@
+import Meshtastic
+
+extension NodeRow {
+    /// What a node, or a radio that knows it, says of it.
+    /// - Parameter time: when it was heard; 0 where nobody knows.
+    /// - Returns: what it tells, if all of that is the row's now.
+    mutating func introduce(_ user: User, heard time: UInt32) -> NodeFields? {
+        var told: NodeFields = []
+        var isNewest = takeNames(user.longName, user.shortName, heard: time, &told)
+        isNewest = takeHardware(user.hardwareModel, heard: time, &told) && isNewest
+        // A role of 0 is one like others: it counts where a name came with it.
+        if !user.longName.isEmpty || !user.shortName.isEmpty {
+            told.insert(.role)
+            if time >= times.role {
+                (role, isLicensed, times.role) = (user.role, user.isLicensed, time)
+            } else {
+                isNewest = false
+            }
+        }
+        if let isUnmessagable = user.isUnmessagable {
+            told.insert(.messaging)
+            if time >= times.messaging {
+                (self.isUnmessagable, times.messaging) = (isUnmessagable, time)
+            } else {
+                isNewest = false
+            }
+        }
+        takeKey(user.publicKey, heard: time)
+        return isNewest ? told : nil
+    }
+
+    mutating func introduce(_ report: MapReport, heard time: UInt32) {
+        var told: NodeFields = []
+        _ = takeNames(report.longName, report.shortName, heard: time, &told)
+        _ = takeHardware(report.hardwareModel, heard: time, &told)
+        if !report.firmwareVersion.isEmpty, time >= times.firmware { (firmware, times.firmware) = (report.firmwareVersion, time) }
+        if !report.longName.isEmpty, time >= times.role { (role, times.role) = (report.role, time) }
+    }
+
+    /// - Returns: whether the names are the row's now, where there are any.
+    private mutating func takeNames(
+        _ long: String, _ short: String, heard time: UInt32, _ told: inout NodeFields
+    ) -> Bool {
+        var isNewest = true
+        if !long.isEmpty {
+            told.insert(.longName)
+            if Self.replaces(longName, times.longName, with: long, time) {
+                (longName, times.longName) = (long, time)
+            } else {
+                isNewest = false
+            }
+        }
+        if !short.isEmpty {
+            told.insert(.shortName)
+            if Self.replaces(shortName, times.shortName, with: short, time) {
+                (shortName, times.shortName) = (short, time)
+            } else {
+                isNewest = false
+            }
+        }
+        return isNewest
+    }
+
+    private mutating func takeHardware(_ model: UInt32, heard time: UInt32, _ told: inout NodeFields) -> Bool {
+        guard model != 0 else { return true }
+        told.insert(.hardware)
+        guard time >= times.hardware else { return false }
+        (hardwareModel, times.hardware) = (model, time)
+        return true
+    }
+
+    /// Nothing never replaces something, nor do foreign bytes a clean name.
+    private static func replaces(_ known: String, _ knownTime: UInt32, with name: String, _ time: UInt32) -> Bool {
+        guard !known.isEmpty, known != name else { return known.isEmpty || time >= knownTime }
+        let (wasClean, isClean) = (known.isCleanName, name.isCleanName)
+        return wasClean == isClean ? time >= knownTime : isClean
+    }
+
+    /// The key that was announced first stays; another one is flagged.
+    private mutating func takeKey(_ key: [UInt8], heard time: UInt32) {
+        guard key.count == 32 else { return }
+        let announced = time == 0 ? .max : time
+        if publicKey.isEmpty {
+            (publicKey, times.key) = (key, announced)
+        } else if publicKey == key {
+            times.key = min(times.key, announced)
+        } else {
+            hasKeyConflict = true
+            if announced < times.key { (publicKey, times.key) = (key, announced) }
+        }
+    }
+}
+
+extension String {
+    /// Whether there is neither a control character nor what stands for broken UTF-8.
+    var isCleanName: Bool {
+        unicodeScalars.allSatisfy { scalar in
+            let value = scalar.value
+            return value >= 0x20 && !(0x7f...0x9f).contains(value) && value != 0xfffd
+        }
+    }
+}
