@@ -34,7 +34,7 @@ struct Links {
     }
 
     @Test func `each gateway's reception counts, of an unreadable packet, too`() async throws {
-        let rows = try await links([direct(), direct { $0.gateway = "!00000012" }, direct { $0.gateway = "!00000012" }])
+        let rows = try await links([direct(), direct { $0.gateway = "!00000012" }, direct(1) { $0.gateway = "!00000012" }])
         #expect(rows.map { [UInt64($0.hearer), $0.direct] } == [[0x11, 1], [0x12, 2]])
     }
 
@@ -79,9 +79,16 @@ struct Links {
         #expect(try await links([odd]).isEmpty)
     }
 
-    @Test func `how well it was heard over time is kept every fifteen minutes, the newest 128`() async throws {
-        let close = try await links([direct(0, snr: 1), direct(899, snr: 2), direct(900, snr: 3), direct(1_500, snr: 4)])
-        #expect(close.first?.samples.map(\.snr) == [1, 3] && close.first?.samples.map(\.time) == [Self.start, Self.start + 900])
+    @Test func `how well it was heard over time is kept for each quarter of an hour, the newest 128`() async throws {
+        let quarter = 900 - Self.start % 900
+        let hearings = [
+            direct(quarter, snr: 1), direct(quarter + 899, snr: 2), direct(quarter + 901, snr: 3), direct(quarter + 900, snr: 4),
+            direct(quarter + 1_500, snr: 5),
+        ]
+        let close = try await links(hearings)
+        #expect(close.first?.samples.map(\.snr) == [1, 4])
+        #expect(close.first?.samples.map(\.time) == [Self.start + quarter, Self.start + quarter + 900])
+        #expect(close.first?.snr == 5)
         let long = try await links((0..<130).map { direct(900 * $0, snr: Float($0) + 1) })
         #expect(long.first?.samples.map(\.snr) == (2..<130).map { Float($0) + 1 })
         #expect(long.first?.direct == 130)

@@ -92,7 +92,7 @@ struct PastSeriesRows {
     @Test func `D22: a node that was a favorite before its events were dropped has had its larger cap since`() async throws {
         var caps = ViewCaps(positions: 5)
         caps.favorites = NodeCaps(positions: 1_000)
-        let log = EventLogOptions(clock: { Timestamp(seconds: Int64(Self.start)) })
+        let log = EventLogOptions(clock: { Timestamp(seconds: Int64(Self.start) + 10_000) })
         let ledger = try await Ledger.temporary(options: LedgerOptions(log: log, caps: caps))
         let source = try await ledger.log.source(named: "test")
         func walk(_ times: Range<UInt32>) -> [NewEvent] {

@@ -89,7 +89,7 @@ struct SeenPacketsModel {
             if Self.supersedes(new, packet) {
                 verdict.superseded = SupersededRow(sequence: packet.row.sequence, time: packet.row.time)
             }
-            verdict.laterTwins = UInt8(all.filter { $0.first > packet.first }.count)
+            verdict.laterTwins = UInt8(all.prefix(8).filter { $0.first > packet.first }.count)
             let isRenewed = Self.learn(new, &packet)
             all.remove(at: index)
             all.insert(packet, at: isRenewed ? 0 : index)

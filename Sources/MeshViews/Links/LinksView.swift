@@ -31,7 +31,7 @@ struct LinksView: KeyedView {
                 hearDirectly(packets[index], stamps[index], &context)
             }
             switch packets[index].port {
-            case Port.neighborInfo where stamps[index].makesRow && packets[index].failure == nil:
+            case Port.neighborInfo where packets[index].isReadable:
                 hearReport(packets[index], stamps[index], batch, &context)
             case Port.traceroute where packets[index].isReadable:
                 hearTrace(packets[index], stamps[index], batch, &context)

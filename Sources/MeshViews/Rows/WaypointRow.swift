@@ -18,7 +18,7 @@ public struct WaypointRow: Sendable, Equatable, KeyedRow {
     public var sequence: UInt64 = 0
     public var firstSequence: UInt64 = 0
     public var packetID: UInt32 = 0
-    /// Who made it, and who changed it last.
+    /// Who sent the earliest of its contents, and who changed it last.
     public var creator: UInt32 = 0
     public var from: UInt32 = 0
     /// Whom the last change was sent to.
@@ -47,6 +47,8 @@ public struct WaypointRow: Sendable, Equatable, KeyedRow {
     public var isDeleted = false
     /// When the newest change that is no deletion was made; 0 where only a deletion is known.
     var contentTime: UInt32 = 0
+    /// When the earliest was.
+    var createdTime: UInt32 = 0
     /// Changes that counted, the first and the deletion included, and those that the lock forbade.
     public var changes: UInt32 = 0
     public var refusedChanges: UInt32 = 0
@@ -105,6 +107,7 @@ public struct WaypointRow: Sendable, Equatable, KeyedRow {
         writer.varint(27, UInt64(changes))
         writer.present(28, refusedChanges)
         if contentTime != 0 { writer.fixed32(29, contentTime) }
+        if createdTime != 0 { writer.fixed32(30, createdTime) }
     }
 
     init(key: UInt64, decoding value: RawSpan) throws(WireError) {
@@ -141,6 +144,7 @@ public struct WaypointRow: Sendable, Equatable, KeyedRow {
         case 27: changes = field.asUInt32
         case 28: refusedChanges = field.asUInt32
         case 29: contentTime = field.asUInt32
+        case 30: createdTime = field.asUInt32
         default: break
         }
     }

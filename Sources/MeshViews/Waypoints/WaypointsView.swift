@@ -87,6 +87,9 @@ private struct WaypointChange {
 extension WaypointRow {
     /// The newest change says whether the waypoint is there, the newest that is no deletion what it is: whatever the order in which they come.
     fileprivate mutating func apply(_ change: WaypointChange) {
+        if !change.isDeletion, createdTime == 0 || change.time < createdTime {
+            (creator, createdTime) = (change.packet.from, change.time)
+        }
         guard change.time >= (change.isDeletion ? time : contentTime) else {
             if !change.isKnown { changes &+= 1 }
             return
@@ -100,7 +103,6 @@ extension WaypointRow {
         if !change.isKnown { changes &+= 1 }
         if change.time >= time { takeHeader(change) }
         guard !change.isDeletion else { return }
-        if isNew { creator = change.packet.from }
         contentTime = change.time
         fill(from: change.waypoint)
     }

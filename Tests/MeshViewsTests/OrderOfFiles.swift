@@ -1,0 +1,129 @@
+import EventLog
+import MeshViews
+import Meshtastic
+import ProtobufWire
+import TestKit
+import Testing
+
+/// A recording in several files, imported in any order: the same rows, sequences aside.
+struct OrderOfFiles {
+    private typealias Packet = MeshPacketBuilder
+
+    private static let start: UInt32 = 1_780_000_000
+
+    /// Receptions of random packets, no two at the same time, each packet within some minutes.
+    private func recording(_ random: inout SeededGenerator) -> [Packet] {
+        var times = Array(Set((0..<600).map { _ in UInt32.random(in: 0..<400_000, using: &random) })).shuffled(using: &random)
+        var receptions: [Packet] = []
+        for number in UInt32(1)...90 {
+            let node = 1_001 + UInt32.random(in: 0..<6, using: &random)
+            var packet = Packet(from: node, id: 10_000 + number)
+            (packet.port, packet.payload) = content(number, of: node, &random)
+            (packet.hopStart, packet.hopLimit) = (3, UInt32.random(in: 0...3, using: &random))
+            let first = times.removeLast()
+            var heard: Set<UInt32> = []
+            for _ in 0..<Int.random(in: 1...5, using: &random) {
+                let time = Self.start + first + UInt32.random(in: 0..<900, using: &random)
+                guard heard.insert(time).inserted, !receptions.contains(where: { $0.rxTime == time }) else { continue }
+                var reception = packet
+                reception.rxTime = time
+                reception.gateway = ["!00000a01", "!00000a02", "!00000a03", "!000003e9"].randomElement(using: &random) ?? ""
+                reception.snr = Float(Int.random(in: -80...40, using: &random)) / 4
+                receptions.append(reception)
+            }
+        }
+        // The same id with other content: both are packets.
+        if let some = receptions.first(where: { $0.port == Port.text }) {
+            var forged = some
+            forged.payload = Array("forged".utf8)
+            forged.rxTime += 1
+            receptions.append(forged)
+        }
+        return receptions
+    }
+
+    private func content(_ number: UInt32, of node: UInt32, _ random: inout SeededGenerator) -> (UInt32, [UInt8]) {
+        switch Int.random(in: 0..<9, using: &random) {
+        case 0: return (Port.text, Array("text \(number)".utf8))
+        case 1: return (Port.position, Packet.position(Int32(number) * 1_000_000, 7))
+        case 2, 3:
+            let key = [UInt8](repeating: UInt8(number), count: Bool.random(using: &random) ? 32 : 0)
+            return (
+                Port.nodeInfo, Packet.user(Bool.random(using: &random) ? "name \(number)" : "", key: key, hardware: number % 3)
+            )
+        case 4:
+            var writer = WireWriter()
+            writer.message(2) { $0.varint(1, UInt64(number)) }
+            return (Port.telemetry, writer.bytes)
+        case 5: return (Port.mapReport, Packet.mapReport("map \(number)"))
+        case 6: return (Port.waypoint, Packet.waypoint(5, "place \(number)", expire: number.isMultiple(of: 4) ? 1 : 0))
+        case 7: return (10, Array("door \(number)".utf8))
+        default: return (Port.neighborInfo, Packet.neighbors(of: node, [(1_001, 3), (1_005, -2.5)]))
+        }
+    }
+
+    private func rows(_ files: [[Packet]]) async throws -> [String] {
+        let ledger = try await Ledger.temporary()
+        for (index, file) in files.enumerated() {
+            let source = try await ledger.log.source(named: "file \(index)")
+            for run in stride(from: 0, to: file.count, by: 37) {
+                _ = try await ledger.log.append(file[run..<min(run + 37, file.count)].map { $0.event(source) })
+                try await ledger.catchUp()
+            }
+        }
+        let found = try Self.rows(of: ledger)
+        try await ledger.close()
+        return found
+    }
+
+    /// What a person sees, without what says in which order it came.
+    private static func rows(of ledger: Ledger) throws -> [String] {
+        var lines: [String] = []
+        func add<Row>(_ rows: [Row], _ change: (inout Row) -> Void) {
+            for row in rows {
+                var row = row
+                change(&row)
+                lines.append("\(row)")
+            }
+        }
+        add(try ledger.nodes()) { ($0.firstSequence, $0.lastSequence) = (0, 0) }
+        add(try ledger.positions(of: nil)) { $0.sequence = 0 }
+        add(try ledger.telemetry(of: nil)) { $0.sequence = 0 }
+        add(try ledger.messages()) { ($0.sequence, $0.firstSequence) = (0, 0) }
+        add(try ledger.sensors()) { $0.sequence = 0 }
+        add(try ledger.waypoints()) { ($0.sequence, $0.firstSequence) = (0, 0) }
+        add(try ledger.mapReports()) { ($0.sequence, $0.firstSequence) = (0, 0) }
+        add(try ledger.links()) { ($0.sequence, $0.firstSequence) = (0, 0) }
+        add(try ledger.gateways()) { ($0.sequence, $0.firstSequence, $0.sources) = (0, 0, []) }
+        add(try ledger.gatewayNodes()) { ($0.sequence, $0.firstSequence) = (0, 0) }
+        add(try ledger.channels()) { ($0.firstSequence, $0.lastSequence) = (0, 0) }
+        return lines.sorted()
+    }
+
+    @Test(arguments: UInt64(1)...4)
+    func `K29 K30: the files of a recording give the same rows in any order`(seed: UInt64) async throws {
+        var random = SeededGenerator(seed: seed)
+        let all = recording(&random).sorted { $0.rxTime < $1.rxTime }
+        let inOrder = try await rows([all])
+        #expect(inOrder.count > 60)
+        for _ in 0..<4 {
+            var files: [[Packet]] = [[], [], []]
+            // Some are cut by time, as recordings are, others overlap.
+            let isCut = Bool.random(using: &random)
+            for (index, packet) in all.enumerated() {
+                files[isCut ? index * 3 / all.count : Int.random(in: 0..<3, using: &random)].append(packet)
+            }
+            files.shuffle(using: &random)
+            let found = try await rows(files)
+            let differences = Set(found).symmetricDifference(inOrder).sorted().joined(separator: "\n")
+            #expect(differences.isEmpty, "seed \(seed): \(differences)")
+        }
+    }
+
+    @Test func `K29: an overlapping file adds events, and no rows or receptions`() async throws {
+        var random = SeededGenerator(seed: 7)
+        let all = recording(&random).sorted { $0.rxTime < $1.rxTime }
+        let once = try await rows([all])
+        #expect(try await rows([all, Array(all.suffix(100)), all]) == once)
+    }
+}
