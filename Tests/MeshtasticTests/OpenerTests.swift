@@ -44,7 +44,7 @@ import Testing
     @Test func `hops are unknown where the sender is too old to say`() {
         var packet = DecodedPacket()
         packet.flags = .hasPacket
-        packet.opening = .decoded
+        (packet.opening, packet.port) = (.decoded, Port.text)
         (packet.hopStart, packet.hopLimit) = (5, 3)
         #expect(packet.hopsAway == 2)
         (packet.hopStart, packet.hopLimit) = (0, 0)
