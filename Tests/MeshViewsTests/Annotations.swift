@@ -305,8 +305,11 @@ struct Annotations {
             }
         }
         #expect(ledger.log.head == head)
+        var elsewhere = Self.traffic[0]
+        elsewhere.gateway = "!00000012"  // the same gateway again would be no reception of its own
+        let event = elsewhere.event(source)
         let range = try await ledger.transaction { transaction in
-            transaction.append(Self.traffic[0].event(source))
+            transaction.append(event)
             transaction.annotate(.favorite(1_001))
             transaction.annotate(.note(1_001, "both"))
         }

@@ -14,7 +14,7 @@ struct DirectMessageTests {
     private static let sentTime: UInt32 = 1_780_000_500
 
     /// A direct message from Alice to Bob, as a gateway publishes it.
-    private func sealed(_ text: String, id: UInt32) throws -> [UInt8] {
+    private func sealed(_ text: String, id: UInt32, gateway: String = "!aabbccdd") throws -> [UInt8] {
         let key = SHA256.hash(try X25519.sharedSecret(privateKey: Self.aliceKey, publicKey: X25519.publicKey(of: Self.bobKey)))
         var data = WireWriter()
         data.varint(1, UInt64(Port.text))
@@ -33,7 +33,7 @@ struct DirectMessageTests {
             packet.bool(17, true)
         }
         envelope.string(2, "PKI")
-        envelope.string(3, "!aabbccdd")
+        envelope.string(3, gateway)
         return envelope.bytes
     }
 
@@ -109,7 +109,9 @@ struct DirectMessageTests {
             from: Self.bob, to: Self.alice, id: 90, rxTime: Self.sentTime + 1, port: Port.routing,
             payload: Packet.routing(error: 0), requestID: 77)
         let message = try sealed("one", id: 77)
-        let ledger = try await ledger([try introduction(), message, message, receipt.envelope()])
+        let elsewhere = try sealed("one", id: 77, gateway: "!00000012")
+        // The same reception twice is one.
+        let ledger = try await ledger([try introduction(), message, message, elsewhere, receipt.envelope()])
         try await add(try PrivateKey(node: Self.bob, key: Self.bobKey), to: ledger)
         let row = try #require(try ledger.message(id: 77, from: Self.alice))
         #expect((row.receptions, row.state) == (2, .delivered))

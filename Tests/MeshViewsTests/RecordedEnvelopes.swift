@@ -29,7 +29,8 @@ struct RecordedEnvelopes {
         #expect(try ledger.quarantine(view: "nodes").count == 14)
         let nodes = try ledger.nodes()
         let receptions = nodes.reduce(0) { $0 + $1.receptions }
-        #expect(receptions == 323)
+        // 323 can be read; 39 of them were there before, byte for byte, and are no receptions of their own.
+        #expect(receptions == 284)
         #expect(nodes.count == 177)
         for status in try await ledger.views() {
             #expect(status.checkpoint == 337)

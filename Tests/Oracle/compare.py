@@ -51,6 +51,7 @@ READERS = {
         "first_sequence": lambda row: row["first_sequence"], "last_sequence": lambda row: row["last_sequence"],
         "firmware": lambda row: row["firmware"], "via_mqtt": lambda row: row["via_mqtt"],
         "is_favorite": lambda row: row["is_favorite"], "is_ignored": lambda row: row["is_ignored"], "archived_at": lambda row: seconds(row["archived_at"]),
+        "snr": lambda row: float4(row["snr"] or 0), "rssi": lambda row: row["rssi"] or 0,
         "note": lambda row: row["note"], "alias": lambda row: row["alias"]}),
     "positions": (lambda row: [node(row["node"]), seconds(row["time"]), row["sequence"]], {
         "time_source": lambda row: row["time_source"], "latitude_e7": lambda row: round(row["latitude"] * 1e7),
@@ -67,7 +68,8 @@ READERS = {
         "state": lambda row: state(row["state"]), "text": lambda row: row["text"], "reply_id": lambda row: row["reply_id"] or 0,
         "reaction": lambda row: row["is_reaction"], "receptions": lambda row: row["receptions"],
         "gateways": lambda row: [node(entry) for entry in row["gateways"]], "first_sequence": lambda row: row["first_sequence"],
-        "is_read": lambda row: row["is_read"], "archived_at": lambda row: seconds(row["archived_at"])}),
+        "is_read": lambda row: row["is_read"], "archived_at": lambda row: seconds(row["archived_at"]),
+        "has_conflict": lambda row: row["has_conflict"]}),
     "waypoints": (lambda row: [row["id"]], {
         "time": lambda row: seconds(row["time"]), "time_source": lambda row: row["time_source"], "deleted": lambda row: row["state"] == "deleted",
         "locked_to": lambda row: node(row["locked_to"]), "changes": lambda row: row["changes"], "refused": lambda row: row["refused_changes"],
@@ -121,7 +123,8 @@ READERS = {
     "packets": (lambda row: [row["sequence"]], {
         "from": lambda row: node(row["from"]), "to": lambda row: node(row["to"]), "gateway": lambda row: node(row["gateway"]),
         "channel": lambda row: row["channel"], "port": lambda row: row["port"], "named": lambda row: [node(entry) for entry in row["named"]],
-        "first": lambda row: row["is_first_reception"], "first_readable": lambda row: row["is_first_readable"]}),
+        "first": lambda row: row["is_first_reception"], "first_readable": lambda row: row["is_first_readable"],
+        "repeat": lambda row: row["is_repeat"]}),
     "quarantine": (lambda row: [row["sequence"]], {}),
 }
 

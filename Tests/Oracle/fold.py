@@ -5,7 +5,7 @@ usage: fold.py EVENTS.jsonl [--psk NAME=BASE64 ...] > rows.jsonl
 EVENTS.jsonl is what `meshledger export events --format jsonl` writes. Packets are decoded by the official Python package. One JSON line a
 row: {"view", "key", ...}, sorted by view and key. Caps are not reached by the recordings that this is for, and not implemented.
 """
-import argparse, base64, datetime, hashlib, json, math, re, struct
+import argparse, base64, collections, datetime, hashlib, json, math, re, struct
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from meshtastic.protobuf import mesh_pb2, mqtt_pb2, paxcount_pb2, remote_hardware_pb2, storeforward_pb2, telemetry_pb2
 import json_form
@@ -24,6 +24,8 @@ WIRE_ONLY = {6, 37}
 KINDS = ["device_metrics", "environment_metrics", "air_quality_metrics", "power_metrics", "local_stats", "health_metrics",
          "host_metrics", "traffic_management_stats"]
 BROADCAST = 0xFFFFFFFF
+OLDEST = 1577836800
+LATEST = 0xFFFFFFFF
 SENSORS = {10: "detection", 34: "paxcounter", 65: "storeForward", 66: "rangeTest"}
 PARTS = {"my_info", "config", "moduleConfig", "channel", "metadata", "deviceuiConfig"}
 UNMARKED = {"is_favorite": False, "is_ignored": False, "archived_at": 0, "note": None, "alias": None}
@@ -131,8 +133,15 @@ class Event:
         self.sequence, self.encoding, self.source = record["sequence"], record["encoding"], record["source"]
         self.arrival = seconds(record["arrival"])
         self.live = record["reception"] == "live"
-        self.reception = self.arrival if self.live else seconds(record["reception"])
+        self.reception, self.clock = self.arrival, "arrival"
+        if not self.live:
+            recorded = seconds(record["reception"])
+            self.reception, self.clock = (recorded, "recorded") if self.plausible(recorded) else (None, "arrival")
         self.payload = base64.b64decode(record["payload_b64"])
+        self.replayed, self.sound = False, True
+
+    def plausible(self, stamp):
+        return stamp is not None and OLDEST <= stamp <= self.arrival + 300
 
 
 def seconds(text):
@@ -144,6 +153,40 @@ def seconds(text):
 def replay_id(node, time, kind):
     mixed = ((node * 2654435761 + time) * 2654435761 + kind) & 0xFFFFFFFF
     return mixed or 1
+
+
+def replays(packet, data):
+    """Whether this is state that a 2.8 node replays: its id is made of the node, the time and the kind."""
+    if (packet.to, packet.channel, packet.priority, packet.transport_mechanism) != (BROADCAST, 0, 10, 1) or data.portnum not in (3, 36, 67):
+        return False
+    kind = data.portnum
+    if kind == 67:
+        try:
+            name = read(telemetry_pb2.Telemetry, data.payload).WhichOneof("variant")
+        except Exception:
+            return False
+        if name not in KINDS[:2]:
+            return False
+        kind = KINDS.index(name) + 2
+    return packet.id == replay_id(getattr(packet, "from"), packet.rx_time, kind)
+
+
+def contradicts(known, new):
+    """Whether the contents of two receptions cannot be of one packet."""
+    if known["content"] is not None and new["content"] is not None:
+        return known["json"] == new["json"] and known["content"] != new["content"]
+    if known["cipher"] is None or new["cipher"] is None:
+        return False
+    (mine, hashed), (other, others) = known["cipher"], new["cipher"]
+    return hashed != others or mine != other and (len(mine) == len(other) or mine[:3] != other[:3])
+
+
+# What an event is of its packet: the first reception, the first readable one, one that supersedes, a repeat, the first of its gateway.
+Place = collections.namedtuple("Place", "packet first readable supersedes repeat first_of_gateway")
+
+
+def unclean(text):
+    return any(ord(letter) < 32 or 127 <= ord(letter) <= 159 or letter == "\ufffd" for letter in text)
 
 
 class Fold:
@@ -160,33 +203,30 @@ class Fold:
     # Times
 
     def accepts(self, event, stamp):
-        if not stamp:
+        if not stamp or stamp > max(event.reception or 0, event.arrival) + 300:
             return False
         if event.replayed:
             return True
         if event.reception is not None:
             return event.reception - 86400 <= stamp <= event.reception + 300
-        return 1577836800 <= stamp <= event.arrival + 300
+        return stamp >= OLDEST
 
     def time(self, event, packet, fix=0, sent=0):
         for stamp, source in ((fix, "sender"), (sent, "sender"), (packet.rx_time, "receiver")):
             if self.accepts(event, stamp):
                 return stamp, source
         if event.reception is not None:
-            return event.reception, "arrival" if event.live else "recorded"
+            return event.reception, event.clock
         return event.arrival, "arrival"
 
     def heard(self, event, packet):
         if event.replayed:
-            return packet.rx_time
-        if event.reception is not None:
-            return event.reception or None
-        return packet.rx_time if self.accepts(event, packet.rx_time) else None
+            return packet.rx_time if self.accepts(event, packet.rx_time) else 0
+        return event.reception or 0
 
     # Events
 
     def event(self, event):
-        event.replayed, event.sound = False, True
         gateway, channel_id, packet = 0, "", None
         try:
             if event.encoding == "ServiceEnvelope":
@@ -225,9 +265,9 @@ class Fold:
             row = self.node(info.num, event, last)
             row["last_heard"], row["last_sequence"] = max(row["last_heard"], last), event.sequence
             if info.HasField("user"):
-                self.introduce(row, info.user)
+                self.introduce(row, info.user, self.heard(event, NOTHING))
             self.index[event.sequence] = {"from": 0, "to": 0, "gateway": 0, "channel": None, "port": None, "named": [info.num],
-                                          "first": False, "first_readable": False}
+                                          "first": False, "first_readable": False, "repeat": False}
         if kind in PARTS:
             self.radio(event, kind, getattr(frame, kind))
         if kind == "metadata" and self.radio_nodes.get(event.source, (0,))[0] not in (0, BROADCAST):
@@ -260,49 +300,107 @@ class Fold:
             if data.portnum == 0:
                 data = None
                 self.quarantine.add(event.sequence)
+        elif kind is None and channel_id:
+            channel, mark = self.keys.named(channel_id)
         if data is not None and kind == "decoded":
-            kinds = {3: (3,), 67: (2, 3), 36: (36,)}.get(data.portnum, ())
-            event.replayed = any(packet.id == replay_id(sender, packet.rx_time, number) for number in kinds) and event.encoding == "FromRadio"
+            event.replayed = replays(packet, data)
         elif kind == "encrypted" and packet.encrypted:
             opened = self.keys.open(packet, channel_id)
             if opened:
                 data, channel, mark = opened
                 hashed = packet.channel
-        first, first_readable, first_sequence = self.place(event, packet, data is not None)
+        if not event.live and event.reception is None and not event.replayed and event.plausible(packet.rx_time):
+            event.reception, event.clock = packet.rx_time, "receiver"
+        channel = shortened(channel) if channel is not None else None
+        at = self.place(event, packet, data, gateway)
         nobody = sender in (0, BROADCAST)
         self.index[event.sequence] = {
             "from": sender, "to": packet.to or BROADCAST, "gateway": gateway, "channel": channel or f"hash {min(packet.channel, 256)}, unreadable",
             "port": data.portnum if data is not None else None, "named": self.named(packet.to, data),
-            "first": first and not nobody, "first_readable": first_readable and not nobody}
+            "first": at.first and not nobody, "first_readable": (at.readable or at.supersedes) and not nobody, "repeat": at.repeat}
         if nobody:
             return
-        self.hear(event, packet, data, channel, first, first_readable)
-        named = (shortened(channel), mark, None) if channel is not None else ("", 0, min(packet.channel, 256))
-        self.traffic(event, packet, named, hashed, first)
+        self.hear(event, packet, data, channel, at)
+        named = (channel, mark, None) if channel is not None else ("", 0, min(packet.channel, 256))
+        if not event.replayed:
+            self.traffic(event, packet, named, hashed, at)
         if gateway:
-            self.pass_on(event, packet, data, gateway, first)
-        self.hear_directly(event, packet, data, gateway)
-        if data is None:
-            return
-        if data.portnum == 70 and packet.id and event.sound:
-            self.trace(event, packet, data, channel, first_sequence)
-        if first_readable:
-            self.content(event, packet, data, channel, gateway, first_sequence)
-        elif data.portnum in (1, 11):
-            self.again(packet, first_sequence, gateway)
+            self.pass_on(event, packet, data, gateway, at)
+        self.hear_directly(event, packet, data, gateway, at)
+        is_heard = data is None or data.portnum in (1, 11)
+        at.packet["hearings"] += is_heard and not at.repeat
+        if gateway and is_heard:
+            time, by = self.time(event, packet)[0], at.packet["gateways"]
+            by[gateway] = min(by.get(gateway, time), time)
+        if data is not None:
+            if data.portnum == 70 and packet.id and event.sound:
+                self.trace(event, packet, data, channel, at.packet["sequence"])
+            self.content(event, packet, data, channel, gateway, at)
+        view, row = at.packet["row"] or ("", None)
+        if view == "messages":
+            message = self.messages[row]
+            message["receptions"] = at.packet["hearings"]
+            message["gateways"] = [number for number, _ in sorted(at.packet["gateways"].items(), key=lambda entry: entry[::-1])][:32]
 
-    def place(self, event, packet, readable):
-        if packet.id == 0:
-            return True, readable, event.sequence
-        key, time = (getattr(packet, "from"), packet.id), self.heard(event, packet)
-        known = self.seen.get(key)
-        if known and (event.replayed or time is None or known[0] is None or abs(time - known[0]) <= 3600):
-            known[0] = time if known[0] is None else known[0]
-            turns = readable and not known[2]
-            known[2] = known[2] or readable
-            return False, turns, known[1]
-        self.seen[key] = [time, event.sequence, readable]
-        return True, readable, event.sequence
+    def place(self, event, packet, data, gateway):
+        """Which packet this is of, and what it is of it."""
+        time, json_form_of = self.heard(event, packet), event.encoding == "MQTTJSON"
+        content = (data.portnum, data.payload if data.portnum != 70 else b"", data.request_id, data.reply_id, data.emoji) if data is not None else None
+        cipher = (packet.encrypted, packet.channel) if data is None and packet.WhichOneof("payload_variant") == "encrypted" else None
+        new = {"heard": time, "sequence": event.sequence, "replayed": event.replayed, "content": content, "json": json_form_of, "cipher": cipher,
+               "row_of": (time, json_form_of) if data is not None else None, "row": None, "hearings": 0, "gateways": {}, "receptions": [], "hearers": {gateway},
+               "conflict": False}
+        sign = (gateway, packet.rx_time, struct.pack("<f", packet.rx_snr), packet.rx_rssi)
+        if not gateway:
+            sign += (packet.hop_limit, packet.hop_start, packet.relay_node, packet.next_hop, packet.transport_mechanism, packet.priority, packet.via_mqtt)
+        remembered = self.seen.setdefault((getattr(packet, "from"), packet.id), []) if packet.id else []
+        conflict = None
+        for known in remembered[:8]:
+            if known["replayed"] != event.replayed:
+                continue
+            if not event.replayed and time and known["heard"] and abs(time - known["heard"]) > 3600:
+                continue
+            if contradicts(known, new):
+                conflict = conflict or known
+                continue
+            return self.known_place(event, remembered, known, new, sign, gateway)
+        if conflict and time and conflict["heard"]:
+            new["conflict"] = conflict["conflict"] = True
+            self.mark_conflict(conflict)
+        new["receptions"].append(sign)
+        remembered.insert(0, new)
+        return Place(new, True, data is not None, False, False, True)
+
+    def mark_conflict(self, known):
+        if known["row"] and known["row"][0] == "messages":
+            self.messages[known["row"][1]]["has_conflict"] = True
+
+    @staticmethod
+    def known_place(event, remembered, known, new, sign, gateway):
+        time, learned = new["heard"], False
+        if not known["heard"] and time:
+            known["heard"], learned = time, True
+        turns = new["content"] is not None and known["content"] is None
+        supersedes = False
+        if turns:
+            known["row_of"], learned = new["row_of"], True
+        elif new["content"] is not None:
+            row_time, row_json = known["row_of"]
+            supersedes = row_json and not new["json"] or row_json == new["json"] and 0 < time < row_time
+            if supersedes:
+                known["row_of"], learned = new["row_of"], True
+        if new["content"] is not None and (known["content"] is None or known["json"] and not new["json"]):
+            known["content"], known["json"], learned = new["content"], new["json"], True
+        if known["cipher"] is None and new["cipher"] is not None:
+            known["cipher"], learned = new["cipher"], True
+        repeat = not event.replayed and sign in known["receptions"]
+        if not repeat and not event.replayed:
+            known["receptions"] = (known["receptions"] + [sign])[-256:]
+        if learned:
+            remembered[:] = [known] + [other for other in remembered if other is not known]
+        first_of_gateway = gateway not in known["hearers"]
+        known["hearers"].add(gateway)
+        return Place(known, False, turns, supersedes, repeat, first_of_gateway)
 
     @staticmethod
     def named(to, data):
@@ -334,23 +432,44 @@ class Fold:
             self.nodes[number] = {"long_name": None, "short_name": None, "hw": 0, "role": 0, "first_heard": heard, "last_heard": heard,
                                   "hops_away": None, "channel": None, "packets": 0, "receptions": 0, "unreadable": 0, "key": b"",
                                   "has_key_conflict": False, "first_sequence": event.sequence, "last_sequence": event.sequence,
-                                  "firmware": None, "via_mqtt": False, **self.marks.get(number, UNMARKED)}
+                                  "firmware": None, "via_mqtt": False, "snr": 0, "rssi": 0, "times": {}, **self.marks.get(number, UNMARKED)}
         return self.nodes[number]
 
-    def hear(self, event, packet, data, channel, first, first_readable):
-        heard = self.time(event, packet)[0]
-        row = self.node(getattr(packet, "from"), event, heard)
-        row["receptions"] += 1
-        row["packets"] += first
-        row["unreadable"] += first and data is None
+    def hear(self, event, packet, data, channel, at):
+        time, heard = self.time(event, packet)[0], self.heard(event, packet)
+        if event.replayed:
+            row = self.node(getattr(packet, "from"), event, heard)
+            row["last_heard"], row["last_sequence"] = max(row["last_heard"], heard), event.sequence
+            return
+        row = self.node(getattr(packet, "from"), event, time)
+        row["receptions"] += not at.repeat
+        row["packets"] += at.first
+        row["unreadable"] += (at.first and data is None) - (at.readable and not at.first)
         row["last_sequence"] = event.sequence
-        row["last_heard"] = max(row["last_heard"], heard)
-        row["first_heard"] = min(row["first_heard"] or heard, heard)
-        row["via_mqtt"] = packet.via_mqtt
+        row["last_heard"] = max(row["last_heard"], time)
+        row["first_heard"] = min(row["first_heard"] or time, time)
+        self.newest(row, "via_mqtt", packet.via_mqtt, heard)
+        if (packet.rx_snr or packet.rx_rssi) and heard >= row["times"].get("signal", 0):
+            row["times"]["signal"], row["snr"], row["rssi"] = heard, packet.rx_snr, packet.rx_rssi
         if 7 >= packet.hop_start >= packet.hop_limit and (packet.hop_start > 0 or (data is not None and data.HasField("bitfield"))):
-            row["hops_away"] = packet.hop_start - packet.hop_limit
-        if first_readable:
-            row["channel"] = channel
+            self.newest(row, "hops_away", packet.hop_start - packet.hop_limit, heard)
+        if data is not None:
+            self.newest(row, "channel", channel, heard)
+
+    @staticmethod
+    def newest(row, name, value, heard):
+        if heard >= row["times"].get(name, 0):
+            row[name], row["times"][name] = value, heard
+
+    def newest_name(self, row, name, value, heard):
+        """A name with what cannot be read gives way to one without, and never the other way round."""
+        if not value:
+            return
+        if row[name] and unclean(row[name]) != unclean(value):
+            if not unclean(value):
+                row[name], row["times"][name] = value, heard
+            return
+        self.newest(row, name, value, heard)
 
     def begin(self, rows, key, event, time, **fields):
         """The row of a key, with the times and sequences that all such rows have."""
@@ -358,19 +477,21 @@ class Fold:
         row.update(time=max(row["time"], time), first_time=min(row["first_time"], time), sequence=event.sequence)
         return row
 
-    def traffic(self, event, packet, channel, hashed, first):
-        row = self.begin(self.channels, channel, event, self.time(event, packet)[0], packets=0, receptions=0, hash=channel[2])
-        row["receptions"] += 1
-        row["packets"] += first
-        if hashed is not None:
-            row["hash"] = hashed
+    def traffic(self, event, packet, channel, hashed, at):
+        row = self.begin(self.channels, channel, event, self.time(event, packet)[0], packets=0, receptions=0, hash=channel[2], hash_time=0)
+        row["receptions"] += not at.repeat
+        row["packets"] += at.first
+        heard = self.heard(event, packet)
+        if hashed is not None and heard >= row["hash_time"]:
+            row["hash"], row["hash_time"] = hashed, heard
 
-    def pass_on(self, event, packet, data, gateway, first):
+    def pass_on(self, event, packet, data, gateway, at):
         sender, time = getattr(packet, "from"), self.time(event, packet)[0]
         row = self.begin(self.gateways, gateway, event, time, receptions=0, packets=0, unreadable=0, via_mqtt=0, own=0, nodes=0, sources=[],
                          lowest_snr=None, highest_snr=None, lowest_rssi=None, highest_rssi=None)
-        for name, more in (("receptions", 1), ("packets", first), ("unreadable", data is None), ("via_mqtt", packet.via_mqtt), ("own", sender == gateway)):
-            row[name] += more
+        for name, more in (("receptions", 1), ("packets", at.first_of_gateway), ("unreadable", data is None), ("via_mqtt", packet.via_mqtt),
+                           ("own", sender == gateway)):
+            row[name] += more and not at.repeat
         if event.source not in row["sources"] and len(row["sources"]) < 8:
             row["sources"].append(event.source)
         heard = sender != gateway and not packet.via_mqtt
@@ -382,7 +503,7 @@ class Fold:
         if sender != gateway:
             row["nodes"] += (gateway, sender) not in self.pairs
             pair = self.begin(self.pairs, (gateway, sender), event, time, receptions=0, highest_snr=None)
-            pair["receptions"] += 1
+            pair["receptions"] += not at.repeat
             if snr is not None:
                 pair["highest_snr"] = snr if pair["highest_snr"] is None else max(pair["highest_snr"], snr)
 
@@ -410,7 +531,7 @@ class Fold:
             self.marks[node] = mark
             self.nodes.get(node, {}).update(mark)
             self.index[event.sequence] = {"from": 0, "to": 0, "gateway": 0, "channel": None, "port": None, "named": [node],
-                                          "first": False, "first_readable": False}
+                                          "first": False, "first_readable": False, "repeat": False}
             return
         senders = set()
         for place in range(count):
@@ -425,7 +546,7 @@ class Fold:
             if 5 in said:
                 row["archived_at"] = archived
         self.index[event.sequence] = {"from": 0, "to": 0, "gateway": 0, "channel": None, "port": None, "named": sorted(senders)[:64],
-                                      "first": False, "first_readable": False}
+                                      "first": False, "first_readable": False, "repeat": False}
 
     # What nodes said of themselves
 
@@ -452,19 +573,20 @@ class Fold:
                     shared = holders[-1]
                 holders.append(node)
         if told.hw_model:
-            row = self.begin(self.hardware, (told.hw_model, node), event, time, count=0, firmware="", target="")
+            row = self.begin(self.hardware, (told.hw_model, node), event, time, count=0, firmware="", target="", latest={})
             row["count"] += 1
-            row["firmware"] = firmware or row["firmware"]
-            row["target"] = (self.radio_nodes[event.source][1] if kind == "metadata" else "") or row["target"]
+            for name, value in (("firmware", firmware), ("target", self.radio_nodes[event.source][1] if kind == "metadata" else "")):
+                if value and time >= row["latest"].get(name, 0):
+                    row[name], row["latest"][name] = value, time
         if changes:
             self.history[node, time, event.sequence] = {
                 "time_source": source, "changes": changes, "kind": kind, "public_key": base64.b64encode(key).decode() if len(key) == 32 else None,
                 "same_key_as": shared, "gateway": gateway, **{name: known[name] for name in ("long_name", "short_name", "firmware")}}
 
-    def report(self, event, packet, report, channel):
+    def report(self, event, packet, report, channel, at):
         time, source = self.time(event, packet)
         row = self.reports.setdefault(getattr(packet, "from"), {"time": time, "first_time": time, "first_sequence": event.sequence, "reports": 0, "most": 0})
-        row.update(reports=row["reports"] + 1, first_time=min(row["first_time"], time), most=max(row["most"], report.num_online_local_nodes))
+        row.update(reports=row["reports"] + at.readable, first_time=min(row["first_time"], time), most=max(row["most"], report.num_online_local_nodes))
         if time < row["time"]:
             return
         latitude, longitude = report.latitude_i, report.longitude_i
@@ -473,24 +595,51 @@ class Fold:
                    latitude_e7=latitude if placed else None, longitude_e7=longitude if placed else None, precision_bits=report.position_precision,
                    long_name=cut(report.long_name, 64), short_name=cut(report.short_name, 64), firmware=cut(report.firmware_version, 64))
 
-    def introduce(self, row, user):
+    def introduce(self, row, user, heard):
         for name in ("long_name", "short_name"):
-            if getattr(user, name):
-                row[name] = getattr(user, name)
-        row["hw"] = user.hw_model or row["hw"]
+            self.newest_name(row, name, getattr(user, name), heard)
+        if user.hw_model:
+            self.newest(row, "hw", user.hw_model, heard)
         if user.long_name or user.short_name:
-            row["role"] = user.role
+            self.newest(row, "role", user.role, heard)
         if len(user.public_key) == 32:
+            heard = heard or LATEST
             if row["key"] and row["key"] != user.public_key:
                 row["has_key_conflict"] = True
-            row["key"] = row["key"] or user.public_key
+            if not row["key"] or heard < row["times"]["key"]:
+                row["key"], row["times"]["key"] = user.public_key, heard
+
+    def describe(self, row, report, heard):
+        for name in ("long_name", "short_name"):
+            self.newest_name(row, name, getattr(report, name), heard)
+        if report.hw_model:
+            self.newest(row, "hw", report.hw_model, heard)
+        if report.long_name:
+            self.newest(row, "role", report.role, heard)
+        if report.firmware_version:
+            self.newest(row, "firmware", report.firmware_version, heard)
 
     # Content
 
-    def content(self, event, packet, data, channel, gateway, first_sequence):
+    def replaces(self, at, *views):
+        """Whether a row may be made of this event: the first one, or one in the place of a row of before, which goes."""
+        if at.readable:
+            return True
+        if not at.supersedes or not at.packet["row"] or at.packet["row"][0] not in views:
+            return False
+        view, key = at.packet["row"]
+        del getattr(self, view)[key]
+        at.packet["row"] = None
+        return True
+
+    def add(self, at, view, key, row):
+        getattr(self, view)[key] = row
+        at.packet["row"] = view, key
+
+    def content(self, event, packet, data, channel, gateway, at):
         sender, port = getattr(packet, "from"), data.portnum
         if port in (1, 11):
-            self.message(event, packet, data, channel, gateway, first_sequence)
+            self.message(event, packet, data, channel, gateway, at)
             return
         try:
             if not event.sound:
@@ -501,44 +650,43 @@ class Fold:
                 list(fields(data.payload))
             content = read(PAYLOADS[port], data.payload) if port in PAYLOADS else None
         except Exception:
-            self.quarantine.add(event.sequence)
+            if at.readable or at.supersedes and (port in SENSORS or port in (3, 67)):
+                self.quarantine.add(event.sequence)
             return
         if port in (70, 71):
-            self.hear_of(event, packet, data, content)
-        if port in SENSORS:
+            self.hear_of(event, packet, data, content, at)
+        if port in SENSORS and self.replaces(at, "sensors"):
             time, source = self.time(event, packet)
-            self.sensors[sender, port, time, event.sequence] = {
+            self.add(at, "sensors", (sender, port, time, event.sequence), {
                 "time_source": source, "packet_id": packet.id, "to": packet.to, "gateway": gateway, "channel": channel,
-                "text": data.payload.decode() if port in TEXTS else None}
-        if port not in (3, 4, 5, 8, 67, 73):
-            return
+                "text": data.payload.decode() if port in TEXTS else None})
         if port == 4:
-            self.introduce(self.nodes[sender], content)
-            self.learn(event, packet, sender, "nodeInfo", content, gateway)
+            self.introduce(self.nodes[sender], content, self.heard(event, packet))
+            if at.readable:
+                self.learn(event, packet, sender, "nodeInfo", content, gateway)
         elif port == 73:
-            self.report(event, packet, content, channel)
-            self.learn(event, packet, sender, "mapReport", content, gateway)
-            row = self.nodes[sender]
-            for name in ("long_name", "short_name"):
-                row[name] = getattr(content, name) or row[name]
-            row["hw"] = content.hw_model or row["hw"]
-            row["role"] = content.role if content.long_name else row["role"]
-            row["firmware"] = content.firmware_version or row["firmware"]
+            self.report(event, packet, content, channel, at)
+            if at.readable:
+                self.learn(event, packet, sender, "mapReport", content, gateway)
+            self.describe(self.nodes[sender], content, self.heard(event, packet))
         elif port == 3:
-            self.position(event, packet, content, gateway)
+            self.position(event, packet, content, gateway, at)
         elif port == 8:
-            self.waypoint(event, packet, content, channel, gateway)
+            self.waypoint(event, packet, content, channel, gateway, at)
         elif port == 67:
-            self.metrics(event, packet, content, data.payload)
-        elif data.request_id and content.WhichOneof("variant") == "error_reason":
+            self.metrics(event, packet, content, data.payload, at)
+        elif port == 5 and at.readable and data.request_id and content.WhichOneof("variant") == "error_reason":
             self.receipt(event, packet, data.request_id, content.error_reason)
 
-    def position(self, event, packet, position, gateway):
+    def position(self, event, packet, position, gateway, at):
         if not (position.HasField("latitude_i") and position.HasField("longitude_i")):
             return
         latitude, longitude, bits = position.latitude_i, position.longitude_i, position.precision_bits
         if abs(latitude) > 900000000 or abs(longitude) > 1800000000:
-            self.quarantine.add(event.sequence)
+            if at.readable or at.supersedes:
+                self.quarantine.add(event.sequence)
+            return
+        if not self.replaces(at, "positions"):
             return
         if (latitude, longitude) == (0, 0):
             return
@@ -547,42 +695,40 @@ class Fold:
         time, source = self.time(event, packet, fix=position.timestamp, sent=position.time)
         if time >= self.places.get(getattr(packet, "from"), (0,))[0]:
             self.places[getattr(packet, "from")] = time, latitude, longitude
-        self.positions[getattr(packet, "from"), time, event.sequence] = {
+        self.add(at, "positions", (getattr(packet, "from"), time, event.sequence), {
             "time_source": source, "latitude_e7": latitude, "longitude_e7": longitude, "gateway": gateway, "packet_id": packet.id,
-            "altitude": position.altitude if position.HasField("altitude") else None, "precision_bits": bits}
+            "altitude": position.altitude if position.HasField("altitude") else None, "precision_bits": bits})
 
-    def waypoint(self, event, packet, waypoint, channel, gateway):
+    def waypoint(self, event, packet, waypoint, channel, gateway, at):
         placed = waypoint.HasField("latitude_i") and waypoint.HasField("longitude_i")
         latitude, longitude = (waypoint.latitude_i, waypoint.longitude_i) if placed else (None, None)
         if waypoint.id == 0:
             return
         if placed and (abs(latitude) > 900000000 or abs(longitude) > 1800000000):
-            self.quarantine.add(event.sequence)
+            if at.readable:
+                self.quarantine.add(event.sequence)
             return
         sender, (time, source) = getattr(packet, "from"), self.time(event, packet)
-        deletes, row = waypoint.expire != 0 and waypoint.expire <= time, self.waypoints.get(waypoint.id)
-        if row is None:
-            if deletes:
-                return
-            row = {"time": 0, "deleted": False, "locked_to": 0, "changes": 0, "refused": 0, "first_sequence": event.sequence}
-            self.waypoints[waypoint.id] = row
-        begins = row["changes"] == 0 or row["deleted"]
-        if row["time"] - time > 3600:
+        deletes = waypoint.expire != 0 and waypoint.expire <= time
+        row = self.waypoints.setdefault(waypoint.id, {
+            "time": 0, "content_time": 0, "deleted": False, "locked_to": 0, "changes": 0, "refused": 0, "first_sequence": event.sequence, "creator": 0,
+            "created_time": 0, "latitude_e7": None, "longitude_e7": None, "name": "", "details": "", "icon": 0})
+        if not deletes and (not row["created_time"] or time < row["created_time"]):
+            row.update(creator=sender, created_time=time)
+        if time < (row["time"] if deletes else row["content_time"]):
+            row["changes"] += at.readable
             return
-        if not begins and row["locked_to"] not in (0, sender):
-            row["refused"] += 1
+        if row["content_time"] and (not row["deleted"] or time < row["time"]) and row["locked_to"] not in (0, sender):
+            row["refused"] += at.readable
             return
-        if deletes and row["deleted"]:
-            return
+        row["changes"] += at.readable
         if time >= row["time"]:
-            row.update(time=time, time_source=source)
-        row.update(sequence=event.sequence, packet_id=packet.id, to=packet.to, gateway=gateway, channel=channel, changes=row["changes"] + 1,
-                   expire=waypoint.expire, deleted=deletes)
-        row["from"] = sender
-        if deletes:
-            return
-        row.update(latitude_e7=latitude, longitude_e7=longitude, locked_to=waypoint.locked_to, name=cut(waypoint.name, 64), icon=waypoint.icon,
-                   details=cut(waypoint.description, 256), creator=sender if begins else row["creator"])
+            row.update(time=time, time_source=source, sequence=event.sequence, packet_id=packet.id, to=packet.to, gateway=gateway, channel=channel,
+                       expire=waypoint.expire, deleted=deletes)
+            row["from"] = sender
+        if not deletes:
+            row.update(latitude_e7=latitude, longitude_e7=longitude, locked_to=waypoint.locked_to, name=cut(waypoint.name, 64), icon=waypoint.icon,
+                       details=cut(waypoint.description, 256), content_time=time)
 
     def trace(self, event, packet, data, channel, packet_sequence):
         try:
@@ -606,9 +752,11 @@ class Fold:
             self.traces[key] = row
         row["channel"], answered = row["channel"] or channel, row["reply_sequence"]
         if answers:
-            self.trace_answer(event, packet, packet_sequence, row, sender, time, way, back)
+            counts = self.trace_answer(event, packet, packet_sequence, row, sender, time, way, back)
         else:
-            self.trace_question(event, packet, packet_sequence, row, way)
+            counts = self.trace_question(event, packet, packet_sequence, row, way)
+        if counts and time < row["time"]:
+            row.update(time=time, time_source=source)
         if row["sequence"] == event.sequence:
             if row["reply_sequence"] and not answered:
                 row["places"] = {}
@@ -622,34 +770,40 @@ class Fold:
             row["to"] = row["to"] if row["reply_sequence"] else packet.to
         if not row["reply_sequence"] and length(way) > length(row["towards"]):
             row.update(towards=way, sequence=event.sequence)
+        return True
 
     def trace_answer(self, event, packet, packet_sequence, row, sender, time, way, back):
         if not row["reply_sequence"]:
             if row["request_sequence"] and row["to"] not in (sender, BROADCAST):
-                return
+                return False
             row.update(reply_sequence=packet_sequence, reply_id=packet.id, reply_time=time, to=sender, towards=way, sequence=event.sequence)
         if (row["reply_id"], row["to"]) != (packet.id, sender):
-            return
+            return False
+        row["reply_time"] = min(row["reply_time"], time)
         if length(way) > length(row["towards"]):
             row.update(towards=way, sequence=event.sequence)
         if length(back) > length(row["back"]):
             row.update(back=back, sequence=event.sequence)
+        return True
 
-    def hear_directly(self, event, packet, data, gateway):
+    def hear_directly(self, event, packet, data, gateway, at):
         sender = getattr(packet, "from")
         known = packet.hop_start > 0 or (data is not None and data.HasField("bitfield"))
         if not gateway or packet.hop_start != packet.hop_limit or packet.hop_start > 7 or not known or packet.via_mqtt:
             return
         if packet.relay_node & 255 not in (0, sender & 255 or 255) or not (packet.rx_snr or packet.rx_rssi):
             return
-        if self.link(event, gateway, sender, 0, self.time(event, packet)[0], packet.rx_snr) and packet.rx_rssi:
-            self.links[gateway, sender]["rssi"] = packet.rx_rssi
+        time = self.time(event, packet)[0]
+        row = self.link(event, gateway, sender, 0, time, packet.rx_snr, not at.repeat)
+        if row and packet.rx_rssi and time >= row["rssi_time"]:
+            row.update(rssi=packet.rx_rssi, rssi_time=time)
 
-    def hear_of(self, event, packet, data, content):
+    def hear_of(self, event, packet, data, content, at):
         sender, time = getattr(packet, "from"), self.time(event, packet)[0]
         if data.portnum == 71:
             for neighbor in content.neighbors[:64]:
-                self.link(event, sender, neighbor.node_id, 1, self.time(event, packet, sent=neighbor.last_rx_time)[0], neighbor.snr)
+                self.link(event, sender, neighbor.node_id, 1, self.time(event, packet, sent=neighbor.last_rx_time)[0], neighbor.snr,
+                          at.readable)
             return
         first, last = (packet.to, sender) if data.request_id else (sender, packet.to)
         ways = [(first, list(content.route), last, list(content.snr_towards))]
@@ -661,50 +815,58 @@ class Fold:
             nodes = [begin] + between + [end]
             for index, strength in enumerate(strengths):
                 if strength != -128:
-                    self.link(event, nodes[index + 1], nodes[index], 2, time, strength / 4)
+                    self.link(event, nodes[index + 1], nodes[index], 2, time, strength / 4, not at.repeat)
 
-    def link(self, event, hearer, heard, kind, time, snr):
+    def link(self, event, hearer, heard, kind, time, snr, counts):
         if hearer == heard or {hearer, heard} & {0, BROADCAST} or not math.isfinite(snr):
-            return False
+            return None
         row = self.links.setdefault((hearer, heard), {"time": time, "first_time": time, "first_sequence": event.sequence, "counts": [0, 0, 0],
-                                                      "rssi": None, "samples": []})
-        row["counts"][kind] += 1
-        row.update(time=max(row["time"], time), first_time=min(row["first_time"], time), sequence=event.sequence, snr=snr, evidence=kind)
-        if not row["samples"] or abs(row["samples"][-1][0] - time) >= 900:
-            row["samples"] = (row["samples"] + [[time, snr, kind]])[-128:]
-        return True
+                                                      "rssi": None, "rssi_time": 0, "samples": {}})
+        row["counts"][kind] += counts
+        row.update(first_time=min(row["first_time"], time), sequence=event.sequence)
+        if time >= row["time"]:
+            row.update(time=time, snr=snr, evidence=kind)
+        samples, stretch = row["samples"], time // 900
+        if stretch not in samples or time < samples[stretch][0]:
+            samples[stretch] = [time, snr, kind]
+        if len(samples) > 128:
+            del samples[min(samples)]
+        return row
 
-    def metrics(self, event, packet, telemetry, payload):
+    def metrics(self, event, packet, telemetry, payload, at):
+        if not self.replaces(at, "telemetry", "unknown"):
+            return
         kind = telemetry.WhichOneof("variant")
         time, source = self.time(event, packet, sent=telemetry.time)
         numbers = [number for number, wire, *_ in fields(payload) if wire == 2 and 2 <= number <= 31]
         if numbers and numbers[-1] > 9:
-            self.unknown[getattr(packet, "from"), numbers[-1], time, event.sequence] = {"time_source": source, "packet_id": packet.id}
+            self.add(at, "unknown", (getattr(packet, "from"), numbers[-1], time, event.sequence), {"time_source": source, "packet_id": packet.id})
             return
         if kind not in KINDS:
             return
-        self.telemetry[getattr(packet, "from"), KINDS.index(kind) + 2, time, event.sequence] = {
-            "time_source": source, "packet_id": packet.id, "fields": sorted(field.name for field, _ in getattr(telemetry, kind).ListFields())}
+        self.add(at, "telemetry", (getattr(packet, "from"), KINDS.index(kind) + 2, time, event.sequence), {
+            "time_source": source, "packet_id": packet.id, "fields": sorted(field.name for field, _ in getattr(telemetry, kind).ListFields())})
 
-    def message(self, event, packet, data, channel, gateway, first_sequence):
+    def message(self, event, packet, data, channel, gateway, at):
+        if not at.readable and not at.supersedes:
+            return
         sender, (time, source) = getattr(packet, "from"), self.time(event, packet)
-        row = {"time": time, "time_source": source, "from": sender, "to": packet.to, "id": packet.id, "channel": channel, "state": 1,
-               "text": data.payload.decode("utf-8", "replace"), "reply_id": data.reply_id, "reaction": bool(data.emoji and data.reply_id),
-               "receptions": 1, "gateways": [gateway] if gateway else [], "reason": 0, "first_sequence": first_sequence,
-               "is_read": False, "archived_at": 0}
-        self.messages[event.sequence] = row
+        told = {"time": time, "time_source": source, "from": sender, "to": packet.to, "id": packet.id, "channel": channel,
+                "text": data.payload.decode("utf-8", "replace"), "reply_id": data.reply_id, "reaction": bool(data.emoji and data.reply_id)}
+        if at.supersedes:
+            if at.packet["row"] and at.packet["row"][0] == "messages":
+                row = self.messages.pop(at.packet["row"][1])
+                row.update(told)
+                self.add(at, "messages", event.sequence, row)
+            return
+        row = {**told, "state": 1, "receptions": 0, "gateways": [], "reason": 0, "first_sequence": at.packet["sequence"], "is_read": False,
+               "archived_at": 0, "has_conflict": at.packet["conflict"]}
+        self.add(at, "messages", event.sequence, row)
         if packet.id:
             self.by_packet.setdefault((sender, packet.id), []).append(row)
             for receipt in self.waiting.pop((sender, packet.id), []):
                 if abs(receipt[0] - time) <= 3600:
                     self.raise_state(row, *receipt[1:])
-
-    def again(self, packet, first_sequence, gateway):
-        for row in self.by_packet.get((getattr(packet, "from"), packet.id), []):
-            if row["first_sequence"] == first_sequence:
-                row["receptions"] += 1
-                if gateway and gateway not in row["gateways"] and len(row["gateways"]) < 32:
-                    row["gateways"].append(gateway)
 
     def receipt(self, event, packet, request, reason):
         rows = self.by_packet.get((packet.to, request))
@@ -719,6 +881,8 @@ class Fold:
         state = 2 if reason else (4 if sender == row["to"] else 3)
         if state > row["state"]:
             row["state"], row["reason"] = state, reason if state == 2 else 0
+        elif state == row["state"] == 2:
+            row["reason"] = min(row["reason"], reason)
 
 
 def main():
@@ -745,6 +909,8 @@ def main():
         row["towards"] = hops(asker, way, row["to"] if answered else None, places)
         row["back"] = hops(row["to"], back, arrived, places) if answered else []
         out.append({"view": "traceroutes", "key": [asker, number], **row})
+    for row in fold.links.values():
+        row["samples"] = [sample for _, sample in sorted(row["samples"].items())]
     out += [{"view": "links", "key": list(key), **row} for key, row in fold.links.items()]
     out += [{"view": "channels", "key": [name, mark, -1 if number is None else number], **row} for (name, mark, number), row in fold.channels.items()]
     out += [{"view": "gateways", "key": [number], **row} for number, row in fold.gateways.items()]

@@ -2,6 +2,7 @@
 import json, math, re
 from google.protobuf.descriptor import FieldDescriptor as F
 from meshtastic.protobuf import mesh_pb2, paxcount_pb2, remote_hardware_pb2, telemetry_pb2
+from wire import repeats
 
 BROADCAST = 0xFFFFFFFF
 USER = {"longname": "long_name", "shortname": "short_name", "hardware": "hw_model"}
@@ -158,20 +159,39 @@ def fill(message, content, names):
                 if isinstance(entry, dict):
                     fill(message.neighbors.add(), entry, {})
             continue
-        if field is None or isinstance(value, (list, dict)):
+        if field is None:
             continue
-        if field.type == F.TYPE_STRING:
-            fitting = value.split("\0")[0] if isinstance(value, str) else None
-        elif field.type == F.TYPE_FLOAT:
-            fitting = number(value)
-        elif field.type in (F.TYPE_UINT32, F.TYPE_FIXED32):
-            fitting = node(value)
-        elif field.type == F.TYPE_ENUM and isinstance(value, str) and value in field.enum_type.values_by_name:
-            fitting = field.enum_type.values_by_name[value].number
-        elif field.type in (F.TYPE_INT32, F.TYPE_SFIXED32, F.TYPE_SINT32, F.TYPE_ENUM, F.TYPE_UINT64):
-            fitting = number(value)
-            fitting = int(fitting) if fitting is not None else None
-        else:
+        if repeats(field):
+            for entry in listed(value):
+                fitting = fit(field, entry) if field.type != F.TYPE_MESSAGE else None
+                if fitting is not None:
+                    getattr(message, field.name).append(fitting)
+                elif field.type == F.TYPE_MESSAGE and isinstance(entry, dict):
+                    fill(getattr(message, field.name).add(), entry, {})
             continue
+        if field.type == F.TYPE_MESSAGE:
+            if isinstance(value, dict):
+                getattr(message, field.name).SetInParent()
+                fill(getattr(message, field.name), value, {})
+            continue
+        fitting = fit(field, value)
         if fitting is not None:
             setattr(message, field.name, fitting)
+
+
+def fit(field, value):
+    """What a field holds of a member; None where it does not fit."""
+    if isinstance(value, (list, dict)):
+        return None
+    if field.type == F.TYPE_STRING:
+        return value.split("\0")[0] if isinstance(value, str) else None
+    if field.type == F.TYPE_FLOAT:
+        return number(value)
+    if field.type in (F.TYPE_UINT32, F.TYPE_FIXED32):
+        return node(value)
+    if field.type == F.TYPE_ENUM and isinstance(value, str) and value in field.enum_type.values_by_name:
+        return field.enum_type.values_by_name[value].number
+    if field.type in (F.TYPE_INT32, F.TYPE_SFIXED32, F.TYPE_SINT32, F.TYPE_ENUM, F.TYPE_UINT64):
+        found = number(value)
+        return int(found) if found is not None else None
+    return None

@@ -28,7 +28,7 @@ struct AnnouncedKeys: Sendable {
 
     /// Takes the key of a node that has none yet, or none that was announced so early.
     /// - Returns: what is to be stored of it; nil where it changes nothing.
-    mutating func learn(_ key: [UInt8], of node: UInt32, heard: UInt32, sequence: UInt64) -> Carry.Entry? {
+    mutating func learn(_ key: [UInt8], of node: UInt32, heard: UInt32, sequence: UInt64) -> Carry.Entry? {  // nil: nothing new
         guard mayBeFirst(of: node, heard: heard) else { return nil }
         let announcement = Announcement(key: key, heard: heard == 0 ? .max : heard)
         announcements[node] = announcement

@@ -270,6 +270,10 @@ struct PendingMessages: Sendable {
             let isThere = try cursor.seek(atOrAfter: floor.rawSpan)
             let key = isThere ? cursor.key.asArray : []
             let stored = key.starts(with: prefix) ? key : nil
+            if let stored, removedRows.contains(stored) {  // taken away, and counted, when another row came in its stead
+                threads[thread].floor = stored + [0]
+                continue
+            }
             let pending = smallest(of: thread).map { MessageRow.key(entries[$0.entry].sortKey) }
             if let stored, pending.map({ stored.lexicographicallyPrecedes($0) }) ?? true {
                 try removeStored(stored, transaction, table)

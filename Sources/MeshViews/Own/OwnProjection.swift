@@ -29,7 +29,8 @@ struct OwnProjection<View: LedgerView>: Projection {
         var event = MeshEvent(batch: batch, index: 0)
         for index in stamps.indices {
             guard stamps[index].sequence > checkpoint.rawValue,
-                View.countsReceptions || stamps[index].isFirstReadable && packets[index].failure == nil,
+                View.countsReceptions && stamps[index].counts(packets[index])
+                    || stamps[index].isFirstReadable && packets[index].failure == nil,
                 ports?.contains(packets[index].port) ?? true, packets[index].hasPacket,
                 packets[index].from != 0, packets[index].from != .max
             else { continue }

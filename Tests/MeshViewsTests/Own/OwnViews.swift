@@ -13,7 +13,7 @@ struct OwnViews {
         return options
     }
 
-    /// Packets of ten nodes on several ports, some of them twice.
+    /// Packets of ten nodes on several ports, some of them twice, some with the id of another one of their sender, but on another port.
     static func packets(_ count: Int, seed: UInt64) -> [MeshPacketBuilder] {
         var random = SeededGenerator(seed: seed)
         return (0..<count).map { index in
@@ -31,8 +31,9 @@ struct OwnViews {
         let packets = Self.packets(400, seed: 1)
         let ledger = try await ledger(of: packets, options: Self.options)
         var expected: [String: UInt64] = [:]
-        var seen: Set<UInt64> = []
-        for packet in packets where seen.insert(UInt64(packet.from) << 32 | UInt64(packet.id)).inserted {
+        // The port decides about the content: on another one it is another packet.
+        var seen: Set<[UInt32]> = []
+        for packet in packets where seen.insert([packet.from, packet.id, packet.port]).inserted {
             expected["\(packet.from) \(packet.port)", default: 0] += 1
         }
         let rows = try ledger.fetch(FetchDescriptor<PortUse>())
