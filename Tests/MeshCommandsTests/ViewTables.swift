@@ -40,9 +40,9 @@ struct ViewTables {
         let tool = try Tool(holding: Self.lines)
         #expect(
             try table(tool, "gateways") == [
-                "gateway    name  last heard            receptions  first to tell  nodes  own  unreadable  lowest snr dB  highest snr dB  lowest rssi dBm  highest rssi dBm  sources",
-                "!0000abcd        2025-10-09T08:53:24Z           4              4      2    0           0            5.5             5.5              -90               -60  file:messages.jsonl",
-                "!0000abce        2025-10-09T08:53:23Z           1              0      1    0           0            5.5             5.5              -95               -95  file:messages.jsonl",
+                "gateway    name  last heard            receptions  packets  nodes  own  unreadable  lowest snr dB  highest snr dB  lowest rssi dBm  highest rssi dBm  sources",
+                "!0000abcd        2025-10-09T08:53:24Z           4        4      2    0           0            5.5             5.5              -90               -60  file:messages.jsonl",
+                "!0000abce        2025-10-09T08:53:23Z           1        1      1    0           0            5.5             5.5              -95               -95  file:messages.jsonl",
             ])
         #expect(
             try table(tool, "gateways", "--of", "!22") == [

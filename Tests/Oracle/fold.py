@@ -300,7 +300,7 @@ class Fold:
             if data.portnum == 0:
                 data = None
                 self.quarantine.add(event.sequence)
-        elif kind is None and channel_id:
+        elif kind is None and channel_id and event.encoding == "MQTTJSON":
             channel, mark = self.keys.named(channel_id)
         if data is not None and kind == "decoded":
             event.replayed = replays(packet, data)

@@ -46,7 +46,7 @@ extension GatewayRow {
             Column("time", heading: "last heard") { .time($0.time) },
             Column("first_time", heading: "first heard", isDetail: true) { .time($0.firstTime) },
             Column("receptions") { .unsigned($0.receptions) },
-            Column("packets", heading: "first to tell") { .unsigned($0.packets) },
+            Column("packets", heading: "packets") { .unsigned($0.packets) },
             Column("nodes") { .unsigned($0.nodes) },
             Column("own") { .unsigned($0.own) },
             Column("unreadable") { .unsigned($0.unreadable) },
