@@ -1,7 +1,7 @@
 """The JSON form of MQTT as the packet that it was made from, by the rules of Sources/MeshViews/FOLD.md. Messages are built by the official package."""
 import json, math, re
 from google.protobuf.descriptor import FieldDescriptor as F
-from meshtastic.protobuf import mesh_pb2, paxcount_pb2, remote_hardware_pb2, telemetry_pb2
+from schema import messages
 
 BROADCAST = 0xFFFFFFFF
 USER = {"longname": "long_name", "shortname": "short_name", "hardware": "hw_model"}
@@ -24,7 +24,7 @@ def packet(payload, source):
     message = json.loads(payload.decode("utf-8"))
     if not isinstance(message, dict) or node(message.get("from")) is None:
         raise ValueError("no sender")
-    out = mesh_pb2.MeshPacket(id=bits(message.get("id")) or 0, channel=bits(message.get("channel")) or 0, rx_time=bits(message.get("timestamp")) or 0)
+    out = messages.MeshPacket(id=bits(message.get("id")) or 0, channel=bits(message.get("channel")) or 0, rx_time=bits(message.get("timestamp")) or 0)
     setattr(out, "from", node(message["from"]))
     out.to = BROADCAST if node(message.get("to")) is None else node(message["to"])
     start, away = small(message.get("hop_start")), small(message.get("hops_away"))
@@ -32,7 +32,8 @@ def packet(payload, source):
     out.hop_limit = out.hop_start - away if away is not None and away <= out.hop_start else 0
     snr, rssi = number(message.get("snr")), whole(message.get("rssi"))
     out.rx_snr = snr if snr is not None and abs(snr) < 1e38 else 0
-    out.rx_rssi = rssi if rssi is not None and -(1 << 31) <= rssi < 1 << 31 else 0
+    if rssi is not None and -(1 << 31) <= rssi < 1 << 31:
+        out.rx_rssi = rssi
     gateway = re.fullmatch("![0-9a-fA-F]{1,8}", str(message.get("sender")))
     kind, content = message.get("type") or "", message.get("payload")
     if "payload" in message and (content is not None or kind == "text"):
@@ -56,9 +57,10 @@ def number(value):
     if isinstance(value, (bool, int, float)):
         return value
     try:
-        return float(value) if isinstance(value, str) else None
+        found = float(value) if isinstance(value, str) else None
     except ValueError:
         return None
+    return found if found is not None and math.isfinite(found) else None
 
 
 def whole(value):
@@ -102,7 +104,7 @@ def metrics_of(content):
         return None
     best, most = None, 0
     for name in METRICS:
-        known = telemetry_pb2.Telemetry.DESCRIPTOR.fields_by_name[name].message_type.fields_by_name
+        known = messages.Telemetry.DESCRIPTOR.fields_by_name[name].message_type.fields_by_name
         count = sum(RENAMED.get(name, {}).get(member, member) in known for member in content)
         if count > most:
             best, most = name, count
@@ -120,15 +122,15 @@ def body_of(kind, content):
         name = metrics_of(content)
         if name is None:
             return None
-        telemetry = telemetry_pb2.Telemetry()
+        telemetry = messages.Telemetry()
         getattr(telemetry, name).SetInParent()
         fill(getattr(telemetry, name), content, RENAMED.get(name, {}))
         return telemetry.SerializeToString()
-    messages = {"nodeinfo": mesh_pb2.User(), "position": mesh_pb2.Position(), "waypoint": mesh_pb2.Waypoint(), "paxcounter": paxcount_pb2.Paxcount(),
-                "neighborinfo": mesh_pb2.NeighborInfo(), "traceroute": mesh_pb2.RouteDiscovery()}
+    made = {"nodeinfo": messages.User(), "position": messages.Position(), "waypoint": messages.Waypoint(), "paxcounter": messages.Paxcount(),
+                "neighborinfo": messages.NeighborInfo(), "traceroute": messages.RouteDiscovery()}
     if kind == "traceroute":
         return route_of(content)
-    message = messages.get(kind) or remote_hardware_pb2.HardwareMessage()
+    message = made.get(kind) or messages.HardwareMessage()
     fill(message, content, {"nodeinfo": USER, "paxcounter": PAX}.get(kind, {}))
     return message.SerializeToString()
 
@@ -139,7 +141,7 @@ def listed(value):
 
 def route_of(content):
     """Hops come as names, both ends included: numbers where they are, else unknown ones. Strengths are decibels."""
-    out = mesh_pb2.RouteDiscovery()
+    out = messages.RouteDiscovery()
     for route, strengths in (("route", "snr_towards"), ("route_back", "snr_back")):
         hops = [node(hop) for hop in listed(content.get(route))[1:-1][:64]]
         getattr(out, route).extend(BROADCAST if hop is None else hop for hop in hops)
@@ -158,10 +160,14 @@ def fill(message, content, names):
                 if isinstance(entry, dict):
                     fill(message.neighbors.add(), entry, {})
             continue
+        if field is not None and field.type == F.TYPE_MESSAGE and isinstance(value, dict):
+            fill(getattr(message, field.name), value, {})
         if field is None or isinstance(value, (list, dict)):
             continue
         if field.type == F.TYPE_STRING:
             fitting = value.split("\0")[0] if isinstance(value, str) else None
+        elif field.type == F.TYPE_BOOL:
+            fitting = bool(number(value)) if number(value) is not None else None
         elif field.type == F.TYPE_FLOAT:
             fitting = number(value)
         elif field.type in (F.TYPE_UINT32, F.TYPE_FIXED32):
