@@ -7,12 +7,6 @@ import Testing
 /// What the dissector shows beside what the official decoder prints.
 @Suite(.enabled(if: OraclePython.path != nil, Comment(rawValue: OraclePython.need)))
 struct DissectorOracleTests {
-    @Test(arguments: ["envelopes.base64", "packets.jsonl"])
-    func `each generated payload is shown as the official decoder prints it`(name: String) throws {
-        let folder = try TemporaryFolder()
-        try expectSame(try Oracle.generate(name, seed: 51, hostile: 0, in: folder))
-    }
-
     @Test(
         .enabled(if: SharedFolder.exists, "needs ../shared"),
         arguments: ["mqtt-envelopes.base64", "udp-datagrams.jsonl", "packets-2025-09.jsonl"])
