@@ -15,7 +15,13 @@ COURSE = 100
 METRICS = messages.Telemetry.DESCRIPTOR.fields_by_number
 
 
+# The newer schema has another name for this one.
+RENAMED = {"SENSELORA_S3": "MAKERFABS_RESERVED"}
+
+
 def named(table, number):
+    if number in table and table[number].name in RENAMED:
+        return RENAMED[table[number].name]
     return table[number].name if number in table else str(number)
 
 
