@@ -17,7 +17,7 @@ public struct ForgottenNode: Sendable, Hashable {
     /// Views whose rows are known to be of which node.
     static let views: Set<String> = [
         "nodes", "positions", "telemetry", "messages", "waypoints", "traceroutes", "links", "gateways", "mapreports", "sensors",
-        "nodehistory", "radios", "packets",
+        "nodehistory", "radios", "packets", "archived",
     ]
 
     /// Copies a view's baseline without what is of the node.
@@ -58,6 +58,10 @@ public struct ForgottenNode: Sendable, Hashable {
                 case ("traceroutes", "places"): key.starts(with: prefix) ? nil : value.asArray
                 case ("links", "links"): isOfNode(LinkRow.self, key, value) ? nil : value.asArray
                 case ("packets", "packets"): indexBlock(key, value)
+                case ("archived", ArchivedRow.table):
+                    ArchivedRow(key: key, value: value)?.nodes.contains(number) ?? true ? nil : value.asArray
+                case ("archived", ReferenceRow.table):
+                    ReferenceRow(key: key, value: value)?.nodes.contains(number) ?? true ? nil : value.asArray
                 default: value.asArray
                 }
             }
