@@ -27,6 +27,14 @@ import Testing
         #expect(try JSONValue(parsing: [0x22, 0xe0, 0x22].rawSpan).asString == "\u{fffd}")
     }
 
+    @Test func `control characters are written as they are read, and nothing else is escaped`() throws {
+        let text = String(String.UnicodeScalarView((0...0x80).compactMap { Unicode.Scalar($0 as UInt32) }))
+        let written = JSONValue.string(text).description
+        #expect(try parse(written).asString == text)
+        #expect(written.contains(#"\u0000\u0001"#) && written.contains(#"\u001f !"#) && written.contains(#"~\u007f"#))
+        #expect(written.hasSuffix("\u{80}\""))
+    }
+
     @Test(arguments: [
         ("", JSONError.Code.unexpectedEnd), ("{", .unexpectedEnd), ("[1", .unexpectedEnd), ("\"a", .unexpectedEnd),
         ("tru", .unexpectedEnd),
