@@ -101,7 +101,7 @@ struct BrokerFailureTests {
     }
 
     @Test(arguments: [[[0x20, 2, 0, 0], [0x90, 3, 0, 1, 0]], [[0x20, 2, 0, 0]]] as [[[UInt8]]])
-    func `a broker is told goodbye when it is left, so that it does not take its client for lost`(_ answers: [[UInt8]])
+    func `leaving a broker says goodbye, so that it does not take its client for lost`(_ answers: [[UInt8]])
         async throws
     {
         let bench = try ImportBench()

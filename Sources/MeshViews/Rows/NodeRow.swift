@@ -50,7 +50,7 @@ public struct NodeRow: Sendable, Equatable, Codable {
     public var note = ""
     /// A name of one's own, which no other node has.
     public var alias = ""
-    /// When what is told above was heard.
+    /// When each of these values was heard.
     var times = NodeTimes()
 
     public var isArchived: Bool { archivedAt != 0 }
