@@ -22,7 +22,7 @@ extension EventLog {
                 throw folder.lost("it is missing, and the log has events")
             }
             try SigningKey.create(at: folder.signingKeyPath, seed: options.randomBytes(32))
-            let log = try start(folder, options, environment, lock: lock, isNew: true)
+            let log = try start(folder, 1, options, environment, lock: lock, isNew: true)
             try folder.writeCurrent(generation: 1)
             return log
         } catch {
@@ -51,7 +51,6 @@ extension EventLog {
         let lock = options.access == .readWrite ? try WriterLock(path: folder.lockPath) : nil
         if lock != nil {
             generation = try folder.readCurrent()  // it may have been compacted before the lock was free
-            folder.removeGenerations(except: generation)
         }
         while true {
             do throws(EventLogError) {
@@ -72,7 +71,7 @@ extension EventLog {
         let environment = try openEnvironment(
             folder.environmentPath(generation: generation), options, creates: false, excludesWriters: readerLock != nil)
         do throws(EventLogError) {
-            return try start(folder, options, environment, lock: lock, readerLock: readerLock, isNew: false)
+            return try start(folder, generation, options, environment, lock: lock, readerLock: readerLock)
         } catch {
             environment.close()
             throw error
@@ -96,8 +95,8 @@ extension EventLog {
     }
 
     private static func start(
-        _ folder: LogFolder, _ options: EventLogOptions, _ environment: Environment, lock: WriterLock?,
-        readerLock: ReaderLock? = nil, isNew: Bool
+        _ folder: LogFolder, _ generation: UInt32, _ options: EventLogOptions, _ environment: Environment, lock: WriterLock?,
+        readerLock: ReaderLock? = nil, isNew: Bool = false
     ) throws(EventLogError) -> EventLog {
         let store = try storing { () throws(StorageError) in
             try LogStore(environment: environment, blocks: BlockCache(limit: options.blockCacheLimit))
@@ -111,6 +110,7 @@ extension EventLog {
         }
         let identifier = try store.checkMeta(path: folder.path)
         let tail = try LogTail(store, checksums: options.checksTail)
+        if lock != nil { try folder.removeLeftovers(of: generation, store) }
         let names = SourceNames(try store.readSources())
         let isInMemory =
             if let given = options.isInMemory { given } else {

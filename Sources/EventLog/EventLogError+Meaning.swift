@@ -11,6 +11,8 @@ extension EventLogError: CustomStringConvertible {
         switch code {
         case .missing: "there is no ledger here; check the path or create one"
         case .notALog: "this is not a ledger; check the path"
+        case .foreign:
+            "something else is in the place of a file of the ledger, and nothing was opened or changed; put the file back, or remove what is there"
         case .notARecording: "this is no recording of a ledger; check the path"
         case .notABackup: "this is no backup of a ledger; check the path"
         case .forked:
@@ -39,6 +41,9 @@ extension EventLogError: CustomStringConvertible {
             "it is damaged and nothing was changed; forget the consumer with `meshledger consumers remove`, and let it begin again"
         case .corrupt where path.hasSuffix("/signing.key"):
             "the key that signs is damaged and nothing was changed; restore it from a copy, such as a backup with --with-signing-key"
+        case .corrupt where path.hasSuffix("/log/current"):
+            "it does not say which generation is the log, and nothing was changed; restore it from a copy, write the lines `format 2` and "
+                + "`generation N` into it, or save what there is with `meshledger salvage`"
         case .corrupt:
             "it is damaged and nothing was changed; restore it from a copy, or save what is left with `meshledger salvage`"
         case .sizeLimitReached:

@@ -13,6 +13,8 @@ public struct EventLogError: Error, Sendable {
         case notABackup
         /// Two logs, or a log and a recording, tell different things of the same event.
         case forked
+        /// A link, a FIFO or something else is in the place of a file of the ledger; it was not opened.
+        case foreign
         /// There is something else where the log should be.
         case notALog
         /// The path of a new log is taken.
@@ -114,6 +116,7 @@ public struct EventLogError: Error, Sendable {
             case .readOnly: .readOnly
             case .alreadyOpen: .alreadyOpen
             case .networkFileSystem: .networkFileSystem
+            case .foreign: .foreign
             case .corrupt, .noSuchTable, .malformedValue: .corrupt
             case .sizeLimitReached: .sizeLimitReached
             case .diskFull: .diskFull

@@ -10,8 +10,10 @@ extension Environment {
         _ path: String, _ options: EnvironmentOptions = EnvironmentOptions()
     ) throws(StorageError) -> Environment {
         if options.access == .readWrite && options.createsFolder { try createFolder(path) }
+        try OwnFile.requireFolder(path, mayBeAlias: true)
         let identity = try OpenEnvironments.Identity(path: path)
         try FileSystemKind.refuse(path)
+        let files = try FilesBefore(path)
         try requireDataFile(path, options)
         try refuseDamage(path, options)
         try OpenEnvironments.register(identity, path: path)
@@ -23,6 +25,7 @@ extension Environment {
             OpenEnvironments.remove(identity)
             throw error
         }
+        try files.requireSame(as: environment)
         try environment.refuseCutFile()
         return environment
     }
@@ -107,8 +110,13 @@ extension Environment {
     /// Has the disk give the room of the lock file, which LMDB makes as a hole and writes through memory: on a full disk that ends the process with a signal.
     private static func reserveLocks(_ path: String) throws(StorageError) {
         let place = path + "/lock.mdb"
-        let file = unsafe Glibc.open(place, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard file >= 0 else { return }  // LMDB says why
+        let file: Int32
+        do throws(StorageError) {
+            file = try OwnFile.open(place, O_RDWR | O_CREAT)
+        } catch {
+            guard error.code == .foreign else { return }  // LMDB says why
+            throw error
+        }
         defer { Glibc.close(file) }
         var status = stat()
         guard unsafe fstat(file, &status) == 0, status.st_blocks * 512 < lockFileSize else { return }
@@ -138,5 +146,30 @@ extension Environment {
         let locks = path + "/lock.mdb"
         if unsafe access(locks, F_OK) != 0 { return unsafe access(path, W_OK) != 0 }
         return unsafe options.excludesWriters && access(locks, R_OK | W_OK) != 0
+    }
+}
+
+/// The files of an environment before LMDB opens them by their paths, to be looked at again afterwards.
+private struct FilesBefore {
+    private let (data, locks): (OwnFile.Identity?, OwnFile.Identity?)
+    private let path: String
+
+    init(_ path: String) throws(StorageError) {
+        self.path = path
+        data = try OwnFile.require(path + "/data.mdb")
+        locks = try OwnFile.require(path + "/lock.mdb")
+    }
+
+    func requireSame(as environment: Environment) throws(StorageError) {
+        var (file, status) = (Int32(-1), stat())
+        try environment.check(unsafe mdb_env_get_fd(environment.handle, &file), "mdb_env_get_fd")
+        guard unsafe fstat(file, &status) == 0 else {
+            throw StorageError(.init(number: errno), call: "fstat", path: path, number: errno)
+        }
+        let opened = OwnFile.Identity(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
+        let (dataNow, locksNow) = (try OwnFile.require(path + "/data.mdb"), try OwnFile.require(path + "/lock.mdb"))
+        guard data == nil || data == opened, dataNow == nil || dataNow == opened,
+            locks == nil || locksNow == nil || locks == locksNow
+        else { throw StorageError(.foreign, call: "it was replaced while it was being opened", path: path) }
     }
 }

@@ -29,6 +29,8 @@ extension StorageError.Code {
         case .forked: "it was opened before this process was forked; open it anew in the child"
         case .networkFileSystem: "it is on a network file system, where shared maps are unsafe; move it to a local disk"
         case .corrupt: "it is damaged or not a store; nothing was changed; restore it from a copy"
+        case .foreign:
+            "something else is in its place, and nothing was opened or changed; put the file back, or remove what is there"
         case .otherVersion: "another version of the format wrote it; open it with a program of that version"
         case .tooManyReaders: "all places for readers are taken; end some readers, then retry"
         case .closed: "it has been closed; open it again"
@@ -43,7 +45,7 @@ extension StorageError.Code {
     }
 
     /// The meaning of a number that an LMDB call returned.
-    init(number: Int32) {
+    package init(number: Int32) {
         self =
             switch number {
             case MDB_KEYEXIST: .keyExists

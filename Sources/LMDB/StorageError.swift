@@ -26,6 +26,8 @@ public struct StorageError: Error, Sendable, Equatable {
         case networkFileSystem
         /// The file is damaged, or is not what it should be.
         case corrupt
+        /// Something else is in the place of a file or folder of ours: a link, a FIFO, another user's file. It was not opened.
+        case foreign
         /// The file was written by another version of the format.
         case otherVersion
         /// Every place for a reader is taken.

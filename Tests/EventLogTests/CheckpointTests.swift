@@ -13,12 +13,12 @@ import Testing
         let note = try log.checkpoint()
         let lines = note.text.split(separator: "\n")
         let origin = "meshledger/\(log.identifier)"
-        #expect(lines.count == 5)
+        #expect(lines.count == 3)
         #expect(lines[0] == origin)
         #expect(lines[1] == "300")
         #expect(lines[2] == Data(try log.root(size: EventSequence(300))).base64EncodedString())
-        #expect(lines[3].hasPrefix("sources 1 "))
-        #expect(lines[4].hasPrefix("origins "))
+        let longer = try log.checkpoint(namesSources: true).text.split(separator: "\n")
+        #expect(longer.prefix(3) == lines[...] && longer[3].hasPrefix("sources 1 ") && longer[4].hasPrefix("origins "))
         #expect(note.signatures.map(\.name) == [origin])
         let verifier = try log.verifier()
         #expect(NoteVerifier(verifier.description) == verifier)
@@ -56,8 +56,6 @@ import Testing
             var changed = text
             changed[place] ^= 1
             guard let proof = InclusionProof(String(decoding: changed, as: UTF8.self)) else { continue }
-            // Base64 has spare bits at its end: a text that stands for the same bytes proves the same.
-            if proof.description == String(decoding: text, as: UTF8.self) { continue }
             let statement = try? proof.check(verifier)
             #expect(statement == nil, "changed byte \(place)")
         }
@@ -119,10 +117,10 @@ import Testing
         }
         let path = folder.path + "/merged"
         _ = try await EventLog.merge(inputs, into: path)
-        let own = try inputs[0].checkpoint()
+        let own = try inputs[0].checkpoint(namesSources: true)
         for log in inputs { await log.close() }
         var log = try EventLog.open(at: path)
-        let note = try log.checkpoint()
+        let note = try log.checkpoint(namesSources: true)
         let old = try #require(LogCheckpoint(note))
         #expect(try log.verify(extending: old).isIntact)
         await log.close()
@@ -137,7 +135,7 @@ import Testing
         let others = [second] + runs.dropFirst()
         try replaceOrigins(path, [1: OriginRow.bytes([runs[0]], first: 1), 2: OriginRow.bytes(others, first: 2)])
         log = try EventLog.open(at: path)
-        #expect(try log.checkpoint().text == note.text, "the same origins in other rows")
+        #expect(try log.checkpoint(namesSources: true).text == note.text, "the same origins in other rows")
         await log.close()
 
         let stranger = try #require(LedgerID([UInt8](repeating: 7, count: 16)))

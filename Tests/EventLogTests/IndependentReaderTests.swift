@@ -95,7 +95,7 @@ struct IndependentReaderTests {
         let path = folder.path + "/ledger"
         let log = try await logOfSecrets(path, 1200, sealed: 700)
         try await log.erase([EventSequence(5)...EventSequence(9), EventSequence(650)...EventSequence(1100)], reason: "asked for")
-        let body = try log.checkpoint().text
+        let body = try log.checkpoint(namesSources: true).text
         await log.close()
         let (status, text, errors) = try run(["--checkpoint", path])
         #expect(status == 0, "\(errors.prefix(500))")
@@ -123,7 +123,7 @@ struct IndependentReaderTests {
         for log in inputs { await log.close() }
         let log = try EventLog.open(at: path)
         try await appendNumbered(log, 20)
-        let body = try log.checkpoint().text
+        let body = try log.checkpoint(namesSources: true).text
         await log.close()
         let (status, text, errors) = try run(["--checkpoint", path])
         #expect(status == 0 && String(decoding: text, as: UTF8.self) == body, "\(errors.prefix(500))")

@@ -64,6 +64,45 @@ struct ProofTests {
         #expect(try other.run("verify", "--checkpoint", note).status == 1)
     }
 
+    @Test
+    func `D23: who holds two notes and no ledger sees that one extends the other, also with an implementation of someone else`()
+        throws
+    {
+        let tool = try ledger(400)
+        let key = try save(tool, "ledger.key", "checkpoint", "--public-key")
+        let old = try save(tool, "monday.note", "checkpoint")
+        #expect(try String(contentsOfFile: old, encoding: .utf8).split(separator: "\n").count == 4, "three lines and a signature")
+        try tool.run("import", tool.write([Line.text("later", from: 7)]))
+        let new = try save(tool, "friday.note", "checkpoint")
+        let proof = try save(tool, "week.proof", "prove", "--from", old, "--to", new)
+        let nowhere = ["MESHLEDGER": "/nonexistent"]
+        let program = PackageRoot.url.appendingPathComponent("Tests/Oracle/verify_proof.py").path
+        for arguments in [[], ["--from", old], ["--from", old, "--to", new]] {
+            let outcome = try tool.start(["verify-proof", proof, "--key", key] + arguments, environment: nowhere).wait()
+            #expect(outcome.status == 0 && outcome.output.contains("with 401 events begins with the 400"), "\(outcome)")
+        }
+        let python = try run("/usr/bin/env", ["python3", program, proof, key])
+        #expect(python.status == 0 && python.output == "400 401\n", "\(python)")
+        #expect(try tool.run("verify-proof", proof, "--key", key, "--from", new, environment: nowhere).status == 1)
+        let other = try ledger(401)
+        let otherNote = try save(other, "other.note", "checkpoint")
+        #expect(try other.run("prove", "--from", old, "--to", otherNote).status == 1)
+        #expect(try tool.run("prove", "--from", new, "--to", old).status != 0)
+        let forged = tool.folder.file("forged.proof")
+        let lines = try String(contentsOfFile: proof, encoding: .utf8).split(separator: "\n", omittingEmptySubsequences: false)
+        try Data((lines.prefix(1) + lines.dropFirst(2)).joined(separator: "\n").utf8).write(to: forged)
+        #expect(try tool.run("verify-proof", forged.path, "--key", key).status == 1)
+        #expect(try run("/usr/bin/env", ["python3", program, forged.path, key]).status == 1)
+
+        let named = try save(tool, "named.note", "checkpoint", "--origin", "mesh.example.org/harbour")
+        #expect(try String(contentsOfFile: named, encoding: .utf8).hasPrefix("mesh.example.org/harbour\n401\n"))
+        let namedKey = try save(tool, "named.key", "checkpoint", "--public-key", "--origin", "mesh.example.org/harbour")
+        #expect(try tool.run("verify", "--checkpoint", named, "--key", namedKey).status == 0)
+        #expect(try tool.run("verify", "--checkpoint", named, "--key", key).status == 1)
+        #expect(try other.run("verify", "--checkpoint", named, "--key", namedKey).status == 1)
+        #expect(try tool.run("checkpoint", "--origin", "https://mesh.example.org").status == 64)
+    }
+
     private func run(_ program: String, _ arguments: [String]) throws -> (status: Int32, output: String) {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: program)

@@ -53,6 +53,11 @@ struct QueryTests {
         #expect(try texts("water", "--limit", "1", "--offset", "2").count == 1)
         let nodes = try tool.run("search", "--in", "nodes", "BÉTA", "--format", "jsonl").objects
         #expect(nodes.map { $0["node"] as? String } == ["!00000022"])
+        let short = try tool.run("search", "--in", "nodes", "BE", "--format", "jsonl").objects
+        #expect(short.map { $0["node"] as? String } == ["!00000022"])
+        let both = try tool.run("search", "--in", "nodes", "be beta", "--format", "jsonl").objects
+        #expect(both.map { $0["node"] as? String } == ["!00000022"])
+        #expect(try tool.run("search", "--in", "nodes", "be alpha", "--format", "jsonl").objects.isEmpty)
     }
 
     @Test func `G10: messages and nodes are found by parts of their texts, with or without case and accents`() throws {

@@ -2,6 +2,7 @@ import EventLog
 import Foundation
 import MeshViews
 import Meshtastic
+import ProtobufWire
 import TestKit
 import Testing
 
@@ -65,9 +66,14 @@ struct BrokerIngestTests {
         try publisher.publish([2], to: Self.topic)
         try publisher.publish([UInt8](repeating: 7, count: 3_000_000), to: Self.topic)
         try publisher.publish([], to: Self.topic)
-        try await running.waitForEvents(4)
+        try await running.waitForEvents(5)
         #expect(await running.stop() == nil)
-        #expect(try bench.events().map(\.payload) == [[1], [2], [2], []])
+        let events = try bench.events()
+        #expect(events.map(\.payload).enumerated().filter { $0.offset != 3 }.map(\.element) == [[1], [2], [2], []])
+        let bytes = events[3].payload
+        let gap = Gap(payload: bytes.rawSpan)
+        #expect(events[3].header.encoding == .gap && gap?.count == 1 && gap?.reason.contains("3000000 bytes") == true)
+        #expect(events[3].header.source == events[0].header.source)
         #expect(running.ingest.statistics.oversizedCount == 1)
     }
 

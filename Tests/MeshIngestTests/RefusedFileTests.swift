@@ -21,6 +21,17 @@ struct RefusedFileTests {
         #expect(bench.log.head == .zero)
     }
 
+    @Test(arguments: ["/bin/ls", "/bin/bash", "/proc/self/exe"]) func `a program is no capture, under whatever format`(
+        _ path: String
+    ) async throws {
+        let bench = try ImportBench()
+        #expect(await bench.failure(path)?.code == .wrongFormat)
+        for format in [ImportFormat.envelopes, .lengthPrefixed] {
+            #expect(await bench.failure(path, ImportOptions(format: format))?.code == .wrongFormat, "\(format)")
+        }
+        #expect(bench.log.head == .zero)
+    }
+
     @Test(arguments: ImportFormat.allCases) func `naming a format does not make a file fit it`(_ format: ImportFormat)
         async throws
     {

@@ -15,8 +15,7 @@ struct BackupFileWriter: ~Copyable {
     init(_ folder: BackupFolder) throws(EventLogError) {
         self.folder = folder
         unfinished = folder.filesPath + "/unfinished"
-        descriptor = unsafe open(unfinished, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw SmallFile.failure(errno, unfinished) }
+        descriptor = try SmallFile.create(unfinished)
     }
 
     deinit { close(descriptor) }
@@ -58,9 +57,11 @@ struct BackupFileWriter: ~Copyable {
 extension BackupFolder {
     /// Takes a copy of a file. Nil where it does not exist.
     func add(_ source: String, as path: String) throws(EventLogError) -> BackupManifest.File? {
-        let file = unsafe open(source, O_RDONLY | O_CLOEXEC)
-        guard file >= 0 else {
-            guard errno == ENOENT || errno == ENOTDIR else { throw SmallFile.failure(errno, source) }
+        let file: Int32
+        do throws(EventLogError) {
+            file = try SmallFile.open(source, O_RDONLY)
+        } catch {
+            guard error.code == .missing else { throw error }
             return nil
         }
         defer { close(file) }
@@ -83,11 +84,9 @@ extension BackupFolder {
 
     /// Puts a copy of a file in its place in a ledger, on the disk when it returns.
     func copy(_ file: BackupManifest.File, to place: String) throws(EventLogError) {
-        let from = unsafe open(path(of: file), O_RDONLY | O_CLOEXEC)
-        guard from >= 0 else { throw SmallFile.failure(errno, path(of: file)) }
+        let from = try SmallFile.open(path(of: file), O_RDONLY)
         defer { close(from) }
-        let target = unsafe open(place, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
-        guard target >= 0 else { throw SmallFile.failure(errno, place) }
+        let target = try SmallFile.create(place)
         defer { close(target) }
         var context = SHA256Context()
         var chunk = [UInt8](repeating: 0, count: 1 << 18)

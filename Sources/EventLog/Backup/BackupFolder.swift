@@ -35,6 +35,7 @@ struct BackupFolder: Sendable {
 
     /// Makes the folder, or looks whether it may be used.
     func prepare() throws(EventLogError) {
+        for place in [partsPath, filesPath] { try SmallFile.requireFolder(place) }
         let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []  // then it is made
         guard names.isEmpty || names.contains("manifest") || names.contains("parts") else {
             throw EventLogError(.exists, path: path, detail: "the folder is no backup and not empty")
@@ -50,8 +51,7 @@ struct BackupFolder: Sendable {
     }
 
     static func contents(_ path: String) throws(EventLogError) -> [UInt8] {
-        let file = unsafe open(path, O_RDONLY | O_CLOEXEC)
-        guard file >= 0 else { throw SmallFile.failure(errno, path) }
+        let file = try SmallFile.open(path, O_RDONLY)
         defer { close(file) }
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 1 << 16)
@@ -65,8 +65,7 @@ struct BackupFolder: Sendable {
 
     /// SHA-256 of a file, as hexadecimal digits, and its length.
     static func hash(_ path: String) throws(EventLogError) -> (hash: String, bytes: Int) {
-        let file = unsafe open(path, O_RDONLY | O_CLOEXEC)
-        guard file >= 0 else { throw SmallFile.failure(errno, path) }
+        let file = try SmallFile.open(path, O_RDONLY)
         defer { close(file) }
         var context = SHA256Context()
         var total = 0
@@ -89,8 +88,7 @@ struct BackupFolder: Sendable {
         guard hash == part.hash, bytes == part.bytes else {
             throw EventLogError(.corrupt, path: place, detail: "the part of the backup is not as it was written")
         }
-        let file = unsafe open(place, O_RDONLY | O_CLOEXEC)
-        guard file >= 0 else { throw SmallFile.failure(errno, place) }
+        let file = try SmallFile.open(place, O_RDONLY)
         defer { close(file) }
         let summary = try EventLog.readRecording(descriptor: file, path: place) { leaf in tree.add(leaf) }
         guard summary.ledger == manifest.ledger, summary.first.rawValue == part.first, summary.eventCount == part.count,

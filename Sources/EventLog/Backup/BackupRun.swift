@@ -61,7 +61,9 @@ struct BackupRun {
         let erasures = try log.erasures()
         let snapshot = try RecordingSnapshot(log)
         var note: SignedNote?
-        if snapshot.head > 0 { note = try? log.checkpoint(size: EventSequence(snapshot.head)) }  // the key may not be readable
+        if snapshot.head > 0 {
+            note = try? log.checkpoint(size: EventSequence(snapshot.head), namesSources: true)  // the key may not be readable
+        }
         // After a cut the next run has to tell whether the backup's events are the log's.
         if note == nil { IssuedCheckpoints(ledger: log.path).add(snapshot.head) }
         var report = BackupReport(checkpoint: note)
@@ -178,8 +180,7 @@ struct BackupRun {
         _ first: UInt64, _ last: UInt64, _ snapshot: RecordingSnapshot, isLast: Bool, _ note: SignedNote?
     ) throws(EventLogError) -> BackupManifest.Part {
         let place = folder.partsPath + "/unfinished"
-        let file = unsafe open(place, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
-        guard file >= 0 else { throw SmallFile.failure(errno, place) }
+        let file = try SmallFile.create(place)
         defer { close(file) }
         var snapshot = snapshot
         if !isLast { snapshot.cursors = RecordingPairs() }
@@ -223,8 +224,7 @@ struct FolderLock {
     private let file: Int32
 
     init(_ path: String) throws(EventLogError) {
-        file = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard file >= 0 else { throw SmallFile.failure(errno, path) }
+        file = try SmallFile.open(path, O_RDWR | O_CREAT)
         guard flock(file, LOCK_EX | LOCK_NB) == 0 else {
             close(file)
             throw EventLogError(.locked, path: path, detail: "another run writes to the backup")

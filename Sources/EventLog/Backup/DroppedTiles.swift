@@ -19,8 +19,7 @@ final class DroppedTiles: Sendable {
         else {
             throw EventLogError(.corrupt, path: path, detail: "the hashes of dropped events are not as many as these")
         }
-        descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw SmallFile.failure(errno, path) }
+        descriptor = try SmallFile.open(path, O_RDONLY)
     }
 
     deinit { close(descriptor) }
@@ -101,8 +100,7 @@ private struct OriginRowReader: ~Copyable {
 
     init(_ path: String) throws(EventLogError) {
         self.path = path
-        descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw SmallFile.failure(errno, path) }
+        descriptor = try SmallFile.open(path, O_RDONLY)
     }
 
     deinit { close(descriptor) }

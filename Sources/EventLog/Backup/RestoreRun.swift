@@ -26,8 +26,7 @@ public enum RestoreEnd: Sendable, Hashable {
     }
 
     private static func last(arrivedBy time: Timestamp, in part: String) throws(EventLogError) -> UInt64? {
-        let file = unsafe open(part, O_RDONLY | O_CLOEXEC)
-        guard file >= 0 else { throw SmallFile.failure(errno, part) }
+        let file = try SmallFile.open(part, O_RDONLY)
         defer { close(file) }
         var reader = try RecordingReader(file, path: part)
         var last: UInt64?
@@ -155,8 +154,7 @@ struct RestoreRun {
             guard part.last > cut || part.count == 0 else { continue }
             _ = try folder.check(part, of: manifest, &tree)
             let place = folder.path(of: part)
-            let file = unsafe Glibc.open(place, O_RDONLY | O_CLOEXEC)
-            guard file >= 0 else { throw SmallFile.failure(errno, place) }
+            let file = try SmallFile.open(place, O_RDONLY)
             defer { Glibc.close(file) }
             var work = try RecordingImport(RecordingReader(file, path: place), into: log, last: end)
             let before = part.first - 1

@@ -26,7 +26,7 @@ struct GenerationWriter: Sendable {
             throw EventLogError(.storage, path: log.path, detail: "generation \(old) is not the one that is open")
         }
         guard !log.areWritesClosed else { throw EventLogError(.writesClosed, path: log.path) }
-        folder.removeGenerations(except: old)
+        try folder.removeLeftovers(of: old, log.store)
         let oldPath = folder.environmentPath(generation: old)
         let before = try SmallFile.size(oldPath + "/data.mdb")
         do throws(EventLogError) {
@@ -40,10 +40,12 @@ struct GenerationWriter: Sendable {
                 throw error
             }
         } catch {
-            folder.removeGenerations(except: (try? folder.readCurrent()) ?? old)  // the first failure is the one to tell
+            // It stays where it is the log by now, or nobody can say so.
+            let current = try? folder.readCurrent()  // the first failure is the one to tell
+            if current == old { folder.remove(generation: old + 1) }
             throw error
         }
-        folder.removeGenerations(except: old + 1)
+        folder.remove(generation: old)
         let after = try SmallFile.size(folder.environmentPath(generation: old + 1) + "/data.mdb")
         return LogCompaction(sizeBefore: before, sizeAfter: after, generation: old + 1)
     }

@@ -1,14 +1,81 @@
 internal import Foundation
+internal import LMDB
 
 extension LogFolder {
-    /// Removes what other generations have left. Whoever has one of them open can read it until it is closed.
-    func removeGenerations(except current: UInt32) {
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: logPath)) ?? []  // then they stay
-        let others = names.compactMap { UInt32($0) }.filter { $0 != current }
-        // Else a power cut could bring back a file `current` that names one of them.
-        guard !others.isEmpty, (try? SmallFile.syncFolder(logPath)) != nil else { return }  // the next opening tries again
-        for number in others {
-            try? FileManager.default.removeItem(atPath: environmentPath(generation: number))  // the next opening tries again
+    /// Removes a generation whose events are all in the one that is the log. Whoever has it open can read it until it is closed.
+    func remove(generation: UInt32) {
+        // Else a power cut could bring back a file `current` that names it.
+        guard (try? SmallFile.syncFolder(logPath)) != nil else { return }  // the next opening tries again
+        try? FileManager.default.removeItem(atPath: environmentPath(generation: generation))  // the next opening tries again
+    }
+
+    /// Removes what an interruption left beside the log: only where that has no event which the log lacks. What cannot be read stays.
+    ///
+    /// - Parameter store: the log, open and found whole.
+    /// - Throws: `.corrupt` where another generation has more; nothing was removed.
+    func removeLeftovers(of generation: UInt32, _ store: LogStore) throws(EventLogError) {
+        let others = generations.filter { $0 != generation }
+        guard !others.isEmpty else { return }
+        let log = try LeftoverLog(store)
+        var spare: [UInt32] = []
+        for other in others.sorted() where try isSpare(other, log, successor: log.successor == other, isLater: other > generation)
+        {
+            spare.append(other)
         }
+        for other in spare { remove(generation: other) }
+    }
+
+    private func isSpare(_ other: UInt32, _ log: LeftoverLog, successor: Bool, isLater: Bool) throws(EventLogError) -> Bool {
+        let path = environmentPath(generation: other)
+        var options = EnvironmentOptions(access: .readOnly, maximumTables: 16, createsFolder: false)
+        options.excludesWriters = true  // the writer's lock is held
+        let found: LeftoverLog?
+        do throws(StorageError) {
+            let environment = try Environment.open(path, options)
+            defer { environment.close() }
+            found = try LeftoverLog(environment: environment)
+        } catch {
+            switch error.code {
+            case .missing, .noSuchTable: return true  // it was hardly begun
+            case .alreadyOpen: return false
+            default:
+                // A copy that never was the log: the log announces its successor before that takes over.
+                if isLater && !successor { return true }
+                guard isLater else { return false }
+                throw lost(
+                    "generation \(other), which was to take the place of the one it names, cannot be read (\(error.reason))")
+            }
+        }
+        guard let found, found.head > log.head || found.cut > log.cut else { return true }
+        throw lost(
+            "the generation that it names has \(log.head) events, generation \(other) has \(found.head): name the right one, or move the other away"
+        )
+    }
+}
+
+/// How far a generation has come, as far as that is needed to tell whether another one has all of it.
+private struct LeftoverLog {
+    let (head, cut): (UInt64, UInt64)
+    let successor: UInt32?
+
+    init(_ store: LogStore) throws(EventLogError) {
+        do throws(StorageError) {
+            try self.init(store: store)
+        } catch {
+            throw EventLogError(error)
+        }
+    }
+
+    /// Nil where no log has been begun.
+    init?(environment: Environment) throws(StorageError) {
+        guard try environment.tableNames().contains("events") else { return nil }
+        try self.init(store: LogStore(environment: environment))
+    }
+
+    private init(store: LogStore) throws(StorageError) {
+        let read = try store.environment.beginRead()
+        let extent = try store.extent(read)
+        (head, cut) = (extent.head, extent.cut)
+        successor = try store.metaNumber("successor", read).map { UInt32(clamping: $0) }
     }
 }

@@ -31,6 +31,7 @@ struct ConsumerFiles: Sendable {
     }
 
     func makeFolder() throws(EventLogError) {
+        try SmallFile.requireFolder(folder)
         guard unsafe mkdir(folder, 0o700) != 0, errno != EEXIST else { return }
         throw SmallFile.failure(errno, folder)
     }
@@ -38,13 +39,7 @@ struct ConsumerFiles: Sendable {
     /// The last acknowledged sequence, nil for a consumer that does not exist.
     func position(_ name: String) throws(EventLogError) -> UInt64? {
         let path = positionPath(name)
-        let text: String
-        do throws(EventLogError) {
-            text = try SmallFile.read(path)
-        } catch {
-            guard error.code == .missing else { throw error }
-            return nil
-        }
+        guard let text = try CheckedText.read(path) else { return nil }
         let words = text.split(whereSeparator: \.isWhitespace)
         guard words.count == 2, words[0] == "acknowledged", let sequence = UInt64(words[1]), text.hasSuffix("\n") else {
             throw EventLogError(.corrupt, path: path, detail: "it names no sequence")
@@ -55,14 +50,14 @@ struct ConsumerFiles: Sendable {
     /// Takes the position away from one who follows a view.
     /// - Parameter file: with its suffix.
     func beginWithRows(_ file: String) throws(EventLogError) {
-        let words = try SmallFile.read(positionPath(file)).split(whereSeparator: \.isWhitespace)
+        let words = try (CheckedText.read(positionPath(file)) ?? "").split(whereSeparator: \.isWhitespace)
         guard words.count >= 2, words[0] == "view" else { return }  // damaged: who opens it is told
-        try SmallFile.replace(positionPath(file), with: "view \(words[1]) rows\n")
+        try CheckedText.replace(positionPath(file), with: "view \(words[1]) rows\n")
         try SmallFile.syncFolder(folder)
     }
 
     func store(_ sequence: UInt64, _ name: String) throws(EventLogError) {
-        try SmallFile.replace(positionPath(name), with: "acknowledged \(sequence)\n")
+        try CheckedText.replace(positionPath(name), with: "acknowledged \(sequence)\n")
         try SmallFile.syncFolder(folder)
     }
 
@@ -87,8 +82,7 @@ struct ConsumerFiles: Sendable {
     /// The process that runs the consumer, nil when none does.
     func holder(_ name: String) -> Int32? {
         let path = lockPath(name)
-        let file = unsafe open(path, O_RDONLY | O_CLOEXEC)
-        guard file >= 0 else { return nil }
+        guard let file = try? SmallFile.open(path, O_RDONLY) else { return nil }  // a lock that cannot be read is not told of
         defer { close(file) }
         guard flock(file, LOCK_SH | LOCK_NB) != 0 else { return nil }
         let text = try? SmallFile.read(file, path)  // without a number the process is not named
@@ -97,6 +91,7 @@ struct ConsumerFiles: Sendable {
 
     /// - Parameter suffix: of the files; names have no dots.
     func names(endingIn suffix: String = "") throws(EventLogError) -> [String] {
+        try SmallFile.requireFolder(folder)
         guard let entries = unsafe opendir(folder) else {
             guard errno == ENOENT else { throw SmallFile.failure(errno, folder) }
             return []

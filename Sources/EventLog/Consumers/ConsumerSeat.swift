@@ -29,18 +29,13 @@ package final class ConsumerSeat: Sendable {
     package func text() throws(EventLogError) -> String? { try Self.text(files, name) }
 
     private static func text(_ files: ConsumerFiles, _ name: String) throws(EventLogError) -> String? {
-        do throws(EventLogError) {
-            return try SmallFile.read(path(files, name))
-        } catch {
-            guard error.code == .missing else { throw error }
-            return nil
-        }
+        try CheckedText.read(path(files, name))
     }
 
     /// Durable when it returns.
     package func store(_ text: String) throws(EventLogError) {
         guard lock.isHeldNow else { throw EventLogError(.closed, path: path) }
-        try SmallFile.replace(path, with: text)
+        try CheckedText.replace(path, with: text)
         try SmallFile.syncFolder(files.folder)
     }
 

@@ -3,15 +3,25 @@ internal import MeshCrypto
 
 extension EventLog {
     /// What signatures of this log's checkpoints are verified with. Keep it away from the ledger: who can write there could replace it.
-    public func verifier() throws(EventLogError) -> NoteVerifier { try signer().verifier }
+    ///
+    /// - Parameter origin: what the log is called in its notes, where that is not its own name.
+    public func verifier(origin: String? = nil) throws(EventLogError) -> NoteVerifier { try signer(origin).verifier }
 
     /// A signed note of how many events there are and which: whoever keeps it elsewhere can prove later that history was not rewritten.
     ///
-    /// - Parameter size: how many events it covers, by default all.
+    /// It says what C2SP tlog-checkpoint asks for, and no more.
+    ///
+    /// - Parameters:
+    ///   - size: how many events it covers, by default all.
+    ///   - origin: what the log is called in it, such as `example.org/mesh`; by default `meshledger/` and its identifier.
+    ///   - namesSources: whether lines of our own say, too, what the sources were called and where copied events come from. Who signs a note besides
+    ///     need not have looked at them.
     /// - Throws: `.tooFewEvents`; `.permission` where the signing key cannot be read.
-    public func checkpoint(size: EventSequence? = nil) throws(EventLogError) -> SignedNote {
+    public func checkpoint(
+        size: EventSequence? = nil, origin: String? = nil, namesSources: Bool = false
+    ) throws(EventLogError) -> SignedNote {
         var tree = try TreeReader(beginRead())
-        let note = try checkpoint(&tree, size: size)
+        let note = try checkpoint(&tree, size: size, origin: origin, namesSources: namesSources)
         IssuedCheckpoints(ledger: path).add(size?.rawValue ?? tree.head)
         return note
     }
@@ -33,20 +43,51 @@ extension EventLog {
             place: place, leafData: event.leafData, salt: event.salt, payload: event.payload, hashes: hashes, note: note)
     }
 
-    private func checkpoint(_ tree: inout TreeReader, size: EventSequence?) throws(EventLogError) -> SignedNote {
+    /// Proves that the log that one checkpoint speaks of begins with what another one speaks of, to someone who holds both notes.
+    ///
+    /// - Throws: `.forked` where a note speaks of another history than this log's; `.tooFewEvents`; `.beyondRetention` where retention has dropped the
+    ///   hashes that only a note which nobody noted needs.
+    public func consistencyProof(from old: SignedNote, to new: SignedNote) throws(EventLogError) -> ConsistencyProof {
+        var tree = try TreeReader(beginRead())
+        var sizes: [UInt64] = []
+        for note in [old, new] {
+            guard let checkpoint = LogCheckpoint(note) else {
+                throw EventLogError(.forked, path: path, detail: "a note is no checkpoint of a ledger")
+            }
+            guard checkpoint.size <= tree.head else {
+                throw EventLogError(
+                    .tooFewEvents, path: path, detail: "it has \(tree.head) events, a note speaks of \(checkpoint.size)")
+            }
+            guard try tree.root(size: checkpoint.size).bytes == checkpoint.root else {
+                throw EventLogError(.forked, path: path, detail: "the note of \(checkpoint.size) events is of another history")
+            }
+            sizes.append(checkpoint.size)
+        }
+        guard sizes[0] <= sizes[1] else {
+            throw EventLogError(.tooFewEvents, path: path, detail: "the first note speaks of more events than the second")
+        }
+        return ConsistencyProof(old: old, new: new, hashes: try tree.consistencyProof(from: sizes[0], to: sizes[1]))
+    }
+
+    private func checkpoint(
+        _ tree: inout TreeReader, size: EventSequence?, origin: String? = nil, namesSources: Bool = false
+    ) throws(EventLogError) -> SignedNote {
         let size = size?.rawValue ?? tree.head
         guard size <= tree.head else {
             throw EventLogError(.tooFewEvents, path: path, detail: "it has \(tree.head) events, not \(size)")
         }
-        let origin = LogCheckpoint.origin(identifier: identifier)
+        let signer = try signer(origin)
         let root = try tree.root(size: size).bytes
-        let origins = try OriginDigest.hash(self, tree.tiles.reader, size: size)
-        let checkpoint = LogCheckpoint(origin: origin, size: size, root: root, sources: try sources(), originsHash: origins)
-        return try signer().sign(checkpoint.text)
+        let origins = namesSources ? try OriginDigest.hash(self, tree.tiles.reader, size: size) : nil
+        let checkpoint = LogCheckpoint(
+            origin: signer.verifier.name, size: size, root: root, sources: namesSources ? try sources() : nil,
+            originsHash: origins)
+        return try signer.sign(checkpoint.text)
     }
 
-    func signer() throws(EventLogError) -> NoteSigner {
-        try SigningKey.signer(at: LogFolder(path: path).signingKeyPath, name: LogCheckpoint.origin(identifier: identifier))
+    func signer(_ origin: String? = nil) throws(EventLogError) -> NoteSigner {
+        try SigningKey.signer(
+            at: LogFolder(path: path).signingKeyPath, name: origin ?? LogCheckpoint.origin(identifier: identifier))
     }
 }
 

@@ -31,7 +31,7 @@ public struct InclusionProof: Sendable, CustomStringConvertible {
         self.note = note
     }
 
-    /// Reads a proof from the text that `description` gives. Nil for anything else.
+    /// Reads a proof from the text that `description` gives. Nil for anything else, also where it is only written otherwise.
     public init?(_ text: String) {
         guard let end = text.range(of: "\n\n"), let note = SignedNote(String(text[end.upperBound...])) else { return nil }
         let lines = text[..<end.lowerBound].split(separator: "\n", omittingEmptySubsequences: false)
@@ -53,6 +53,7 @@ public struct InclusionProof: Sendable, CustomStringConvertible {
             place: place, leafData: Array(extra.prefix(Self.leafDataSize)),
             salt: rest.isEmpty ? nil : Array(rest.prefix(TileSalts.saltSize)), payload: Array(rest.dropFirst(TileSalts.saltSize)),
             hashes: hashes, note: note)
+        guard Array(description.utf8) == Array(text.utf8) else { return nil }
     }
 
     /// What a valid proof shows.

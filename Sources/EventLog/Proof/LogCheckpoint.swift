@@ -3,54 +3,73 @@ internal import MeshCrypto
 
 /// What a log commits to: how many events it had, and the root of the tree over them (C2SP tlog-checkpoint).
 public struct LogCheckpoint: Sendable, Hashable {
-    /// `meshledger/` and the log's identifier.
+    /// `meshledger/` and the log's identifier, unless the log was called otherwise.
     public let origin: String
     public let size: UInt64
     /// 32 bytes.
     public let root: [UInt8]
-    /// How many sources the log had, and the hash of their numbers and names.
-    public let sourceCount: Int
-    public let sourcesHash: [UInt8]
-    /// The hash of where these events come from, nil in notes from before they said so.
+    /// How many sources the log had, and the hash of their numbers and names; nil in notes that do not say so.
+    public let sources: SourcesHash?
+    /// The hash of where these events come from; nil in notes that do not say so.
     public let originsHash: [UInt8]?
+
+    public struct SourcesHash: Sendable, Hashable {
+        public let count: Int
+        public let hash: [UInt8]
+    }
 
     static func origin(identifier: String) -> String { "meshledger/\(identifier)" }
 
     /// The text that is signed.
     var text: String {
         var lines = [origin, String(size), Data(root).base64EncodedString()]
-        lines.append("sources \(sourceCount) \(Data(sourcesHash).base64EncodedString())")
+        if let sources { lines.append("sources \(sources.count) \(Data(sources.hash).base64EncodedString())") }
         if let originsHash { lines.append("origins \(Data(originsHash).base64EncodedString())") }
         return lines.map { $0 + "\n" }.joined()
     }
 
-    init(origin: String, size: UInt64, root: [UInt8], sources: [EventSource], originsHash: [UInt8]? = nil) {
+    /// - Parameter sources: nil for a note that says no more than C2SP asks for.
+    init(origin: String, size: UInt64, root: [UInt8], sources: [EventSource]?, originsHash: [UInt8]? = nil) {
         self.origin = origin
         self.size = size
         self.root = root
-        sourceCount = sources.count
-        sourcesHash = Self.hash(sources[...])
+        self.sources = sources.map { SourcesHash(count: $0.count, hash: Self.hash($0[...])) }
         self.originsHash = originsHash
     }
 
-    /// Reads what a note says. Nil where it is no checkpoint of a ledger.
+    /// Whether a log can be called so in its notes.
+    public static func isOrigin(_ text: String) -> Bool {
+        !text.isEmpty
+            && text.unicodeScalars.allSatisfy { $0 != "+" && !$0.properties.isWhitespace && $0.value > 0x20 && $0.value != 0x7f }
+    }
+
+    /// Reads what a note says. Nil where it is no checkpoint of a ledger, or is written in another way than it was signed.
     public init?(_ note: SignedNote) {
-        let lines = note.text.split(separator: "\n", omittingEmptySubsequences: false)
-        guard lines.count >= 5, let size = UInt64(lines[1]), String(size) == lines[1] else { return nil }
-        let extra = lines[3].split(separator: " ", omittingEmptySubsequences: false)
-        guard lines[0].hasPrefix("meshledger/"), let root = Data(base64Encoded: String(lines[2])),
-            root.count == SHA256Digest.size,
-            extra.count == 3, extra[0] == "sources", let sourceCount = Int(extra[1]), sourceCount >= 0,
-            let sourcesHash = Data(base64Encoded: String(extra[2])), sourcesHash.count == SHA256Digest.size
+        let lines = note.text.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
+        guard (3...5).contains(lines.count), let size = UInt64(lines[1]), Self.isOrigin(String(lines[0])),
+            let root = Self.hash(lines[2])
         else { return nil }
-        let origins = lines[4...].first { $0.hasPrefix("origins ") }.map { Data(base64Encoded: String($0.dropFirst(8))) }
-        guard origins.map({ $0?.count == SHA256Digest.size }) ?? true else { return nil }
-        originsHash = origins?.map { Array($0) }
+        var sources: SourcesHash?
+        if lines.count > 3 {
+            let words = lines[3].split(separator: " ", omittingEmptySubsequences: false)
+            guard words.count == 3, words[0] == "sources", let count = Int(words[1]), count >= 0, let hash = Self.hash(words[2])
+            else {
+                return nil
+            }
+            sources = SourcesHash(count: count, hash: hash)
+        }
+        var originsHash: [UInt8]?
+        if lines.count > 4 {
+            guard lines[4].hasPrefix("origins "), let hash = Self.hash(lines[4].dropFirst(8)) else { return nil }
+            originsHash = hash
+        }
         origin = String(lines[0])
-        self.size = size
-        self.root = Array(root)
-        self.sourceCount = sourceCount
-        self.sourcesHash = Array(sourcesHash)
+        (self.size, self.root, self.sources, self.originsHash) = (size, root, sources, originsHash)
+        guard Array(text.utf8) == Array(note.text.utf8) else { return nil }
+    }
+
+    private static func hash(_ text: Substring) -> [UInt8]? {
+        Data(base64Encoded: String(text)).flatMap { $0.count == SHA256Digest.size ? Array($0) : nil }
     }
 
     /// The hash over the numbers and names of some sources, which are in the order of their numbers.

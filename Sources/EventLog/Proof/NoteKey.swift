@@ -22,7 +22,7 @@ public struct NoteVerifier: Sendable, Hashable, CustomStringConvertible {
             let key = Data(base64Encoded: String(parts[2])), key.count == 33, key.first == Self.ed25519
         else { return nil }
         self.init(name: String(parts[0]), publicKey: Array(key.dropFirst()))
-        guard parts[1].lowercased() == hexadecimalHash else { return nil }
+        guard Array(description.utf8) == Array(text.utf8) else { return nil }
     }
 
     public var description: String {

@@ -18,7 +18,8 @@ public struct SignedNote: Sendable, Hashable, CustomStringConvertible {
         self.signatures = signatures
     }
 
-    /// The note that `description` of another one gives. Nil for anything else.
+    /// The note that `description` of another one gives. Nil for anything else, also where it is only written otherwise: other line ends, spaces,
+    /// base64 that another writer would give otherwise.
     public init?(_ note: String) {
         guard let end = note.range(of: "\n\n", options: .backwards) else { return nil }
         text = String(note[..<end.lowerBound]) + "\n"
@@ -32,6 +33,9 @@ public struct SignedNote: Sendable, Hashable, CustomStringConvertible {
         }
         guard !signatures.isEmpty else { return nil }
         self.signatures = signatures
+        guard Array(description.utf8) == Array(note.utf8),
+            note.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7f || $0 == "\n" })
+        else { return nil }
     }
 
     public var description: String {

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import LMDB
 
 extension EventLog {
     /// Writes the log's events, with their salts, sources and import marks, into a file that any other log can import: an exact copy, where
@@ -7,16 +8,18 @@ extension EventLog {
     /// The log may be written to meanwhile; what comes later is not in the recording. The file has its name when it is complete and on the disk.
     ///
     /// - Parameters:
-    ///   - path: a file that is replaced where it exists.
+    ///   - path: a plain file, which is replaced where it exists; a device or a FIFO is written to.
     ///   - progress: called after each step; returning false ends it with `.closed`.
     /// - Throws: `.diskFull`, `.permission`, `.corrupt` at an event whose checksum does not match.
     @discardableResult
     public func record(
         to path: String, _ selection: RecordingSelection = .all, progress: (RecordingProgress) -> Bool = { _ in true }
     ) throws(EventLogError) -> RecordingSummary {
+        if let device = try OutputDevice(path) {
+            return try record(toDescriptor: device.descriptor, path: path, selection, progress: progress)
+        }
         let unfinished = path + ".new"
-        let file = unsafe Glibc.open(unfinished, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
-        guard file >= 0 else { throw SmallFile.failureToMake(errno, path) }
+        let file = try Self.createRecording(unfinished)
         defer { Glibc.close(file) }
         do throws(EventLogError) {
             let summary = try record(toDescriptor: file, path: path, selection, progress: progress)
@@ -26,6 +29,15 @@ extension EventLog {
         } catch {
             unsafe unlink(unfinished)
             throw error
+        }
+    }
+
+    private static func createRecording(_ path: String) throws(EventLogError) -> Int32 {
+        do throws(StorageError) {
+            try OwnFile.require(path)
+            return try OwnFile.create(path)
+        } catch {
+            throw error.code == .foreign || error.number == 0 ? EventLogError(error) : SmallFile.failureToMake(error.number, path)
         }
     }
 
@@ -55,7 +67,10 @@ extension EventLog {
         let isWhole = range.lowerBound == 1 && (isEmpty ? 0 : range.upperBound) == snapshot.head && selection.isWanted == nil
         var snapshot = snapshot
         if !isWhole { snapshot.cursors = RecordingPairs() }
-        let note = isWhole && !isEmpty ? try? checkpoint(size: EventSequence(snapshot.head)) : nil  // the key may not be readable
+        var note: SignedNote?
+        if isWhole, !isEmpty {
+            note = try? checkpoint(size: EventSequence(snapshot.head), namesSources: true)  // the key may not be readable
+        }
         let summary = try writer.write(snapshot, checkpoint: note, isEmpty: isEmpty, progress: progress)
         if range.lowerBound == 1, !isEmpty, selection.isWanted == nil {
             guard try root(size: EventSequence(range.upperBound)) == summary.root else {
@@ -66,4 +81,41 @@ extension EventLog {
         }
         return summary
     }
+}
+
+/// A device or a FIFO that is written to as it is: a file put in its place would take it from whoever else uses it.
+private struct OutputDevice: ~Copyable {
+    /// How long somebody who reads a FIFO is waited for.
+    private static let patience: UInt32 = 5_000_000
+    private static let pause: UInt32 = 50_000
+
+    let descriptor: Int32
+
+    /// Nil where there is nothing, or a plain file.
+    /// - Throws: `.exists` where nothing can be written to what is there: a link, a folder, a socket.
+    init?(_ path: String) throws(EventLogError) {
+        var (own, target) = (stat(), stat())
+        guard unsafe lstat(path, &own) == 0, own.st_mode & S_IFMT != S_IFREG else { return nil }
+        let type = unsafe stat(path, &target) == 0 ? target.st_mode & S_IFMT : S_IFLNK
+        guard type == S_IFCHR || type == S_IFIFO else {
+            throw EventLogError(.exists, path: path, detail: "it is \(OwnFile.kind(own.st_mode & S_IFMT))")
+        }
+        var waited: UInt32 = 0
+        while true {
+            let file = unsafe open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
+            if file >= 0 {
+                _ = fcntl(file, F_SETFL, fcntl(file, F_GETFL) & ~O_NONBLOCK)
+                descriptor = file
+                return
+            }
+            guard errno == ENXIO, waited < Self.patience else {
+                throw errno == ENXIO
+                    ? EventLogError(.exists, path: path, detail: "nobody reads from it") : SmallFile.failure(errno, path)
+            }
+            usleep(Self.pause)
+            waited += Self.pause
+        }
+    }
+
+    deinit { close(descriptor) }
 }

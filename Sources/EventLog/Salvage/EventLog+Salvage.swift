@@ -27,10 +27,15 @@ extension EventLog {
         _ damaged: String, to new: String, progress: (SalvageProgress) -> Void = { _ in }
     ) async throws(EventLogError) -> SalvageReport {
         let file = try dataFile(of: damaged)
-        let parent = URL(fileURLWithPath: new).deletingLastPathComponent().path
-        let names = try? FileManager.default.contentsOfDirectory(atPath: new)  // nil where there is none
-        guard names?.isEmpty ?? !FileManager.default.fileExists(atPath: new) else { throw EventLogError(.exists, path: new) }
-        let unfinished = URL(fileURLWithPath: new).path + ".salvaging"
+        return try await make(at: new, suffix: "salvaging") { (unfinished) throws(EventLogError) in
+            try await salvage(file, into: unfinished, progress: progress)
+        }
+    }
+
+    private static func salvage(
+        _ file: String, into unfinished: String, progress: (SalvageProgress) -> Void
+    ) async throws(EventLogError) -> SalvageReport {
+        let parent = URL(fileURLWithPath: unfinished).deletingLastPathComponent().path
         var salvage = try LogSalvage(file, scratch: parent, progress: progress)
         let clock = SettableClock()
         var options = EventLogOptions(clock: { clock.now })
@@ -53,8 +58,6 @@ extension EventLog {
                 reason: "erased copies of an import that had not ended, by what the damaged ledger said")
             try await log.completeErasures()
             await log.close()
-            guard unsafe rename(unfinished, new) == 0 else { throw SmallFile.failure(errno, new) }
-            try SmallFile.syncFolder(parent)
             return report
         } catch {
             await log.close()
@@ -74,7 +77,8 @@ extension EventLog {
             let current = folder.environmentPath(generation: try folder.readCurrent()) + "/data.mdb"
             if FileManager.default.fileExists(atPath: current) { return current }
         } catch {
-            guard error.code == .corrupt || error.code == .notALog || error.code == .missing else { throw error }
+            guard error.code == .corrupt || error.code == .notALog || error.code == .missing || error.code == .foreign
+            else { throw error }
         }
         let names: [String]
         do {

@@ -19,6 +19,7 @@ struct LogFolder: Sendable {
 
     /// Makes the folders that a new log needs.
     func makeFolders() throws(EventLogError) {
+        try SmallFile.requireFolder(logPath)
         for folder in [path, logPath] where unsafe mkdir(folder, 0o700) != 0 && errno != EEXIST {
             throw SmallFile.failureToMake(errno, folder)
         }
@@ -34,6 +35,7 @@ struct LogFolder: Sendable {
 
     /// The generation that is the log.
     func readCurrent() throws(EventLogError) -> UInt32 {
+        for folder in ["/log", "/views", "/baselines", "/consumers"] { try SmallFile.requireFolder(path + folder) }
         guard hasCurrent else {
             guard errno == ENOENT || errno == ENOTDIR else { throw failure(errno, currentPath) }
             var status = stat()
@@ -41,9 +43,15 @@ struct LogFolder: Sendable {
             if !generations.isEmpty { throw lost("it is missing; an interrupted `init` leaves it so and can be repeated") }
             throw EventLogError(isEmptyFolder ? .missing : .notALog, path: path)
         }
-        let text = try SmallFile.read(currentPath)
+        let text: String
+        do throws(EventLogError) {
+            text = try CheckedText.read(currentPath) ?? ""
+        } catch {
+            guard error.code == .corrupt else { throw error }
+            throw lost(error.detail ?? "it is damaged")
+        }
         let lines = text.split(separator: "\n").map { $0.split(separator: " ") }
-        guard lines.count >= 2, lines[0].first == "format", let format = lines[0].last.flatMap({ UInt32($0) }) else {
+        guard lines.count >= 2, lines[0].count == 2, lines[0][0] == "format", let format = UInt32(lines[0][1]) else {
             let what = "it does not start with a format"
             throw generations.isEmpty ? EventLogError(.notALog, path: currentPath, detail: what) : lost(what)
         }
@@ -54,9 +62,10 @@ struct LogFolder: Sendable {
             throw EventLogError(
                 .olderFormat, path: path, detail: "format \(format), this program reads from \(Self.oldestFormat)")
         }
-        guard lines[1].first == "generation", let generation = lines[1].last.flatMap({ UInt32($0) }) else {
-            throw EventLogError(.corrupt, path: currentPath, detail: "it names no generation")
+        guard lines.count == 2, lines[1].count == 2, lines[1][0] == "generation", let generation = UInt32(lines[1][1]) else {
+            throw lost("it names no generation")
         }
+        guard generations.contains(generation) else { throw lost("it names generation \(generation), which is not there") }
         return generation
     }
 
@@ -67,12 +76,16 @@ struct LogFolder: Sendable {
     }
 
     /// That events are there, and nothing says where.
-    func lost(_ detail: String) -> EventLogError { EventLogError(.corrupt, path: currentPath, detail: detail) }
+    func lost(_ detail: String) -> EventLogError {
+        let there = generations.sorted().map(String.init).joined(separator: ", ")
+        return EventLogError(
+            .corrupt, path: currentPath, detail: "\(detail); \(there.isEmpty ? "no generation" : "generation \(there)") is there")
+    }
 
     /// Makes `generation` the log, in one step that survives a power cut.
     func writeCurrent(generation: UInt32) throws(EventLogError) {
         try SmallFile.syncFolder(environmentPath(generation: generation))
-        try SmallFile.replace(currentPath, with: "format \(Self.format)\ngeneration \(generation)\n")
+        try CheckedText.replace(currentPath, with: "format \(Self.format)\ngeneration \(generation)\n")
         try SmallFile.syncFolder(logPath)
         try SmallFile.syncFolder(path)
     }

@@ -16,9 +16,11 @@ final class ReaderLock: Sendable {
     /// - Throws: `.writerRunning` while a process writes; `.permission` where LOCK may not be read or is missing.
     static func ifNeeded(_ folder: LogFolder, generation: UInt32) throws(EventLogError) -> ReaderLock? {
         guard !canUseLocks(folder.environmentPath(generation: generation)) else { return nil }
-        let file = unsafe open(folder.lockPath, O_RDONLY | O_CLOEXEC)
-        guard file >= 0 else {
-            guard errno == ENOENT else { throw SmallFile.failure(errno, folder.lockPath) }
+        let file: Int32
+        do throws(EventLogError) {
+            file = try SmallFile.open(folder.lockPath, O_RDONLY)
+        } catch {
+            guard error.code == .missing else { throw error }
             throw EventLogError(
                 .permission, path: folder.lockPath,
                 detail: "the file is missing, which keeps writers away from readers without locks")

@@ -26,10 +26,41 @@ enum SmallFile {
         return unsafe EventLogError(.cannotCreate, path: path, detail: String(cString: strerror(number)))
     }
 
+    static func failure(_ error: StorageError) -> EventLogError {
+        guard error.code != .foreign, error.number > 0 else { return EventLogError(error) }
+        return failure(error.number, error.path)
+    }
+
+    /// Opens a plain file of the ledger's owner, and nothing else that may be in its place.
+    static func open(_ path: String, _ flags: Int32) throws(EventLogError) -> Int32 {
+        do throws(StorageError) {
+            return try OwnFile.open(path, flags)
+        } catch {
+            throw failure(error)
+        }
+    }
+
+    /// Makes an empty file in the place of what an interruption left there.
+    static func create(_ path: String) throws(EventLogError) -> Int32 {
+        do throws(StorageError) {
+            return try OwnFile.create(path)
+        } catch {
+            throw failure(error)
+        }
+    }
+
+    /// Refuses what is no folder of the ledger's owner.
+    static func requireFolder(_ path: String) throws(EventLogError) {
+        do throws(StorageError) {
+            try OwnFile.requireFolder(path)
+        } catch {
+            throw failure(error)
+        }
+    }
+
     /// The first 4,096 bytes of the file as text.
     static func read(_ path: String) throws(EventLogError) -> String {
-        let file = unsafe open(path, O_RDONLY | O_CLOEXEC)
-        guard file >= 0 else { throw failure(errno, path) }
+        let file = try open(path, O_RDONLY)
         defer { close(file) }
         return try read(file, path)
     }
@@ -49,18 +80,15 @@ enum SmallFile {
 
     /// Writes beside the file, syncs and renames, so that a reader finds the old text or the new one.
     static func replace(_ path: String, with text: String) throws(EventLogError) {
-        let temporary = path + ".new"
-        let file = unsafe open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
-        guard file >= 0 else { throw failure(errno, temporary) }
-        defer { close(file) }
-        try write(file, text, temporary)
-        guard fsync(file) == 0 else { throw failure(errno, temporary) }
-        guard unsafe rename(temporary, path) == 0 else { throw failure(errno, path) }
+        do throws(StorageError) {
+            try OwnFile.replace(path, with: Array(text.utf8))
+        } catch {
+            throw failure(error)
+        }
     }
 
     static func sync(_ path: String) throws(EventLogError) {
-        let file = unsafe open(path, O_RDONLY | O_CLOEXEC)
-        guard file >= 0 else { throw failure(errno, path) }
+        let file = try open(path, O_RDONLY)
         defer { close(file) }
         guard fsync(file) == 0 else { throw failure(errno, path) }
     }
@@ -79,7 +107,7 @@ enum SmallFile {
     }
 
     static func syncFolder(_ path: String) throws(EventLogError) {
-        let folder = unsafe open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        let folder = unsafe Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard folder >= 0 else { throw failure(errno, path) }
         defer { close(folder) }
         guard fsync(folder) == 0 else { throw failure(errno, path) }

@@ -10,8 +10,7 @@ final class WriterLock: Sendable {
     private let isHeld = Mutex(true)
 
     init(path: String) throws(EventLogError) {
-        let file = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard file >= 0 else { throw SmallFile.failure(errno, path) }
+        let file = try SmallFile.open(path, O_RDWR | O_CREAT)
         do throws(EventLogError) {
             guard flock(file, LOCK_EX | LOCK_NB) == 0 else {
                 guard errno == EWOULDBLOCK else { throw SmallFile.failure(errno, path) }

@@ -39,6 +39,27 @@ struct TreeReader: ~Copyable {
         return proof.reversed()
     }
 
+    /// The hashes that show that the tree over `size` events begins with that over `old` (RFC 6962, section 2.1.2).
+    mutating func consistencyProof(from old: UInt64, to size: UInt64) throws(EventLogError) -> [SHA256Digest] {
+        guard old > 0, old < size else { return [] }
+        var proof: [SHA256Digest] = []
+        var range = 0..<size
+        var isWholeOld = true  // the verifier knows the hash of all that the old tree had
+        while range.upperBound != old {
+            let middle = Self.middle(range)
+            if old <= middle {
+                proof.append(try hash(middle..<range.upperBound))
+                range = range.lowerBound..<middle
+            } else {
+                proof.append(try hash(range.lowerBound..<middle))
+                range = middle..<range.upperBound
+                isWholeOld = false
+            }
+        }
+        if !isWholeOld { proof.append(try hash(range)) }
+        return proof.reversed()
+    }
+
     /// The hash of the leaf at this place.
     mutating func leaf(_ place: UInt64) throws(EventLogError) -> SHA256Digest { try hash(place..<place + 1) }
 

@@ -51,7 +51,7 @@ extension ExportCommand {
         }
         let bar = ProgressBar("recording")
         defer { bar.end() }
-        guard case .file(let file) = subject, file != "-" else {
+        guard case .file(let file) = subject, file != "-", file != "/dev/stdout" else {
             do {
                 _ = try log.record(toDescriptor: 1, path: "standard output", selection) { bar.show($0) }
             } catch {

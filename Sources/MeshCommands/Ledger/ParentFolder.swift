@@ -1,4 +1,5 @@
 import Foundation
+import MeshViews
 
 /// Makes the folder in which a new ledger's is to be, where it is missing.
 func makeParent(of path: String) throws {
@@ -6,6 +7,10 @@ func makeParent(of path: String) throws {
     do {
         try FileManager.default.createDirectory(atPath: parent, withIntermediateDirectories: true)
     } catch {
-        throw CommandError(.cannotCreate, "the folder \(parent) cannot be made: \(error.localizedDescription)")
+        if let failure = LedgerError(ofFile: error), failure.code == .full, let known = CommandError(known: failure) {
+            throw known
+        }
+        let reason = LedgerError(ofFile: error)?.description ?? "\(error)"
+        throw CommandError(.cannotCreate, "the folder \(parent) cannot be made: \(reason)")
     }
 }

@@ -93,11 +93,17 @@ struct SalvageCommand: AsyncParsableCommand {
             ("consumers", "the positions of consumers"), ("limit", "the size limit"),
         ] {
             let file = "\(damaged)/\(name)"
-            guard FileManager.default.fileExists(atPath: file) else { continue }
+            let type = (try? FileManager.default.attributesOfItem(atPath: file))?[.type] as? FileAttributeType  // none: not there
+            guard let type else { continue }
+            guard type == .typeRegular || type == .typeDirectory else {
+                StandardOutput.error("meshledger: \(what) in \(file) cannot be copied: it is no plain file or folder")
+                continue
+            }
             do {
                 try FileManager.default.copyItem(atPath: file, toPath: "\(new)/\(name)")
             } catch {
-                StandardOutput.error("meshledger: \(what) in \(file) cannot be copied: \(error.localizedDescription)")
+                StandardOutput.error(
+                    "meshledger: \(what) in \(file) cannot be copied: \(LedgerError(ofFile: error)?.description ?? "\(error)")")
             }
         }
     }

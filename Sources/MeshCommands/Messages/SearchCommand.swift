@@ -26,7 +26,7 @@ struct SearchCommand: AsyncParsableCommand {
     @OptionGroup var text: PatternOptions
     @Argument(help: "What is looked for.") var words: [String]
     @Flag(help: "At least one of the words, not all of them.") var any = false
-    @Option(name: .customLong("in"), help: "What is searched: the texts of messages, or the long names of nodes.")
+    @Option(name: .customLong("in"), help: "What is searched: the texts of messages, or the names of nodes.")
     var place: Place = .messages
     @Option(help: "Only messages of or to this node: !hex, a number, or its name.") var node: NodeArgument?
     @Option(help: "Only messages of this channel.") var channel: String?

@@ -7,14 +7,15 @@ enum NoteFile {
         guard let data = FileManager.default.contents(atPath: path) else {
             throw CommandError(.noInput, "\(path) cannot be read; check the path and its mode")
         }
-        return String(decoding: data, as: UTF8.self)
+        guard let text = String(validating: data, as: UTF8.self) else { throw CommandError(.badData, "\(path) is not in UTF-8") }
+        return text
     }
 
     /// - Parameter key: the key itself, or a file that holds it.
     static func verifier(_ key: String) throws -> NoteVerifier {
         if let verifier = NoteVerifier(key) { return verifier }
-        let line = try text(key).trimmingCharacters(in: .whitespacesAndNewlines)
-        guard let verifier = NoteVerifier(line) else {
+        let text = try text(key)
+        guard let verifier = NoteVerifier(text.last == "\n" ? String(text.dropLast()) : text) else {
             throw CommandError(.badData, "\(key) is no public key; `meshledger checkpoint --public-key` prints one")
         }
         return verifier

@@ -38,7 +38,7 @@ struct CommandError: Error {
         case .exists, .cannotCreate: .cannotCreate
         case .locked, .beingBuilt: .locked
         case .readOnly, .permission: .permission
-        case .otherFormat, .corrupt, .keys, .unversionedChange, .newerThanCode: .badData
+        case .otherFormat, .corrupt, .foreign, .keys, .unversionedChange, .newerThanCode: .badData
         case .full, .storage: .inputOutput
         case .notBuilt, .changesLost, .beyondRetention: .noInput
         case .notErasable, .query, .mutationDuringEnumeration, .snapshotExpired, .annotation: .usage

@@ -22,6 +22,7 @@ extension MeshLedgerCommand {
             return handler
         }
         do {
+            try ProcessLimits.require()
             var command = try parseAsRoot()
             try await OwnViews.$types.withValue(views) {
                 if var asynchronous = command as? any AsyncParsableCommand {
@@ -44,6 +45,7 @@ extension MeshLedgerCommand {
         if code == .validationFailure {
             end(CommandError(.usage, usageLine(message: message(for: error), full: fullMessage(for: error))))
         }
+        if let failure = LedgerError(ofFile: error).flatMap({ CommandError(known: $0) }) { end(failure) }
         end(CommandError(.software, "\(error)"))
     }
 

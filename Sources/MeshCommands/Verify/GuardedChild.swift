@@ -64,6 +64,17 @@ struct GuardedChild {
         return (end, collected.0.text, collected.1.text)
     }
 
+    /// Ends this process, a child, when nobody reads its progress any more: its parent was killed. Whatever it does then, in the middle of a damaged
+    /// file or not.
+    static func endWithParent() {
+        guard ProcessInfo.processInfo.environment[progressVariable] != nil else { return }
+        Thread.detachNewThread {
+            var pipe = pollfd(fd: 0, events: 0, revents: 0)
+            while unsafe poll(&pipe, 1, -1) <= 0 {}
+            kill(getpid(), SIGKILL)
+        }
+    }
+
     /// Writes a line of progress, in a child.
     static func tell(_ line: String) {
         guard ProcessInfo.processInfo.environment[progressVariable] != nil else { return }

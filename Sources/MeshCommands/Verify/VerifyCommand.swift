@@ -33,7 +33,10 @@ struct VerifyCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        if inThisProcess { return try await runChecks() }
+        if inThisProcess {
+            GuardedChild.endWithParent()
+            return try await runChecks()
+        }
         let bar = ProgressBar("verifying")
         let stage = Mutex(VerifyNews.log)
         let child = try GuardedChild.run(arguments) { line in
@@ -130,9 +133,9 @@ extension VerifyCommand {
     private func runChecks() async throws {
         GuardedChild.tell(VerifyNews.log.line)
         do {
-            let result = try await checkLog()
+            let (result, baselines) = try await checkLog()
             GuardedChild.tell(VerifyNews.views.line)
-            let problems = try await problemsOfViews()
+            let problems = try await baselines + problemsOfViews()
             for problem in problems { StandardOutput.error(problem) }
             if !result.isIntact || !problems.isEmpty { throw ExitCode(ExitStatus.verificationFailed.rawValue) }
         } catch {
@@ -166,12 +169,18 @@ extension VerifyCommand {
         }
     }
 
-    private func checkLog() async throws -> LogVerification {
+    private func checkLog() async throws -> (LogVerification, problemsOfBaselines: [String]) {
         let old = try await oldCheckpoint()
         let log = try ledger.openLogForReading()
         let result = try log.verify(extending: old?.checkpoint, signedBy: old?.verifier) { progress in
             GuardedChild.tell(VerifyNews.progress(done: UInt64(progress.checked), total: UInt64(progress.total)).line)
             return true
+        }
+        var baselines: [String] = []
+        do throws(LedgerError) {
+            baselines = try Ledger.problemsOfBaselines(log)
+        } catch {
+            guard error.code == .corrupt else { throw error }  // the event of the cut is damaged, which is told above
         }
         await log.close()
         for problem in result.problems { StandardOutput.error(problem.description) }
@@ -187,25 +196,25 @@ extension VerifyCommand {
                     + "names one that was kept elsewhere")
         }
         output.flush()
-        return result
+        return (result, baselines)
     }
 
     private func oldCheckpoint() async throws -> (checkpoint: LogCheckpoint, verifier: NoteVerifier)? {
         guard let checkpoint else { return nil }
         let note = try NoteFile.note(checkpoint)
-        let verifier = if let key { try NoteFile.verifier(key) } else { try await ownVerifier() }
+        guard let old = LogCheckpoint(note) else { throw CommandError(.badData, "\(checkpoint) is no checkpoint of a ledger") }
+        let verifier = if let key { try NoteFile.verifier(key) } else { try await ownVerifier(origin: old.origin) }
         guard note.isSigned(by: verifier) else {
             throw CommandError(
                 .verificationFailed,
                 "\(checkpoint) is not signed by \(key == nil ? "the key of this ledger" : "this key"); see whose note it is")
         }
-        guard let old = LogCheckpoint(note) else { throw CommandError(.badData, "\(checkpoint) is no checkpoint of a ledger") }
         return (old, verifier)
     }
 
-    private func ownVerifier() async throws -> NoteVerifier {
+    private func ownVerifier(origin: String) async throws -> NoteVerifier {
         let log = try ledger.openLogForReading()
-        let verifier = try log.verifier()
+        let verifier = try log.verifier(origin: origin)
         await log.close()
         return verifier
     }

@@ -1,3 +1,6 @@
+import Meshtastic
+import ProtobufWire
+
 /// Tells a file's format from its first bytes, before anything of it is stored.
 enum FormatDetection {
     /// How many bytes of a file are looked at.
@@ -49,7 +52,7 @@ enum FormatDetection {
             case .incomplete:
                 if format == .stream { score.seen += outside / 512 }
                 if format == .lengthPrefixed, score.seen == 0 {
-                    score = Score(seen: 1, sound: LengthPrefixCutter.looksSound(sample, at: 0) == nil ? 0 : 1)
+                    score = Score(seen: 1, sound: LengthPrefixCutter.beginsPacket(sample) ? 1 : 0)
                 }
                 return score
             case .nothing(let end, _):
@@ -65,12 +68,20 @@ enum FormatDetection {
         return score
     }
 
-    /// Base64 and lengths fit much that is no traffic, so the message must begin as an envelope does. Real captures hold some that do not.
+    /// Base64 and lengths fit much that is no traffic, so there must be a packet in it that says who sent it. Real captures hold some that do not.
     private static func isPlausible(_ record: IngestRecord, _ format: ImportFormat) -> Bool {
         switch format {
-        case .envelopes, .lengthPrefixed: record.payload.first.map(EnvelopeShape.begins) ?? false
+        case .envelopes, .lengthPrefixed: hasSender(record.payload)
         default: true
         }
+    }
+
+    private static func hasSender(_ envelope: [UInt8]) -> Bool {
+        var found = false
+        _ = PacketFact.scan(envelope.rawSpan, rawForm: CaptureForm.serviceEnvelope.rawValue) { fact in
+            if case .sender(let node) = fact, node != 0 { found = true }
+        }
+        return found
     }
 
     private static func compression(of sample: Span<UInt8>) -> String? {

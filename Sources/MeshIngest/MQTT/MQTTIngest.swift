@@ -109,18 +109,19 @@ public final class MQTTIngest: Sendable {
             case .deliveries(let deliveries):
                 for delivery in deliveries {
                     came.receivedCount += 1
-                    if delivery.payload.count > Self.longestMessage {
-                        came.oversizedCount += 1
-                        continue
-                    }
                     switch kinds.kind(of: delivery.topic) {
                     case .status: came.statusCount += 1
                     case .foreign: came.foreignCount += 1
                     case .event(let form):
                         let source = try await sources.id(.within(delivery.topic))
-                        events.append(
-                            NewEvent(delivery.payload, encoding: PayloadEncoding(form), source: source, reception: .live))
-                        came.storedCount += 1
+                        if delivery.payload.count > Self.longestMessage {
+                            came.oversizedCount += 1
+                            events.append(Self.gap(of: delivery.payload.count).event(of: source))
+                        } else {
+                            events.append(
+                                NewEvent(delivery.payload, encoding: PayloadEncoding(form), source: source, reception: .live))
+                            came.storedCount += 1
+                        }
                         if events.count >= Self.batchLimit { try await append(&events) }
                     }
                 }
@@ -128,6 +129,13 @@ public final class MQTTIngest: Sendable {
         }
         try await append(&events)
         counts.withLock { $0.add(came) }
+    }
+
+    private static func gap(of byteCount: Int) -> Gap {
+        let now = Timestamp.now
+        return Gap(
+            count: 1, first: now, last: now,
+            reason: "a message of \(byteCount) bytes was not stored: envelopes have \(longestMessage) at most")
     }
 
     private func append(_ events: inout [NewEvent]) async throws(IngestError) {

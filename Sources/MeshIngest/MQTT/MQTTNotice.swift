@@ -39,7 +39,7 @@ public struct MQTTStatistics: Sendable, Equatable {
     public var statusCount = 0
     /// Messages of topics that are none of Meshtastic's, not stored.
     public var foreignCount = 0
-    /// Messages longer than 65,535 bytes, not stored.
+    /// Messages longer than 65,535 bytes, in whose place a gap event is stored.
     public var oversizedCount = 0
     /// How often the connection was made.
     public var connectionCount = 0

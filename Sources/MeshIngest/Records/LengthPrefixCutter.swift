@@ -31,6 +31,13 @@ struct LengthPrefixCutter: RecordCutter {
         return (start + 4 + length, start + 4 + length <= window.count)
     }
 
+    /// Whether the window holds the beginning of an envelope whose packet names its sender first, as all that write them do.
+    static func beginsPacket(_ window: Span<UInt8>) -> Bool {
+        guard window.count >= 7, looksSound(window, at: 0) != nil, window[4] == 0x0a else { return false }
+        let inner = window[5] < 0x80 ? 6 : window[6] < 0x80 ? 7 : 8
+        return inner < window.count && window[inner] == 0x0d
+    }
+
     private mutating func damage(_ window: Span<UInt8>, from start: Int, isEnd: Bool) -> Cut {
         let limit = min(window.count, start + IngestLimit.unreadablePiece)
         var next = start + 1

@@ -48,6 +48,7 @@ struct PastSnapshots: Sendable {
     func store(at path: String, through last: UInt64) throws -> ViewStore? {
         let cut = log.first.rawValue - 1
         for sequence in sequences().filter({ $0 <= last && $0 >= cut }).sorted(by: >) {
+            guard (try? OwnFile.require(file(sequence))) != nil else { continue }  // removed, or no copy of ours
             try FileManager.default.createDirectory(
                 atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
             try FileManager.default.copyItem(atPath: file(sequence), toPath: path + "/data.mdb")

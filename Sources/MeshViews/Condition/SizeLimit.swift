@@ -11,13 +11,19 @@ public struct SizeLimit: Sendable, Equatable {
 
     public static func load(from ledger: String) throws(LedgerError) -> SizeLimit {
         let path = path(in: ledger)
-        guard let data = FileManager.default.contents(atPath: path) else {
-            guard FileManager.default.fileExists(atPath: path) else { return SizeLimit() }
-            throw LedgerError(.permission, path: path, "\(path) cannot be read; check its mode")
+        func damaged() -> LedgerError {
+            LedgerError(.corrupt, path: path, "\(path) is no size limit; set it again with `meshledger limit`")
         }
-        let words = String(decoding: data, as: UTF8.self).split(whereSeparator: \.isWhitespace)
+        let text: String
+        do throws(EventLogError) {
+            guard let found = try CheckedText.read(path) else { return SizeLimit() }
+            text = found
+        } catch {
+            throw error.code == .corrupt ? damaged() : LedgerError(error)
+        }
+        let words = text.split(whereSeparator: \.isWhitespace)
         guard words.count == 2, words[0] == "size-bytes", let bytes = Int(words[1]), bytes > 0 else {
-            throw LedgerError(.corrupt, path: path, "\(path) is no size limit; set it again with `meshledger limit`")
+            throw damaged()
         }
         return SizeLimit(bytes: bytes)
     }
@@ -30,10 +36,9 @@ public struct SizeLimit: Sendable, Equatable {
                 if FileManager.default.fileExists(atPath: path) { try FileManager.default.removeItem(atPath: path) }
                 return
             }
-            try Data("size-bytes \(bytes)\n".utf8).write(to: URL(fileURLWithPath: path), options: .atomic)
-            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
+            try CheckedText.replace(path, with: "size-bytes \(bytes)\n")
         } catch {
-            throw LedgerError(.storage, path: path, "the size limit could not be stored in \(path): \(error)", underlying: error)
+            throw LedgerError(error, path: path)
         }
     }
 }

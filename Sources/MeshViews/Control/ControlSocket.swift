@@ -31,6 +31,10 @@ enum ControlSocket {
     }
 
     static func connect(to ledger: String) throws(ControlError) -> Int32 {
+        var status = stat()
+        guard unsafe lstat(path(in: ledger), &status) != 0 || status.st_mode & S_IFMT == S_IFSOCK else {
+            throw ControlError(.unreachable, path: path(in: ledger), number: ENOTSOCK)
+        }
         let file = try make(ledger)
         do throws(ControlError) {
             unsafe try withAddress(ledger) { address, length in unsafe Glibc.connect(file, address, length) }

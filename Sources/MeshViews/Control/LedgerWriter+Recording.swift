@@ -59,7 +59,7 @@ extension LedgerWriter {
         do {
             try Self.spool(descriptor, into: spooled)
         } catch {
-            throw LedgerError(.storage, path: spooled, "\(name) could not be stored in \(spooled): \(error)", underlying: error)
+            throw LedgerError(error, path: spooled)
         }
         return try await importRecording(spooled, progress: progress)
     }
@@ -67,7 +67,7 @@ extension LedgerWriter {
     private static func spool(_ descriptor: Int32, into path: String) throws {
         let input = FileHandle(fileDescriptor: descriptor, closeOnDealloc: false)
         let file = unsafe Glibc.open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard file >= 0 else { throw LedgerError(.permission, path: path, unsafe String(cString: strerror(errno))) }
+        guard file >= 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
         let output = FileHandle(fileDescriptor: file, closeOnDealloc: true)
         while let chunk = try input.read(upToCount: 1 << 20), !chunk.isEmpty { try output.write(contentsOf: chunk) }
         try output.close()

@@ -45,12 +45,17 @@ extension ViewEngine {
 
     // MARK: Retention
 
-    /// Lets the views make baselines of all events up to `last`, and drops these events. Nothing else may begin to build views meanwhile.
+    /// Lets the views make baselines of all events up to `last`, and drops these events; where that is done already, nothing. Nothing else may begin to
+    /// build views meanwhile, or to cut.
     func retain(
         through last: UInt64, _ definitions: [ViewDefinition], keyring: Keyring, keeping checkpoints: [UInt64],
         progress: (@Sendable (FoldProgress) -> Void)?
     ) async throws -> Retention {
         try await settle(nil)
+        // Another command may have dropped them meanwhile: its baselines are in force, and their place must not be taken.
+        if let done = try log.retention()?.retention, done.first.rawValue > last { return done }
+        // The next ones begin with these. A view that has lost its earlier rows already has no more to lose.
+        try baselines.requireBaselines(liveMembers.filter { try $0.store.lost() == 0 }.map(\.definition))
         let made = try await baselines.make(definitions, keyring: keyring, through: last, progress: progress)
         let done = try await log.cut(through: EventSequence(last), baselines: made, keeping: checkpoints)
         baselines.folder.removeAll(but: last)

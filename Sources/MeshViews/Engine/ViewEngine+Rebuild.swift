@@ -13,6 +13,7 @@ extension ViewEngine {
     ) async throws {
         try await settle(nil)
         let names = Set(definitions.map(\.name))
+        try requireBaselines(definitions)
         if keepsOld { keeping.formUnion(names) }
         let members = try definitions.map { try fresh($0, beside: served.folder($0.name).current(), fromFirst: true) }
         if names.count < all.count { try await leaveLive(names) }
@@ -26,9 +27,14 @@ extension ViewEngine {
         isRestarting = true
         defer { isRestarting = false }
         try await cancelBuild()
+        try requireBaselines(definitions)
         let stage = MeshStage(log: log, keyring: keyring)
         let members = try definitions.map { try fresh($0, beside: served.folder($0.name).current()) }
         try await begin(members, stage, replacesLive: true)
+    }
+
+    private func requireBaselines(_ definitions: [ViewDefinition]) throws {
+        try baselines.requireBaselines(definitions.filter { served.folder($0.name).current() != nil })
     }
 
     /// Leaves an unfinished build where it is; its files are taken up again or removed by a later one.

@@ -23,16 +23,21 @@ extension ViewEngine {
                 continue
             }
             if let old = name { name = try takeOver(definition, from: old) }
-            if let name, Self.recipe(ofFolder: name) == definition.recipe.identifier,
-                let member = try usable(definition, folderName: name)
-            {
-                try checkLayout(member)
-                served.serve(member.store, as: name, for: definition.name)
-                current.append(member)
-            } else {
+            do {
+                if let name, Self.recipe(ofFolder: name) == definition.recipe.identifier,
+                    let member = try usable(definition, folderName: name)
+                {
+                    try checkLayout(member)
+                    served.serve(member.store, as: name, for: definition.name)
+                    current.append(member)
+                    continue
+                }
                 if let name { try serveOld(definition, folderName: name) }
                 guard name == nil || !held.contains(definition.name) else { continue }
                 stale.append(try fresh(definition, beside: name))
+            } catch let error as LedgerError where error.isOfBaseline(in: log.path) {
+                logger.warning("\(error.description)")
+                if let name, try served.store(definition) == nil { try serveOld(definition, folderName: name) }
             }
         }
         if !current.isEmpty {
@@ -67,6 +72,12 @@ extension ViewEngine {
         let known = checkpoint.sequence < cut ? nil : try log.checksum(of: EventSequence(rawValue: checkpoint.sequence))
         if known == checkpoint.checksum { return Member(definition: definition, store: store, folderName: folderName) }
         if checkpoint.sequence < cut {
+            do {
+                try baselines.requireBaselines([definition])
+            } catch {
+                store.close()
+                throw error
+            }
             logger.notice("the view \(definition.name) stands before the first event that is kept and begins with its baseline")
         } else {
             logger.warning("the view \(definition.name) has seen events that the log does not hold and is built again")
@@ -92,7 +103,8 @@ extension ViewEngine {
         }
         func name() -> String { generation == 1 ? identifier : "\(identifier).\(generation)" }
         while kept.contains(name()) { generation += 1 }
-        let store = try baselines.store(definition, at: folder.store(name()))
+        let hasRows = folder.current() != nil
+        let store = try baselines.store(definition, at: folder.store(name()), mayLoseRows: !hasRows)
         try store.note(definition.schema)
         return Member(definition: definition, store: store, folderName: name())
     }

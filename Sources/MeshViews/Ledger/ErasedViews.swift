@@ -32,14 +32,14 @@ struct ErasedViews: Sendable {
         }
         try FileManager.default.createDirectory(
             atPath: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
-        try Data("\(last.rawValue)\n".utf8).write(to: URL(fileURLWithPath: file), options: .atomic)
+        try CheckedText.replace(file, with: "\(last.rawValue)\n")
         try Self.sync(folder)
         try Self.sync(ledger)
     }
 
     private var known: UInt64 {
-        let data = FileManager.default.contents(atPath: file) ?? Data()
-        return UInt64(String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)) ?? 0
+        let text = try? CheckedText.read(file)  // damaged: the views are made anew
+        return UInt64((text ?? "").trimmingCharacters(in: .whitespacesAndNewlines)) ?? 0
     }
 
     private static func sync(_ folder: String) throws {

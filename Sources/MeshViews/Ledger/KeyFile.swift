@@ -1,4 +1,5 @@
 import Foundation
+import LMDB
 import Meshtastic
 
 /// `keys.json` in the ledger's folder: the channel keys that the user gave, readable by the owner only. Without it the
@@ -8,14 +9,19 @@ enum KeyFile {
 
     static func load(from ledger: String) throws(LedgerError) -> Keyring {
         let path = path(in: ledger)
-        guard FileManager.default.fileExists(atPath: path) else { return .standard }
+        let bytes: [UInt8]?
+        do throws(StorageError) {
+            bytes = try OwnFile.contents(path)
+        } catch {
+            throw LedgerError(error, path: path)
+        }
+        guard let bytes else { return .standard }
         do {
-            let data = try Data(contentsOf: URL(fileURLWithPath: path))
-            return try JSONDecoder().decode(Keyring.self, from: data)
+            return try JSONDecoder().decode(Keyring.self, from: Data(bytes))
         } catch {
             throw LedgerError(
                 .keys, path: path,
-                "\(path) cannot be read as channel keys (\(error)); mend it, or move it away to use the default keys",
+                "\(path) cannot be read as channel keys (\(Self.reason(error))); mend it, or move it away to use the default keys",
                 underlying: error)
         }
     }
@@ -23,21 +29,23 @@ enum KeyFile {
     /// Written aside with mode 0600, synced and renamed.
     static func save(_ keyring: Keyring, in ledger: String) throws(LedgerError) {
         let path = path(in: ledger)
-        let temporary = path + ".new"
         do {
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
             let data = try encoder.encode(keyring)
-            unsafe unlink(temporary)
-            let file = unsafe Foundation.open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-            guard file >= 0 else { throw CocoaError(.fileWriteNoPermission) }
-            let handle = FileHandle(fileDescriptor: file, closeOnDealloc: true)
-            try handle.write(contentsOf: data)
-            try handle.synchronize()
-            try handle.close()
-            guard unsafe rename(temporary, path) == 0 else { throw CocoaError(.fileWriteUnknown) }
+            try OwnFile.replace(path, with: Array(data))
         } catch {
-            throw LedgerError(.keys, path: path, "the keys could not be stored in \(path): \(error)", underlying: error)
+            throw LedgerError(error, path: path)
+        }
+    }
+
+    /// Without the text for programmers that Foundation adds.
+    private static func reason(_ error: any Error) -> String {
+        switch error {
+        case DecodingError.keyNotFound(_, let context), DecodingError.typeMismatch(_, let context),
+            DecodingError.valueNotFound(_, let context), DecodingError.dataCorrupted(let context):
+            context.debugDescription
+        default: "\(error)"
         }
     }
 }

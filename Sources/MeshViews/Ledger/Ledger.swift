@@ -83,14 +83,19 @@ public final class Ledger: Sendable {
     /// - Throws: `.exists` when something is there already.
     public static func create(at path: String, options: LedgerOptions = LedgerOptions()) async throws(LedgerError) -> Ledger {
         try check(options, path)
+        let wasThere = FileManager.default.fileExists(atPath: path)
+        var log: EventLog?
         do {
-            let log = try EventLog.create(at: path, options: logOptions(options, of: path))
+            let new = try EventLog.create(at: path, options: logOptions(options, of: path))
+            log = new
             let ledger = Ledger(
-                path: path, log: log, keyring: try KeyFile.load(from: path), options: options, isReadOnly: false,
+                path: path, log: new, keyring: try KeyFile.load(from: path), options: options, isReadOnly: false,
                 removesFolder: false)
             try await ledger.startNew()
             return ledger
         } catch {
+            await log?.close()
+            if !wasThere { try? FileManager.default.removeItem(atPath: path) }  // the first failure is the one to tell
             throw LedgerError(error, path: path)
         }
     }

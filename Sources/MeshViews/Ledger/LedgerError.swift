@@ -1,5 +1,6 @@
 public import EventLog
 import LMDB
+import Projections
 
 /// What went wrong with a ledger, in one sentence: what, where, and what to do.
 public struct LedgerError: Error, Sendable, CustomStringConvertible {
@@ -18,6 +19,8 @@ public struct LedgerError: Error, Sendable, CustomStringConvertible {
         /// Made by a newer version of this software, or by one from before the first release.
         case otherFormat
         case corrupt
+        /// A link, a FIFO or something else is in the place of a file of the ledger.
+        case foreign
         case full
         /// A view was never built, and cannot be built when reading only.
         case notBuilt
@@ -69,8 +72,21 @@ public struct LedgerError: Error, Sendable, CustomStringConvertible {
         case let error as LedgerError: self = error
         case let error as EventLogError: self.init(error)
         case let error as StorageError: self.init(Self.code(of: error.code), path: error.path, "\(error)", underlying: error)
+        case let error where error is ViewFolderError || StorageError.isOfFile(error):
+            let cause = StorageError(foundation: error, path: path)
+            let text = (error as? ViewFolderError)?.description ?? "\(cause)"
+            self.init(Self.code(of: cause.code), path: cause.path, text, underlying: cause)
         default: self.init(.storage, path: path, "\(error)", underlying: error)
         }
+    }
+
+    /// Whether a baseline cannot be used, without which rows would be lost.
+    func isOfBaseline(in ledger: String) -> Bool { code == .corrupt && path.hasPrefix(ledger + "/baselines/") }
+
+    /// What Foundation tells of a file that it could not read or write, in the system's words; nil for any other failure.
+    package init?(ofFile error: any Error) {
+        guard StorageError.isOfFile(error) else { return nil }
+        self.init(error, path: "")
     }
 
     public init(_ error: EventLogError) {
@@ -84,6 +100,7 @@ public struct LedgerError: Error, Sendable, CustomStringConvertible {
             case .readOnly: .readOnly
             case .permission: .permission
             case .newerFormat, .olderFormat: .otherFormat
+            case .foreign: .foreign
             case .corrupt, .notARecording, .notABackup, .forked: .corrupt
             case .sizeLimitReached, .diskFull: .full
             case .closed: .closed
@@ -101,6 +118,7 @@ public struct LedgerError: Error, Sendable, CustomStringConvertible {
         case .readOnly: .readOnly
         case .alreadyOpen, .busy: .locked
         case .corrupt, .malformedValue: .corrupt
+        case .foreign: .foreign
         case .otherVersion: .otherFormat
         case .sizeLimitReached, .diskFull: .full
         case .closed: .closed

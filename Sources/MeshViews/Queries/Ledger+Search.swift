@@ -36,18 +36,27 @@ extension Ledger {
         return try self.search(search)
     }
 
-    /// The nodes whose long name has the words, the best answers first, that were last heard at the times that a query asks for.
+    /// The nodes whose names have the words, that were last heard at the times that a query asks for: first those whose short name has one, then those
+    /// with the best long names.
     public func searchNodes(
         _ words: String, _ demand: TextQuery<NodeRow>.Demand = .allWords, with pattern: TextPattern? = nil,
         _ query: RowQuery = RowQuery()
     ) throws(LedgerError) -> [TextHit<NodeRow>] {
         guard let seconds = query.seconds else { return [] }
-        var search = TextQuery(words, in: \NodeRow.longName, demand, fetchLimit: query.limit)
-        (search.fetchOffset, search.includesArchived) = (query.offset, query.includesArchived)
+        var search = TextQuery(words, in: \NodeRow.longName, demand, fetchLimit: nil)
+        search.includesArchived = query.includesArchived
         search.textConditions = pattern.map { [TextCondition($0, in: \.longName)] } ?? []
         let (first, last) = (seconds.lowerBound, seconds.upperBound)
         if first > 0 || last < .max { search.predicate = #Predicate { $0.lastHeard >= first && $0.lastHeard <= last } }
-        return try self.search(search)
+        var all = query
+        (all.limit, all.offset) = (.max, 0)
+        let short = try nodes(all).filter { row in
+            (pattern.map { $0.matches(row.longName) || $0.matches(row.shortName) } ?? true)
+                && search.isAnswered(by: [row.longName, row.shortName], oneOfThem: row.shortName)
+        }
+        let known = Set(short.map(\.number))
+        let hits = short.map { TextHit(row: $0, score: 0) } + (try self.search(search).filter { !known.contains($0.row.number) })
+        return Array(hits.dropFirst(max(0, query.offset)).prefix(max(0, query.limit)))
     }
 
     /// The messages whose text has a pattern, of the times, the channel and the page that a query asks for, in order of time. Every message of the

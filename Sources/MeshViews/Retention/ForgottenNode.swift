@@ -15,13 +15,39 @@ public struct ForgottenNode: Sendable, Hashable {
     }
 
     /// Views whose rows are known to be of which node.
-    static let views: Set<String> = [
-        "nodes", "positions", "telemetry", "messages", "waypoints", "traceroutes", "links", "gateways", "mapreports", "sensors",
-        "nodehistory", "radios", "packets",
+    static var views: Set<String> { Set(own.keys) }
+
+    /// Tables whose rows are of no single node. One that is neither here nor told apart below is refused: nobody may keep by oversight what is to be
+    /// forgotten.
+    private static let others: [String: Set<String>] = [
+        "": ["meta", "quarantine", "carry.records"], "messages": ["channels", ArchiveFlag.table],
+        "nodes": ["channels", ArchiveFlag.table],
+    ]
+
+    /// Whether it is known which rows of a view's table are of a node.
+    static func isDeclared(_ table: String, of view: String) -> Bool {
+        others[""]?.contains(table) ?? false || others[view]?.contains(table) ?? false || own[view]?.contains(table) ?? false
+            || table == "carry.entries"
+    }
+
+    /// Tables whose rows `leave` tells apart.
+    private static let own: [String: Set<String>] = [
+        "nodes": ["nodes", NodeMarks.table], "positions": ["positions", "counts", FavoriteCaps.table],
+        "telemetry": ["telemetry", "counts", "unknown_telemetry", "unknown_counts", FavoriteCaps.table],
+        "messages": ["messages", "counts", "packets", "waiting"], "waypoints": ["waypoints"],
+        "traceroutes": ["traceroutes", "places"], "links": ["links"], "gateways": ["gateways", "gateway_nodes"],
+        "mapreports": ["mapreports"], "sensors": ["sensors", "counts", FavoriteCaps.table],
+        "nodehistory": ["nodehistory", "counts", "hardware", "identities", "radio_nodes"],
+        "radios": ["radios", "counts", "last"],
+        "packets": ["packets"],
     ]
 
     /// Copies a view's baseline without what is of the node.
+    /// - Throws: `.misuse` for a table that is not declared; then nothing is erased.
     func leave(_ copy: BaselineCopy, of view: String) throws(StorageError) {
+        for table in try copy.tableNames() where !Self.isDeclared(table, of: view) {
+            throw StorageError(.misuse, call: "nobody has declared which rows of \(view)/\(table) are of a node", path: copy.path)
+        }
         var gone: [[UInt8]: UInt64] = [:]
         if view == "messages" {
             try copy.forEach("messages") { (key, value) throws(StorageError) in
@@ -58,7 +84,8 @@ public struct ForgottenNode: Sendable, Hashable {
                 case ("traceroutes", "places"): key.starts(with: prefix) ? nil : value.asArray
                 case ("links", "links"): isOfNode(LinkRow.self, key, value) ? nil : value.asArray
                 case ("packets", "packets"): indexBlock(key, value)
-                default: value.asArray
+                default:
+                    Self.others[""]?.contains(name) ?? false || Self.others[view]?.contains(name) ?? false ? value.asArray : nil
                 }
             }
         }

@@ -35,6 +35,12 @@ extension Ledger {
         }
     }
 
+    /// What is wrong with the baselines, without which rows of dropped events cannot be made again: missing files, and others than those that the signed
+    /// event of the cut names.
+    public static func problemsOfBaselines(_ log: EventLog) throws(LedgerError) -> [String] {
+        try ViewBaselines.problems(of: log).map { $0.text + "; restore the file from a backup" }
+    }
+
     /// What has been dropped, and the event that says so; nil where nothing has.
     public func retention() throws(LedgerError) -> (event: EventSequence, retention: Retention)? {
         do throws(EventLogError) {

@@ -37,20 +37,25 @@ extension RetentionPolicy {
     /// The policy that is kept in the ledger.
     public static func load(from ledger: String) throws(LedgerError) -> RetentionPolicy {
         let path = path(in: ledger)
-        guard let data = FileManager.default.contents(atPath: path) else {
-            guard FileManager.default.fileExists(atPath: path) else { return RetentionPolicy() }
-            throw LedgerError(.permission, path: path, "\(path) cannot be read; check its mode")
+        func damaged() -> LedgerError {
+            LedgerError(
+                .corrupt, path: path,
+                "\(path) is no retention policy; set it again with `meshledger retain`, nothing is dropped until then")
+        }
+        let text: String
+        do throws(EventLogError) {
+            guard let found = try CheckedText.read(path) else { return RetentionPolicy() }
+            text = found
+        } catch {
+            throw error.code == .corrupt ? damaged() : LedgerError(error)
         }
         var policy = RetentionPolicy()
-        for line in String(decoding: data, as: UTF8.self).split(separator: "\n") {
+        for line in text.split(separator: "\n") {
             let words = line.split(separator: " ")
             switch (words.first, words.count == 2 ? Int64(words[1]) : nil) {
             case ("older-than-seconds", let seconds?) where seconds > 0: policy.longestSeconds = seconds
             case ("larger-than-bytes", let bytes?) where bytes > 0: policy.largestBytes = Int(clamping: bytes)
-            default:
-                throw LedgerError(
-                    .corrupt, path: path,
-                    "\(path) is no retention policy; set it again with `meshledger retain`, nothing is dropped until then")
+            default: throw damaged()
             }
         }
         return policy
@@ -67,11 +72,9 @@ extension RetentionPolicy {
                 if FileManager.default.fileExists(atPath: path) { try FileManager.default.removeItem(atPath: path) }
                 return
             }
-            try Data(text.utf8).write(to: URL(fileURLWithPath: path), options: .atomic)
-            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
+            try CheckedText.replace(path, with: text)
         } catch {
-            throw LedgerError(
-                .storage, path: path, "the retention policy could not be stored in \(path): \(error)", underlying: error)
+            throw LedgerError(error, path: path)
         }
     }
 }

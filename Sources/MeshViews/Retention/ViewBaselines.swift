@@ -17,8 +17,12 @@ struct ViewBaselines: Sendable {
     }
 
     /// A store at `path`, which does not exist yet: empty, or with the baseline of what the log has dropped.
-    func store(_ definition: ViewDefinition, at path: String) throws -> ViewStore {
+    ///
+    /// - Parameter mayLoseRows: whether it may begin after what was dropped where the baseline is damaged: only where no rows are left that it would
+    ///   take the place of.
+    func store(_ definition: ViewDefinition, at path: String, mayLoseRows: Bool = true) throws -> ViewStore {
         let cut = log.first.rawValue - 1
+        if !mayLoseRows { try requireBaselines([definition]) }
         if cut > 0, let recipe = try usableRecipe(definition, through: cut) {
             return try ViewStore.begin(
                 with: folder.file(definition.name, through: cut), at: path, through: cut, made: recipe, recipe: definition.recipe,
@@ -73,6 +77,51 @@ struct ViewBaselines: Sendable {
         let named = try log.retention()?.retention.baselines ?? []
         let isNamed = Dictionary(named.map { ($0.view, $0.digest) }) { $1 } == found
         if isNamed { try folder.replace(cut) } else { try folder.removeReplacement(of: cut) }
+    }
+
+    /// Refuses to give up rows that only a damaged baseline could make again.
+    func requireBaselines(_ definitions: [ViewDefinition]) throws(LedgerError) {
+        guard let problem = try Self.problems(of: log, views: Set(definitions.map(\.name))).first else { return }
+        throw LedgerError(
+            .corrupt, path: problem.file,
+            "\(problem.text); the view keeps the rows that it has and is not built again; restore the file from a backup, or give the rows of dropped "
+                + "events up by removing \(log.path)/views/\(problem.view)")
+    }
+
+    struct Problem {
+        var view: String
+        var file: String
+        var text: String
+    }
+
+    /// The baselines that are not what the signed event of the cut names.
+    /// - Parameter views: only of these; nil for all.
+    static func problems(of log: EventLog, views: Set<String>? = nil) throws(LedgerError) -> [Problem] {
+        let folder = BaselineFolder(ledger: log.path)
+        do {
+            for _ in 0..<8 {
+                guard let (event, retention) = try log.retention() else { return [] }
+                let cut = retention.first.rawValue - 1
+                let next = try folder.replacement(of: cut) ?? [:]  // named before it is in its place
+                var problems: [Problem] = []
+                for baseline in retention.baselines
+                where next[baseline.view] != baseline.digest && views?.contains(baseline.view) ?? true {
+                    let found = try folder.digest(baseline.view, through: cut)
+                    guard found != baseline.digest else { continue }
+                    let file = folder.file(baseline.view, through: cut)
+                    let what = found == nil ? "is missing" : "is not what event \(event) names"
+                    problems.append(
+                        Problem(
+                            view: baseline.view, file: file,
+                            text: "\(file): the baseline of the view \(baseline.view), its rows of events 1 to \(cut), \(what)"))
+                }
+                // Else a cut has taken its place meanwhile, and the files of the one before went.
+                if try problems.isEmpty || log.retention()?.event == event { return problems }
+            }
+            return []
+        } catch {
+            throw LedgerError(error, path: log.path)
+        }
     }
 
     /// The recipe of the view's baseline; nil where it cannot be used.

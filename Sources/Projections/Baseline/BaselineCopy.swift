@@ -10,6 +10,8 @@ public struct BaselineCopy {
     private let from: Environment
     private let to: Environment
 
+    package var path: String { from.path }
+
     /// - Parameters:
     ///   - file: the baseline's data file, which was checked; it is only read.
     ///   - path: a folder that does not exist yet.

@@ -1,4 +1,5 @@
 import Foundation
+import LMDB
 import MeshCrypto
 import ProtobufWire
 
@@ -87,18 +88,17 @@ public struct BaselineFolder: Sendable {
     }
 
     private static func digest(ofFile path: String) throws -> [UInt8]? {
-        guard FileManager.default.fileExists(atPath: path) else { return nil }
-        let handle = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
-        defer { try? handle.close() }  // only read
+        guard try OwnFile.require(path) != nil else { return nil }
+        let handle = FileHandle(fileDescriptor: try OwnFile.open(path, O_RDONLY), closeOnDealloc: true)
         var context = SHA256Context()
         while let chunk = try handle.read(upToCount: 1 << 20), !chunk.isEmpty { context.update(Array(chunk).rawSpan) }
         return context.finish().bytes
     }
 
     private static func sync(_ path: String) throws {
-        let file = unsafe open(path, O_RDONLY | O_CLOEXEC)
-        guard file >= 0 else { throw ViewFolderError.last(path) }
+        let file = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        guard file >= 0 else { throw ViewFolderError(POSIXError(errno), path) }
         defer { close(file) }
-        guard fsync(file) == 0 else { throw ViewFolderError.last(path) }
+        guard fsync(file) == 0 else { throw ViewFolderError(POSIXError(errno), path) }
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import LMDB
 
 /// Recipes that stay beside the one that is served, so that one can go back: `kept` names them, a line for each; `pinned` is there while one of
 /// them is served though the program asks for another.
@@ -8,7 +9,7 @@ extension ViewFolder {
 
     /// The last one kept comes last.
     public func kept() -> [String] {
-        guard let data = FileManager.default.contents(atPath: keptFile) else { return [] }
+        guard let data = try? OwnFile.contents(keptFile) else { return [] }  // what is not named is not kept
         return String(decoding: data, as: UTF8.self).split(separator: "\n").map(String.init)
             .filter { !$0.contains("/") && FileManager.default.fileExists(atPath: store($0)) }
     }
@@ -22,14 +23,14 @@ extension ViewFolder {
     public func setPinned(_ isPinned: Bool) throws(ViewFolderError) {
         if isPinned { return try write("", to: pinFile) }
         guard self.isPinned else { return }
-        guard unsafe unlink(pinFile) == 0 else { throw ViewFolderError.last(pinFile) }
+        guard unsafe unlink(pinFile) == 0 else { throw ViewFolderError(POSIXError(errno), pinFile) }
     }
 
-    private func write(_ text: String, to file: String) throws(ViewFolderError) {
+    func write(_ text: String, to file: String) throws(ViewFolderError) {
         do {
-            try Data(text.utf8).write(to: URL(fileURLWithPath: file), options: .atomic)
+            try OwnFile.replace(file, with: Array(text.utf8))
         } catch {
-            throw ViewFolderError(path: file, reason: "\(error)")
+            throw ViewFolderError(error, file)
         }
     }
 
@@ -39,7 +40,9 @@ extension ViewFolder {
     public func alias(_ identifier: String, to other: String) throws(ViewFolderError) {
         guard !FileManager.default.fileExists(atPath: store(identifier)) else { return }
         let target = target(of: other)
-        guard unsafe symlink(target, store(identifier)) == 0 else { throw ViewFolderError.last(store(identifier)) }
+        guard unsafe symlink(target, store(identifier)) == 0 else {
+            throw ViewFolderError(POSIXError(errno), store(identifier))
+        }
     }
 
     /// The folder's own name, behind other names of it.

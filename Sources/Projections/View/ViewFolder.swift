@@ -1,4 +1,5 @@
 import Foundation
+package import LMDB
 
 /// The folder of one view: an environment for each recipe, and a small file that names the one that is served.
 public struct ViewFolder: Sendable {
@@ -22,7 +23,7 @@ public struct ViewFolder: Sendable {
     }
 
     private func named() -> String? {
-        guard let data = FileManager.default.contents(atPath: currentFile) else { return nil }
+        guard let data = try? OwnFile.contents(currentFile, limit: 4096) else { return nil }  // damaged
         let text = String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
         let isName =
             text.hasPrefix("v")
@@ -41,30 +42,17 @@ public struct ViewFolder: Sendable {
     /// crash sees the old name or the new one.
     public func serve(_ identifier: String) throws(ViewFolderError) {
         try create()
-        let temporary = currentFile + ".new"
-        let file = unsafe open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
-        guard file >= 0 else { throw ViewFolderError.last(temporary) }
-        let bytes = Array((identifier + "\n").utf8)
-        let isWritten = unsafe bytes.withUnsafeBytes { unsafe write(file, $0.baseAddress, $0.count) == bytes.count }
-        guard isWritten, fsync(file) == 0 else {
-            close(file)
-            throw ViewFolderError.last(temporary)
-        }
-        close(file)
-        guard unsafe rename(temporary, currentFile) == 0 else { throw ViewFolderError.last(currentFile) }
-        let folder = unsafe open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard folder >= 0 else { throw ViewFolderError.last(path) }
-        defer { close(folder) }
-        guard fsync(folder) == 0 else { throw ViewFolderError.last(path) }
+        try write(identifier + "\n", to: currentFile)
     }
 
     /// Makes the folder, for its owner only, unless it is there.
     public func create() throws(ViewFolderError) {
         do {
+            try OwnFile.requireFolder(path)
             try FileManager.default.createDirectory(
                 atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         } catch {
-            throw ViewFolderError(path: path, reason: "\(error)")
+            throw ViewFolderError(error, path)
         }
     }
 
@@ -79,7 +67,7 @@ public struct ViewFolder: Sendable {
         do {
             try FileManager.default.removeItem(atPath: store(identifier))
         } catch {
-            throw ViewFolderError(path: store(identifier), reason: "\(error)")
+            throw ViewFolderError(error, store(identifier))
         }
     }
 }
@@ -87,11 +75,12 @@ public struct ViewFolder: Sendable {
 /// A view's folder could not be changed.
 public struct ViewFolderError: Error, Sendable, CustomStringConvertible {
     public let path: String
-    public let reason: String
+    package let cause: StorageError
 
-    static func last(_ path: String) -> ViewFolderError {
-        ViewFolderError(path: path, reason: unsafe String(cString: strerror(errno)))
+    init(_ error: any Error, _ path: String) {
+        self.path = path
+        cause = StorageError(foundation: error, path: path)
     }
 
-    public var description: String { "the view's folder could not be changed: \(path): \(reason)" }
+    public var description: String { "the view's folder could not be changed: \(cause)" }
 }

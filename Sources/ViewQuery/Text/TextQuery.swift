@@ -36,10 +36,23 @@ public struct TextQuery<Row: QueryRow>: Sendable {
         self.predicate = predicate
         self.fetchLimit = fetchLimit
     }
+
+    /// Whether texts have the words that are asked for, and one of these texts at least one of them.
+    package func isAnswered(by texts: [String], oneOfThem own: String) -> Bool {
+        var wanted: Set<[UInt8]> = []
+        WordFold.words(of: text) { wanted.insert($0) }
+        var (found, isOwn) = (Set<[UInt8]>(), false)
+        WordFold.words(of: own) { if wanted.contains($0) { isOwn = true } }
+        guard isOwn else { return false }
+        for text in texts { WordFold.words(of: text) { if wanted.contains($0) { found.insert($0) } } }
+        return demand == .anyWord || found == wanted
+    }
 }
 
 /// A row that answers a search, and how well: comparable within one search only.
 public struct TextHit<Row: Sendable>: Sendable {
     public var row: Row
     public var score: Double
+
+    package init(row: Row, score: Double) { (self.row, self.score) = (row, score) }
 }

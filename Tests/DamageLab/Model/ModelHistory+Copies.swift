@@ -30,7 +30,7 @@ extension ModelHistory {
         if tiles > 0 {
             let cut = UInt64.random(in: 1...tiles, using: &generator) * 256
             let roots = model.withLock { $0.roots }
-            let before = try copy.checkpoint()
+            let before = try copy.checkpoint(namesSources: true)
             _ = try await copy.cut(through: EventSequence(cut), keeping: roots.keys.filter { $0 <= head })
             if Bool.random(using: &generator) {
                 await copy.close()

@@ -113,7 +113,7 @@ struct TamperedLedger {
         log = try EventLog.open(at: path, options: Self.options)
         try await Self.fill(log, Int.random(in: 100..<900, using: &generator), &generator)
         size = Int(log.head.rawValue)
-        note = try log.checkpoint()
+        note = try log.checkpoint(namesSources: true)
         verifier = try log.verifier()
         if Bool.random(using: &generator) { try await log.seal() }
         try await Self.fill(log, Int.random(in: 0..<400, using: &generator), &generator)

@@ -1,0 +1,39 @@
+internal import LMDB
+internal import MeshCrypto
+
+/// Small text files of a ledger that decide what is kept, with a last line `checksum` and the first 16 digits of the SHA-256 of the lines before: a
+/// flipped bit is found. Files that were written by hand or by an earlier version need not have it.
+package enum CheckedText {
+    private static let digits = 16
+
+    /// The text without its checksum; nil where there is no file.
+    /// - Throws: `.corrupt` where the checksum does not fit, and what opening it throws.
+    package static func read(_ path: String) throws(EventLogError) -> String? {
+        let bytes: [UInt8]?
+        do throws(StorageError) {
+            bytes = try OwnFile.contents(path, limit: 1 << 16)
+        } catch {
+            throw SmallFile.failure(error)
+        }
+        guard let bytes else { return nil }
+        let lines = bytes.dropLast().split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        guard bytes.last == UInt8(ascii: "\n"), let last = lines.last, last.starts(with: "checksum ".utf8) else {
+            return String(decoding: bytes, as: UTF8.self)
+        }
+        let text = String(decoding: bytes[..<last.startIndex], as: UTF8.self)
+        guard last.elementsEqual(checksum(text).utf8) else {
+            throw EventLogError(.corrupt, path: path, detail: "its checksum does not fit")
+        }
+        return text
+    }
+
+    /// - Parameter text: lines, the last one ended.
+    package static func replace(_ path: String, with text: String) throws(EventLogError) {
+        try SmallFile.replace(path, with: text + checksum(text) + "\n")
+    }
+
+    private static func checksum(_ text: String) -> String {
+        let hash = SHA256.hash(Array(text.utf8)).prefix(digits / 2)
+        return "checksum " + hash.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    }
+}

@@ -1,0 +1,40 @@
+import Foundation
+
+/// What the process needs of the system before it begins anything: with less it would stop in the middle, or wait for a thread that never comes.
+enum ProcessLimits {
+    /// All views of a ledger have files open at the same time.
+    static let openFiles: rlim_t = 80
+    /// In bytes, below which not even the threads of an idle process have their stacks.
+    static let addressSpace: rlim_t = 256 << 20
+
+    static func require() throws(CommandError) {
+        var files = get(RLIMIT_NOFILE)
+        if files.rlim_cur < files.rlim_max {
+            // As many as the system lets it have; where it refuses, what it has must do.
+            files.rlim_cur = min(files.rlim_max, max(files.rlim_cur, 4_096))
+            _ = unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &files)
+            files = get(RLIMIT_NOFILE)
+        }
+        guard files.rlim_cur >= openFiles else {
+            throw CommandError(
+                .inputOutput,
+                "this process may have only \(files.rlim_cur) files open and needs \(openFiles); nothing was begun; raise the limit "
+                    + "(`ulimit -n 256`), then run it again")
+        }
+        let space = get(RLIMIT_AS).rlim_cur
+        guard space >= addressSpace else {
+            throw CommandError(
+                .inputOutput,
+                "this process may have only \(space >> 20) MB of address space and needs more than \(addressSpace >> 20) MB; nothing was begun; "
+                    + "raise the limit (`ulimit -v unlimited`), then run it again")
+        }
+    }
+
+    private static func get(_ resource: __rlimit_resource) -> rlimit {
+        var limit = rlimit()
+        guard unsafe getrlimit(__rlimit_resource_t(resource.rawValue), &limit) == 0 else {
+            return rlimit(rlim_cur: .max, rlim_max: .max)
+        }
+        return limit
+    }
+}

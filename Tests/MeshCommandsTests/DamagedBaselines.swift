@@ -1,0 +1,92 @@
+import Foundation
+import MeshViews
+import TestKit
+import Testing
+
+/// What retention left of dropped events, when commands meet and when its files are damaged.
+@Suite(.enabled(if: Tool.isBuilt, "needs the built command"), .timeLimit(.minutes(5)))
+struct DamagedBaselines {
+    private func made() throws -> Tool {
+        let tool = try Tool()
+        try tool.run("init")
+        try tool.run("simulate", "--seed", "5", "--nodes", "30", "--packets", "3000")
+        return tool
+    }
+
+    private func positions(_ tool: Tool) throws -> [Substring] {
+        try tool.run("positions", "--format", "jsonl", "--limit", "1000000").lines
+    }
+
+    @Test func `two cuts at once leave the baselines in force whole, and a rebuild has all rows`() throws {
+        let tool = try made()
+        let before = try positions(tool)
+        let cuts = try (0..<3).map { _ in try tool.start(["retain", "--larger-than", "150kB", "--yes"]) }
+        for cut in cuts {
+            let outcome = try cut.wait()
+            #expect([0, 75].contains(outcome.status), "\(outcome)")
+        }
+        let verified = try tool.run("verify")
+        #expect(verified.status == 0 && verified.output.contains("were dropped by retention"), "\(verified)")
+        #expect(try tool.run("rebuild").status == 0)
+        #expect(try positions(tool).count == before.count)
+    }
+
+    @Test func `a damaged baseline is told by verify, and no rebuild or cut gives its rows up`() throws {
+        let tool = try made()
+        #expect(try tool.run("retain", "--larger-than", "150kB", "--yes").status == 0)
+        let before = try positions(tool)
+        let folder = try #require(
+            FileManager.default.contentsOfDirectory(atPath: tool.ledger + "/baselines").first { UInt64($0) != nil })
+        let file = URL(fileURLWithPath: "\(tool.ledger)/baselines/\(folder)/positions/data.mdb")
+        let good = try Data(contentsOf: file)
+        var bad = good
+        bad[5_000] ^= 1
+        for damaged in [bad, nil] {
+            if let damaged { try damaged.write(to: file) } else { try FileManager.default.removeItem(at: file) }
+            let verified = try tool.run("verify")
+            #expect(verified.status == 1 && verified.errors.contains("baselines/\(folder)/positions"), "\(verified)")
+            for command in [
+                ["rebuild"], ["rebuild", "positions"], ["retain", "--larger-than", "100kB", "--yes"],
+                ["keys", "add", "Harbour", "--psk", "AQ=="],
+            ] {
+                let refused = try tool.start(command).wait()
+                #expect(refused.status == 65 && refused.errors.contains("keeps the rows"), "\(command): \(refused)")
+            }
+            #expect(try positions(tool) == before)
+        }
+        try good.write(to: file)
+        #expect(try tool.run("verify").status == 0)
+        #expect(try tool.run("rebuild").status == 0)
+        #expect(try positions(tool).count == before.count)
+    }
+
+    @Test func `a flipped bit of the policy or the limit is told, and never another policy or limit`() throws {
+        let folder = try TemporaryFolder()
+        let policy = RetentionPolicy(longestSeconds: 90 * 86_400, largestBytes: 10_000_000_000)
+        try policy.save(in: folder.path)
+        try SizeLimit(bytes: 20_000_000_000).save(in: folder.path)
+        #expect(try RetentionPolicy.load(from: folder.path) == policy)
+        #expect(try SizeLimit.load(from: folder.path).bytes == 20_000_000_000)
+        for name in ["retention", "limit"] {
+            let file = folder.file(name)
+            let good = try Data(contentsOf: file)
+            for bit in 0..<good.count * 8 {
+                var bad = good
+                bad[bit / 8] ^= 1 << UInt8(bit % 8)
+                try bad.write(to: file)
+                let error = #expect(throws: LedgerError.self, "bit \(bit) of \(name)") {
+                    if name == "limit" {
+                        _ = try SizeLimit.load(from: folder.path)
+                    } else {
+                        _ = try RetentionPolicy.load(from: folder.path)
+                    }
+                }
+                #expect(error?.code == .corrupt)
+            }
+        }
+        try Data("older-than-seconds 60\n".utf8).write(to: folder.file("retention"))
+        #expect(try RetentionPolicy.load(from: folder.path).longestSeconds == 60, "as earlier versions wrote it")
+        try Data("size-bytes 4096\n".utf8).write(to: folder.file("limit"))
+        #expect(try SizeLimit.load(from: folder.path).bytes == 4_096)
+    }
+}

@@ -1,0 +1,173 @@
+import Foundation
+import TestKit
+import Testing
+
+/// Ledgers in which something else is in the place of a file.
+@Suite(.enabled(if: Tool.isBuilt, "needs the built command"), .timeLimit(.minutes(10)))
+struct OddFiles {
+    enum Kind: CaseIterable {
+        case dangling, live, fifo, socket, folder, device
+    }
+
+    private static let files = [
+        "LOCK", "keys.json", "keys.json.new", "limit", "retention", "log/current", "log/current.new", "log/1/data.mdb",
+        "log/1/lock.mdb", "views/nodes/current", "views/nodes/RECIPE/data.mdb", "views/nodes/RECIPE/lock.mdb", "consumers/x.lock",
+        "consumers/x", "log", "views", "signing.key",
+    ]
+
+    private func made() throws -> Tool {
+        let tool = try Tool()
+        try tool.run("init")
+        try tool.run("import", tool.write([Line.node(7, long: "A node", short: "A"), Line.text("hello", from: 7)]))
+        try tool.run("keys", "add", "Harbour", "--psk", "AQ==")
+        try tool.run("limit", "10GB")
+        try tool.run("retain", "--policy", "--older-than", "900d")
+        try tool.run("follow", "--consumer", "x", "--no-follow")
+        return tool
+    }
+
+    private func put(_ kind: Kind, at path: String, outside: String) throws {
+        let manager = FileManager.default
+        try manager.createDirectory(atPath: outside, withIntermediateDirectories: true)
+        let target = outside + "/target"
+        let isThere = manager.fileExists(atPath: path)
+        switch kind {
+        case .live where isThere: try manager.moveItem(atPath: path, toPath: target)
+        case .live: try Data("precious\n".utf8).write(to: URL(fileURLWithPath: target))
+        default: if isThere { try manager.removeItem(atPath: path) }
+        }
+        let status: Int32
+        switch kind {
+        case .dangling, .live: status = unsafe symlink(target, path)
+        case .fifo: status = unsafe mkfifo(path, 0o600)
+        case .socket: status = unsafe mknod(path, S_IFSOCK | 0o600, 0)
+        case .folder: status = unsafe mkdir(path, 0o700)
+        case .device: status = unsafe symlink("/dev/zero", path)
+        }
+        #expect(status == 0, "\(path)")
+    }
+
+    private func outside(_ path: String) throws -> [String: Data] {
+        var found: [String: Data] = [:]
+        for name in try FileManager.default.subpathsOfDirectory(atPath: path) where !name.hasSuffix(".mdb") {
+            found[name] = FileManager.default.contents(atPath: path + "/" + name) ?? Data()
+        }
+        return found
+    }
+
+    @Test(arguments: Kind.allCases) func `a command ends at once, changes nothing outside of the ledger, and says what is there`(
+        _ kind: Kind
+    ) throws {
+        let made = try made()
+        let recipe = try #require(
+            FileManager.default.contentsOfDirectory(atPath: made.ledger + "/views/nodes").first { $0.hasPrefix("v") })
+        for (number, name) in Self.files.enumerated() {
+            let file = name.replacingOccurrences(of: "RECIPE", with: recipe)
+            for command in [
+                ["nodes"], ["verify"], number % 2 == 0 ? ["import", made.folder.file("messages.jsonl").path] : ["rebuild"],
+            ] {
+                let tool = try Tool()
+                try FileManager.default.copyItem(atPath: made.ledger, toPath: tool.ledger)
+                let place = tool.folder.file("outside").path
+                try put(kind, at: tool.ledger + "/" + file, outside: place)
+                let before = try outside(place)
+                let running = try tool.start(command)
+                let end = Date(timeIntervalSinceNow: 60)
+                while running.process.isRunning, Date() < end { usleep(5_000) }
+                let hangs = running.process.isRunning
+                if hangs { kill(running.process.processIdentifier, SIGKILL) }
+                let outcome = try running.wait()
+                #expect(!hangs, "\(command) with \(kind) as \(file)")
+                #expect(try outside(place) == before, "\(command) with \(kind) as \(file)")
+                #expect([0, 1, 65, 66, 73, 74, 75, 77].contains(outcome.status), "\(command), \(kind) as \(file): \(outcome)")
+                #expect(!outcome.errors.contains("Error Domain"), "\(command), \(kind) as \(file): \(outcome.errors)")
+            }
+        }
+    }
+
+    @Test func `a recording is written into a FIFO or device as it is, replaces plain files only, and leaves nothing else`()
+        throws
+    {
+        let tool = try made()
+        func export(_ file: String) throws -> Tool.Outcome { try tool.run("export", "--format", "ledger", file) }
+        let plain = tool.folder.file("plain").path
+        #expect(try export(plain).status == 0)
+        let bytes = try #require(FileManager.default.contents(atPath: plain))
+        #expect(try export(plain).status == 0)
+        let link = tool.folder.file("link").path
+        #expect(unsafe symlink(plain, link) == 0)
+        let refused = try export(link)
+        #expect(refused.status == 73 && refused.errors.contains("symbolic link"), "\(refused)")
+        #expect(FileManager.default.contents(atPath: plain)?.count == bytes.count)
+        let device = tool.folder.file("null").path
+        #expect(unsafe symlink("/dev/null", device) == 0)
+        #expect(try export(device).status == 0)
+        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: device) == "/dev/null")
+        let fifo = tool.folder.file("fifo").path
+        #expect(unsafe mkfifo(fifo, 0o600) == 0)
+        let reader = Process()
+        reader.executableURL = URL(fileURLWithPath: "/bin/sh")
+        let copy = tool.folder.file("copy").path
+        reader.arguments = ["-c", "cat '\(fifo)' > '\(copy)'"]
+        try reader.run()
+        #expect(try export(fifo).status == 0)
+        reader.waitUntilExit()
+        #expect(FileManager.default.contents(atPath: copy)?.count == bytes.count)
+        let nobody = try export(fifo)
+        #expect(nobody.status == 73 && nobody.errors.contains("nobody reads"), "\(nobody)")
+        #expect(try export("/dev/stdout").output.utf8.count > 0)
+    }
+
+    @Test func `a process that may open too few files, or has no room for its threads, says so and begins nothing`() throws {
+        let tool = try made()
+        for (limit, word) in [("-n 60", "60 files"), ("-v 100000", "97 MB of address space")] {
+            let process = Process()
+            process.executableURL = URL(fileURLWithPath: "/bin/sh")
+            process.arguments = ["-c", "ulimit \(limit); exec '\(Tool.program.path)' nodes --ledger '\(tool.ledger)'"]
+            let errors = Pipe.ofOneChild()
+            process.standardError = errors
+            try process.run()
+            let end = Date(timeIntervalSinceNow: 30)
+            while process.isRunning, Date() < end { usleep(5_000) }
+            if process.isRunning { kill(process.processIdentifier, SIGKILL) }
+            process.waitUntilExit()
+            let text = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+            #expect(process.terminationStatus == 74 && text.contains(word) && text.contains("ulimit"), "\(text)")
+        }
+    }
+
+    @Test func `the process that verifies ends when its parent is killed`() throws {
+        let tool = try Tool()
+        try tool.run("init")
+        try tool.run("simulate", "--nodes", "50", "--packets", "30000")
+        let begin = Date()
+        #expect(try tool.run("verify").status == 0)
+        let whole = Date().timeIntervalSince(begin)
+        let parent = try tool.start(["verify"])
+        var child: Int32?
+        while child == nil, parent.process.isRunning { child = Self.child(of: parent.process.processIdentifier) }
+        let process = try #require(child)
+        usleep(UInt32(whole * 200_000))
+        kill(parent.process.processIdentifier, SIGKILL)
+        let killed = Date()
+        while Self.isRunning(process), Date().timeIntervalSince(killed) < 2 * whole { usleep(2_000) }
+        #expect(Date().timeIntervalSince(killed) < whole / 3, "a whole run takes \(whole) s")
+        _ = try parent.wait()
+    }
+
+    private static func child(of parent: Int32) -> Int32? {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
+        return names.compactMap { Int32($0) }.first { fields($0).map { $0.count > 1 && $0[1] == String(parent) } ?? false }
+    }
+
+    /// Of a process that has ended, and that nobody has waited for, the state is Z.
+    private static func isRunning(_ process: Int32) -> Bool { fields(process).map { $0[0] != "Z" && $0[0] != "X" } ?? false }
+
+    private static func fields(_ process: Int32) -> [Substring]? {
+        guard let text = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8), let end = text.lastIndex(of: ")")
+        else {
+            return nil
+        }
+        return text[text.index(after: end)...].split(separator: " ")
+    }
+}
