@@ -95,6 +95,25 @@ extension Environment {
         if missing > 0, missing <= 1 << 40 { posix_fallocate(file, Int(fileStatus.st_size), missing) }
     }
 
+    /// Copies the data file, in which nobody writes meanwhile, also where it has no name any more. The copy is on the disk when this returns.
+    package func copyData(to path: String) throws(StorageError) {
+        try enter(forWriting: false)
+        defer { leave() }
+        var source: Int32 = -1
+        try check(unsafe mdb_env_get_fd(handle, &source), "mdb_env_get_fd")
+        let target = try OwnFile.create(path)
+        defer { Glibc.close(target) }
+        var (offset, buffer) = (0, [UInt8](repeating: 0, count: 1 << 20))
+        while true {
+            let count = unsafe buffer.withUnsafeMutableBytes { unsafe pread(source, $0.baseAddress, $0.count, off_t(offset)) }
+            guard count >= 0 else { throw StorageError(.init(number: errno), call: "pread", path: self.path, number: errno) }
+            if count == 0 { break }
+            try OwnFile.write(target, Array(buffer.prefix(count)), path)
+            offset += count
+        }
+        guard fsync(target) == 0 else { throw StorageError(.init(number: errno), call: "fsync", path: path, number: errno) }
+    }
+
     /// Whether the files are in memory, where a sync waits for nothing.
     public func isInMemory() throws(StorageError) -> Bool { FileSystemKind.isMemory(magic: try FileSystemKind.magic(path)) }
 

@@ -71,6 +71,38 @@ struct FullDiskTests {
         #expect(try tool.run("nodes", "--limit", "1", environment: environment).status == 0)
     }
 
+    @Test func `D9: a full disk is told as one, also where keys are stored, and a failed init or salvage leaves nothing`() throws
+    {
+        let tool = try Tool()
+        try tool.run("init")
+        try tool.run("simulate", "--nodes", "50", "--packets", "5000")
+        let disk = tool.folder.file("disk").path
+        try FileManager.default.createDirectory(atPath: disk, withIntermediateDirectories: true)
+        try run("/bin/mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", disk)
+        defer { try? run("/bin/umount", "-l", disk) }
+        func requireFull(_ outcome: Tool.Outcome, _ what: String) {
+            #expect(outcome.status == 74 && outcome.errors.contains("free some space"), "\(what): \(outcome)")
+            #expect(
+                outcome.errors.filter(\.isNewline).count == 1 && !outcome.errors.contains("Error Domain"), "\(outcome.errors)")
+        }
+        requireFull(try tool.run("salvage", tool.ledger, disk + "/saved"), "salvage")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: disk) == [])
+        let filler = try #require(FileHandle(forWritingAtPath: disk + "/filler") ?? Self.made(disk + "/filler"))
+        try filler.write(contentsOf: Data(count: 1_048_576 - 16_384))
+        requireFull(try tool.run("init", "--ledger", disk + "/new"), "init")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: disk) == ["filler"])
+
+        try run("/bin/mount", "-o", "remount,size=40m", disk)
+        try FileManager.default.copyItem(atPath: tool.ledger, toPath: disk + "/mesh.ledger")
+        #expect(try tool.run("keys", "add", "Harbour", "--psk", "AQ==", "--ledger", disk + "/mesh.ledger").status == 0)
+        while (try? filler.write(contentsOf: Data(count: 4_096))) != nil {}  // until there is no room
+        requireFull(try tool.run("keys", "add", "Quay", "--psk", "AQ==", "--ledger", disk + "/mesh.ledger"), "keys")
+    }
+
+    private static func made(_ path: String) -> FileHandle? {
+        FileManager.default.createFile(atPath: path, contents: nil) ? FileHandle(forWritingAtPath: path) : nil
+    }
+
     /// The head, from the log alone.
     private func events(_ tool: Tool, _ environment: [String: String]) throws -> Int {
         let note = try tool.run("checkpoint", environment: environment)

@@ -16,6 +16,39 @@ struct PastCommands {
     }
 
     @Test(.enabled(if: Tool.isBuilt, "needs the built program"))
+    func `an interrupted --as-of leaves no row in memory, and the next one removes what it left`() throws {
+        let tool = try Tool()
+        try tool.run("init")
+        try tool.run("simulate", "--seed", "3", "--nodes", "40", "--packets", "8000")
+        let row = try #require(try tool.run("nodes", "--limit", "1", "--format", "jsonl").objects.first)
+        let name = Data(try #require(row["long_name"] as? String).utf8)
+        var folders: [String] = []
+        for turn in 1...12 {
+            let running = try tool.start(["positions", "--as-of", "\(7_000 + turn)", "--format", "jsonl"])
+            usleep(UInt32(turn) * 50_000)
+            kill(running.process.processIdentifier, turn.isMultiple(of: 2) ? SIGKILL : SIGTERM)
+            let process = running.process.processIdentifier
+            _ = try running.wait()
+            for folder in try FileManager.default.contentsOfDirectory(atPath: "/dev/shm") where folder.hasPrefix("meshledger-") {
+                let path = "/dev/shm/" + folder
+                guard let lock = try? String(contentsOfFile: path + "/LOCK", encoding: .utf8), lock == "\(process)\n" else {
+                    continue
+                }
+                folders.append(path)
+                for file in try FileManager.default.subpathsOfDirectory(atPath: path) {
+                    #expect(FileManager.default.contents(atPath: path + "/" + file)?.range(of: name) == nil, "\(file)")
+                }
+            }
+        }
+        for folder in folders {
+            try FileManager.default.setAttributes(
+                [.modificationDate: Date.now.addingTimeInterval(-60)], ofItemAtPath: folder + "/LOCK")
+        }
+        #expect(try tool.run("nodes", "--as-of", "100").status == 0)
+        for folder in folders { #expect(!FileManager.default.fileExists(atPath: folder)) }
+    }
+
+    @Test(.enabled(if: Tool.isBuilt, "needs the built program"))
     func `D22: --as-of answers as of an event, on every command that reads`() async throws {
         let tool = try Tool()
         try tool.run("init")

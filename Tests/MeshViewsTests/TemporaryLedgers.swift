@@ -23,7 +23,7 @@ struct TemporaryLedgers {
         // A copy of an open ledger is what a killed process leaves: the files, and nobody who holds the lock.
         for path in [left, young, other] { try files.copyItem(atPath: alive.path, toPath: path) }
         for path in [left, other] { try age(path, seconds: 3_600) }
-        try age(young, seconds: 10)
+        try age(young, seconds: 2)
         let next = try await Ledger.temporary()
         #expect(!files.fileExists(atPath: left))
         for path in [alive.path, young, other, next.path] { #expect(files.fileExists(atPath: path + "/LOCK"), "\(path)") }

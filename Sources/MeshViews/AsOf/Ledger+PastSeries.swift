@@ -63,6 +63,7 @@ extension PastViews {
         guard try current("packets") != nil, let today = try current(series.view.name) else { return try store(definition) }
         return try store(named: series.name) { place in
             let store = try ViewBaselines(log: self.whole.log).store(definition, at: place)
+            TemporaryStores.hide(store)
             do {
                 var past = try PastSeries(series, definition, into: store, of: self, today: today)
                 try past.fold()

@@ -85,10 +85,7 @@ struct PastSnapshots: Sendable {
             guard try store.environment.info().usedSize <= Self.largestSize, !sequences().contains(sequence) else { return }
             try FileManager.default.createDirectory(
                 atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-            try FileManager.default.copyItem(atPath: store.path + "/data.mdb", toPath: unfinished)
-            let handle = try FileHandle(forUpdating: URL(fileURLWithPath: unfinished))
-            try handle.synchronize()
-            try handle.close()
+            try store.environment.copyData(to: unfinished)
             try FileManager.default.moveItem(atPath: unfinished, toPath: file(sequence))
             // What was erased meanwhile is in it.
             if try log.lastErasure()?.rawValue ?? 0 != mark { try FileManager.default.removeItem(atPath: file(sequence)) }

@@ -1,5 +1,6 @@
 import EventLog
 import Foundation
+import LMDB
 import Projections
 import Synchronization
 
@@ -57,6 +58,7 @@ final class PastViews: Sendable {
         let store =
             try snapshots.store(at: place, through: through)
             ?? ViewBaselines(log: whole.log).store(definition, at: place)
+        TemporaryStores.hide(store)
         do {
             try definition.replay(store, stage, through, snapshots.places(through: through)) { sequence in
                 snapshots.keep(store, at: sequence)
@@ -81,16 +83,26 @@ final class PastViews: Sendable {
 /// A folder in memory, for its owner only.
 struct TemporaryStores {
     let path: String
+    /// By which others know that it is in use; the system takes it back when the process ends, however it ends.
+    private let lock: Int32
 
     init() throws {
-        let memory = "/dev/shm"
-        let parent = FileManager.default.isWritableFile(atPath: memory) ? memory : NSTemporaryDirectory()
-        path = parent + "/meshledger-" + UUID().uuidString
+        TemporaryFolders.removeAbandoned()
+        path = TemporaryFolders.newPath()
         try FileManager.default.createDirectory(
             atPath: path, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+        lock = try OwnFile.open(path + "/LOCK", O_RDWR | O_CREAT | O_EXCL)
+        flock(lock, LOCK_EX | LOCK_NB)
+        try OwnFile.write(lock, Array("\(getpid())\n".utf8), path + "/LOCK")
     }
 
     func remove() {
-        try? FileManager.default.removeItem(atPath: path)  // it is in memory, and for its owner only
+        try? FileManager.default.removeItem(atPath: path)  // what is left is removed by a later command
+        close(lock)
+    }
+
+    /// Takes away the names of a store's files, which has them open: whatever ends the process, nothing of them is left.
+    static func hide(_ store: ViewStore) {
+        try? FileManager.default.removeItem(atPath: store.path)  // then `remove` does
     }
 }

@@ -25,6 +25,7 @@ extension ViewEngine {
         _ definitions: [ViewDefinition], keyring: Keyring, _ forgotten: Forgotten?,
         _ work: @Sendable () async throws -> ErasureReport
     ) async throws -> ErasureReport {
+        TemporaryFolders.removeAbandoned()
         try await cancelBuild()
         let (pipeline, members) = (live, liveMembers)
         (live, liveMembers) = (nil, [])

@@ -1,17 +1,25 @@
 import Foundation
 internal import Glibc
+internal import LMDB
 
-/// Where ledgers in memory are. A process that is killed leaves its own behind; they would take memory until the machine is started again.
+/// Where ledgers and views in memory are. A process that is killed leaves its own behind; they would take memory until the machine is started again, and
+/// hold what is erased later.
 enum TemporaryFolders {
-    private static let folder = "/dev/shm"
+    private static let memory = "/dev/shm"
     private static let prefix = "meshledger-"
     /// In seconds: a younger one may not be locked yet.
-    private static let leastAge = 60
+    private static let leastAge = 10
+    /// In seconds: one without a lock, as earlier versions made for views, is in use for less.
+    private static let leastAgeUnlocked = 86_400
+
+    /// The temporary folder where there is no room in memory.
+    private static var folder: String { unsafe access(memory, W_OK) == 0 ? memory : NSTemporaryDirectory() }
 
     static func newPath() -> String { "\(folder)/\(prefix)\(UUID().uuidString)" }
 
     /// Removes those that no process has open, as far as that is possible.
     static func removeAbandoned() {
+        let folder = folder
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []  // told when one is made
         for name in names where name.hasPrefix(prefix) && UUID(uuidString: String(name.dropFirst(prefix.count))) != nil {
             removeIfAbandoned(folder + "/" + name)
@@ -20,12 +28,16 @@ enum TemporaryFolders {
 
     private static func removeIfAbandoned(_ path: String) {
         var status = stat()
-        let file = unsafe open(path + "/LOCK", O_RDWR | O_CLOEXEC)
-        guard file >= 0 else { return }
-        defer { close(file) }
-        guard unsafe fstat(file, &status) == 0, status.st_uid == geteuid(), time(nil) - status.st_mtim.tv_sec > leastAge,
-            flock(file, LOCK_EX | LOCK_NB) == 0
-        else { return }
+        guard unsafe lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR, status.st_uid == geteuid() else { return }
+        let file = try? OwnFile.open(path + "/LOCK", O_RDWR)  // without one, only its age tells
+        defer { if let file { close(file) } }
+        if let file {
+            guard unsafe fstat(file, &status) == 0, time(nil) - status.st_mtim.tv_sec > leastAge,
+                flock(file, LOCK_EX | LOCK_NB) == 0
+            else { return }
+        } else {
+            guard time(nil) - status.st_mtim.tv_sec > leastAgeUnlocked else { return }
+        }
         try? FileManager.default.removeItem(atPath: path)  // another process may be removing it
     }
 }
