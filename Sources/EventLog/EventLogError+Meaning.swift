@@ -13,6 +13,8 @@ extension EventLogError: CustomStringConvertible {
         case .notALog: "this is not a ledger; check the path"
         case .foreign:
             "something else is in the place of a file of the ledger, and nothing was opened or changed; put the file back, or remove what is there"
+        case .replaced:
+            "the ledger was moved, removed or replaced while it was open for writing, and nothing more is stored; start again with the one that is meant"
         case .notARecording: "this is no recording of a ledger; check the path"
         case .notABackup: "this is no backup of a ledger; check the path"
         case .forked:

@@ -15,6 +15,8 @@ public struct EventLogError: Error, Sendable {
         case forked
         /// A link, a FIFO or something else is in the place of a file of the ledger; it was not opened.
         case foreign
+        /// The ledger was moved, removed or replaced while it was open for writing: what was appended last is not in the ledger at the path.
+        case replaced
         /// There is something else where the log should be.
         case notALog
         /// The path of a new log is taken.
@@ -117,6 +119,7 @@ public struct EventLogError: Error, Sendable {
             case .alreadyOpen: .alreadyOpen
             case .networkFileSystem: .networkFileSystem
             case .foreign: .foreign
+            case .replaced: .replaced
             case .corrupt, .noSuchTable, .malformedValue: .corrupt
             case .sizeLimitReached: .sizeLimitReached
             case .diskFull: .diskFull

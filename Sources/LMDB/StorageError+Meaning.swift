@@ -31,6 +31,7 @@ extension StorageError.Code {
         case .corrupt: "it is damaged or not a store; nothing was changed; restore it from a copy"
         case .foreign:
             "something else is in its place, and nothing was opened or changed; put the file back, or remove what is there"
+        case .replaced: "it was moved, removed or replaced while it was open for writing; open the one that is meant"
         case .otherVersion: "another version of the format wrote it; open it with a program of that version"
         case .tooManyReaders: "all places for readers are taken; end some readers, then retry"
         case .closed: "it has been closed; open it again"

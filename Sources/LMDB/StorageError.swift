@@ -28,6 +28,8 @@ public struct StorageError: Error, Sendable, Equatable {
         case corrupt
         /// Something else is in the place of a file or folder of ours: a link, a FIFO, another user's file. It was not opened.
         case foreign
+        /// Its folder was moved, removed or replaced while it was open.
+        case replaced
         /// The file was written by another version of the format.
         case otherVersion
         /// Every place for a reader is taken.

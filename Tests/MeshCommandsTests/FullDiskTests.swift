@@ -78,7 +78,7 @@ struct FullDiskTests {
         try tool.run("simulate", "--nodes", "50", "--packets", "5000")
         let disk = tool.folder.file("disk").path
         try FileManager.default.createDirectory(atPath: disk, withIntermediateDirectories: true)
-        try run("/bin/mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", disk)
+        try run("/bin/mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", disk)
         defer { try? run("/bin/umount", "-l", disk) }
         func requireFull(_ outcome: Tool.Outcome, _ what: String) {
             #expect(outcome.status == 74 && outcome.errors.contains("free some space"), "\(what): \(outcome)")
@@ -88,7 +88,7 @@ struct FullDiskTests {
         requireFull(try tool.run("salvage", tool.ledger, disk + "/saved"), "salvage")
         #expect(try FileManager.default.contentsOfDirectory(atPath: disk) == [])
         let filler = try #require(FileHandle(forWritingAtPath: disk + "/filler") ?? Self.made(disk + "/filler"))
-        try filler.write(contentsOf: Data(count: 1_048_576 - 16_384))
+        try filler.write(contentsOf: Data(count: 262_144 - 16_384))
         requireFull(try tool.run("init", "--ledger", disk + "/new"), "init")
         #expect(try FileManager.default.contentsOfDirectory(atPath: disk) == ["filler"])
 

@@ -11,6 +11,8 @@ struct LogWriter {
     let prepared: PreparedWorkBox
     let saltSeed: @Sendable (_ tile: UInt64) -> [UInt8]
     let commitFault: (@Sendable () -> CommitFault?)?
+    /// Nil in memory, where nobody else knows the path.
+    let lock: WriterLock?
     var state: State
 
     /// What the records so far have come to.
@@ -25,8 +27,10 @@ struct LogWriter {
     init(
         stores: StoreBox, sizes: SizeGuard, path: String, board: HeadBoard, names: SourceNames, prepared: PreparedWorkBox,
         tail: LogTail,
-        saltSeed: @escaping @Sendable (_ tile: UInt64) -> [UInt8], commitFault: (@Sendable () -> CommitFault?)?
+        saltSeed: @escaping @Sendable (_ tile: UInt64) -> [UInt8], commitFault: (@Sendable () -> CommitFault?)?,
+        lock: WriterLock? = nil
     ) {
+        self.lock = lock
         self.stores = stores
         self.sizes = sizes
         self.path = path
@@ -76,7 +80,7 @@ struct LogWriter {
     }
 
     private func fail(_ group: LaneGroup, of lane: inout AppendLane, _ error: StorageError) {
-        let isUnknown = store.environment.areWritesClosed && error.code != .writesClosed
+        let isUnknown = store.environment.areWritesClosed && error.code != .writesClosed && error.code != .replaced
         let reason = error.code == .sizeLimitReached ? sizes.limitReached(error) : EventLogError(error)
         func failure(_ token: @autoclosure () -> AppendToken?) -> EventLogError {
             isUnknown ? EventLogError(.outcomeUnknown, path: path, cause: error, token: token()) : reason
@@ -164,7 +168,15 @@ struct LogWriter {
         for work in works { try work.move(into: &write, store) }
         if !group.requests.isEmpty { try putRareParts(of: group, of: &lane, &write) }
         try commit(write)
+        try requirePlace()
         names.keepPending()
+    }
+
+    /// Nothing is acknowledged that is not in the ledger at the path.
+    private func requirePlace() throws(StorageError) {
+        guard let lock, !lock.isInPlace(at: path + "/LOCK") else { return }
+        store.environment.closeWrites()
+        throw StorageError(.replaced, call: "LOCK is another file or is gone", path: path)
     }
 
     private func commit(_ write: consuming WriteTransaction) throws(StorageError) {

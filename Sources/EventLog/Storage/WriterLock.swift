@@ -29,6 +29,13 @@ final class WriterLock: Sendable {
         self.file = file
     }
 
+    /// Whether the file at the path is still the one that is locked: else the ledger was moved, removed or replaced.
+    func isInPlace(at path: String) -> Bool {
+        var (own, found) = (stat(), stat())
+        guard unsafe fstat(file, &own) == 0, unsafe lstat(path, &found) == 0 else { return false }
+        return own.st_dev == found.st_dev && own.st_ino == found.st_ino
+    }
+
     deinit { release() }
 
     var isHeldNow: Bool { isHeld.withLock { $0 } }

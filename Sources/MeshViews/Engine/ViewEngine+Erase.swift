@@ -55,8 +55,7 @@ extension ViewEngine {
         try await settle(nil)
         // Another command may have dropped them meanwhile: its baselines are in force, and their place must not be taken.
         if let done = try log.retention()?.retention, done.first.rawValue > last { return done }
-        // The next ones begin with these. A view that has lost its earlier rows already has no more to lose.
-        try baselines.requireBaselines(liveMembers.filter { try $0.store.lost() == 0 }.map(\.definition))
+        try requireBaselines(definitions)  // the next ones begin with these
         let made = try await baselines.make(definitions, keyring: keyring, through: last, progress: progress)
         let done = try await log.cut(through: EventSequence(last), baselines: made, keeping: checkpoints)
         baselines.folder.removeAll(but: last)

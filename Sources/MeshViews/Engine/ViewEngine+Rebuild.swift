@@ -33,9 +33,12 @@ extension ViewEngine {
         try await begin(members, stage, replacesLive: true)
     }
 
-    private func requireBaselines(_ definitions: [ViewDefinition]) throws {
-        try baselines.requireBaselines(definitions.filter { served.folder($0.name).current() != nil })
+    /// Refuses where a view has rows that only a damaged baseline could make again. One that has lost its earlier rows already has no more to lose.
+    func requireBaselines(_ definitions: [ViewDefinition]) throws {
+        try baselines.requireBaselines(definitions.filter { try hasWholeRows($0) })
     }
+
+    func hasWholeRows(_ definition: ViewDefinition) throws -> Bool { try served.store(definition)?.lost() == 0 }
 
     /// Leaves an unfinished build where it is; its files are taken up again or removed by a later one.
     func cancelBuild() async throws {

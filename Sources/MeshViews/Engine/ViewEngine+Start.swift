@@ -103,8 +103,7 @@ extension ViewEngine {
         }
         func name() -> String { generation == 1 ? identifier : "\(identifier).\(generation)" }
         while kept.contains(name()) { generation += 1 }
-        let hasRows = folder.current() != nil
-        let store = try baselines.store(definition, at: folder.store(name()), mayLoseRows: !hasRows)
+        let store = try baselines.store(definition, at: folder.store(name()), mayLoseRows: !hasWholeRows(definition))
         try store.note(definition.schema)
         return Member(definition: definition, store: store, folderName: name())
     }

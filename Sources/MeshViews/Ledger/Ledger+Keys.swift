@@ -34,9 +34,10 @@ extension Ledger {
     }
 
     private func store(_ keyring: Keyring) async throws {
+        let all = Self.definitions(keyring, options)
+        try await engine.requireBaselines(all)
         try KeyFile.save(keyring, in: path)
         keys.withLock { $0 = keyring }
-        let all = Self.definitions(keyring, options)
         definitionsBox.withLock { $0 = all }
         try await engine.restart(all, keyring: keyring)
     }

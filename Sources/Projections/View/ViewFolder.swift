@@ -23,7 +23,9 @@ public struct ViewFolder: Sendable {
     }
 
     private func named() -> String? {
-        guard let data = try? OwnFile.contents(currentFile, limit: 4096) else { return nil }  // damaged
+        guard (try? OwnFile.requireFolder(path)) != nil,  // else it is told when it is to be written
+            let data = try? OwnFile.contents(currentFile, limit: 4096)  // damaged: the view is built anew
+        else { return nil }
         let text = String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
         let isName =
             text.hasPrefix("v")

@@ -1,0 +1,43 @@
+import Foundation
+import TestKit
+import Testing
+
+@testable import EventLog
+
+/// A ledger that goes away under its writer.
+@Suite struct MovedLedgers {
+    enum Change: CaseIterable {
+        case moved, removed, replaced
+    }
+
+    @Test(arguments: Change.allCases) func `nothing is acknowledged that is not in the ledger at the path`(_ change: Change)
+        async throws
+    {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/ledger"
+        var options = EventLogOptions(sealing: SealingPolicy(isAutomatic: false))
+        options.isInMemory = false
+        let log = try EventLog.create(at: path, options: options)
+        try await appendNumbered(log, 10)
+        switch change {
+        case .moved: try FileManager.default.moveItem(atPath: path, toPath: path + ".old")
+        case .removed: try FileManager.default.removeItem(atPath: path)
+        case .replaced:
+            try FileManager.default.moveItem(atPath: path, toPath: path + ".old")
+            try FileManager.default.copyItem(atPath: path + ".old", toPath: path)
+        }
+        for _ in 0..<2 {
+            do throws(EventLogError) {
+                try await log.append([NewEvent([1], encoding: .note, source: .log)])
+                Issue.record("it was acknowledged")
+            } catch {
+                #expect([.replaced, .writesClosed].contains(error.code), "\(error)")
+            }
+        }
+        await log.close()
+        guard change == .replaced else { return }
+        let other = try EventLog.open(at: path, options: options)
+        #expect(other.head.rawValue == 10)
+        await other.close()
+    }
+}
