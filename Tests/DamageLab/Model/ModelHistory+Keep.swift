@@ -212,7 +212,9 @@ extension ModelHistory {
     /// All rows of all tables of a log that is closed.
     static func rows(_ path: String) throws -> [UInt8] {
         let text = try String(contentsOfFile: path + "/log/current", encoding: .utf8)
-        guard let generation = text.split(separator: "\n").last?.split(separator: " ").last else { throw Difference(text) }
+        guard let generation = text.split(separator: "\n").dropFirst().first?.split(separator: " ").last else {
+            throw Difference(text)
+        }
         let environment = try Environment.open(
             "\(path)/log/\(generation)", EnvironmentOptions(access: .readOnly, maximumTables: 16, createsFolder: false))
         defer { environment.close() }

@@ -190,7 +190,9 @@ extension ForgedLog {
 
     private static func open(_ path: String, _ access: EnvironmentOptions.Access) throws -> (Environment, [String: RawTable]) {
         let text = try String(contentsOfFile: path + "/log/current", encoding: .utf8)
-        guard let generation = text.split(separator: "\n").last?.split(separator: " ").last else { throw Failure(text) }
+        guard let generation = text.split(separator: "\n").dropFirst().first?.split(separator: " ").last else {
+            throw Failure(text)
+        }
         let options = EnvironmentOptions(
             access: access, durability: access == .readOnly ? .full : .none, maximumTables: 16, createsFolder: false)
         let environment = try Environment.open("\(path)/log/\(generation)", options)
