@@ -25,9 +25,11 @@ struct SourceNames {
     }
 
     mutating func id(named name: String) async throws(IngestError) -> SourceID {
-        if let id = known[name] { return id }
-        let fits = known.count < Self.limit && name.utf8.count <= Self.lengthLimit && !name.isEmpty
-        guard fits || name == base else { return try await id(named: base) }
+        // Before it is looked up: hashing some texts costs the square of their length.
+        let isShort = name.utf8.count <= Self.lengthLimit
+        if isShort || name.utf8.elementsEqual(base.utf8), let id = known[name] { return id }
+        let fits = known.count < Self.limit && isShort && !name.isEmpty
+        guard fits || name.utf8.elementsEqual(base.utf8) else { return try await id(named: base) }
         do {
             let id = try await log.source(named: name)
             known[name] = id

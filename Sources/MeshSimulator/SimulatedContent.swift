@@ -84,7 +84,7 @@ extension MeshSimulation {
         position.satellites = 4 + random.below(9)
         if node.isMoving {
             position.groundSpeed = random.below(60)
-            position.groundTrack = UInt32(node.heading) * 100
+            position.groundTrack = UInt32(node.heading) * 100_000
         }
         position.pdop = 90 + random.below(300)
         content.port = Port.position

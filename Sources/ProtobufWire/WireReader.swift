@@ -73,6 +73,15 @@ public struct WireReader: ~Escapable {
     /// The text of a field, each ill-formed part of its UTF-8 replaced by U+FFFD.
     @inlinable
     public func string(_ field: WireField) -> String { span.bytes(field.range).asRepairedString }
+
+    /// The same, but of a text of more bytes only so many Unicode scalars: what does not count is not even read, since some work on texts
+    /// (normalising, comparing) costs the square of their length.
+    public func string(_ field: WireField, scalars most: Int) -> String {
+        guard field.range.count > most else { return string(field) }
+        // A scalar has at most four bytes, so the one that this may cut lies behind those that count.
+        let front = ByteRange(truncating: field.range.start, min(field.range.count, 4 * most + 4))
+        return String(String.UnicodeScalarView(span.bytes(front).asRepairedString.unicodeScalars.prefix(most)))
+    }
 }
 
 extension WireReader {

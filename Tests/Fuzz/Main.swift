@@ -3,25 +3,29 @@ import FuzzKit
 import Meshtastic
 
 /// `meshfuzz [COUNT] [--seed N] [--only INDEX]`: runs COUNT mutated packets through all decoders and folds them into all views.
+/// `meshfuzz [COUNT] --random [--seed N]`: tries COUNT random payloads under wrong keys, none of which may open.
 @main struct Main {
     static func main() async throws {
         var arguments = ArraySlice(CommandLine.arguments.dropFirst())
         var count: UInt64 = 1_000_000
         var seed: UInt64 = 1
         var only: UInt64?
+        var isRandom = false
         while let argument = arguments.popFirst() {
             switch argument {
             case "--seed": seed = arguments.popFirst().flatMap { UInt64($0) } ?? seed
+            case "--random": isRandom = true
             case "--only": only = arguments.popFirst().flatMap { UInt64($0) }
             default:
                 guard let number = UInt64(argument.replacing("_", with: "")), number > 0 else {
-                    print("usage: meshfuzz [COUNT] [--seed N] [--only INDEX]")
+                    print("usage: meshfuzz [COUNT] [--seed N] [--only INDEX | --random]")
                     exit(64)
                 }
                 count = number
             }
         }
         if let only { return try await rerun(only, seed) }
+        if isRandom { return try tryRandom(count, seed) }
         let workers = UInt64(max(1, ProcessInfo.processInfo.activeProcessorCount))
         print("fuzzing: \(count) inputs, seed \(seed), \(workers) workers")
         CrashNote.install(workers: Int(workers), seed: seed)
@@ -32,6 +36,16 @@ import Meshtastic
         let folded = try await fold(count, seed, Int(workers))
         show(folded, "folded into the views of \(ledgers(count)) ledgers; readable", ContinuousClock.now - foldStart)
         exit((report.findings + folded.findings).isEmpty && report.reachedShare >= 0.3 && folded.total.inputs == count ? 0 : 1)
+    }
+
+    private static func tryRandom(_ count: UInt64, _ seed: UInt64) throws {
+        var payloads = try RandomPayloads(seed: seed)
+        for _ in 0..<count { payloads.next() }
+        print("\(payloads.count) random payloads, seed \(seed): \(payloads.accepted.count) opened under a wrong key")
+        for (port, sealed) in payloads.accepted { print("FOUND port \(port): \(sealed)") }
+        let chances = try RandomPayloads.chances(seed: seed, tries: Int(min(count, 10_000_000)))
+        print("under the key of its hash, as written: \(chances.asWritten), damaged: \(chances.damaged)")
+        exit(payloads.accepted.isEmpty ? 0 : 1)
     }
 
     private static func ledgers(_ count: UInt64) -> UInt64 {

@@ -8,7 +8,7 @@ internal import TestKit
 /// Either the payload is mutated before the packet is made around it, or the whole event after, or both, or (a quarter) nothing.
 public struct InputMaker {
     private enum Shape: CaseIterable {
-        case envelopeClear, envelopeEncrypted, packetClear, packetEncrypted, packetPlaintext, packetUnknownName
+        case envelopeClear, envelopeEncrypted, packetClear, packetEncrypted, packetPlaintext, packetUnknownName, packetSealed
         case frameClear, frameEncrypted, frameOther, direct, json, jsonLine, line
     }
 
@@ -22,6 +22,8 @@ public struct InputMaker {
     private let seeds: [Seeds]
     private let ciphers: [(hash: UInt8, name: String, cipher: AESCTR)]
     private let directKey: [UInt8]
+    /// A channel with authenticated encryption.
+    private let vault: ChannelKey
     /// The keys to open the inputs with.
     let keyring: Keyring
     let publicKeys: [UInt32: [UInt8]]
@@ -35,13 +37,17 @@ public struct InputMaker {
         var keyring = Keyring.standard
         keyring.add(try ChannelKey(name: "Hike", psk: generator.bytes(32)))
         keyring.add(try ChannelKey(name: "Open", psk: []))
+        vault = try ChannelKey(name: "Vault", psk: generator.bytes(16), isAEAD: true)
+        keyring.add(vault)
         let own = generator.bytes(32)
         keyring.add(try PrivateKey(node: Self.receiver, key: own))
         let peer = try X25519.publicKey(of: generator.bytes(32))
         directKey = SHA256.hash(try X25519.sharedSecret(privateKey: own, publicKey: peer))
         self.keyring = keyring
         publicKeys = [Self.sender: peer]
-        ciphers = try keyring.channels.filter { !$0.key.isEmpty }.map { ($0.hash, $0.name, try AESCTR(key: $0.key)) }
+        ciphers = try keyring.channels.filter { !$0.key.isEmpty && !$0.isAEAD }.map {
+            ($0.hash, $0.name, try AESCTR(key: $0.key))
+        }
         seeds = Self.ports.map { port in
             Seeds(port: port, payloads: (0..<40).map { _ in Self.payload(port: port, &generator) })
         }
@@ -101,6 +107,7 @@ public struct InputMaker {
         case .packetPlaintext: return FuzzInput(form: .meshPacket, port: port, bytes: packet(header, field: 5, data, channel: 77))
         case .packetUnknownName:
             return FuzzInput(form: .meshPacket, port: port, bytes: encrypted(hash: UInt32(channel.hash ^ 0x55)))
+        case .packetSealed: return FuzzInput(form: .meshPacket, port: port, bytes: packetOfVault(header, data))
         case .frameClear: return FuzzInput(form: .fromRadio, port: port, bytes: frame(2, clear))
         case .frameEncrypted:
             return FuzzInput(form: .fromRadio, port: port, bytes: frame(2, encrypted(hash: UInt32(channel.hash))))
@@ -192,6 +199,14 @@ extension InputMaker {
         let nonce = Self.littleEndian(header.id) + extra + Self.littleEndian(Self.sender) + [0]
         let sealed = try? AESCCM.seal(key: directKey, nonce: nonce, plaintext: data)  // an input is an input
         return packet(direct, field: 5, (sealed.map { $0.ciphertext + $0.tag } ?? data) + extra, channel: 0)
+    }
+
+    private func packetOfVault(_ header: Header, _ data: [UInt8]) -> [UInt8] {
+        let sender = Self.littleEndian(Self.sender)
+        let sealed = try? AESCCM.seal(  // an input is an input
+            key: vault.key, nonce: Self.littleEndian(header.id) + [0, 0, 0, 0] + sender + [0], plaintext: data,
+            associated: sender + Self.littleEndian(header.to), tagLength: 12)
+        return packet(header, field: 5, sealed.map { $0.ciphertext + $0.tag } ?? data, channel: UInt32(vault.hash))
     }
 
     private func json(_ packet: [UInt8], _ port: UInt32, isLine: Bool, _ generator: inout SeededGenerator) -> FuzzInput {

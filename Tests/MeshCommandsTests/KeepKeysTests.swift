@@ -10,20 +10,27 @@ import Testing
 struct KeepKeysTests {
     private static let secret = [UInt8](40...71)
 
-    private func stream() throws -> Data {
+    private func stream(isAEAD: Bool = false) throws -> Data {
         var frame = ChannelFrame()
         frame.index = 1
         frame.name = "Attic"
         frame.psk = Self.secret
         frame.role = 2
+        frame.isAEAD = isAEAD
         var channel = WireWriter()
         channel.message(10) { frame.encode(to: &$0) }
-        let key = try ChannelKey(name: "Attic", psk: Self.secret)
+        let key = try ChannelKey(name: "Attic", psk: Self.secret, isAEAD: isAEAD)
         var data = WireWriter()
         data.varint(1, UInt64(Port.text))
         data.bytes(2, Array("up here".utf8))
         let block: [UInt8] = [77, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0x0a, 0, 0, 0, 0]
-        let sealed = try AESCTR(key: key.key).apply(iv: block, data.bytes)
+        var sealed = try AESCTR(key: key.key).apply(iv: block, data.bytes)
+        if isAEAD {
+            let parts = try AESCCM.seal(
+                key: key.key, nonce: Array(block.prefix(13)), plaintext: data.bytes,
+                associated: [1, 0, 0, 0x0a, 0xff, 0xff, 0xff, 0xff], tagLength: 12)
+            sealed = parts.ciphertext + parts.tag
+        }
         var packet = WireWriter()
         packet.message(2) { packet in
             packet.fixed32(1, 0x0a00_0001)
@@ -37,6 +44,19 @@ struct KeepKeysTests {
 
     private func messages(_ tool: Tool) throws -> [String] {
         try tool.run("messages", "--format", "jsonl").objects.compactMap { $0["text"] as? String }
+    }
+
+    @Test func `the key of a radio's channel with authenticated encryption is kept as one, and opens what it opens`() throws {
+        let tool = try Tool()
+        try tool.run("init")
+        let file = tool.folder.file("radio.bin")
+        try stream(isAEAD: true).write(to: file)
+        #expect(try tool.run("import", "--keep-keys", file.path).output.contains("Attic"))
+        #expect(try messages(tool) == ["up here"])
+        let shown = try tool.run("packet", "show", "2").output
+        #expect(shown.contains("opened with the key of channel Attic, whose tag fits"), "\(shown)")
+        let kept = try tool.run("keys", "list", "--format", "jsonl").objects.first { $0["channel"] as? String == "Attic" }
+        #expect(kept?["aead"] as? Bool == true)
     }
 
     @Test(arguments: [true, false])

@@ -38,6 +38,27 @@ struct KeyTests {
         #expect(try FileManager.default.attributesOfItem(atPath: tool.ledger)[.posixPermissions] as? Int == 0o700)
     }
 
+    @Test func `a channel with authenticated encryption has a key of its own, listed as such, and removed alone`() throws {
+        let tool = try Tool()
+        try tool.run("init")
+        #expect(try tool.run("keys", "add", "Harbour", "--psk", Self.psk).status == 0)
+        #expect(try tool.run("keys", "add", "Harbour", "--psk", Self.psk, "--aead").output.contains("added"))
+        #expect(try tool.run("keys", "add", "Harbour", "--psk", Self.psk, "--aead").output.contains("already"))
+        func harbour() throws -> [[String: Any]] {
+            try tool.run("keys", "list", "--format", "jsonl").objects.filter { $0["channel"] as? String == "Harbour" }
+        }
+        let rows = try harbour()
+        #expect(rows.map { $0["aead"] as? Bool } == [false, true])
+        let hashes = rows.compactMap { $0["hash"] as? Int }
+        #expect(hashes.count == 2 && hashes[0] ^ hashes[1] == 0xae)
+        #expect(try String(contentsOfFile: tool.ledger + "/keys.json", encoding: .utf8).contains("\"aead\" : true"))
+        #expect(try tool.run("keys", "remove", "Harbour", "--no-aead").status == 0)
+        #expect(try harbour().map { $0["aead"] as? Bool } == [true])
+        let without = try tool.run("keys", "add", "Open", "--psk", "AA==", "--aead")
+        #expect(without.status == 64 && without.errors.contains("without a key"))
+        #expect(try tool.run("keys", "add", "--private-key", Self.psk, "--aead").status == 64)
+    }
+
     @Test func `a private key is listed by its node, never shown, and removed`() throws {
         let tool = try Tool()
         try tool.run("init")

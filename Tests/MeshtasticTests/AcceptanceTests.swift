@@ -1,34 +1,81 @@
+import FuzzKit
 import Meshtastic
 import ProtobufWire
 import TestKit
 import Testing
 
 @Suite struct AcceptanceTests {
-    /// Ports whose rows people would see.
-    private let visible: Set<UInt32> = [Port.text, Port.position, Port.nodeInfo, Port.telemetry]
-
-    @Test func `D5: of 100,000 random payloads none is accepted as text, position, node info or telemetry`() throws {
-        var generator = SeededGenerator(seed: 20_260)
-        var ring = Keyring.standard
-        for index in 0..<8 { ring.add(try ChannelKey(name: "LongFast", psk: generator.bytes(index % 2 == 0 ? 16 : 32))) }
-        let opener = PacketOpener(keyring: ring)
-        var batch = PacketBatch()
-        var message = Sample()
-        var accepted = 0
+    @Test(arguments: [20_260, 1, 2, 3] as [UInt64])
+    func `D5: of 100,000 random payloads none is accepted under a wrong key, whatever its hash`(seed: UInt64) throws {
+        var payloads = try RandomPayloads(seed: seed)
         for _ in 0..<100_000 {
-            message.id = UInt32(truncatingIfNeeded: generator.next())
-            let sealed = generator.bytes(Int.random(in: 1...80, using: &generator))
-            let bytes = message.packet(channel: UInt32.random(in: 0...255, using: &generator)) { $0.bytes(5, sealed) }
-            batch.removeAll()
-            opener.decode(bytes.rawSpan, form: .meshPacket, into: &batch)
-            let packet = batch.packets[0]
-            if packet.opening.isReadable {
-                accepted += 1
-                #expect(!visible.contains(packet.port), "\(sealed)")
-            }
-            if packet.opening == .opaque, batch.payload(of: packet).asArray != sealed { Issue.record("the ciphertext is lost") }
+            let (packet, sealed, payload) = payloads.next()
+            if !packet.opening.isReadable, payload != sealed { Issue.record("seed \(seed): the ciphertext is lost") }
         }
-        #expect(accepted <= 2, "\(accepted) were accepted on other ports")
+        #expect(payloads.accepted.isEmpty, "seed \(seed): \(payloads.accepted)")
+    }
+
+    @Test(arguments: [1, 2] as [UInt64])
+    func `D5: random bytes open under the key of their hash less than once in ten million`(seed: UInt64) throws {
+        let chances = try RandomPayloads.chances(seed: seed, tries: 200_000)
+        #expect(chances.asWritten < 1e-7 && chances.damaged < 1e-7, "seed \(seed): \(chances)")
+        #expect(chances.asWritten > 0 && chances.damaged > 0)
+    }
+
+    /// A packet under the channel's key, its content changed.
+    private func sealed(_ data: [UInt8], _ channel: ChannelKey) throws -> [UInt8] {
+        var message = Sample()
+        message.port = 0
+        let bytes = try TestCipher.encrypt(data, key: channel.key, id: message.id, from: message.from)
+        return message.packet(channel: UInt32(channel.hash)) { $0.bytes(5, bytes) }
+    }
+
+    @Test func `D5: what official decoders take under the key of the packet's hash opens, marked as damaged`() throws {
+        var position = WireWriter()
+        position.fixed32(1, 480_000_000)
+        position.fixed32(2, 90_000_000)
+        let channel = Keyring.standard.channels[0]
+        // Behind the payload's fields, and behind those of the content: fields of types and numbers that nobody writes.
+        let odd: [[UInt8]] = [
+            [0xc1, 0x01, 1, 2, 3, 4, 5, 6, 7, 8], [0xe8, 0x02, 5], [0x19, 1, 2, 3, 4, 5, 6, 7, 8], [0x98, 0x07, 1],
+        ]
+        for field in odd {
+            // Content may have a field 24 of any type.
+            for isInside in field[0] == 0xc1 ? [true] : [true, false] {
+                var data = WireWriter()
+                data.varint(1, UInt64(Port.position))
+                data.bytes(2, position.bytes + (isInside ? field : []))
+                let bytes = data.bytes + (isInside ? [] : field)
+                let result = decoded(try sealed(bytes, channel))
+                #expect(result.packet.opening == .channelKey && result.packet.failure == nil, "\(field) \(isInside)")
+                #expect(result.packet.flags.contains(.isDamaged) && result.packet.port == Port.position)
+                // Another name has another hash: there only what an encoder writes proves the key.
+                let unknown = try ChannelKey(name: "some other place", psk: channel.psk)
+                #expect(Keyring.standard.channels.allSatisfy { $0.hash != unknown.hash })
+                #expect(decoded(try sealed(bytes, unknown)).packet.opening == .opaque)
+            }
+        }
+        // Official decoders refuse these, too.
+        for payload in [[0x0d, 1, 2], [0x0a, 9, 1]] as [[UInt8]] {
+            var data = WireWriter()
+            data.varint(1, UInt64(Port.position))
+            data.bytes(2, payload)
+            #expect(decoded(try sealed(data.bytes, channel)).packet.opening == .opaque)
+        }
+    }
+
+    @Test func `D5: an admin message with a field above 63 opens, undamaged`() throws {
+        for number in [64, 95, 97, 99, 102] as [UInt32] {
+            var admin = WireWriter()
+            admin.varint(number, 5)
+            admin.bytes(101, [1, 2, 3, 4, 5, 6, 7, 8])
+            var message = Sample()
+            (message.port, message.payload) = (Port.admin, admin.bytes)
+            for channel in [Keyring.standard.channels[0], try ChannelKey(name: "elsewhere", psk: [1])] {
+                let packet = decoded(try message.encrypted(channel)).packet
+                #expect(packet.opening == .channelKey && packet.failure == nil && !packet.flags.contains(.isDamaged), "\(number)")
+            }
+        }
     }
 
     @Test func `short random payloads are not taken for a bare port`() {

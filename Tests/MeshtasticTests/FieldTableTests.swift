@@ -7,17 +7,18 @@ import Testing
     private let table = FieldTable.standard
 
     @Test func `the whole schema is there`() {
-        #expect(table.messages.count == 176)
-        #expect(table.messages.reduce(0) { $0 + $1.fields.count } == 1222)
-        #expect(table.enums.count == 83)
-        #expect(table.enums.reduce(0) { $0 + $1.values.count } == 979)
+        #expect(table.messages.count == 183)
+        #expect(table.messages.reduce(0) { $0 + $1.fields.count } == 1279)
+        #expect(table.enums.count == 86)
+        #expect(table.enums.reduce(0) { $0 + $1.values.count } == 1010)
     }
 
     @Test func `each field of the facts is found by its number with its type`() throws {
         guard SharedFolder.exists else { return }
-        let text = try String(contentsOf: SharedFolder.file("wire/wire_facts.tsv"), encoding: .utf8)
-        for line in text.split(separator: "\n") where line.hasPrefix("field\t") {
-            let columns = line.split(separator: "\t", omittingEmptySubsequences: false).map(String.init)
+        let older = try Self.fields(in: "wire/wire_facts.tsv")
+        let newer = try Self.fields(in: "wire/wire_facts.new.tsv")
+        let known = Set(newer.map { $0[2] + $0[4] })
+        for columns in newer + older.filter({ !known.contains($0[2] + $0[4]) }) {
             let message = try #require(table.message(named: columns[2]))
             let number = try #require(UInt32(columns[4]))
             let field = try #require(message.field(number), "\(columns[2]).\(columns[3])")
@@ -30,9 +31,28 @@ import Testing
         }
     }
 
+    private static func fields(in name: String) throws -> [[String]] {
+        try String(contentsOf: SharedFolder.file(name), encoding: .utf8).split(separator: "\n").filter { $0.hasPrefix("field\t") }
+            .map { $0.split(separator: "\t", omittingEmptySubsequences: false).map(String.init) }
+    }
+
+    @Test func `what firmware 2-8-1 added is there, and what it removed still is`() {
+        #expect(table.message(named: "ChannelSettings")?.field(8)?.name == "use_aead")
+        #expect(table.message(named: "Routing")?.field(4)?.name == "ack_proof")
+        #expect(table.message(named: "Telemetry")?.field(11)?.typeName == "SoilWaterMetrics")
+        #expect(
+            table.message(named: "LoRaWANBridge.Uplink")?.field(3)?.kind == .sint32
+                && FieldTable.messageName(ofPort: 75) == "LoRaWANBridge")
+        #expect(FieldTable.portName(38) == "PAGING_APP")
+        let models = (147...150 as ClosedRange<UInt32>).map { FieldTable.hardwareName($0) }
+        #expect(models == ["T_CONNECT_PRO", "AXIOMETA_GENESIS_MINI", "MAKERFABS_NOMAD_TERMINAL", "THINKNODE_MX"])
+        // Recordings are older than any schema, and this field holds a channel's key.
+        #expect(table.message(named: "ModuleConfig.MeshBeaconConfig")?.field(8)?.typeName == "ChannelSettings")
+    }
+
     @Test func `numbers without a field give none`() {
         let packet = table.message(named: "meshtastic.MeshPacket")
-        #expect(packet?.field(0) == nil && packet?.field(23) == nil && packet?.field(.max) == nil)
+        #expect(packet?.field(0) == nil && packet?.field(25) == nil && packet?.field(.max) == nil)
         #expect(table.message(named: "FromRadio")?.field(19)?.name == "region_presets")
     }
 

@@ -20,15 +20,17 @@ import Testing
     private static let payloads = [
         Payload("Position") { PacketSeeds.encoded(try Position(decoding: $0.rawSpan).encode) },
         Payload("User") { PacketSeeds.encoded(try User(decoding: $0.rawSpan).encode) },
-        Payload("Routing") { PacketSeeds.encoded(try Routing(decoding: $0.rawSpan).encode) },
+        Payload("Routing", unread: ["ack_proof"]) { PacketSeeds.encoded(try Routing(decoding: $0.rawSpan).encode) },
         Payload("RouteDiscovery") { PacketSeeds.encoded(try RouteDiscovery(decoding: $0.rawSpan).encode) },
         Payload("NeighborInfo") { PacketSeeds.encoded(try NeighborInfo(decoding: $0.rawSpan).encode) },
         Payload("Waypoint") { PacketSeeds.encoded(try Waypoint(decoding: $0.rawSpan).encode) },
         Payload("MapReport") { PacketSeeds.encoded(try MapReport(decoding: $0.rawSpan).encode) },
         Payload("Paxcount") { PacketSeeds.encoded(try Paxcount(decoding: $0.rawSpan).encode) },
-        Payload("StoreAndForward") { PacketSeeds.encoded(try StoreAndForward(decoding: $0.rawSpan).encode) },
+        Payload("StoreAndForward", unread: ["original_id"]) {
+            PacketSeeds.encoded(try StoreAndForward(decoding: $0.rawSpan).encode)
+        },
         Payload("StatusMessage") { PacketSeeds.encoded(try StatusMessage(decoding: $0.rawSpan).encode) },
-        Payload("NodeInfo") { PacketSeeds.encoded(try NodeInfo(decoding: $0.rawSpan).encode) },
+        Payload("NodeInfo", unread: ["heard_on_current_lora"]) { PacketSeeds.encoded(try NodeInfo(decoding: $0.rawSpan).encode) },
         Payload("MyNodeInfo") { PacketSeeds.encoded(try MyNodeInfo(decoding: $0.rawSpan).encode) },
         Payload(
             "DeviceMetadata",

@@ -63,9 +63,6 @@ struct VectorTests {
                 continue
             }
             let bytes = [UInt8](hex: payload)
-            #expect(
-                PacketSignature.signedBytes(from: from, id: id, port: port, payload: bytes) == .init(hex: sample.signed_bytes_hex)
-            )
             var message = Sample()
             (message.from, message.id) = (from, id)
             let packet = message.packet { writer in
@@ -77,8 +74,13 @@ struct VectorTests {
             }
             let result = decoded(packet)
             #expect(result.packet.flags.contains(.hasSignature))
-            #expect(PacketSignature.isValid(result.packet, in: result.batch, publicKey: .init(hex: sample.x25519_public_hex)))
-            #expect(!PacketSignature.isValid(result.packet, in: result.batch, publicKey: [UInt8](repeating: 9, count: 32)))
+            let signed = PacketSignature.signedBytes(of: result.packet, payload: bytes, .payloadOnly)
+            #expect(signed == .init(hex: sample.signed_bytes_hex))
+            let form = PacketSignature.validForm(
+                of: result.packet, in: result.batch, publicKey: .init(hex: sample.x25519_public_hex))
+            #expect(form == .payloadOnly)
+            let other = [UInt8](repeating: 9, count: 32)
+            #expect(PacketSignature.validForm(of: result.packet, in: result.batch, publicKey: other) == nil)
         }
     }
 

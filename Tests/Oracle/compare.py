@@ -40,7 +40,7 @@ SENSORS = {"detection": 10, "paxcounter": 34, "storeForward": 65, "rangeTest": 6
 TIMES = {"first_time": lambda row: seconds(row["first_time"]), "time": lambda row: seconds(row["time"]),
          "first_sequence": lambda row: row["first_sequence"], "sequence": lambda row: row["sequence"]}
 EVIDENCE = ["direct", "reported", "traced"]
-KINDS = ["device", "environment", "airQuality", "power", "localStats", "health", "host", "trafficManagement"]
+KINDS = ["device", "environment", "airQuality", "power", "localStats", "health", "host", "trafficManagement", None, "soilWater"]
 READERS = {
     "nodes": (lambda row: [row["number"]], {
         "long_name": lambda row: row["long_name"], "short_name": lambda row: row["short_name"],

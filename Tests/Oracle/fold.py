@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
 """An independent fold of raw events into the rows of the views and their quarantine, by the rules of Sources/MeshViews/FOLD.md.
 
-usage: fold.py EVENTS.jsonl [--psk NAME=BASE64 ...] > rows.jsonl
+usage: fold.py EVENTS.jsonl [--psk NAME=BASE64 ...] [--aead NAME=BASE64 ...] > rows.jsonl
 EVENTS.jsonl is what `meshledger export events --format jsonl` writes. Packets are decoded by the official Python package. One JSON line a
 row: {"view", "key", ...}, sorted by view and key. Caps are not reached by the recordings that this is for, and not implemented.
 """
 import argparse, base64, collections, datetime, hashlib, json, math, re, struct
+from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
-from meshtastic.protobuf import mesh_pb2, mqtt_pb2, paxcount_pb2, remote_hardware_pb2, storeforward_pb2, telemetry_pb2
+from cryptography.hazmat.primitives.ciphers.aead import AESCCM
+from meshtastic.protobuf import mesh_pb2, mqtt_pb2, paxcount_pb2, portnums_pb2, remote_hardware_pb2, storeforward_pb2, telemetry_pb2
 import json_form
-from wire import fields, repaired, writes, writes_content
+from wire import LENGTH, VARINT, fields, repaired, writes, writes_content
 
 DEFAULT = bytes.fromhex("d4f1bb3a20290759f0bcffabcf4e6901")
 PRESETS = ["LongFast", "LongSlow", "LongMod", "LongTurbo", "MediumFast", "MediumSlow", "MediumTurbo", "ShortFast", "ShortSlow",
@@ -19,10 +21,14 @@ PAYLOADS = {3: mesh_pb2.Position, 4: mesh_pb2.User, 5: mesh_pb2.Routing, 8: mesh
             71: mesh_pb2.NeighborInfo, 73: mqtt_pb2.MapReport, 2: remote_hardware_pb2.HardwareMessage, 12: mesh_pb2.KeyVerification,
             13: mesh_pb2.RemoteShell, 35: mesh_pb2.StoreForwardPlusPlus, 36: mesh_pb2.StatusMessage, 69: mesh_pb2.Compressed}
 TEXTS = {1, 10, 11, 32, 66}
+# The official package lacks some.
+PORTS = {*portnums_pb2.PortNum.values(), 37, 38, 78, 79, *range(256, 512)}
 # Ports with a message that the official package lacks or that is too large to judge: only the wire format counts.
 WIRE_ONLY = {6, 37}
 KINDS = ["device_metrics", "environment_metrics", "air_quality_metrics", "power_metrics", "local_stats", "health_metrics",
-         "host_metrics", "traffic_management_stats"]
+         "host_metrics", "traffic_management_stats", None, "soil_water_metrics"]
+SOIL = ["soil_ph", "ph", "electrical_conductivity", "salinity", "nitrogen", "phosphorus", "potassium", "dissolved_oxygen", "orp", "chemical_oxygen_demand",
+        "turbidity", "nitrate", "ammonium", "biochemical_oxygen_demand", "solar_irradiance"]
 BROADCAST = 0xFFFFFFFF
 OLDEST = 1577836800
 LATEST = 0xFFFFFFFF
@@ -47,10 +53,11 @@ def xor(data):
 
 
 class Keys:
-    def __init__(self, extra):
+    def __init__(self, extra, sealed=()):
+        self.sealed = [(name, expand(psk)) for name, psk in sealed]
         self.all = [(name, DEFAULT) for name in PRESETS] + [(name, expand(psk)) for name, psk in extra]
         self.of_name = {}
-        for name, key in self.all:
+        for name, key in self.all + self.sealed:
             self.of_name.setdefault(name, set()).add(fingerprint(key))
 
     def named(self, name):
@@ -59,20 +66,61 @@ class Keys:
         return name, next(iter(found)) if len(found) == 1 else 0
 
     def open(self, packet, channel_id):
-        """(Data, channel name, key's fingerprint) or None. The envelope's channel goes first, then the others of the hash, plaintext, all keys."""
+        """(Data, channel name, key's fingerprint), None, or False where a tag does not fit. Channels of the hash go first, the envelope's foremost, then
+        plaintext and all keys, then the channels of the hash for what was damaged."""
+        sealed = [(name, key) for name, key in self.sealed if xor(name.encode()) ^ xor(key) ^ 0xAE == packet.channel]
+        for name, key in sealed:
+            plain = unseal(key, packet)
+            if plain is not None:
+                return mesh_pb2.Data.FromString(plain), name, fingerprint(key)
         fitting = [(name, key) for name, key in self.all if xor(name.encode()) ^ xor(key) == packet.channel]
         fitting.sort(key=lambda entry: entry[0] != channel_id)
         known = [(key, name) for name, key in fitting]
         unnamed = channel_id or f"hash {packet.channel}"
         rest = [(key, unnamed) for key in dict.fromkeys(key for _, key in self.all)]
-        for key, name in known + [(b"", unnamed)] + rest:
+        others = [] if sealed else [(b"", unnamed)] + rest
+        for accepts, key, name in [(ours, *entry) for entry in known] + [(anyones, *entry) for entry in others] + [(damaged, *entry) for entry in known]:
             try:
                 plain = decrypt(key, packet)
                 data = mesh_pb2.Data.FromString(plain)
-                if 0 < data.portnum <= 511 and len(plain) >= 4 and writes_content(plain) and plausible(data):
+                if 0 < data.portnum <= 511 and len(plain) >= 4 and plain[0] == 8 and accepts(plain, data):
                     return (data, *self.named(name)) if key == b"" and channel_id else (data, name, fingerprint(key))
             except Exception:
                 continue
+        is_direct = packet.channel == 0 and packet.to > 3 and packet.to != BROADCAST
+        return False if sealed and not is_direct else None
+
+
+def ours(plain, data):
+    if not data.payload and not ({number for number, *_ in fields(plain)} <= {1, 2, 3, 6, 9} and data.portnum in PORTS):
+        return False
+    return writes_content(plain) and plausible(data)
+
+
+def anyones(plain, data):
+    evident = data.payload or data.want_response or data.HasField("bitfield") and data.bitfield < 16
+    return bool(evident) and data.portnum in PORTS and ours(plain, data)
+
+
+def damaged(plain, data):
+    head = [(number, kind) for number, kind, *_ in fields(plain)][:2]
+    if head != [(1, VARINT), (2, LENGTH)] or not data.payload or data.portnum not in PORTS:
+        return False
+    if data.portnum in TEXTS:
+        data.payload.decode("utf-8")
+    elif data.portnum in PAYLOADS:
+        read(PAYLOADS[data.portnum], data.payload)
+    elif data.portnum in WIRE_ONLY:
+        list(fields(data.payload))
+    return True
+
+
+def unseal(key, packet):
+    sender = getattr(packet, "from")
+    try:
+        return AESCCM(key, tag_length=12).decrypt(
+            struct.pack("<QI", packet.id, sender) + b"\0", packet.encrypted, struct.pack("<II", sender, packet.to)) if len(packet.encrypted) > 12 else None
+    except InvalidTag:
         return None
 
 
@@ -94,7 +142,7 @@ def plausible(data):
     elif data.portnum in PAYLOADS:
         return writes(PAYLOADS[data.portnum].DESCRIPTOR, data.payload)
     elif data.portnum in WIRE_ONLY:
-        return all(number < 64 and kind in (0, 2, 5) for number, kind, *_ in fields(data.payload))
+        return all(kind in ((0, 2, 5) if number < 64 else (0, 2)) and number <= 119 for number, kind, *_ in fields(data.payload))
     return True
 
 
@@ -108,7 +156,7 @@ def cut(text, most):
 
 
 def shortened(name):
-    """At most 64 bytes, cut between characters (of one scalar each, as far as this check goes)."""
+    """At most 64 bytes, cut between Unicode scalars."""
     while len(name.encode()) > 64:
         name = name[:-1]
     return name
@@ -306,6 +354,8 @@ class Fold:
             event.replayed = replays(packet, data)
         elif kind == "encrypted" and packet.encrypted:
             opened = self.keys.open(packet, channel_id)
+            if opened is False:
+                self.quarantine.add(event.sequence)
             if opened:
                 data, channel, mark = opened
                 hashed = packet.channel
@@ -597,7 +647,7 @@ class Fold:
 
     def introduce(self, row, user, heard):
         for name in ("long_name", "short_name"):
-            self.newest_name(row, name, getattr(user, name), heard)
+            self.newest_name(row, name, cut(getattr(user, name), 64), heard)
         if user.hw_model:
             self.newest(row, "hw", user.hw_model, heard)
         if user.long_name or user.short_name:
@@ -611,13 +661,13 @@ class Fold:
 
     def describe(self, row, report, heard):
         for name in ("long_name", "short_name"):
-            self.newest_name(row, name, getattr(report, name), heard)
+            self.newest_name(row, name, cut(getattr(report, name), 64), heard)
         if report.hw_model:
             self.newest(row, "hw", report.hw_model, heard)
         if report.long_name:
             self.newest(row, "role", report.role, heard)
         if report.firmware_version:
-            self.newest(row, "firmware", report.firmware_version, heard)
+            self.newest(row, "firmware", cut(report.firmware_version, 64), heard)
 
     # Content
 
@@ -839,10 +889,16 @@ class Fold:
         kind = telemetry.WhichOneof("variant")
         time, source = self.time(event, packet, sent=telemetry.time)
         numbers = [number for number, wire, *_ in fields(payload) if wire == 2 and 2 <= number <= 31]
-        if numbers and numbers[-1] > 9:
+        if numbers and numbers[-1] > 9 and numbers[-1] != 11:
             self.add(at, "unknown", (getattr(packet, "from"), numbers[-1], time, event.sequence), {"time_source": source, "packet_id": packet.id})
             return
-        if kind not in KINDS:
+        if numbers and numbers[-1] == 11:
+            # The official package does not have it yet.
+            body = [value for number, wire, value, *_ in fields(payload) if wire == LENGTH and number == 11][-1]
+            known = {SOIL[number - 1] for number, wire, *_ in fields(body) if wire == 5 and number <= len(SOIL)}
+            self.add(at, "telemetry", (getattr(packet, "from"), 11, time, event.sequence), {"time_source": source, "packet_id": packet.id, "fields": sorted(known)})
+            return
+        if kind is None or kind not in KINDS:
             return
         self.add(at, "telemetry", (getattr(packet, "from"), KINDS.index(kind) + 2, time, event.sequence), {
             "time_source": source, "packet_id": packet.id, "fields": sorted(field.name for field, _ in getattr(telemetry, kind).ListFields())})
@@ -889,9 +945,10 @@ def main():
     arguments = argparse.ArgumentParser()
     arguments.add_argument("events")
     arguments.add_argument("--psk", action="append", default=[])
+    arguments.add_argument("--aead", action="append", default=[])
     options = arguments.parse_args()
-    extra = [(name, base64.b64decode(psk)) for name, psk in (entry.split("=", 1) for entry in options.psk)]
-    fold = Fold(Keys(extra))
+    extra, sealed = ([(name, base64.b64decode(psk)) for name, psk in (entry.split("=", 1) for entry in entries)] for entries in (options.psk, options.aead))
+    fold = Fold(Keys(extra, sealed))
     for line in open(options.events, encoding="utf-8"):
         if not json.loads(line).get("erased"):
             fold.event(Event(line))

@@ -94,7 +94,8 @@ def check_gpx(folder, positions):
     root = xml.parse(folder / "positions.gpx").getroot()
     if root.tag != space + "gpx" or root.get("version") != "1.1" or not root.get("creator"):
         differ("positions.gpx is no GPX 1.1")
-    order = [space + name for name in ("ele", "time", "sat")]
+    order = [space + name for name in ("ele", "time", "sat", "hdop", "vdop", "pdop", "extensions")]
+    extension = "{http://www.garmin.com/xmlschemas/TrackPointExtension/v2}"
     points = list(root.iterfind(f"{space}trk/{space}trkseg/{space}trkpt"))
     for track in root:
         if [child.tag for child in track] != [space + "name", space + "trkseg"]:
@@ -112,6 +113,13 @@ def check_gpx(folder, positions):
             differ(f"positions.gpx: {place}, {row}")
         if (None if height is None else float(height.text)) != row["altitude"]:
             differ(f"positions.gpx: altitude of {row}")
+        course = point.find(f"{space}extensions/{extension}TrackPointExtension/{extension}course")
+        if (None if course is None else float(course.text)) != (row["ground_track"] if row["ground_track"] is None else row["ground_track"] % 360):
+            differ(f"positions.gpx: course of {row}")
+        for name in ("hdop", "vdop", "pdop"):
+            found = point.find(space + name)
+            if (None if found is None else float(found.text)) != row[name]:
+                differ(f"positions.gpx: {name} of {row}")
 
 
 def check_kml(folder, positions):
@@ -128,6 +136,8 @@ def check_kml(folder, positions):
         data = {entry.get("name"): entry.find(space + "value").text for entry in mark.iter(space + "Data")}
         if numbers != wanted or data.get("sequence") != str(row["sequence"]) or data.get("node") != row["node"]:
             differ(f"positions.kml: {numbers} {data}, {row}")
+        if any((float(data[name]) if name in data else None) != row[name] for name in ("ground_track", "hdop", "pdop", "vdop")):
+            differ(f"positions.kml: {data}, {row}")
         if seconds(mark.find(f"{space}TimeStamp/{space}when").text) != seconds(row["time"]):
             differ(f"positions.kml: time of {row}")
 

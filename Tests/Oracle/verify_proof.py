@@ -181,4 +181,5 @@ def main():
     print(index + 1, base64.b64encode(payload).decode() if salt else "erased")
 
 
-main()
+if __name__ == "__main__":
+    main()

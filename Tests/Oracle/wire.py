@@ -8,7 +8,7 @@ VARINT, FIXED64, LENGTH, GROUP, FIXED32 = 0, 1, 2, 3, 5
 WIRE = {F.TYPE_STRING: LENGTH, F.TYPE_BYTES: LENGTH, F.TYPE_MESSAGE: LENGTH, F.TYPE_FLOAT: FIXED32, F.TYPE_FIXED32: FIXED32,
         F.TYPE_SFIXED32: FIXED32, F.TYPE_DOUBLE: FIXED64, F.TYPE_FIXED64: FIXED64, F.TYPE_SFIXED64: FIXED64}
 # Fields of the 2.8 schema that the official package does not have yet: number -> wire type.
-NEWER = {"Waypoint": {9: VARINT, 10: LENGTH, 11: VARINT, 12: VARINT, 13: VARINT}, "AirQualityMetrics": {26: VARINT},
+NEWER = {"Routing": {4: LENGTH}, "StoreAndForward": {6: VARINT}, "Telemetry": {10: LENGTH, 11: LENGTH}, "Waypoint": {9: VARINT, 10: LENGTH, 11: VARINT, 12: VARINT, 13: VARINT}, "AirQualityMetrics": {26: VARINT},
          "EnvironmentMetrics": {**dict.fromkeys(range(24, 42), FIXED32), 40: VARINT}}
 
 

@@ -54,7 +54,9 @@ struct EventRow {
             Column("bytes") { .unsigned(UInt64($0.event.payload.count)) },
             Column("packet_id", isDetail: true) { row in row.packet.flatMap { $0.hasPacket ? .number($0.id) : nil } ?? .null },
             Column("failure", canCut: true) { row in
-                row.event.header.isErased ? .text("erased") : row.packet?.failure.map { .text($0.reason) } ?? .null
+                if row.event.header.isErased { return .text("erased") }
+                if let failure = row.packet?.failure { return .text(failure.reason) }
+                return row.packet?.flags.contains(.isDamaged) == true ? .text(DissectedEvent.damage) : .null
             },
             Column("source", canCut: true) { .text($0.source) },
         ]

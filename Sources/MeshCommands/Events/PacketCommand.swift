@@ -51,9 +51,7 @@ struct PacketShowCommand: AsyncParsableCommand {
                 "event \(sequence), \(event.payload.count) bytes of \(row.encodingName), from \(DisplayWidth.safe(row.source))")
             output.line("arrived \(TimeText.iso(microseconds: event.header.arrivalTime.microseconds))")
             let tree = shown?.textTree(beside: bytes ? event.payload : nil) ?? Self.note(of: event, erasures)
-            for line in tree.split(separator: "\n", omittingEmptySubsequences: false).map(String.init) where !line.isEmpty {
-                output.line(DisplayWidth.safe(line))
-            }
+            for line in tree.utf8.split(separator: UInt8(ascii: "\n")) { output.line(DisplayWidth.safe(String(Substring(line)))) }
         }
     }
 

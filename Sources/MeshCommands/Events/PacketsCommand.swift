@@ -107,6 +107,8 @@ extension PacketRow {
                 row.port == 0 ? .null : .text(FieldTable.portName(row.port) ?? String(row.port))
             },
             Column("channel", canCut: true) { .optional($0.channel) },
+            Column("opening", canCut: true) { .text("\($0.opening)") },
+            Column("is_damaged", isDetail: true) { .bool($0.isDamaged) },
             Column("receptions", heading: "heard") { .unsigned(UInt64($0.receptions.count)) },
             Column("gateways", canCut: true) { row in
                 .list(row.receptions.filter { $0.gateway != 0 }.map { .text(NodeID.text($0.gateway)) })

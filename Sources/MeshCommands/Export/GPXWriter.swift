@@ -11,7 +11,9 @@ final class GPXWriter {
         self.output = output
         self.names = names
         output.line("<?xml version=\"1.0\" encoding=\"UTF-8\"?>")
-        output.line("<gpx version=\"1.1\" creator=\"MeshLedger\" xmlns=\"http://www.topografix.com/GPX/1/1\">")
+        output.line(
+            "<gpx version=\"1.1\" creator=\"MeshLedger\" xmlns=\"http://www.topografix.com/GPX/1/1\""
+                + " xmlns:gpxtpx=\"http://www.garmin.com/xmlschemas/TrackPointExtension/v2\">")
     }
 
     func write(_ row: PositionRow) {
@@ -25,7 +27,19 @@ final class GPXWriter {
         let satellites = row.satellites > 0 ? "<sat>\(row.satellites)</sat>" : ""
         let time = "<time>\(TimeText.iso(Int64(row.time)))</time>"
         let place = "lat=\"\(Self.degrees(row.latitudeE7))\" lon=\"\(Self.degrees(row.longitudeE7))\""
-        output.line("<trkpt \(place)>\(altitude)\(time)\(satellites)</trkpt>")
+        let dilutions = [("hdop", row.hdop), ("vdop", row.vdop), ("pdop", row.pdop)].map { name, hundredths in
+            Position.dilution(hundredths: hundredths).map { "<\(name)>\($0)</\(name)>" } ?? ""
+        }
+        output.line("<trkpt \(place)>\(altitude)\(time)\(satellites)\(dilutions.joined())\(Self.course(row))</trkpt>")
+    }
+
+    /// GPX 1.1 has no course of its own, and the extension that readers know has none of 360 degrees.
+    private static func course(_ row: PositionRow) -> String {
+        guard let track = row.groundTrack, row.course != nil else { return "" }
+        let (whole, rest) = (track % 36_000_000).quotientAndRemainder(dividingBy: 100_000)
+        let course = "\(whole).\(String(100_000 + rest).dropFirst())"
+        return
+            "<extensions><gpxtpx:TrackPointExtension><gpxtpx:course>\(course)</gpxtpx:course></gpxtpx:TrackPointExtension></extensions>"
     }
 
     func finish() {

@@ -23,14 +23,18 @@ struct KeysAddCommand: AsyncParsableCommand {
         discussion: """
             A PSK is base64 of 0 bytes (no encryption), 1 byte (AQ== is the default key), 16 or 32 bytes, as the Meshtastic
             apps show it. With `--psk -` it is read from standard input, so that it stays out of the shell's history.
+            A channel with authenticated encryption (`use_aead`, firmware 2.8.1 and later) needs --aead. It opens only packets whose tag fits, and
+            packets of the same name and key without a tag need a key of their own.
 
               meshledger keys add LongFast --psk AQ==
+              meshledger keys add Harbour --psk - --aead < harbour.psk
               meshledger keys add --private-key - --node '!19025c00' < private.key
             """)
 
     @OptionGroup var ledger: LedgerOption
     @Argument(help: "The channel's name.") var name: String?
     @Option(help: "The channel's PSK in base64; - reads it from standard input.") var psk: String?
+    @Flag(help: "The channel has authenticated encryption (use_aead).") var aead = false
     @Option(help: "A node's X25519 private key in base64; - reads it from standard input.") var privateKey: String?
     @Option(help: "The node that has the private key: !hex or a number.") var node: String?
 
@@ -38,13 +42,18 @@ struct KeysAddCommand: AsyncParsableCommand {
         if (psk == nil) == (privateKey == nil) { throw ValidationError("give either a name with --psk, or --private-key") }
         if psk == "" { throw ValidationError("the key is empty; a channel without a key needs none") }
         if psk != nil && name == nil { throw ValidationError("a channel's key needs the channel's name") }
+        if aead && psk == nil { throw ValidationError("--aead is for a channel's key") }
     }
 
     func run() async throws {
         try await ledger.writing { ledger in
             let change: KeyringChange
             if let psk, let name {
-                change = .addChannels([try Self.key { try ChannelKey(name: name, base64: Self.read(psk)) }])
+                let channel = try Self.key { try ChannelKey(name: name, base64: Self.read(psk), isAEAD: aead) }
+                guard channel.isAEAD || !aead else {
+                    throw CommandError(.usage, "a channel without a key has no authenticated encryption")
+                }
+                change = .addChannels([channel])
             } else {
                 let number = try node.map(Self.number(of:))
                 let bytes = Data(base64Encoded: Self.read(privateKey ?? ""))

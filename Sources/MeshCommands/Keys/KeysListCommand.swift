@@ -22,6 +22,7 @@ struct KeysListCommand: AsyncParsableCommand {
                 Column<Row>("kind") { .text($0.kind) },
                 Column<Row>("channel") { $0.channel.map { .text($0.name) } ?? .null },
                 Column<Row>("hash") { $0.channel.map { .unsigned(UInt64($0.hash)) } ?? .null },
+                Column<Row>("aead") { $0.channel.map { .bool($0.isAEAD) } ?? .null },
                 Column<Row>("bits") { .unsigned(UInt64(($0.channel?.key.count ?? 32) * 8)) },
                 Column<Row>("key_fingerprint", heading: "key") {
                     $0.channel.map { .text(String($0.fingerprint, radix: 16)) } ?? .null

@@ -6,15 +6,18 @@ struct KeysRemoveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "remove", abstract: "Remove the keys of a channel, or the private keys of a node.",
         discussion: """
-            Where a channel has several keys, --key takes away the one with that fingerprint, as `keys list` shows it.
+            Where a channel has several keys, --key takes away the one with that fingerprint, as `keys list` shows it, and --aead or --no-aead the one
+            with or without authenticated encryption.
 
               meshledger keys remove Harbour
+              meshledger keys remove Harbour --no-aead
               meshledger keys remove --private-key --node '!19025c00'
             """)
 
     @OptionGroup var ledger: LedgerOption
     @Argument(help: "The channel's name.") var name: String?
     @Option(help: "Only the key with this fingerprint.") var key: String?
+    @Flag(inversion: .prefixedNo, help: "Only the key with authenticated encryption, or the one without.") var aead: Bool?
     @Flag(help: "Remove private keys: those of --node, else those that belong to no particular node.") var privateKey = false
     @Option(help: "The node that has the private key: !hex or a number.") var node: String?
 
@@ -27,7 +30,7 @@ struct KeysRemoveCommand: AsyncParsableCommand {
         try await ledger.writing { ledger in
             let change: KeyringChange
             if let name {
-                change = .removeChannels(named: name, fingerprint: key.flatMap { UInt64($0, radix: 16) })
+                change = .removeChannels(named: name, fingerprint: key.flatMap { UInt64($0, radix: 16) }, isAEAD: aead)
             } else {
                 change = .removePrivateKeys(node: try node.map(KeysAddCommand.number(of:)))
             }

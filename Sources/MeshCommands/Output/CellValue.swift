@@ -18,6 +18,7 @@ enum CellValue: Equatable, Sendable {
     static func number(_ value: UInt32) -> CellValue { .unsigned(UInt64(value)) }
     static func number(_ value: UInt32?) -> CellValue { value.map { .unsigned(UInt64($0)) } ?? .null }
     static func number(_ value: Int32?) -> CellValue { value.map { .integer(Int64($0)) } ?? .null }
+    static func optional(_ value: Double?) -> CellValue { value.map { .double($0) } ?? .null }
     static func optional(_ text: String) -> CellValue { text.isEmpty ? .null : .text(text) }
 }
 

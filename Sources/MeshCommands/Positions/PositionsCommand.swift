@@ -43,9 +43,7 @@ extension PositionRow {
             Column("longitude") { .double($0.longitude) },
             Column("altitude", unit: "m") { .number($0.altitude) },
             Column("ground_speed", heading: "speed", unit: "km/h") { .number($0.groundSpeed) },
-            Column("ground_track", heading: "track", unit: "°", shown: { $0.groundTrack.map { "\(Double($0) / 100)" } ?? "" }) {
-                $0.groundTrack.map { .double(Double($0) / 100) } ?? .null
-            },
+            Column("ground_track", heading: "course", unit: "°") { .optional($0.course) },
             Column("satellites", heading: "sats") { $0.satellites == 0 ? .null : .number($0.satellites) },
             Column("precision_bits", heading: "bits") { $0.precisionBits == 0 ? .null : .number($0.precisionBits) },
             Column("gateway") { $0.gateway == 0 ? .null : .text(NodeID.text($0.gateway)) },
@@ -54,9 +52,9 @@ extension PositionRow {
             Column("since", isDetail: true) { .time($0.since) },
             Column("sent_time", isDetail: true) { .time($0.sentTime) },
             Column("fix_time", isDetail: true) { .time($0.fixTime) },
-            Column("pdop", isDetail: true) { $0.pdop == 0 ? .null : .number($0.pdop) },
-            Column("hdop", isDetail: true) { $0.hdop == 0 ? .null : .number($0.hdop) },
-            Column("vdop", isDetail: true) { $0.vdop == 0 ? .null : .number($0.vdop) },
+            Column("pdop", isDetail: true) { .optional(Position.dilution(hundredths: $0.pdop)) },
+            Column("hdop", isDetail: true) { .optional(Position.dilution(hundredths: $0.hdop)) },
+            Column("vdop", isDetail: true) { .optional(Position.dilution(hundredths: $0.vdop)) },
             Column("packet_id", isDetail: true) { .number($0.packetID) },
             Column("sequence", isDetail: true) { .unsigned($0.sequence) },
         ]

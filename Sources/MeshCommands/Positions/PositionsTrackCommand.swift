@@ -100,6 +100,8 @@ struct TrackStep {
             Column("distance", unit: "m") { $0.distance.map { .double(Self.rounded($0)) } ?? .null },
             Column("seconds", unit: "s") { .number($0.seconds) },
             Column("speed", unit: "km/h") { $0.speed.map { .double(Self.rounded($0)) } ?? .null },
+            Column("ground_track", heading: "course", unit: "°") { .optional($0.row.course) },
+            Column("hdop", isDetail: true) { .optional(Position.dilution(hundredths: $0.row.hdop)) },
             Column("gateway") { .node($0.row.gateway) },
             Column("snr", unit: "dB") { $0.row.rssi == nil && $0.row.snr == 0 ? .null : .float($0.row.snr) },
             Column("sequence", isDetail: true) { .unsigned($0.row.sequence) },

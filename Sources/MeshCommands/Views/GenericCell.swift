@@ -27,7 +27,8 @@ enum GenericCell {
         case .meters: "m"
         case .seconds: "s"
         case .percent: "%"
-        case .plain, .node, .time, .degreesE7, .bytes: nil
+        case .degreesE5: "°"
+        case .plain, .node, .time, .degreesE7, .hundredths, .bytes: nil
         }
     }
 
@@ -62,6 +63,8 @@ enum GenericCell {
             return .text(NodeID.text(node))
         case .time: return .time(UInt32(clamping: number))
         case .degreesE7: return .double(Double(Int64(clamping: number)) / 1e7)
+        case .degreesE5: return .optional(Position.course(groundTrack: UInt32(clamping: number)))
+        case .hundredths: return .optional(Position.dilution(hundredths: UInt32(clamping: number)))
         default: return UInt64(exactly: number).map { .unsigned($0) } ?? .integer(Int64(clamping: number))
         }
     }

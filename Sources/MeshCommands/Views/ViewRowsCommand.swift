@@ -69,7 +69,8 @@ struct ViewRowsCommand: AsyncParsableCommand {
         for condition in conditions {
             let column = try Self.column(condition.column, of: rows)
             let value = try condition.value(column.kind, in: ledger)
-            if let comparison = condition.comparison, let part = column.condition(comparison, value) {
+            // What is shown in other units than it is stored in is compared as it is shown.
+            if !column.kind.isScaled, let comparison = condition.comparison, let part = column.condition(comparison, value) {
                 parts.append(part)
             } else {
                 filters.append { condition.holds(GenericCell.value(column.value(in: $0), column.kind), value) }

@@ -38,8 +38,9 @@ public struct RadioKeys: Sendable, Equatable {
             if frame.role == 1 { primary = frame.psk }
             let psk = frame.psk.isEmpty ? primary : frame.psk
             let name = frame.name.isEmpty ? Keyring.presetName(modemPreset) : frame.name
-            guard !psk.isEmpty, let name, let key = try? ChannelKey(name: name, psk: psk) else { continue }  // 32 bytes at most
-            keyring.add(key)
+            guard !psk.isEmpty, let name else { continue }
+            let key = try? ChannelKey(name: name, psk: psk, isAEAD: frame.isAEAD)  // 32 bytes at most
+            if let key { keyring.add(key) }
         }
         return keyring.channels
     }

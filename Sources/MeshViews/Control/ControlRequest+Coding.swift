@@ -211,6 +211,7 @@ extension WireWriter {
                 message(1) { message in
                     message.string(1, channel.name)
                     message.bytes(2, channel.psk)
+                    if channel.isAEAD { message.bool(3, true) }
                 }
             }
         case .addPrivateKey(let key):
@@ -218,10 +219,11 @@ extension WireWriter {
                 message.bytes(1, key.key)
                 if let node = key.node { message.uint32(2, node) }
             }
-        case .removeChannels(let name, let fingerprint):
+        case .removeChannels(let name, let fingerprint, let isAEAD):
             message(3) { message in
                 message.string(1, name)
                 if let fingerprint { message.fixed64(2, fingerprint) }
+                if let isAEAD { message.bool(3, isAEAD) }
             }
         case .removePrivateKeys(let node): message(4) { message in if let node { message.uint32(1, node) } }
         }
@@ -273,13 +275,14 @@ extension KeyringChange {
             case 1: channels.append(try ChannelKey(control: body))
             case 2: change = .addPrivateKey(try PrivateKey(control: body))
             case 3:
-                var (name, fingerprint): (String, UInt64?) = ("", nil)
+                var (name, fingerprint, isAEAD): (String, UInt64?, Bool?) = ("", nil, nil)
                 var fields = WireReader(body)
                 while let field = try fields.next() {
                     if field.number == 1 { name = fields.string(field) }
                     if field.number == 2 { fingerprint = field.scalar }
+                    if field.number == 3 { isAEAD = field.asBool }
                 }
-                change = .removeChannels(named: name, fingerprint: fingerprint)
+                change = .removeChannels(named: name, fingerprint: fingerprint, isAEAD: isAEAD)
             case 4: change = .removePrivateKeys(node: try WireReader.first(body)?.asUInt32)
             default: break
             }
@@ -292,13 +295,14 @@ extension KeyringChange {
 
 extension ChannelKey {
     fileprivate init(control bytes: RawSpan) throws {
-        var (name, psk): (String, [UInt8]) = ("", [])
+        var (name, psk, isAEAD): (String, [UInt8], Bool) = ("", [], false)
         var reader = WireReader(bytes)
         while let field = try reader.next() {
             if field.number == 1 { name = reader.string(field) }
             if field.number == 2 { psk = reader.bytes(field).asArray }
+            if field.number == 3 { isAEAD = field.asBool }
         }
-        try self.init(name: name, psk: psk)
+        try self.init(name: name, psk: psk, isAEAD: isAEAD)
     }
 }
 

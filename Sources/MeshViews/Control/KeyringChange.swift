@@ -4,8 +4,8 @@ public import Meshtastic
 public enum KeyringChange: Sendable, Hashable {
     case addChannels([ChannelKey])
     case addPrivateKey(PrivateKey)
-    /// Those of that name, or the one of them with that fingerprint.
-    case removeChannels(named: String, fingerprint: UInt64?)
+    /// Those of that name, or those of them with that fingerprint, or with authenticated encryption or without.
+    case removeChannels(named: String, fingerprint: UInt64?, isAEAD: Bool? = nil)
     /// Those of a node, or those of no particular one.
     case removePrivateKeys(node: UInt32?)
 
@@ -17,7 +17,8 @@ public enum KeyringChange: Sendable, Hashable {
             for channel in channels where keyring.add(channel) { count += 1 }
             return count
         case .addPrivateKey(let key): return keyring.add(key) ? 1 : 0
-        case .removeChannels(let name, let fingerprint): return keyring.removeChannels(named: name, fingerprint: fingerprint)
+        case .removeChannels(let name, let fingerprint, let isAEAD):
+            return keyring.removeChannels(named: name, fingerprint: fingerprint, isAEAD: isAEAD)
         case .removePrivateKeys(let node): return keyring.removePrivateKeys(of: node)
         }
     }

@@ -68,7 +68,7 @@ struct ChannelTable: Sendable {
         case .channelKey:
             if packet.flags.contains(.isUnknownChannelName) { return number(unnamed: packet, batch) }
             return number(ofKey: Int(packet.keyIndex))
-        case .opaque, .empty, .invalid, .none:
+        case .opaque, .badTag, .empty, .invalid, .none:
             return number(ofHash: packet.channel)
         case .privateKey:
             return number(of: ChannelIdentity(name: "PKI", keyFingerprint: 0))
@@ -139,12 +139,17 @@ extension ChannelTable {
 }
 
 extension ChannelIdentity {
-    /// At most 64 bytes of UTF-8, cut between characters.
+    /// At most 64 bytes of UTF-8, cut between Unicode scalars.
     static func shortened(_ name: String) -> String {
         guard name.utf8.count > 64 else { return name }
-        var kept = ""
-        for character in name where kept.utf8.count + character.utf8.count <= 64 { kept.append(character) }
-        return kept
+        var kept = String.UnicodeScalarView()
+        var count = 0
+        for scalar in name.unicodeScalars {
+            count += UTF8.width(scalar)
+            guard count <= 64 else { break }
+            kept.append(scalar)
+        }
+        return String(kept)
     }
 }
 

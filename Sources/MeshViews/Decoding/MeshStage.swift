@@ -8,6 +8,9 @@ import Synchronization
 public struct MeshStage: FoldStage {
     public typealias Batch = MeshBatch
 
+    /// A part of every view's recipe: raised when packets open, or fail to, by other rules than before.
+    static let rules = ";opening=2"
+
     private let log: EventLog
     private let keyring: Keyring
     private let openers: OpenerPool

@@ -35,7 +35,8 @@ struct ViewDefinition: Sendable {
         makeState: @escaping @Sendable (ViewStore) throws -> Void = { _ in }, keyring: String, clock: any LedgerClock,
         policy: FlushPolicy
     ) where P.Batch == MeshBatch {
-        recipe = Recipe(view: projection.name, version: projection.version, policy: projection.policy, keyring: keyring)
+        recipe = Recipe(
+            view: projection.name, version: projection.version, policy: projection.policy + MeshStage.rules, keyring: keyring)
         self.rows = rows
         self.versions = versions ?? (1...max(1, projection.version)).map { SchemaVersion($0) }
         self.makeState = makeState

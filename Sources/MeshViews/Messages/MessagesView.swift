@@ -163,7 +163,11 @@ public struct MessagesView: Projection {
 
     private static func signature(of packet: DecodedPacket, in batch: MeshBatch, _ signer: [UInt8]?) -> SignatureState {
         guard let signer else { return .unchecked }
-        return PacketSignature.isValid(packet, in: batch.packets, publicKey: signer) ? .valid : .invalid
+        return switch PacketSignature.validForm(of: packet, in: batch.packets, publicKey: signer) {
+        case .whole: .valid
+        case .payloadOnly: .valid280
+        case nil: .invalid
+        }
     }
 
     private mutating func hearAgain(

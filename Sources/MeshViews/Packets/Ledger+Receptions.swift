@@ -88,7 +88,8 @@ extension Ledger {
         let readable = same.first { $0.packet.port != 0 } ?? first
         return PacketRow(
             from: first.packet.from, to: first.packet.to, id: first.packet.id, port: readable.packet.port,
-            channel: try channel(ofEvent: readable.reception.sequence), receptions: same.map(\.reception),
+            channel: try channel(ofEvent: readable.reception.sequence), opening: readable.packet.opening,
+            isDamaged: readable.packet.flags.contains(.isDamaged), receptions: same.map(\.reception),
             hasConflict: packet.hasTwin)
     }
 

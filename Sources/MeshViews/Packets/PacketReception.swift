@@ -1,4 +1,5 @@
 public import EventLog
+public import Meshtastic
 
 /// One hearing of a packet.
 public struct PacketReception: Sendable, Hashable {
@@ -28,6 +29,10 @@ public struct PacketRow: Sendable, Hashable {
     /// 0 where no key opens it.
     public var port: UInt32
     public var channel: String
+    /// How the first readable reception came to be readable, else why the first one is not.
+    public var opening: Opening
+    /// Whether some of it was altered on the way, as far as its form shows.
+    public var isDamaged: Bool
     /// In the order in which they arrived, each once however often it is in the log. The first ones are missing where retention has dropped them.
     public var receptions: [PacketReception]
     /// Another packet of the same hour has the same sender and id, and other content: one of them is forged, or the id was used twice.

@@ -1,3 +1,4 @@
+import Meshtastic
 import ProtobufWire
 
 /// One place where a node said it was.
@@ -17,7 +18,7 @@ public struct PositionRow: Sendable, Equatable, Codable {
     public var altitude: Int32?
     /// As firmware fills it: km/h.
     public var groundSpeed: UInt32?
-    /// Degrees times 100.
+    /// As firmware fills it: degrees times 100,000; above 36,000,000 it is no course.
     public var groundTrack: UInt32?
     public var satellites: UInt32 = 0
     /// How many upper bits of the coordinates are true; 0 = not said, 32 = all.
@@ -25,7 +26,7 @@ public struct PositionRow: Sendable, Equatable, Codable {
     /// The sender's own stamps, unchecked: time of sending and of the GPS fix. 0 = none.
     public var sentTime: UInt32 = 0
     public var fixTime: UInt32 = 0
-    /// Dilution of precision times 100.
+    /// Dilution of precision of position, plane and height, times 100. 0 = none.
     public var pdop: UInt32 = 0
     public var hdop: UInt32 = 0
     public var vdop: UInt32 = 0
@@ -45,6 +46,8 @@ public struct PositionRow: Sendable, Equatable, Codable {
 
     public var latitude: Double { Double(latitudeE7) / 1e7 }
     public var longitude: Double { Double(longitudeE7) / 1e7 }
+    /// The direction of movement in degrees, clockwise from north; nil where none was sent, or a number that is none.
+    public var course: Double? { Position.course(groundTrack: groundTrack) }
 
     func encode(to writer: inout WireWriter) {
         writer.varint(1, UInt64(timeSource.rawValue))

@@ -9,6 +9,8 @@ public struct DissectedEvent: Sendable, Equatable {
     public var text: String?
     /// The name of the channel whose key opened the packet.
     public var channelName: String?
+    /// Whether a tag has proved that key.
+    public var isAuthenticated = false
 
     /// One line: how the packet was opened, or why it was not.
     public var summary: String {
@@ -16,14 +18,20 @@ public struct DissectedEvent: Sendable, Equatable {
         return switch packet.opening {
         case .none: "no packet: FromRadio field \(packet.fromRadio)"
         case .decoded: "came in clear"
-        case .channelKey: "opened with the key of channel \(channelName ?? "?")"
-        case .plaintext: "marked as encrypted, but in clear"
+        case .channelKey:
+            "opened with the key of channel \(channelName ?? "?")\(isAuthenticated ? ", whose tag fits" : "")\(damage)"
+        case .plaintext: "marked as encrypted, but in clear\(damage)"
         case .privateKey: "direct message, opened with a private key"
         case .opaque: "no known key opens it (channel hash \(packet.channel))"
         case .empty: "a packet without content"
-        case .invalid: "broken"
+        case .invalid, .badTag: "broken"
         }
     }
+
+    private var damage: String { packet.flags.contains(.isDamaged) ? "; \(Self.damage)" : "" }
+
+    /// What is wrong with a packet that is marked as damaged.
+    public static let damage = "damaged: no encoder writes it so"
 
     /// The event for people: the summary, its text if it is one, and the tree of its fields.
     public var textTree: String { textTree(beside: nil) }

@@ -72,6 +72,8 @@ extension DissectedField {
             if Self.timeNames.contains(name), short > 1_000_000_000 {
                 return Date(timeIntervalSince1970: Double(short)).formatted(.iso8601)
             }
+            if name == "ground_track" { return Position.course(groundTrack: short).map { "\($0) degrees" } ?? "no course" }
+            if Self.dilutionNames.contains(name) { return Position.dilution(hundredths: short).map { "\($0)" } }
             return nil
         case .signed(let number):
             guard name.hasPrefix("latitude") || name.hasPrefix("longitude"), name.hasSuffix("_i") else { return nil }
@@ -87,6 +89,8 @@ extension DissectedField {
         "encapsulated_to",
         "encapsulated_from", "remote_nodenum",
     ]
+
+    private static let dilutionNames: Set<String> = ["PDOP", "HDOP", "VDOP"]
 
     private static let timeNames: Set<String> = [
         "time", "timestamp", "rx_time", "last_heard", "last_rx_time", "expire", "encapsulated_rxtime", "valid_until_epoch",

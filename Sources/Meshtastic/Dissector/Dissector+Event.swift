@@ -23,6 +23,7 @@ extension Dissector {
         var event = DissectedEvent(form: form, packet: packet)
         if packet.opening == .channelKey, keyring.channels.indices.contains(Int(packet.keyIndex)) {
             event.channelName = keyring.channels[Int(packet.keyIndex)].name
+            event.isAuthenticated = keyring.channels[Int(packet.keyIndex)].isAEAD
         }
         switch form {
         case .serviceEnvelope: event.message = dissect(bytes, message: "ServiceEnvelope")

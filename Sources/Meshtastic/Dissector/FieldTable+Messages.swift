@@ -4,7 +4,7 @@ extension FieldTable {
     /// All messages with their fields, as packed text.
     static let packedMessages = """
         >ChannelSettings 1:channel_num:u 2:psk:y 3:name:t 4:id:x 5:uplink_enabled:b 6:downlink_enabled:b
-        7:module_settings:@ModuleSettings:? >ModuleSettings 1:position_precision:u 2:is_muted:b >Channel 1:index:i
+        7:module_settings:@ModuleSettings:? 8:use_aead:b >ModuleSettings 1:position_precision:u 2:is_muted:b >Channel 1:index:i
         2:settings:@ChannelSettings:? 3:role:#Channel.Role >DeviceUIConfig 1:version:u 2:screen_brightness:u 3:screen_timeout:u
         4:screen_lock:b 5:settings_lock:b 6:pin_code:u 7:theme:#Theme 8:alert_enabled:b 9:banner_enabled:b 10:ring_tone_id:u
         11:language:#Language 12:node_filter:@NodeFilter:? 13:node_highlight:@NodeHighlight:? 14:calibration_data:y
@@ -116,52 +116,55 @@ extension FieldTable {
         7:inputbroker_event_press:#ModuleConfig.CannedMessageConfig.InputEventChar 8:updown1_enabled:b 9:enabled:b
         10:allow_input_source:t 11:send_bell:b >ModuleConfig.AmbientLightingConfig 1:led_state:b 2:current:u 3:red:u 4:green:u
         5:blue:u >ModuleConfig.StatusMessageConfig 1:node_status:t >ModuleConfig.MeshBeaconConfig 1:flags:u
-        3:broadcast_send_as_node:u 4:broadcast_message:t 5:broadcast_offer_channel:@ChannelSettings:?
-        6:broadcast_offer_region:#Config.LoRaConfig.RegionCode 7:broadcast_offer_preset:#Config.LoRaConfig.ModemPreset:?
-        8:broadcast_on_channel:@ChannelSettings:? 9:broadcast_on_region:#Config.LoRaConfig.RegionCode
-        10:broadcast_on_preset:#Config.LoRaConfig.ModemPreset:? 11:broadcast_interval_secs:u
-        13:broadcast_targets:@ModuleConfig.MeshBeaconConfig.BroadcastTarget:* >ModuleConfig.MeshBeaconConfig.BroadcastTarget
-        1:preset:#Config.LoRaConfig.ModemPreset:? 2:region:#Config.LoRaConfig.RegionCode 4:channel_index:u:?
-        >ModuleConfig.TAKConfig 1:team:#Team 2:role:#MemberRole >RemoteHardwarePin 1:gpio_pin:u 2:name:t
-        3:type:#RemoteHardwarePinType >DeviceMetrics 1:battery_level:u:? 2:voltage:f:? 3:channel_utilization:f:?
-        4:air_util_tx:f:? 5:uptime_seconds:u:? >EnvironmentMetrics 1:temperature:f:? 2:relative_humidity:f:?
-        3:barometric_pressure:f:? 4:gas_resistance:f:? 5:voltage:f:? 6:current:f:? 7:iaq:u:? 8:distance:f:? 9:lux:f:?
-        10:white_lux:f:? 11:ir_lux:f:? 12:uv_lux:f:? 13:wind_direction:u:? 14:wind_speed:f:? 15:weight:f:? 16:wind_gust:f:?
-        17:wind_lull:f:? 18:radiation:f:? 19:rainfall_1h:f:? 20:rainfall_24h:f:? 21:soil_moisture:u:? 22:soil_temperature:f:?
-        23:one_wire_temperature:f:*% 24:adc_voltage_ch0:f:? 25:adc_voltage_ch1:f:? 26:adc_voltage_ch2:f:? 27:adc_voltage_ch3:f:?
-        28:adc_voltage_ch4:f:? 29:adc_voltage_ch5:f:? 30:adc_voltage_ch6:f:? 31:adc_voltage_ch7:f:?
-        32:one_wire_temperature_ch0:f:? 33:one_wire_temperature_ch1:f:? 34:one_wire_temperature_ch2:f:?
+        2:broadcast_offer_frequency_slot:u:? 3:broadcast_send_as_node:u 4:broadcast_message:t
+        5:broadcast_offer_channel:@ChannelSettings:? 6:broadcast_offer_region:#Config.LoRaConfig.RegionCode
+        7:broadcast_offer_preset:#Config.LoRaConfig.ModemPreset:? 8:broadcast_on_channel:@ChannelSettings:?
+        9:broadcast_on_region:#Config.LoRaConfig.RegionCode 10:broadcast_on_preset:#Config.LoRaConfig.ModemPreset:?
+        11:broadcast_interval_secs:u 13:broadcast_targets:@ModuleConfig.MeshBeaconConfig.BroadcastTarget:*
+        >ModuleConfig.MeshBeaconConfig.BroadcastTarget 1:preset:#Config.LoRaConfig.ModemPreset:?
+        2:region:#Config.LoRaConfig.RegionCode 4:channel_index:u:? 5:frequency_slot:u:? >ModuleConfig.TAKConfig 1:team:#Team
+        2:role:#MemberRole >RemoteHardwarePin 1:gpio_pin:u 2:name:t 3:type:#RemoteHardwarePinType >DeviceMetrics
+        1:battery_level:u:? 2:voltage:f:? 3:channel_utilization:f:? 4:air_util_tx:f:? 5:uptime_seconds:u:? >EnvironmentMetrics
+        1:temperature:f:? 2:relative_humidity:f:? 3:barometric_pressure:f:? 4:gas_resistance:f:? 5:voltage:f:? 6:current:f:?
+        7:iaq:u:? 8:distance:f:? 9:lux:f:? 10:white_lux:f:? 11:ir_lux:f:? 12:uv_lux:f:? 13:wind_direction:u:? 14:wind_speed:f:?
+        15:weight:f:? 16:wind_gust:f:? 17:wind_lull:f:? 18:radiation:f:? 19:rainfall_1h:f:? 20:rainfall_24h:f:?
+        21:soil_moisture:u:? 22:soil_temperature:f:? 23:one_wire_temperature:f:*% 24:adc_voltage_ch0:f:? 25:adc_voltage_ch1:f:?
+        26:adc_voltage_ch2:f:? 27:adc_voltage_ch3:f:? 28:adc_voltage_ch4:f:? 29:adc_voltage_ch5:f:? 30:adc_voltage_ch6:f:?
+        31:adc_voltage_ch7:f:? 32:one_wire_temperature_ch0:f:? 33:one_wire_temperature_ch1:f:? 34:one_wire_temperature_ch2:f:?
         35:one_wire_temperature_ch3:f:? 36:one_wire_temperature_ch4:f:? 37:one_wire_temperature_ch5:f:?
         38:one_wire_temperature_ch6:f:? 39:one_wire_temperature_ch7:f:? 40:lightning_strike_count_1h:u:?
-        41:lightning_distance_km:f:? >PowerMetrics 1:ch1_voltage:f:? 2:ch1_current:f:? 3:ch2_voltage:f:? 4:ch2_current:f:?
-        5:ch3_voltage:f:? 6:ch3_current:f:? 7:ch4_voltage:f:? 8:ch4_current:f:? 9:ch5_voltage:f:? 10:ch5_current:f:?
-        11:ch6_voltage:f:? 12:ch6_current:f:? 13:ch7_voltage:f:? 14:ch7_current:f:? 15:ch8_voltage:f:? 16:ch8_current:f:?
-        >AirQualityMetrics 1:pm10_standard:u:? 2:pm25_standard:u:? 3:pm100_standard:u:? 4:pm10_environmental:u:?
-        5:pm25_environmental:u:? 6:pm100_environmental:u:? 7:particles_03um:u:? 8:particles_05um:u:? 9:particles_10um:u:?
-        10:particles_25um:u:? 11:particles_50um:u:? 12:particles_100um:u:? 13:co2:u:? 14:co2_temperature:f:? 15:co2_humidity:f:?
-        16:form_formaldehyde:f:? 17:form_humidity:f:? 18:form_temperature:f:? 19:pm40_standard:u:? 20:particles_40um:u:?
-        21:pm_temperature:f:? 22:pm_humidity:f:? 23:pm_voc_idx:f:? 24:pm_nox_idx:f:? 25:particles_tps:f:? 26:pm_status_flags:u:?
-        >LocalStats 1:uptime_seconds:u 2:channel_utilization:f 3:air_util_tx:f 4:num_packets_tx:u 5:num_packets_rx:u
-        6:num_packets_rx_bad:u 7:num_online_nodes:u 8:num_total_nodes:u 9:num_rx_dupe:u 10:num_tx_relay:u
-        11:num_tx_relay_canceled:u 12:heap_total_bytes:u 13:heap_free_bytes:u 14:num_tx_dropped:u 15:noise_floor:i
-        >TrafficManagementStats 1:packets_inspected:u 2:position_dedup_drops:u 3:nodeinfo_cache_hits:u 4:rate_limit_drops:u
-        5:unknown_packet_drops:u 6:hop_exhausted_packets:u 7:router_hops_preserved:u >HealthMetrics 1:heart_bpm:u:? 2:spO2:u:?
-        3:temperature:f:? >HostMetrics 1:uptime_seconds:u 2:freemem_bytes:U 3:diskfree1_bytes:U 4:diskfree2_bytes:U:?
-        5:diskfree3_bytes:U:? 6:load1:u 7:load5:u 8:load15:u 9:user_string:t:? >Telemetry:variant 1:time:x
-        2:device_metrics:@DeviceMetrics:0 3:environment_metrics:@EnvironmentMetrics:0 4:air_quality_metrics:@AirQualityMetrics:0
-        5:power_metrics:@PowerMetrics:0 6:local_stats:@LocalStats:0 7:health_metrics:@HealthMetrics:0
-        8:host_metrics:@HostMetrics:0 9:traffic_management_stats:@TrafficManagementStats:0 >Nau7802Config 1:zeroOffset:i
-        2:calibrationFactor:f >AS3935Config 1:tuning_cap_pf:u >SEN5XState 1:last_cleaning_time:u 2:last_cleaning_valid:b
-        3:one_shot_mode:b 4:voc_state_time:u:? 5:voc_state_valid:b:? 6:voc_state_array:X:? >SEN6XState 1:last_cleaning_time:u
-        2:last_cleaning_valid:b 3:one_shot_mode:b 4:voc_state_time:u:? 5:voc_state_valid:b:? 6:voc_state_array:X:? >XModem
-        1:control:#XModem.Control 2:seq:u 3:crc16:u 4:buffer:y >Position 1:latitude_i:s:? 2:longitude_i:s:? 3:altitude:i:?
-        4:time:x 5:location_source:#Position.LocSource 6:altitude_source:#Position.AltSource 7:timestamp:x
-        8:timestamp_millis_adjust:i 9:altitude_hae:z:? 10:altitude_geoidal_separation:z:? 11:PDOP:u 12:HDOP:u 13:VDOP:u
-        14:gps_accuracy:u 15:ground_speed:u:? 16:ground_track:u:? 17:fix_quality:u 18:fix_type:u 19:sats_in_view:u
+        41:lightning_distance_km:f:? >SoilWaterMetrics 1:soil_ph:f:? 2:ph:f:? 3:electrical_conductivity:f:? 4:salinity:f:?
+        5:nitrogen:f:? 6:phosphorus:f:? 7:potassium:f:? 8:dissolved_oxygen:f:? 9:orp:f:? 10:chemical_oxygen_demand:f:?
+        11:turbidity:f:? 12:nitrate:f:? 13:ammonium:f:? 14:biochemical_oxygen_demand:f:? 15:solar_irradiance:f:? >PowerMetrics
+        1:ch1_voltage:f:? 2:ch1_current:f:? 3:ch2_voltage:f:? 4:ch2_current:f:? 5:ch3_voltage:f:? 6:ch3_current:f:?
+        7:ch4_voltage:f:? 8:ch4_current:f:? 9:ch5_voltage:f:? 10:ch5_current:f:? 11:ch6_voltage:f:? 12:ch6_current:f:?
+        13:ch7_voltage:f:? 14:ch7_current:f:? 15:ch8_voltage:f:? 16:ch8_current:f:? >AirQualityMetrics 1:pm10_standard:u:?
+        2:pm25_standard:u:? 3:pm100_standard:u:? 4:pm10_environmental:u:? 5:pm25_environmental:u:? 6:pm100_environmental:u:?
+        7:particles_03um:u:? 8:particles_05um:u:? 9:particles_10um:u:? 10:particles_25um:u:? 11:particles_50um:u:?
+        12:particles_100um:u:? 13:co2:u:? 14:co2_temperature:f:? 15:co2_humidity:f:? 16:form_formaldehyde:f:?
+        17:form_humidity:f:? 18:form_temperature:f:? 19:pm40_standard:u:? 20:particles_40um:u:? 21:pm_temperature:f:?
+        22:pm_humidity:f:? 23:pm_voc_idx:f:? 24:pm_nox_idx:f:? 25:particles_tps:f:? 26:pm_status_flags:u:? >LocalStats
+        1:uptime_seconds:u 2:channel_utilization:f 3:air_util_tx:f 4:num_packets_tx:u 5:num_packets_rx:u 6:num_packets_rx_bad:u
+        7:num_online_nodes:u 8:num_total_nodes:u 9:num_rx_dupe:u 10:num_tx_relay:u 11:num_tx_relay_canceled:u
+        12:heap_total_bytes:u 13:heap_free_bytes:u 14:num_tx_dropped:u 15:noise_floor:i >TrafficManagementStats
+        1:packets_inspected:u 2:position_dedup_drops:u 3:nodeinfo_cache_hits:u 4:rate_limit_drops:u 5:unknown_packet_drops:u
+        6:hop_exhausted_packets:u 7:router_hops_preserved:u >HealthMetrics 1:heart_bpm:u:? 2:spO2:u:? 3:temperature:f:?
+        >HostMetrics 1:uptime_seconds:u 2:freemem_bytes:U 3:diskfree1_bytes:U 4:diskfree2_bytes:U:? 5:diskfree3_bytes:U:?
+        6:load1:u 7:load5:u 8:load15:u 9:user_string:t:? >Telemetry:variant 1:time:x 2:device_metrics:@DeviceMetrics:0
+        3:environment_metrics:@EnvironmentMetrics:0 4:air_quality_metrics:@AirQualityMetrics:0 5:power_metrics:@PowerMetrics:0
+        6:local_stats:@LocalStats:0 7:health_metrics:@HealthMetrics:0 8:host_metrics:@HostMetrics:0
+        9:traffic_management_stats:@TrafficManagementStats:0 11:soil_water_metrics:@SoilWaterMetrics:0 >Nau7802Config
+        1:zeroOffset:i 2:calibrationFactor:f >AS3935State 1:tuning_cap_pf:u >SEN5XState 1:last_cleaning_time:u
+        2:last_cleaning_valid:b 3:one_shot_mode:b 4:voc_state_time:u:? 5:voc_state_valid:b:? 6:voc_state_array:X:? >SEN6XState
+        1:last_cleaning_time:u 2:last_cleaning_valid:b 3:one_shot_mode:b 4:voc_state_time:u:? 5:voc_state_valid:b:?
+        6:voc_state_array:X:? >XModem 1:control:#XModem.Control 2:seq:u 3:crc16:u 4:buffer:y >Position 1:latitude_i:s:?
+        2:longitude_i:s:? 3:altitude:i:? 4:time:x 5:location_source:#Position.LocSource 6:altitude_source:#Position.AltSource
+        7:timestamp:x 8:timestamp_millis_adjust:i 9:altitude_hae:z:? 10:altitude_geoidal_separation:z:? 11:PDOP:u 12:HDOP:u
+        13:VDOP:u 14:gps_accuracy:u 15:ground_speed:u:? 16:ground_track:u:? 17:fix_quality:u 18:fix_type:u 19:sats_in_view:u
         20:sensor_id:u 21:next_update:u 22:seq_number:u 23:precision_bits:u >User 1:id:t 2:long_name:t 3:short_name:t
         4:macaddr:y 5:hw_model:#HardwareModel 6:is_licensed:b 7:role:#Config.DeviceConfig.Role 8:public_key:y
         9:is_unmessagable:b:? >RouteDiscovery 1:route:x:*% 2:snr_towards:i:*% 3:route_back:x:*% 4:snr_back:i:*% >Routing:variant
-        1:route_request:@RouteDiscovery:0 2:route_reply:@RouteDiscovery:0 3:error_reason:#Routing.Error:0 >Data
+        1:route_request:@RouteDiscovery:0 2:route_reply:@RouteDiscovery:0 3:error_reason:#Routing.Error:0 4:ack_proof:y >Data
         1:portnum:#PortNum 2:payload:y 3:want_response:b 4:dest:x 5:source:x 6:request_id:x 7:reply_id:x 8:emoji:x
         9:bitfield:u:? 10:xeddsa_signature:y >KeyVerification 1:nonce:U 2:hash1:y 3:hash2:y >StoreForwardPlusPlus
         1:sfpp_message_type:#StoreForwardPlusPlus.SFPP_message_type 2:message_hash:y 3:commit_hash:y 4:root_hash:y 5:message:y
@@ -174,9 +177,10 @@ extension FieldTable {
         >MeshPacket:payload_variant 1:from:x 2:to:x 3:channel:u 4:decoded:@Data:0 5:encrypted:y:0 6:id:x 7:rx_time:x:?
         8:rx_snr:f 9:hop_limit:u 10:want_ack:b 11:priority:#MeshPacket.Priority 12:rx_rssi:i:? 13:delayed:#MeshPacket.Delayed
         14:via_mqtt:b 15:hop_start:u 16:public_key:y 17:pki_encrypted:b 18:next_hop:u 19:relay_node:u 20:tx_after:u
-        21:transport_mechanism:#MeshPacket.TransportMechanism 22:xeddsa_signed:b >NodeInfo 1:num:u 2:user:@User:?
-        3:position:@Position:? 4:snr:f 5:last_heard:x 6:device_metrics:@DeviceMetrics:? 7:channel:u 8:via_mqtt:b 9:hops_away:u:?
-        10:is_favorite:b 11:is_ignored:b 12:is_key_manually_verified:b 13:is_muted:b 14:has_xeddsa_signed:b >MyNodeInfo
+        21:transport_mechanism:#MeshPacket.TransportMechanism 22:xeddsa_signed:b 23:ack_proof_status:#MeshPacket.AckProofStatus
+        24:slot_parity:#MeshPacket.SlotParity >NodeInfo 1:num:u 2:user:@User:? 3:position:@Position:? 4:snr:f 5:last_heard:x
+        6:device_metrics:@DeviceMetrics:? 7:channel:u 8:via_mqtt:b 9:hops_away:u:? 10:is_favorite:b 11:is_ignored:b
+        12:is_key_manually_verified:b 13:is_muted:b 14:has_xeddsa_signed:b 15:heard_on_current_lora:b >MyNodeInfo
         1:my_node_num:u 8:reboot_count:u 11:min_app_version:u 12:device_id:y 13:pio_env:t 14:firmware_edition:#FirmwareEdition
         15:nodedb_count:u >LogRecord 1:message:t 2:time:x 3:source:t 4:level:#LogRecord.Level >QueueStatus 1:res:i 2:free:u
         3:maxlen:u 4:mesh_packet_id:u >FromRadio:payload_variant 1:id:u 2:packet:@MeshPacket:0 3:my_info:@MyNodeInfo:0
@@ -277,8 +281,8 @@ extension FieldTable {
         5:i2c_scan:b:0 6:i2c_scan_result:y:0 7:file_transfer:@FileTransfer:0 8:directory_listing:@DirectoryListing:0
         9:get_sd_info:b:0 10:sd_info:@SdCardInfo:0 11:ping:#InterdeviceVersion:0 12:pong:#InterdeviceVersion:0 13:nack:b:0
         14:sd_command:#SdCommand:0 15:id:u >MeshBeacon 1:message:t 2:offer_channel:@ChannelSettings:?
-        3:offer_region:#Config.LoRaConfig.RegionCode 4:offer_preset:#Config.LoRaConfig.ModemPreset:? >ServiceEnvelope
-        1:packet:@MeshPacket:? 2:channel_id:t 3:gateway_id:t >MapReport 1:long_name:t 2:short_name:t
+        3:offer_region:#Config.LoRaConfig.RegionCode 4:offer_preset:#Config.LoRaConfig.ModemPreset:? 5:offer_frequency_slot:u:?
+        >ServiceEnvelope 1:packet:@MeshPacket:? 2:channel_id:t 3:gateway_id:t >MapReport 1:long_name:t 2:short_name:t
         3:role:#Config.DeviceConfig.Role 4:hw_model:#HardwareModel 5:firmware_version:t 6:region:#Config.LoRaConfig.RegionCode
         7:modem_preset:#Config.LoRaConfig.ModemPreset 8:has_default_channel:b 9:latitude_i:s 10:longitude_i:s 11:altitude:i
         12:position_precision:u 13:num_online_local_nodes:u 14:has_opted_report_location:b >Paxcount 1:wifi:u 2:ble:u 3:uptime:u
@@ -287,9 +291,15 @@ extension FieldTable {
         2:type:#SerialHalCommand.Type 3:pin:u 4:value:u 5:mode:u 6:data:y >SerialHalResponse 1:transaction_id:u
         2:result:#SerialHalResponse.Result 3:value:u 4:data:y 5:error:t >StoreAndForward:variant
         1:rr:#StoreAndForward.RequestResponse 2:stats:@StoreAndForward.Statistics:0 3:history:@StoreAndForward.History:0
-        4:heartbeat:@StoreAndForward.Heartbeat:0 5:text:y:0 >StoreAndForward.Statistics 1:messages_total:u 2:messages_saved:u
-        3:messages_max:u 4:up_time:u 5:requests:u 6:requests_history:u 7:heartbeat:b 8:return_max:u 9:return_window:u
-        >StoreAndForward.History 1:history_messages:u 2:window:u 3:last_request:u >StoreAndForward.Heartbeat 1:period:u
-        2:secondary:u
+        4:heartbeat:@StoreAndForward.Heartbeat:0 5:text:y:0 6:original_id:u >StoreAndForward.Statistics 1:messages_total:u
+        2:messages_saved:u 3:messages_max:u 4:up_time:u 5:requests:u 6:requests_history:u 7:heartbeat:b 8:return_max:u
+        9:return_window:u >StoreAndForward.History 1:history_messages:u 2:window:u 3:last_request:u >StoreAndForward.Heartbeat
+        1:period:u 2:secondary:u >LoRaWANBridge:variant 1:uplink:@LoRaWANBridge.Uplink:0 2:downlink:@LoRaWANBridge.Downlink:0
+        3:tx_result:@LoRaWANBridge.TxResult:0 4:chunk:@LoRaWANBridge.PayloadChunk:0 >LoRaWANBridge.Uplink 1:freq_hz:x 2:tmst:x
+        3:rssi_x10:z 4:snr_x10:z 5:radio_params:u 6:payload:y 7:payload_id:u 8:chunk_count:u 9:fsk_bitrate:u
+        >LoRaWANBridge.Downlink 1:freq_hz:x 2:tmst:x 3:radio_params:u 4:power_dbm:u 5:immediate:b 6:invert_polarity:b 7:no_crc:b
+        8:may_defer:b 9:payload:y 10:payload_id:u 11:chunk_count:u 12:request_id:u >LoRaWANBridge.PayloadChunk 1:payload_id:u
+        2:chunk_index:u 3:payload_chunk:y >LoRaWANBridge.TxResult 1:tmst:x 2:status:#LoRaWANBridge.TxResult.Status
+        3:request_id:u >AS3935Config 1:tuning_cap_pf:u
         """
 }

@@ -65,6 +65,7 @@ extension FieldTable {
         case 72: "TAKPacket"
         case 73: "MapReport"
         case 74: "PowerStressMessage"
+        case 75: "LoRaWANBridge"
         default: nil
         }
     }

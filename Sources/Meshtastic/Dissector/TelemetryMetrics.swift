@@ -111,8 +111,10 @@ public struct TelemetryMetrics: Sendable, Hashable {
             values.append(Entry(field: field, value: value))
             return
         }
-        if case .list(let old) = values[place].value, case .list(let new) = value {
-            values[place].value = .list(old + new)
+        if case .list(var all) = values[place].value, case .list(let new) = value {
+            values[place].value = .list([])  // or the list would be copied for each of its numbers
+            all += new
+            values[place].value = .list(all)
         } else {
             values[place].value = value
         }

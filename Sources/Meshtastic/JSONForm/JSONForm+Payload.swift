@@ -25,7 +25,8 @@ extension JSONForm {
 
     /// What the payload is: by its type, or where the type is missing, by its members. Nil for other types: commands to a gateway, say.
     static func kind(of payload: JSONValue, type: String) -> Kind? {
-        type.isEmpty ? inferredKind(payload) : Kind(rawValue: type)
+        guard type.utf8.dropFirst(JSONValue.longestName).isEmpty else { return nil }
+        return type.isEmpty ? inferredKind(payload) : Kind(rawValue: type)
     }
 
     /// The payload as protobuf of its port; nil where it holds nothing that its kind needs.
@@ -48,7 +49,7 @@ extension JSONForm {
     }
 
     private static func inferredKind(_ payload: JSONValue) -> Kind? {
-        guard case .object(let members) = payload else { return payload.asString == nil ? nil : .text }
+        guard let members = payload.nameableMembers else { return payload.asString == nil ? nil : .text }
         let names = Set(members.map(\.name))
         func has(_ any: String...) -> Bool { any.contains { names.contains($0) } }
         if has("text") { return .text }
@@ -106,7 +107,7 @@ extension JSONForm {
 
     /// The kind of metrics that knows the most of the names; of equals, the one that firmware sends most.
     private static func telemetryKind(_ payload: JSONValue) -> UInt32? {
-        guard case .object(let members) = payload, let telemetry = FieldTable.standard.message(named: "Telemetry") else {
+        guard let members = payload.nameableMembers, let telemetry = FieldTable.standard.message(named: "Telemetry") else {
             return nil
         }
         var best: (kind: UInt32, count: Int)?
@@ -135,7 +136,7 @@ extension JSONForm {
     /// An object's members as fields of a message, in order of their numbers. Members that the message does not know, and values that do not
     /// fit their field, are left out. Nil for anything but an object.
     private static func fields(_ object: JSONValue, _ message: String, _ names: [String: String] = [:]) -> [UInt8]? {
-        guard case .object(let members) = object, let description = FieldTable.standard.message(named: message) else {
+        guard let members = object.nameableMembers, let description = FieldTable.standard.message(named: message) else {
             return nil
         }
         var writer = WireWriter()
@@ -158,7 +159,7 @@ extension JSONForm {
         let number = field.number
         if field.presence == .implicit, field.kind != .string, value.asDouble == 0 { return }
         switch field.kind {
-        case .string: if let text = value.asString { writer.string(number, String(text.prefix { $0 != "\0" })) }
+        case .string: if let text = value.asString { writer.string(number, String(text.unicodeScalars.prefix { $0 != "\0" })) }
         case .float: if let float = value.asDouble.map({ Float($0) }), float.isFinite { writer.float(number, float) }
         case .double: if let double = value.asDouble, double.isFinite { writer.double(number, double) }
         case .bool: if let integer = value.asInteger { writer.bool(number, integer != 0) }
@@ -168,7 +169,8 @@ extension JSONForm {
         case .int32: if let short = int32(value) { writer.int32(number, short) }
         case .sint32: if let short = int32(value) { writer.sint32(number, short) }
         case .enumeration(let index):
-            let named = value.asString.flatMap { FieldTable.standard.enums[index].number(named: $0) }
+            let name = value.asString.flatMap { $0.utf8.dropFirst(JSONValue.longestName).isEmpty ? $0 : nil }
+            let named = name.flatMap { FieldTable.standard.enums[index].number(named: $0) }
             if let short = named ?? int32(value) { writer.int32(number, short) }
         case .uint64: if let integer = value.asInteger, integer >= 0 { writer.varint(number, UInt64(integer)) }
         case .int64: if let integer = value.asInteger { writer.int64(number, integer) }

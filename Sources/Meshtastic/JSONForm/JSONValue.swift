@@ -16,6 +16,9 @@ public enum JSONValue: Sendable, Hashable {
             self.name = name
             self.value = value
         }
+
+        /// Byte by byte, as JSON compares names.
+        func isNamed(_ other: String) -> Bool { name.utf8.elementsEqual(other.utf8) }
     }
 
     public static func integer(_ value: some BinaryInteger) -> JSONValue { .number(String(value)) }
@@ -33,8 +36,16 @@ extension JSONValue {
     /// The member of an object; the last, if there are several of that name.
     public subscript(name: String) -> JSONValue? {
         guard case .object(let members) = self else { return nil }
-        return members.last { $0.name == name }?.value
+        return members.last { $0.isNamed(name) }?.value
     }
+
+    /// The members of an object whose names something may be called by: comparing longer ones could cost more than reading them.
+    var nameableMembers: [Member]? {
+        guard case .object(let members) = self else { return nil }
+        return members.filter { $0.name.utf8.dropFirst(Self.longestName).isEmpty }
+    }
+
+    static let longestName = 64
 
     public var asString: String? {
         if case .string(let text) = self { text } else { nil }

@@ -15,7 +15,7 @@ extension PacketBatch {
         if packet.to != 0 { writer.fixed32(2, packet.to) }
         if packet.channel != 0 { writer.uint32(3, packet.channel) }
         if packet.opening.isReadable { writer.message(4) { writeData(packet, to: &$0) } }
-        if packet.opening == .opaque { writer.bytes(5, payload(of: packet)) }
+        if packet.opening == .opaque || packet.opening == .badTag { writer.bytes(5, payload(of: packet)) }
         if packet.id != 0 { writer.fixed32(6, packet.id) }
         if packet.rxTime != 0 { writer.fixed32(7, packet.rxTime) }
         if packet.rxSNR != 0 { writer.float(8, packet.rxSNR) }

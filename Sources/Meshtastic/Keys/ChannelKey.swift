@@ -8,7 +8,10 @@ public struct ChannelKey: Sendable, Hashable {
     public let psk: [UInt8]
     /// What the cipher gets: 0 (no encryption), 16 or 32 bytes.
     public let key: [UInt8]
-    /// What packets carry to hint at the channel: the XOR of all bytes of name and key. Others have the same one.
+    /// Whether its packets carry a tag that proves the key (authenticated encryption, `use_aead` of firmware 2.8.1). False without a key.
+    public let isAEAD: Bool
+    /// What packets carry to hint at the channel: the XOR of all bytes of name and key, and of 0xAE with authenticated encryption. Others have the
+    /// same one.
     public let hash: UInt8
     /// Tells keys apart without showing them: the first eight bytes of a SHA-256, big-endian; 0 for no key.
     public let fingerprint: UInt64
@@ -21,24 +24,26 @@ public struct ChannelKey: Sendable, Hashable {
     /// - Parameters:
     ///   - name: the channel's name; for a channel without one, the display name of its modem preset.
     ///   - psk: at most 32 bytes.
+    ///   - isAEAD: whether the channel has authenticated encryption.
     /// - Throws: `KeyError.wrongLength` for a longer one.
-    public init(name: String, psk: [UInt8]) throws(KeyError) {
+    public init(name: String, psk: [UInt8], isAEAD: Bool = false) throws(KeyError) {
         guard psk.count <= 32 else { throw .wrongLength(psk.count) }
-        self.init(name: name, checked: psk)
+        self.init(name: name, checked: psk, isAEAD: isAEAD)
     }
 
     /// - Parameter base64: the key as apps show it, as `AQ==`.
-    public init(name: String, base64: String) throws(KeyError) {
+    public init(name: String, base64: String, isAEAD: Bool = false) throws(KeyError) {
         guard let psk = Data(base64Encoded: base64) else { throw .notBase64 }
-        try self.init(name: name, psk: Array(psk))
+        try self.init(name: name, psk: Array(psk), isAEAD: isAEAD)
     }
 
     /// - Parameter psk: at most 32 bytes, as the caller has made sure.
-    init(name: String, checked psk: [UInt8]) {
+    init(name: String, checked psk: [UInt8], isAEAD: Bool = false) {
         self.name = name
         self.psk = psk
         key = Self.expanded(psk)
-        hash = Self.hash(name: name, key: key)
+        self.isAEAD = isAEAD && !key.isEmpty
+        hash = Self.hash(name: name, key: key, isAEAD: self.isAEAD)
         fingerprint = Self.fingerprint(of: key)
     }
 
@@ -54,8 +59,8 @@ public struct ChannelKey: Sendable, Hashable {
     }
 
     /// The hash of any name under any expanded key.
-    public static func hash(name: String, key: [UInt8]) -> UInt8 {
-        name.utf8.reduce(0, ^) ^ key.reduce(0, ^)
+    public static func hash(name: String, key: [UInt8], isAEAD: Bool = false) -> UInt8 {
+        name.utf8.reduce(0, ^) ^ key.reduce(0, ^) ^ (isAEAD ? 0xae : 0)
     }
 
     static func fingerprint(of key: [UInt8]) -> UInt64 {

@@ -5,6 +5,8 @@ extension Keyring: Codable {
     private struct StoredChannel: Codable {
         var name: String
         var psk: String
+        /// Absent for false.
+        var aead: Bool?
     }
 
     private struct StoredPrivateKey: Codable {
@@ -20,7 +22,7 @@ extension Keyring: Codable {
         let channels = try container.decodeIfPresent([StoredChannel].self, forKey: .channels) ?? []
         let keys = try container.decodeIfPresent([StoredPrivateKey].self, forKey: .privateKeys) ?? []
         self.init(
-            channels: try channels.map { try ChannelKey(name: $0.name, base64: $0.psk) },
+            channels: try channels.map { try ChannelKey(name: $0.name, base64: $0.psk, isAEAD: $0.aead ?? false) },
             privateKeys: try keys.map { stored in
                 guard let key = Data(base64Encoded: stored.key) else { throw KeyError.notBase64 }
                 guard let text = stored.node else { return try PrivateKey(node: nil, key: Array(key)) }
@@ -32,7 +34,9 @@ extension Keyring: Codable {
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(
-            channels.map { StoredChannel(name: $0.name, psk: Data($0.psk).base64EncodedString()) }, forKey: .channels)
+            channels.map {
+                StoredChannel(name: $0.name, psk: Data($0.psk).base64EncodedString(), aead: $0.isAEAD ? true : nil)
+            }, forKey: .channels)
         try container.encode(
             privateKeys.map { key in
                 StoredPrivateKey(node: key.node.map { NodeID.text($0) }, key: Data(key.key).base64EncodedString())

@@ -32,12 +32,12 @@ public struct Keyring: Sendable, Hashable {
     /// Every modem preset's name under the default key: what devices use until somebody changes it.
     public static let standard = Keyring(channels: presetNames.map { ChannelKey(name: $0, checked: [1]) })
 
-    /// Adds a channel; nothing happens if the same name and key are there already.
+    /// Adds a channel; nothing happens if the same name and key are there already, with the same encryption.
     /// - Returns: whether it was added.
     @discardableResult
     public mutating func add(_ channel: ChannelKey) -> Bool {
         guard channels.count < Int(UInt16.max) - 1,
-            !channels.contains(where: { $0.name == channel.name && $0.key == channel.key })
+            !channels.contains(where: { $0.name == channel.name && $0.key == channel.key && $0.isAEAD == channel.isAEAD })
         else { return false }
         channels.append(channel)
         return true
@@ -50,12 +50,14 @@ public struct Keyring: Sendable, Hashable {
         return true
     }
 
-    /// Removes the channels of that name, or the one of them with that fingerprint.
+    /// Removes the channels of that name, or those of them with that fingerprint or that encryption.
     /// - Returns: how many were removed.
     @discardableResult
-    public mutating func removeChannels(named name: String, fingerprint: UInt64? = nil) -> Int {
+    public mutating func removeChannels(named name: String, fingerprint: UInt64? = nil, isAEAD: Bool? = nil) -> Int {
         let before = channels.count
-        channels.removeAll { $0.name == name && (fingerprint == nil || $0.fingerprint == fingerprint) }
+        channels.removeAll {
+            $0.name == name && (fingerprint == nil || $0.fingerprint == fingerprint) && (isAEAD == nil || $0.isAEAD == isAEAD)
+        }
         return before - channels.count
     }
 
@@ -75,7 +77,7 @@ public struct Keyring: Sendable, Hashable {
 
     /// SHA-256 over the content, whatever the order it was added in: equal for keyrings that open the same packets.
     public var fingerprint: [UInt8] {
-        var parts = channels.map { Self.part(Array("channel".utf8), Array($0.name.utf8), $0.key) }
+        var parts = channels.map { Self.part(Array(($0.isAEAD ? "aead" : "channel").utf8), Array($0.name.utf8), $0.key) }
         parts += privateKeys.map { Self.part(Array("private".utf8), $0.node.map { Array(NodeID.text($0).utf8) } ?? [], $0.key) }
         parts.sort { $0.lexicographicallyPrecedes($1) }
         return SHA256.hash(parts.flatMap { $0 })

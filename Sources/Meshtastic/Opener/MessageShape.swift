@@ -3,7 +3,7 @@ enum MessageShape: UInt8 {
     case hardwareMessage, position, user, routing, routeDiscovery, admin, waypoint, boundingBox, keyVerification, remoteShell
     case paxcount, storeForwardPlusPlus, statusMessage, meshBeacon, storeAndForward, statistics, history, heartbeat
     case telemetry, deviceMetrics, environmentMetrics, airQualityMetrics, powerMetrics, localStats, healthMetrics, hostMetrics
-    case trafficStats, compressed, neighborInfo, neighbor, mapReport, anyMessage
+    case trafficStats, soilWaterMetrics, compressed, neighborInfo, neighbor, mapReport, anyMessage
 
     struct Fields {
         /// A bit for each field number that is a varint; likewise the others.

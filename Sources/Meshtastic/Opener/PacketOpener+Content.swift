@@ -11,8 +11,11 @@ struct DataFields {
     var bitfield: UInt32 = 0
     var signature = ByteRange.empty
     var flags: PacketFlags = []
-    /// Whether an encoder can have written it: each field once, in order, the port first, no unknown field but higher ones.
+    /// Whether an encoder can have written it: each field once, in order, the port first, no unknown field but higher ones; without a payload
+    /// only a known port, and what may come with none.
     var isPlausible = true
+    /// Whether it begins with a port and a payload.
+    var hasHead = false
 }
 
 extension DataFields {
@@ -21,8 +24,10 @@ extension DataFields {
     init(_ bytes: RawSpan, _ range: ByteRange) throws(WireError) {
         var reader = WireReader(bytes, in: range)
         var last: UInt32 = 0
+        var needsPayload = false
         while let field = try reader.next() {
             if field.number <= last || (last == 0 && field.number != 1) { isPlausible = false }
+            if last == 1, port > 0, field.tag == WireField.tag(2, .lengthDelimited) { hasHead = true }
             last = field.number
             switch field.tag {
             case WireField.tag(1, .varint): port = field.asUInt32
@@ -30,10 +35,14 @@ extension DataFields {
             case WireField.tag(3, .varint):
                 flags.set(.wantResponse, field.asBool)
                 if field.scalar > 1 { isPlausible = false }
-            case WireField.tag(4, .fixed32), WireField.tag(5, .fixed32): break
+            case WireField.tag(4, .fixed32), WireField.tag(5, .fixed32): needsPayload = true
             case WireField.tag(6, .fixed32): requestID = field.asUInt32
-            case WireField.tag(7, .fixed32): replyID = field.asUInt32
-            case WireField.tag(8, .fixed32): emoji = field.asUInt32
+            case WireField.tag(7, .fixed32):
+                replyID = field.asUInt32
+                needsPayload = true
+            case WireField.tag(8, .fixed32):
+                emoji = field.asUInt32
+                needsPayload = true
             case WireField.tag(9, .varint):
                 bitfield = field.asUInt32
                 flags.insert(.hasBitfield)
@@ -47,9 +56,28 @@ extension DataFields {
                 }
             default:
                 if field.number <= 10 || field.number > 31 { isPlausible = false }
+                needsPayload = true
             }
         }
+        if payload.isEmpty, needsPayload || !Port.isKnown(port) { isPlausible = false }
     }
+
+    /// Whether it has more than its form to show that it is no accident.
+    var isEvident: Bool {
+        guard Port.isKnown(port) else { return false }
+        return !payload.isEmpty || flags.contains(.wantResponse) || (flags.contains(.hasBitfield) && bitfield < 16)
+    }
+}
+
+/// What counts as the content that a key should give.
+enum Acceptance {
+    /// Of any key: what an encoder can have written, on a known port, with a payload or what requests without one have.
+    case fromAnyKey
+    /// Of a key of the packet's hash: what an encoder can have written.
+    case asWritten
+    /// Of a key of the packet's hash: what official decoders take, if it begins with a known port and a payload. Some of it may have been altered on
+    /// the way.
+    case asRead
 }
 
 extension PacketOpener {
@@ -103,14 +131,28 @@ extension PacketOpener {
     ) {
         let isDirect = packet.channel == 0 && packet.to > 3 && packet.to != NodeID.broadcast
         if isDirect, !keyring.privateKeys.isEmpty, openDirect(bytes, content, &packet, &batch) { return }
-        if packet.channel <= 0xff, openWithFittingKeys(bytes, content.range, &packet, &batch) { return }
-        openOtherwise(bytes, content.range, &packet, &batch)
+        let hasChannels = packet.channel <= 0xff
+        if hasChannels, openWithFittingKeys(bytes, content.range, .asWritten, &packet, &batch) { return }
+        let isAEAD = hasChannels && hasAEAD[Int(packet.channel)]
+        if !isAEAD, openOtherwise(bytes, content.range, &packet, &batch) { return }
+        if hasChannels, openWithFittingKeys(bytes, content.range, .asRead, &packet, &batch) {
+            packet.flags.insert(.isDamaged)
+            return
+        }
+        packet.payload = batch.append(bytes: bytes.bytes(content.range))
+        packet.opening = .opaque
+        // A direct message has the hash 0, too, and a tag of its own.
+        if isAEAD, !isDirect {
+            packet.opening = .badTag
+            packet.failure = DecodeFailure(.badTag)
+        }
     }
 
     /// Tries the channels whose hash the packet carries: first the one that the envelope names, if it names one.
     @inline(__always)
     private func openWithFittingKeys(
-        _ bytes: RawSpan, _ range: ByteRange, _ packet: inout DecodedPacket, _ batch: inout PacketBatch
+        _ bytes: RawSpan, _ range: ByteRange, _ acceptance: Acceptance, _ packet: inout DecodedPacket,
+        _ batch: inout PacketBatch
     ) -> Bool {
         let hash = Int(packet.channel)
         let first = Int(firstOfHash[hash])
@@ -119,11 +161,11 @@ extension PacketOpener {
         var preferred = -1
         if end &- first > 1, !packet.channelID.isEmpty {
             preferred = channelNamed(packet.channelID, first, end, batch)
-            if preferred >= 0, tryChannel(channelsByHash[preferred], bytes, range, &packet, &batch) { return true }
+            if preferred >= 0, tryChannel(channelsByHash[preferred], bytes, range, acceptance, &packet, &batch) { return true }
         }
         var place = first
         while place < end {
-            if place != preferred, tryChannel(channelsByHash[place], bytes, range, &packet, &batch) { return true }
+            if place != preferred, tryChannel(channelsByHash[place], bytes, range, acceptance, &packet, &batch) { return true }
             place &+= 1
         }
         return false
@@ -140,22 +182,24 @@ extension PacketOpener {
 
     @inline(__always)
     private func tryChannel(
-        _ channel: UInt16, _ bytes: RawSpan, _ range: ByteRange, _ packet: inout DecodedPacket, _ batch: inout PacketBatch
+        _ channel: UInt16, _ bytes: RawSpan, _ range: ByteRange, _ acceptance: Acceptance, _ packet: inout DecodedPacket,
+        _ batch: inout PacketBatch
     ) -> Bool {
         let cipher = cipherOfChannel[Int(channel)]
         guard cipher >= 0 else {
-            guard tryPlaintext(bytes, range, &packet, &batch) else { return false }
+            if cipher == Self.aead { return acceptance != .asRead && trySealed(channel, bytes, range, &packet, &batch) }
+            guard tryPlaintext(bytes, range, acceptance, &packet, &batch) else { return false }
             packet.keyIndex = channel
             return true
         }
-        return tryCipher(Int(cipher), channel, bytes, range, &packet, &batch)
+        return tryCipher(Int(cipher), channel, bytes, range, acceptance, &packet, &batch)
     }
 
     /// Decrypts into the arena. A wrong key leaves the arena as it was.
     @inline(__always)
     private func tryCipher(
-        _ cipher: Int, _ channel: UInt16, _ bytes: RawSpan, _ range: ByteRange, _ packet: inout DecodedPacket,
-        _ batch: inout PacketBatch
+        _ cipher: Int, _ channel: UInt16, _ bytes: RawSpan, _ range: ByteRange, _ acceptance: Acceptance,
+        _ packet: inout DecodedPacket, _ batch: inout PacketBatch
     ) -> Bool {
         let start = batch.reserve(range.count)
         let input = bytes.bytes(range)
@@ -166,7 +210,7 @@ extension PacketOpener {
             return unsafe input.withUnsafeBytes { unsafe context.apply(iv: iv, input: $0, output: target) }
         }
         let place = ByteRange(truncating: start, range.count)
-        guard isDone, let fields = plausibleFields(batch.arena.rawSpan, place) else { return false }
+        guard isDone, let fields = plausibleFields(batch.arena.rawSpan, place, acceptance) else { return false }
         batch.arenaCount = place.end
         packet.take(fields)
         packet.opening = .channelKey
@@ -175,9 +219,10 @@ extension PacketOpener {
     }
 
     private func tryPlaintext(
-        _ bytes: RawSpan, _ range: ByteRange, _ packet: inout DecodedPacket, _ batch: inout PacketBatch
+        _ bytes: RawSpan, _ range: ByteRange, _ acceptance: Acceptance, _ packet: inout DecodedPacket,
+        _ batch: inout PacketBatch
     ) -> Bool {
-        guard var fields = plausibleFields(bytes, range) else { return false }
+        guard var fields = plausibleFields(bytes, range, acceptance) else { return false }
         let moved = batch.append(bytes: bytes.bytes(range)).offset &- range.offset
         fields.payload.offset &+= moved
         fields.signature.offset &+= moved
@@ -189,28 +234,35 @@ extension PacketOpener {
     @inline(never)
     private func openOtherwise(
         _ bytes: RawSpan, _ range: ByteRange, _ packet: inout DecodedPacket, _ batch: inout PacketBatch
-    ) {
-        if tryPlaintext(bytes, range, &packet, &batch) { return }
+    ) -> Bool {
+        if tryPlaintext(bytes, range, .fromAnyKey, &packet, &batch) { return true }
         for cipher in ciphers.indices {
             let channel = channelOfCipher[cipher]
-            if tryCipher(cipher, channel, bytes, range, &packet, &batch) {
+            if tryCipher(cipher, channel, bytes, range, .fromAnyKey, &packet, &batch) {
                 packet.flags.insert(.isUnknownChannelName)
-                return
+                return true
             }
         }
-        packet.opening = .opaque
-        packet.payload = batch.append(bytes: bytes.bytes(range))
+        return false
     }
 
     /// The fields of what a key gave, if it is believable that the key is the right one.
     @inline(__always)
-    private func plausibleFields(_ bytes: RawSpan, _ range: ByteRange) -> DataFields? {
+    private func plausibleFields(_ bytes: RawSpan, _ range: ByteRange, _ acceptance: Acceptance) -> DataFields? {
         guard range.length >= Self.shortestPlausible, bytes.byte(at: range.start) == 0x08 else { return nil }
         do throws(WireError) {
             let fields = try DataFields(bytes, range)
-            guard fields.isPlausible, fields.port > 0, fields.port <= Port.highest,
-                try PayloadCheck.isPlausible(port: fields.port, bytes, fields.payload)
-            else { return nil }
+            guard fields.port > 0, fields.port <= Port.highest else { return nil }
+            switch acceptance {
+            case .fromAnyKey, .asWritten:
+                if acceptance == .fromAnyKey, !fields.isEvident { return nil }
+                guard fields.isPlausible, try PayloadCheck.isPlausible(port: fields.port, bytes, fields.payload) else {
+                    return nil
+                }
+            case .asRead:
+                guard fields.hasHead, !fields.payload.isEmpty, Port.isKnown(fields.port) else { return nil }
+                _ = try PayloadCheck.isPlausible(port: fields.port, bytes, fields.payload)
+            }
             return fields
         } catch { return nil }
     }

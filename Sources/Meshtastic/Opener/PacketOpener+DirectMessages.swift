@@ -48,7 +48,8 @@ extension PacketOpener {
                 guard let key = sealingKey(index, own, peer: peer, given: peer == packet.from ? publicKey : nil),
                     let plain = try? AESCCM.open(key: key, nonce: nonce, ciphertext: ciphertext, tag: tag)  // refused: not ours
                 else { continue }
-                return take(plain, &packet, &batch)
+                take(plain, .privateKey, &packet, &batch)
+                return true
             }
         }
         return false
@@ -76,9 +77,9 @@ extension PacketOpener {
     }
 
     /// The tag has proved the key, so only the wire format is asked for here.
-    private func take(_ plain: [UInt8], _ packet: inout DecodedPacket, _ batch: inout PacketBatch) -> Bool {
+    func take(_ plain: [UInt8], _ opening: Opening, _ packet: inout DecodedPacket, _ batch: inout PacketBatch) {
         let range = batch.append(bytes: plain.rawSpan)
-        packet.opening = .privateKey
+        packet.opening = opening
         do throws(WireError) {
             let fields = try DataFields(batch.arena.rawSpan, range)
             packet.take(fields)
@@ -90,7 +91,6 @@ extension PacketOpener {
                 ? DecodeFailure(.malformedData, error.code)
                 : DecodeFailure(.malformedPayload, error.code, port: packet.port, offset: error.offset &- packet.payload.start)
         }
-        return true
     }
 }
 

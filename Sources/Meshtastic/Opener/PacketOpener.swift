@@ -12,7 +12,11 @@ internal import ProtobufWire
 ///
 /// Channel encryption proves nothing, so a key counts as the right one only if what comes out is a packet content in the order in
 /// which encoders write it, with a valid port, known fields of the right types, and a payload that parses to its end; at least four bytes.
-/// Keys of channels with the packet's hash go first, then no key, then all other keys: the channel may have a name we do not know.
+/// Keys of channels with the packet's hash go first, then no key, then all other keys: the channel may have a name we do not know. If none does,
+/// a key of the packet's hash is right, too, where official decoders take what comes out: such a packet is marked as damaged.
+///
+/// A channel with authenticated encryption proves its key with a tag. A packet that has its hash and another tag is opened by no other means than
+/// another channel of that hash.
 public final class PacketOpener {
     public let keyring: Keyring
     /// Public keys of nodes, 32 bytes each, for direct messages.
@@ -22,8 +26,11 @@ public final class PacketOpener {
     let ciphers: [AESCTR]
     /// The first channel that has the key of a cipher.
     let channelOfCipher: [UInt16]
-    /// The cipher of each channel; -1 for a channel without encryption.
+    /// The cipher of each channel; -1 for a channel without encryption, `aead` for one with a tag.
     let cipherOfChannel: [Int16]
+    static let aead: Int16 = -2
+    /// Whether a channel with a tag has this hash.
+    let hasAEAD: [Bool]
     /// Channels ordered by hash; those with hash `h` are at `firstOfHash[h]..<firstOfHash[h + 1]`.
     let channelsByHash: [UInt16]
     let firstOfHash: [UInt16]
@@ -41,7 +48,9 @@ public final class PacketOpener {
         var known: [[UInt8]: Int16] = [:]
         var cipherOfChannel: [Int16] = []
         for (index, channel) in keyring.channels.enumerated() {
-            if let cipher = known[channel.key] {
+            if channel.isAEAD {
+                cipherOfChannel.append(Self.aead)
+            } else if let cipher = known[channel.key] {
                 cipherOfChannel.append(cipher)
             } else if ciphers.count < Int(Int16.max), let cipher = try? AESCTR(key: channel.key) {  // no key: no cipher
                 known[channel.key] = Int16(ciphers.count)
@@ -63,6 +72,7 @@ public final class PacketOpener {
         self.ciphers = ciphers
         self.channelOfCipher = channelOfCipher
         self.cipherOfChannel = cipherOfChannel
+        hasAEAD = (UInt8.min...UInt8.max).map { hash in keyring.channels.contains { $0.isAEAD && $0.hash == hash } }
         channelsByHash = byHash
         self.firstOfHash = firstOfHash
     }

@@ -3,19 +3,41 @@ internal import ProtobufWire
 
 /// The signatures that 2.8 nodes put on broadcasts.
 public enum PacketSignature {
-    /// Whether a packet's signature is that of its sender. False where it has none.
-    ///
-    /// - Parameter publicKey: the sender's X25519 key, 32 bytes.
-    public static func isValid(_ packet: DecodedPacket, in batch: borrowing PacketBatch, publicKey: [UInt8]) -> Bool {
-        guard packet.flags.contains(.hasSignature), packet.opening.isReadable else { return false }
-        let signed = signedBytes(
-            from: packet.from, id: packet.id, port: packet.port, payload: batch.arena.rawSpan.bytes(packet.payload).asArray)
-        let signature = batch.arena.rawSpan.bytes(packet.signature).asArray
-        return XEdDSA.isValid(signature: signature, of: signed, x25519PublicKey: publicKey)
+    /// Which bytes of a packet are signed.
+    public enum Form: Sendable, Hashable {
+        /// Firmware 2.8.1 and later: all that a receiver goes by.
+        case whole
+        /// Firmware 2.8.0, which was revoked for it: not whom it answers, nor where it goes.
+        case payloadOnly
     }
 
-    /// What is signed: sender, id and port, four bytes each with the lowest first, then the payload.
-    public static func signedBytes(from: UInt32, id: UInt32, port: UInt32, payload: [UInt8]) -> [UInt8] {
-        from.littleEndianBytes + id.littleEndianBytes + port.littleEndianBytes + payload
+    /// The form in which a packet's signature is that of its sender; nil where it is not, or where there is none.
+    ///
+    /// - Parameter publicKey: the sender's X25519 key, 32 bytes.
+    public static func validForm(of packet: DecodedPacket, in batch: borrowing PacketBatch, publicKey: [UInt8]) -> Form? {
+        guard packet.flags.contains(.hasSignature), packet.opening.isReadable, let key = XEdDSA.ed25519Key(of: publicKey) else {
+            return nil
+        }
+        let payload = batch.arena.rawSpan.bytes(packet.payload).asArray
+        let signature = batch.arena.rawSpan.bytes(packet.signature).asArray
+        return [Form.whole, .payloadOnly].first { form in
+            Ed25519.isValid(signature: signature, of: signedBytes(of: packet, payload: payload, form), publicKey: key)
+        }
+    }
+
+    /// What is signed; numbers have four bytes, the lowest first. Up to 2.8.0: sender, id, port, then the payload. Since 2.8.1: a byte 1, sender, id,
+    /// addressee, port, `request_id`, `reply_id`, emoji, bitfield (0 where there is none), a byte of flags (1 wants a response, 2 has a bitfield), then the
+    /// payload.
+    public static func signedBytes(of packet: DecodedPacket, payload: [UInt8], _ form: Form) -> [UInt8] {
+        switch form {
+        case .payloadOnly: return [packet.from, packet.id, packet.port].flatMap(\.littleEndianBytes) + payload
+        case .whole:
+            let numbers = [
+                packet.from, packet.id, packet.to, packet.port, packet.requestID, packet.replyID, packet.emoji, packet.bitfield,
+            ]
+            let flags: UInt8 =
+                (packet.flags.contains(.wantResponse) ? 1 : 0) | (packet.flags.contains(.hasBitfield) ? 2 : 0)
+            return [1] + numbers.flatMap(\.littleEndianBytes) + [flags] + payload
+        }
     }
 }

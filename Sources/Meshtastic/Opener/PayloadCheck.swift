@@ -23,7 +23,8 @@ enum PayloadCheck {
         while let field = try reader.next() {
             let number = field.number
             guard number < 64 else {
-                isPlausible = false
+                let isNumberOrBytes = field.type == .varint || field.type == .lengthDelimited
+                if number > fields.highest || !isNumberOrBytes { isPlausible = false }
                 continue
             }
             let bit: UInt64 = 1 << UInt64(number)

@@ -15,6 +15,8 @@ public struct DecodeFailure: Error, Sendable, Hashable, CustomStringConvertible 
         case unreadable = 8
         /// The event has a form that this version does not know.
         case unknownForm = 9
+        /// The tag is not that of a channel with authenticated encryption that has the packet's hash.
+        case badTag = 10
     }
 
     public var kind: Kind
@@ -57,6 +59,7 @@ extension DecodeFailure.Kind {
         case .malformedJSON: "malformed JSON packet"
         case .unreadable: "the file's line or frame could not be read"
         case .unknownForm: "bytes of a form that this version does not know"
+        case .badTag: "authentication failed: the tag is not that of the known channel with this hash"
         }
     }
 }

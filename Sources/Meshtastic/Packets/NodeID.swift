@@ -12,10 +12,10 @@ public enum NodeID {
 
     /// The number that a text names: `!` and one to eight hex digits of either case, or `^all`. Nil for anything else.
     public static func parse(_ text: some StringProtocol) -> UInt32? {
-        if text == "^all" { return broadcast }
+        if text.utf8.elementsEqual("^all".utf8) { return broadcast }
         guard text.utf8.first == UInt8(ascii: "!") else { return nil }
         let digits = text.utf8.dropFirst()
-        guard (1...8).contains(digits.count) else { return nil }
+        guard !digits.isEmpty, digits.dropFirst(8).isEmpty else { return nil }
         var number: UInt32 = 0
         for digit in digits {
             guard let value = hexValue(digit) else { return nil }

@@ -16,12 +16,15 @@ public enum Opening: UInt8, Sendable, CaseIterable {
     case empty = 6
     /// The bytes are broken: `failure` says how.
     case invalid = 7
+    /// A known channel with authenticated encryption has the packet's hash, but the packet's tag is not that of its key: it was altered or forged, or
+    /// comes from another channel with the same hash. The payload is what was encrypted.
+    case badTag = 8
 
     /// Whether port and payload are known.
     public var isReadable: Bool {
         switch self {
         case .decoded, .channelKey, .plaintext, .privateKey: true
-        case .none, .opaque, .empty, .invalid: false
+        case .none, .opaque, .empty, .invalid, .badTag: false
         }
     }
 }

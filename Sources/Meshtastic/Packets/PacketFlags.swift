@@ -25,6 +25,8 @@ public struct PacketFlags: OptionSet, Sendable, Hashable {
     @inlinable public static var isUnknownChannelName: PacketFlags { PacketFlags(rawValue: 1 << 11) }
     /// The receiving node says that it verified the signature. Untrusted.
     @inlinable public static var signatureVerifiedByNode: PacketFlags { PacketFlags(rawValue: 1 << 12) }
+    /// A key of the packet's own hash opened it, and official decoders take it, but no encoder has written it so: some of it was altered on the way.
+    @inlinable public static var isDamaged: PacketFlags { PacketFlags(rawValue: 1 << 14) }
     /// `hopStart` was there and is not 0.
     @inlinable public static var hasHopStart: PacketFlags { PacketFlags(rawValue: 1 << 13) }
 }

@@ -28,6 +28,9 @@ public enum Port {
     /// The highest number that a sender may use.
     public static let highest: UInt32 = 511
 
+    /// Whether the schema names the port, or it is one of those for private use.
+    static func isKnown(_ port: UInt32) -> Bool { (256...highest).contains(port) || FieldTable.portName(port) != nil }
+
     /// Whether the payload of a port is a text in UTF-8.
     @inline(__always)
     public static func isText(_ port: UInt32) -> Bool {

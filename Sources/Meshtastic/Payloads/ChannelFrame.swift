@@ -11,6 +11,8 @@ public struct ChannelFrame: Sendable, Hashable {
     public var role: UInt32 = 0
     public var isUplinkEnabled = false
     public var isDownlinkEnabled = false
+    /// Whether the channel has authenticated encryption.
+    public var isAEAD = false
 
     public init() {}
 
@@ -32,9 +34,10 @@ public struct ChannelFrame: Sendable, Hashable {
         while let field = try reader.next() {
             switch field.tag {
             case WireField.tag(2, .lengthDelimited): psk = reader.bytes(field).asArray
-            case WireField.tag(3, .lengthDelimited): name = reader.string(field)
+            case WireField.tag(3, .lengthDelimited): name = reader.string(field, scalars: TextLimit.name)
             case WireField.tag(5, .varint): isUplinkEnabled = field.asBool
             case WireField.tag(6, .varint): isDownlinkEnabled = field.asBool
+            case WireField.tag(8, .varint): isAEAD = field.asBool
             default: break
             }
         }
@@ -47,6 +50,7 @@ public struct ChannelFrame: Sendable, Hashable {
             settings.stringUnlessEmpty(3, name)
             settings.boolIfTrue(5, isUplinkEnabled)
             settings.boolIfTrue(6, isDownlinkEnabled)
+            settings.boolIfTrue(8, isAEAD)
         }
         writer.uint32Unless0(3, role)
     }

@@ -13,7 +13,7 @@ public struct DeviceMetadata: Sendable, Hashable {
         var reader = WireReader(bytes)
         while let field = try reader.next() {
             switch field.tag {
-            case WireField.tag(1, .lengthDelimited): firmwareVersion = reader.string(field)
+            case WireField.tag(1, .lengthDelimited): firmwareVersion = reader.string(field, scalars: TextLimit.name)
             case WireField.tag(7, .varint): role = field.asUInt32
             case WireField.tag(9, .varint): hardwareModel = field.asUInt32
             default: break

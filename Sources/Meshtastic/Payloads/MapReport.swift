@@ -27,11 +27,11 @@ public struct MapReport: Sendable, Hashable {
         var reader = WireReader(bytes)
         while let field = try reader.next() {
             switch field.tag {
-            case WireField.tag(1, .lengthDelimited): longName = reader.string(field)
-            case WireField.tag(2, .lengthDelimited): shortName = reader.string(field)
+            case WireField.tag(1, .lengthDelimited): longName = reader.string(field, scalars: TextLimit.name)
+            case WireField.tag(2, .lengthDelimited): shortName = reader.string(field, scalars: TextLimit.name)
             case WireField.tag(3, .varint): role = field.asUInt32
             case WireField.tag(4, .varint): hardwareModel = field.asUInt32
-            case WireField.tag(5, .lengthDelimited): firmwareVersion = reader.string(field)
+            case WireField.tag(5, .lengthDelimited): firmwareVersion = reader.string(field, scalars: TextLimit.name)
             case WireField.tag(6, .varint): region = field.asUInt32
             case WireField.tag(7, .varint): modemPreset = field.asUInt32
             case WireField.tag(8, .varint): hasDefaultChannel = field.asBool

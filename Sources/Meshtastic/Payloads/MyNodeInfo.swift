@@ -21,7 +21,7 @@ public struct MyNodeInfo: Sendable, Hashable {
             case WireField.tag(8, .varint): rebootCount = field.asUInt32
             case WireField.tag(11, .varint): minAppVersion = field.asUInt32
             case WireField.tag(12, .lengthDelimited): deviceID = reader.bytes(field).asArray
-            case WireField.tag(13, .lengthDelimited): environment = reader.string(field)
+            case WireField.tag(13, .lengthDelimited): environment = reader.string(field, scalars: TextLimit.name)
             case WireField.tag(14, .varint): firmwareEdition = field.asUInt32
             case WireField.tag(15, .varint): nodeCount = field.asUInt32
             default: break

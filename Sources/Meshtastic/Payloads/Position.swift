@@ -26,7 +26,7 @@ public struct Position: Sendable, Hashable {
     public var gpsAccuracy: UInt32 = 0
     /// Kilometres per hour, as devices fill it.
     public var groundSpeed: UInt32?
-    /// Degrees times 100.
+    /// Degrees times 100,000, as devices fill it; above 36,000,000 it is no course: `course`.
     public var groundTrack: UInt32?
     public var fixQuality: UInt32 = 0
     public var fixType: UInt32 = 0
@@ -101,6 +101,18 @@ public struct Position: Sendable, Hashable {
 }
 
 extension Position {
+    /// The direction of movement in degrees, clockwise from north; nil where there is none, or a number that cannot be one.
+    ///
+    /// - Parameter groundTrack: degrees times 100,000.
+    public static func course(groundTrack: UInt32?) -> Double? {
+        groundTrack.flatMap { $0 <= 36_000_000 ? Double($0) / 100_000 : nil }
+    }
+
+    /// A dilution of precision; nil for none.
+    ///
+    /// - Parameter hundredths: times 100, 0 for none, as devices send it.
+    public static func dilution(hundredths: UInt32) -> Double? { hundredths == 0 ? nil : Double(hundredths) / 100 }
+
     /// A coordinate as a node with reduced precision sends it: the top `bits` bits, and half of what was cut off.
     public static func reduced(_ coordinateE7: Int32, bits: Int) -> Int32 {
         guard (1...31).contains(bits) else { return coordinateE7 }

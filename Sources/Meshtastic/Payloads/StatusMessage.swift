@@ -10,7 +10,7 @@ public struct StatusMessage: Sendable, Hashable {
     public init(decoding bytes: RawSpan) throws(WireError) {
         var reader = WireReader(bytes)
         while let field = try reader.next() {
-            if field.tag == WireField.tag(1, .lengthDelimited) { status = reader.string(field) }
+            if field.tag == WireField.tag(1, .lengthDelimited) { status = reader.string(field, scalars: TextLimit.description) }
         }
     }
 

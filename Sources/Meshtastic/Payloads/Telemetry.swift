@@ -10,6 +10,7 @@ public enum TelemetryKind: UInt8, Sendable, CaseIterable, Codable {
     case health = 7
     case host = 8
     case trafficManagement = 9
+    case soilWater = 11
 }
 
 /// Measurements of a node: the payload of port 67. The metrics stay where they lie.

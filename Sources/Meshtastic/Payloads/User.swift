@@ -23,9 +23,9 @@ public struct User: Sendable, Hashable {
         var reader = WireReader(bytes)
         while let field = try reader.next() {
             switch field.tag {
-            case WireField.tag(1, .lengthDelimited): id = reader.string(field)
-            case WireField.tag(2, .lengthDelimited): longName = reader.string(field)
-            case WireField.tag(3, .lengthDelimited): shortName = reader.string(field)
+            case WireField.tag(1, .lengthDelimited): id = reader.string(field, scalars: TextLimit.name)
+            case WireField.tag(2, .lengthDelimited): longName = reader.string(field, scalars: TextLimit.name)
+            case WireField.tag(3, .lengthDelimited): shortName = reader.string(field, scalars: TextLimit.name)
             case WireField.tag(4, .lengthDelimited): macAddress = reader.bytes(field).asArray
             case WireField.tag(5, .varint): hardwareModel = field.asUInt32
             case WireField.tag(6, .varint): isLicensed = field.asBool

@@ -42,8 +42,8 @@ public struct Waypoint: Sendable, Hashable {
             case WireField.tag(3, .fixed32): longitudeE7 = field.asInt32
             case WireField.tag(4, .varint): expire = field.asUInt32
             case WireField.tag(5, .varint): lockedTo = field.asUInt32
-            case WireField.tag(6, .lengthDelimited): name = reader.string(field)
-            case WireField.tag(7, .lengthDelimited): description = reader.string(field)
+            case WireField.tag(6, .lengthDelimited): name = reader.string(field, scalars: TextLimit.name)
+            case WireField.tag(7, .lengthDelimited): description = reader.string(field, scalars: TextLimit.description)
             case WireField.tag(8, .fixed32): icon = field.asUInt32
             case WireField.tag(9, .varint): geofenceRadius = field.asUInt32
             case WireField.tag(10, .lengthDelimited): boundingBox = try BoundingBox(decoding: reader.bytes(field))

@@ -37,10 +37,12 @@ public struct Topic: Sendable, Hashable {
     /// - Returns: nil if no segment `2` is followed by one of `e c json map stat`. Where several are, the one wins behind which channel and
     ///   gateway stand as they should, else the first.
     public init?(parsing text: String) {
-        let segments = text.split(separator: "/", omittingEmptySubsequences: false)
+        // By bytes, as brokers do.
+        let segments = text.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).map { Substring($0) }
         var chosen: (place: Int, kind: Kind)?
-        for place in segments.indices.dropLast() where segments[place] == "2" {
-            guard let kind = Kind(rawValue: String(segments[place + 1])) else { continue }
+        for place in segments.indices.dropLast() where segments[place].utf8.elementsEqual("2".utf8) {
+            let next = segments[place + 1]
+            guard next.utf8.dropFirst(4).isEmpty, let kind = Kind(rawValue: String(next)) else { continue }
             if Self.isComplete(segments[(place + 2)...], kind) {
                 chosen = (place, kind)
                 break
@@ -69,5 +71,5 @@ public struct Topic: Sendable, Hashable {
         }
     }
 
-    private static func node(_ text: String) -> UInt32? { text.first == "!" ? NodeID.parse(text) : nil }
+    private static func node(_ text: String) -> UInt32? { text.utf8.first == UInt8(ascii: "!") ? NodeID.parse(text) : nil }
 }

@@ -9,12 +9,19 @@ public enum ColumnKind: String, Sendable, Hashable {
     case time
     /// Degrees times 10,000,000.
     case degreesE7
+    /// A course: degrees times 100,000; above 36,000,000 there is none.
+    case degreesE5
+    /// A number times 100; 0 for none.
+    case hundredths
     case decibels
     case dBm
     case meters
     case bytes
     case seconds
     case percent
+
+    /// Whether people see another number than the one that is stored.
+    public var isScaled: Bool { self == .degreesE7 || self == .degreesE5 || self == .hundredths }
 }
 
 /// What is known of a column beside its name and its place in the key.

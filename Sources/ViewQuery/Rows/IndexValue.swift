@@ -106,7 +106,12 @@ extension String: IndexValue {
         let front = Array(utf8.prefix(most))
         // A mark behind the last of these changes at most that one.
         guard front.contains(where: { $0 >= 0x80 }) else { return front }
-        return Array(precomposedStringWithCanonicalMapping.utf8.prefix(most))
+        return Array(beginning.precomposedStringWithCanonicalMapping.utf8.prefix(most))
+    }
+
+    /// All that the first bytes of the composition can depend on, unless hundreds of marks follow on each other.
+    private var beginning: String {
+        utf8.count <= 1_024 ? self : String(UnicodeScalarView(unicodeScalars.prefix(512)))
     }
 }
 

@@ -9,7 +9,7 @@ enum WordFold {
     /// In bytes: a longer word is known by its beginning and a hash.
     static let longestWord = 64
     /// Raised whenever a text would give other words, so that what is stored is made anew.
-    static let version = "1"
+    static let version = "2"
 
     /// Calls `visit` with each word, as folded UTF-8 of 1 to 64 bytes, in the order of the text.
     static func words(of text: String, _ visit: ([UInt8]) -> Void) {
@@ -45,7 +45,7 @@ enum WordFold {
     /// The text as `words` folds it, but with all that stands between its words.
     static func folded(_ text: String, case foldsCase: Bool, diacritics foldsDiacritics: Bool) -> String {
         var folded = String.UnicodeScalarView()
-        for scalar in text.decomposedStringWithCanonicalMapping.unicodeScalars {
+        for scalar in text.withFewMarksInARow.decomposedStringWithCanonicalMapping.unicodeScalars {
             if foldsDiacritics, isDiacritic(scalar) { continue }
             if foldsCase { folded.append(contentsOf: caseless(scalar).unicodeScalars) } else { folded.append(scalar) }
         }

@@ -50,7 +50,7 @@ struct WordSplitter {
 
     /// Adds any text, in its compatibility decomposition.
     mutating func add(decomposing text: String, _ visit: ([UInt8]) -> Void) {
-        for scalar in text.decomposedStringWithCompatibilityMapping.unicodeScalars {
+        for scalar in text.withFewMarksInARow.decomposedStringWithCompatibilityMapping.unicodeScalars {
             if scalar.isASCII { add(ascii: UInt8(scalar.value), visit) } else { add(ScalarFold(scalar), visit) }
         }
     }
