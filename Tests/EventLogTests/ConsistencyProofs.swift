@@ -73,7 +73,9 @@ import Testing
         ]
         for (number, change) in otherwise.enumerated() {
             #expect(SignedNote(change(note))?.isSigned(by: verifier) ?? false == false, "\(number)")
-            #expect(throws: (any Error).self, "\(number)") { try #require(InclusionProof(change(proof))).check(verifier) }
+            if let other = InclusionProof(change(proof)) {
+                #expect(throws: (any Error).self, "\(number)") { try other.check(verifier) }
+            }
             if change(key) != key { #expect(NoteVerifier(change(key)) == nil, "\(number)") }
         }
         #expect(NoteVerifier(key.uppercased()) == nil)

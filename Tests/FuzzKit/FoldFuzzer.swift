@@ -64,7 +64,9 @@ private struct FoldRun {
         try await ledger.setKeyring(maker.keyring)
         let opener = PacketOpener(keyring: maker.keyring, publicKeys: maker.publicKeys)
         var batch = PacketBatch()
-        var events = [NewEvent(maker.introduction, encoding: .meshPacket, source: sources[0])]
+        // Heard before all others, so that no mutated announcement replaces the keys that direct messages are opened with.
+        let earliest = Reception.recorded(Timestamp(seconds: 1_577_836_800))
+        var events = [NewEvent(maker.introduction, encoding: .meshPacket, source: sources[0], reception: earliest)]
         for index in inputs {
             let input = maker.input(index)
             batch.removeAll()

@@ -43,7 +43,7 @@ struct SealedChannels {
         #expect(harbour.count == 2 && forged.id == counted.id)
         let ledger = try await Ledger.temporary()
         let source = try await ledger.log.source(named: "test")
-        let events = (harbour + [forged, counted]).map { sample in
+        let events = (harbour + [counted, forged]).map { sample in
             NewEvent(
                 Self.envelope(sample), encoding: .serviceEnvelope, source: source,
                 reception: .recorded(Timestamp(seconds: 1_780_000_000)))

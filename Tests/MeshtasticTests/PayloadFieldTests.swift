@@ -126,8 +126,7 @@ import Testing
         }
         let left: Set<String> = [
             "decoded", "encrypted", "public_key", "pki_encrypted", "tx_after", "delayed", "portnum", "dest", "source",
-            "xeddsa_signed",
-
+            "xeddsa_signed", "ack_proof_status", "slot_parity",
         ]
         let packet = try #require(FieldTable.standard.message(named: "MeshPacket"))
         let data = try #require(FieldTable.standard.message(named: "Data"))

@@ -35,7 +35,13 @@ struct BackupFolder: Sendable {
 
     /// Makes the folder, or looks whether it may be used.
     func prepare() throws(EventLogError) {
-        for place in [partsPath, filesPath] { try SmallFile.requireFolder(place) }
+        for place in [partsPath, filesPath] {
+            do throws(EventLogError) {
+                try SmallFile.requireFolder(place)
+            } catch {
+                throw error.code == .missing ? EventLogError(.cannotCreate, path: place, detail: error.detail) : error
+            }
+        }
         let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []  // then it is made
         guard names.isEmpty || names.contains("manifest") || names.contains("parts") else {
             throw EventLogError(.exists, path: path, detail: "the folder is no backup and not empty")

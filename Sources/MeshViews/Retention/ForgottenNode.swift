@@ -20,14 +20,14 @@ public struct ForgottenNode: Sendable, Hashable {
     /// Tables whose rows are of no single node. One that is neither here nor told apart below is refused: nobody may keep by oversight what is to be
     /// forgotten.
     private static let others: [String: Set<String>] = [
-        "": ["meta", "quarantine", "carry.records"], "messages": ["channels", ArchiveFlag.table],
+        "": ["meta", "quarantine"], "messages": ["channels", ArchiveFlag.table],
         "nodes": ["channels", ArchiveFlag.table],
     ]
 
     /// Whether it is known which rows of a view's table are of a node.
     static func isDeclared(_ table: String, of view: String) -> Bool {
         others[""]?.contains(table) ?? false || others[view]?.contains(table) ?? false || own[view]?.contains(table) ?? false
-            || table == "carry.entries"
+            || ["carry.entries", "changes", "changes.marks"].contains(table) || Carry.recordSizes[table] != nil
     }
 
     /// Tables whose rows `leave` tells apart.
@@ -59,6 +59,7 @@ public struct ForgottenNode: Sendable, Hashable {
         for name in try copy.tableNames() {
             try copy.copy(name) { (key, value) throws(StorageError) in
                 switch (view, name) {
+                case (_, "changes"), (_, "changes.marks"): nil  // readers begin with all rows again
                 case (_, "carry.entries"): isEntry(key, prefix) ? nil : value.asArray
                 case ("messages", "messages"): isOfNode(message: key, value) ? nil : value.asArray
                 case ("messages", "counts"): less(value, by: gone[key.asArray] ?? 0)
@@ -84,6 +85,7 @@ public struct ForgottenNode: Sendable, Hashable {
                 case ("traceroutes", "places"): key.starts(with: prefix) ? nil : value.asArray
                 case ("links", "links"): isOfNode(LinkRow.self, key, value) ? nil : value.asArray
                 case ("packets", "packets"): indexBlock(key, value)
+                case (_, _) where Carry.recordSizes[name] != nil: withoutRecords(value, of: name)
                 default:
                     Self.others[""]?.contains(name) ?? false || Self.others[view]?.contains(name) ?? false ? value.asArray : nil
                 }
@@ -107,6 +109,18 @@ public struct ForgottenNode: Sendable, Hashable {
     /// What the fold carries of a node has its number behind a byte that says what it is; of sources, that byte is another.
     private func isEntry(_ key: RawSpan, _ prefix: [UInt8]) -> Bool {
         key.byteCount == 5 && key.bigEndianUInt32(at: 1) == number
+    }
+
+    /// What the fold remembers of packets, in runs: each record has its event's sequence, then sender and id; one of a reception, then the gateway.
+    private func withoutRecords(_ run: RawSpan, of table: String) -> [UInt8]? {
+        let size = Carry.recordSizes[table] ?? 0
+        var kept: [UInt8] = []
+        for offset in stride(from: 0, to: run.byteCount - size + 1, by: max(size, 1)) {
+            let isOfGateway = table == "carry.receptions" && run.bigEndianUInt32(at: offset + 20) == number
+            guard run.bigEndianUInt32(at: offset + 8) != number, !isOfGateway else { continue }
+            kept += run.extracting(offset..<offset + size).asArray
+        }
+        return kept.isEmpty ? nil : kept
     }
 
     /// One that cannot be read goes as well.

@@ -58,6 +58,14 @@ enum CarryChunk {
     }
 }
 
+extension Carry {
+    /// Bytes of a record in each table that holds runs of them: the sequence of its event, and words, big-endian.
+    public static let recordSizes = [
+        ViewStore.Name.records: CarryChunk.size(of: Record.self), ViewStore.Name.receptions: CarryChunk.size(of: Reception.self),
+        ViewStore.Name.formerRecords: CarryChunk.size(of: FormerCarryRecord.self),
+    ]
+}
+
 /// A record as a view's file has it: its sequence and a number of words, big-endian.
 protocol StoredCarryRecord: CarryRecord {
     static var wordCount: Int { get }
