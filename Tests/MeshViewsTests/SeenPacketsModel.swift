@@ -14,6 +14,7 @@ struct SeenPacketsModel {
             var isReadable = false
             var isLossy = false
             var plain: UInt32 = 0
+            var port: UInt32 = 0
             var cipher: UInt32 = 0
             var row: (sequence: UInt64, time: UInt32, heard: UInt32) = (0, 0, 0)
             var receptions: [(gateway: UInt32, print: UInt32)] = []
@@ -28,7 +29,7 @@ struct SeenPacketsModel {
             let distance = max(new.time, packet.time) - min(new.time, packet.time)
             var content = true
             if packet.plain != 0, new.print.plain != 0 {
-                content = packet.isLossy != new.print.isLossy || packet.plain == new.print.plain
+                content = packet.isLossy != new.print.isLossy ? packet.port == new.print.shape : packet.plain == new.print.plain
             } else if packet.cipher != 0, new.print.cipher != 0 {
                 content = packet.cipher == new.print.cipher
             }
@@ -59,7 +60,7 @@ struct SeenPacketsModel {
             if new.isReadable {
                 if !packet.isReadable || supersedes(new, packet) { packet.row = (new.sequence, new.rowTime, new.time) }
                 if !packet.isReadable || packet.isLossy && !new.print.isLossy {
-                    (packet.plain, packet.isLossy) = (new.print.plain, new.print.isLossy)
+                    (packet.plain, packet.port, packet.isLossy) = (new.print.plain, new.print.shape, new.print.isLossy)
                 }
                 packet.isReadable = true
             }
@@ -111,10 +112,13 @@ struct SeenPacketsModel {
         hearing.isReplayedState = hearing.isReadable && Int.random(in: 0..<20, using: &random) == 0
         // Mostly the content that others of the id have.
         let content: UInt32 = Int.random(in: 0..<8, using: &random) == 0 ? 2 : 1
-        if hearing.isReadable { hearing.print.plain = content }
+        if hearing.isReadable {
+            hearing.print.plain = content
+            hearing.print.shape = (Int.random(in: 0..<8, using: &random) == 0 ? 3 : 4) << 8
+        }
         if !hearing.isReadable, Bool.random(using: &random) {
             hearing.print.cipher = content
-            hearing.print.cipherShape = 5 << 16
+            hearing.print.shape = 5 << 17
         }
         hearing.print.isLossy = !hearing.isReplayedState && Int.random(in: 0..<6, using: &random) == 0
         hearing.print.reception = UInt32.random(in: 1...3, using: &random)

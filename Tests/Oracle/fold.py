@@ -222,7 +222,9 @@ def replays(packet, data):
 def contradicts(known, new):
     """Whether the contents of two receptions cannot be of one packet."""
     if known["content"] is not None and new["content"] is not None:
-        return known["json"] == new["json"] and known["content"] != new["content"]
+        if known["json"] != new["json"]:
+            return known["content"][0] != new["content"][0]
+        return known["content"] != new["content"]
     if known["cipher"] is None or new["cipher"] is None:
         return False
     (mine, hashed), (other, others) = known["cipher"], new["cipher"]
@@ -675,12 +677,11 @@ class Fold:
         """Whether a row may be made of this event: the first one, or one in the place of a row of before, which goes."""
         if at.readable:
             return True
-        if not at.supersedes or not at.packet["row"] or at.packet["row"][0] not in views:
-            return False
-        view, key = at.packet["row"]
-        del getattr(self, view)[key]
-        at.packet["row"] = None
-        return True
+        if at.supersedes and at.packet["row"] and at.packet["row"][0] in views:
+            view, key = at.packet["row"]
+            del getattr(self, view)[key]
+            at.packet["row"] = None
+        return at.supersedes
 
     def add(self, at, view, key, row):
         getattr(self, view)[key] = row
@@ -691,6 +692,8 @@ class Fold:
         if port in (1, 11):
             self.message(event, packet, data, channel, gateway, at)
             return
+        if not at.readable:
+            self.replaces(at, "positions", "telemetry", "unknown", "sensors")
         try:
             if not event.sound:
                 raise ValueError("a payload without what its type needs")

@@ -8,14 +8,22 @@ struct PacketPrint: Sendable, Equatable {
     var plain: UInt32 = 0
     /// Of the bytes that no key opened, with the channel's hash.
     var cipher: UInt32 = 0
-    /// Of these bytes: how many they are (16 bits), and a hash of the first three (8 bits).
-    var cipherShape: UInt32 = 0
-    /// The JSON form of MQTT lacks parts of the content: it is compared with its like only.
+    /// Of these bytes: how many they are (15 bits), and a hash of the first three (the lowest 8 bits). Between them the port of what is open (9 bits).
+    var shape: UInt32 = 0
+    /// The JSON form of MQTT lacks parts of the content: of another form only the port is compared with it.
     var isLossy = false
     /// Of the gateway, its clock and the signal; where there is no gateway, of all that differs between hearings.
     var reception: UInt32 = 0
 
+    static let portMask: UInt32 = 0x1ff00
+
     init() {}
+
+    /// Whether both, which are open, are of one port.
+    static func hasPort(_ shape: UInt32, of other: UInt32) -> Bool { (shape ^ other) & portMask == 0 }
+
+    /// Whether both begin with the same bytes, and one has more of them.
+    static func isGrown(_ shape: UInt32, _ other: UInt32) -> Bool { (shape ^ other) & 0xff == 0 && shape >> 17 != other >> 17 }
 
     @inline(__always)
     init(_ packet: DecodedPacket, _ payload: RawSpan, isJSON: Bool) {
@@ -23,10 +31,11 @@ struct PacketPrint: Sendable, Equatable {
         isLossy = isJSON
         if packet.isOpen {
             plain = Self.plain(packet, payload)
+            shape = packet.port << 8 & Self.portMask
         } else if packet.opening == .opaque {
             cipher = Self.fold(XXH3.hash(payload, seed: UInt64(packet.channel)))
             let start = XXH3.hash(payload.extracting(0..<min(3, payload.byteCount)))
-            cipherShape = UInt32(min(payload.byteCount, 0xffff)) << 16 | UInt32(truncatingIfNeeded: start & 0xff)
+            shape = UInt32(min(payload.byteCount, 0x7fff)) << 17 | UInt32(truncatingIfNeeded: start & 0xff)
         }
         reception = Self.reception(packet)
     }

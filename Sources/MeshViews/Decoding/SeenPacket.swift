@@ -13,7 +13,7 @@ struct SeenPacket: Sendable {
     /// See `PacketPrint`; 0 for what is not known yet.
     private var plain: UInt32 = 0
     private var cipher: UInt32 = 0
-    private var cipherShape: UInt32 = 0
+    private var shape: UInt32 = 0
     /// When the reception was that the packet's row is of, the row's time, and how many sequences before the record its event lies.
     private var rowHeard: UInt32 = 0
     private(set) var rowTime: UInt32 = 0
@@ -52,16 +52,14 @@ struct SeenPacket: Sendable {
     /// Whether nothing contradicts that the content is the same.
     func hasContent(of hearing: SeenPackets.Hearing) -> Bool {
         let print = hearing.print
-        if plain != 0, print.plain != 0 { return isLossy != print.isLossy || plain == print.plain }
+        if plain != 0, print.plain != 0 {
+            return isLossy == print.isLossy ? plain == print.plain : PacketPrint.hasPort(shape, of: print.shape)
+        }
         if cipher != 0, print.cipher != 0 {
             // A trace route grows on its way, with the same first bytes under the same key.
-            return cipher == print.cipher || isGrown(print)
+            return cipher == print.cipher || PacketPrint.isGrown(shape, print.shape)
         }
         return true
-    }
-
-    private func isGrown(_ print: PacketPrint) -> Bool {
-        cipherShape & 0xff == print.cipherShape & 0xff && cipherShape >> 16 != print.cipherShape >> 16
     }
 
     /// Whether the packet's row is to be of this reception: it was earlier, or has all of the content.
@@ -91,14 +89,16 @@ struct SeenPacket: Sendable {
     @discardableResult
     private mutating func learn(_ hearing: SeenPackets.Hearing) -> Bool {
         if firstTime == 0 { firstTime = hearing.time }
-        if cipher == 0 { (cipher, cipherShape) = (hearing.print.cipher, hearing.print.cipherShape) }
+        let print = hearing.print
+        if cipher == 0 { (cipher, shape) = (print.cipher, shape & PacketPrint.portMask | print.shape & ~PacketPrint.portMask) }
         guard hearing.isReadable else { return false }
         let makesRow = !isReadable || isSuperseded(by: hearing)
         if makesRow { (rowHeard, rowTime) = (hearing.time, hearing.rowTime) }
-        if !isReadable || isLossy && !hearing.print.isLossy {
-            plain = hearing.print.plain
+        if !isReadable || isLossy && !print.isLossy {
+            plain = print.plain
+            shape = shape & ~PacketPrint.portMask | print.shape & PacketPrint.portMask
             flags |= Self.readable
-            flags = hearing.print.isLossy ? flags | Self.lossy : flags & ~Self.lossy
+            flags = print.isLossy ? flags | Self.lossy : flags & ~Self.lossy
         }
         return makesRow
     }
@@ -116,7 +116,7 @@ struct SeenPacket: Sendable {
         packet = words.first
         (firstTime, flags) = Self.halves(words.second)
         (plain, cipher) = Self.halves(words.third)
-        (cipherShape, rowHeard) = Self.halves(words.fourth)
+        (shape, rowHeard) = Self.halves(words.fourth)
         (rowTime, rowBack) = Self.halves(words.fifth)
     }
 
@@ -125,7 +125,7 @@ struct SeenPacket: Sendable {
         words.first = packet
         words.second = UInt64(firstTime) << 32 | UInt64(flags)
         words.third = UInt64(plain) << 32 | UInt64(cipher)
-        words.fourth = UInt64(cipherShape) << 32 | UInt64(rowHeard)
+        words.fourth = UInt64(shape) << 32 | UInt64(rowHeard)
         words.fifth = UInt64(rowTime) << 32 | UInt64(rowBack)
         return Carry.Record(sequence: record, words: words)
     }

@@ -235,6 +235,7 @@ struct SupersededRow: Sendable, Equatable {
 extension SeriesBuffer {
     /// Takes the row back that is superseded.
     /// - Returns: whether it was still there.
+    @discardableResult
     mutating func supersede(
         _ old: SupersededRow, prefix: UInt64, by event: UInt64, _ store: ViewStore, _ tables: (rows: String, counts: String)
     ) throws(StorageError) -> Bool {

@@ -149,8 +149,8 @@ struct NodeHistoryView: Projection {
         }
         if told.hardwareModel != 0 {
             note(told.hardwareModel, of: told.node, at: time, stamp) { row in
-                if !told.firmware.isEmpty { row.firmware = told.firmware }
-                if !told.target.isEmpty { row.target = told.target }
+                if !told.firmware.isEmpty, time >= row.firmwareTime { (row.firmware, row.firmwareTime) = (told.firmware, time) }
+                if !told.target.isEmpty, time >= row.targetTime { (row.target, row.targetTime) = (told.target, time) }
             }
         }
         guard !changes.isEmpty else { return }
@@ -180,7 +180,7 @@ struct NodeHistoryView: Projection {
         hardware.update(place) { row in
             row.count &+= 1
             row.sequence = stamp.sequence
-            if time >= row.time { more(&row) }
+            more(&row)
             row.time = max(row.time, time)
             row.firstTime = min(row.firstTime, time)
         }

@@ -77,6 +77,12 @@ public struct PositionsView: Projection {
     private mutating func add(_ index: Int, _ batch: MeshBatch, _ context: inout FoldContext) throws(StorageError) {
         let (packet, stamp) = (batch.packets.packets[index], batch.stamps[index])
         let sequence = EventSequence(rawValue: stamp.sequence)
+        let (node, time) = (UInt64(packet.from), stamp.time)
+        if stamp.supersedes {
+            guard !isThinned, let old = batch.superseded[index] else { return }
+            try series.supersede(old, prefix: node, by: stamp.sequence, context.store, (rows: "positions", counts: "counts"))
+            context.want(.debounced)
+        }
         let position: Position
         do {
             position = try Position(decoding: batch.packets.payload(of: packet))
@@ -89,12 +95,6 @@ public struct PositionsView: Projection {
             return context.quarantine(sequence, reason: "the position \(place) is not on the globe")
         }
         guard !Self.isNullIsland(latitude, longitude, precisionBits: position.precisionBits) else { return }
-        let (node, time) = (UInt64(packet.from), stamp.time)
-        if stamp.supersedes {
-            guard !isThinned, let old = batch.superseded[index],
-                try series.supersede(old, prefix: node, by: stamp.sequence, context.store, (rows: "positions", counts: "counts"))
-            else { return }
-        }
         var row = PositionRow(node: packet.from, time: time, sequence: stamp.sequence)
         row.timeSource = stamp.timeSource
         row.fill(from: position, latitude, longitude)

@@ -14,10 +14,13 @@ public struct HardwareRow: Sendable, Equatable, KeyedRow {
     public var sequence: UInt64 = 0
     /// How often it was told.
     public var count: UInt64 = 0
-    /// The last that was told with it; empty for unknown.
+    /// The latest that came with it; empty for unknown.
     public var firmware = ""
     /// What the firmware was built for, where the radio itself told its client: several targets may share a model.
     public var target = ""
+    /// When these two were told, seconds since 1970.
+    var firmwareTime: UInt32 = 0
+    var targetTime: UInt32 = 0
 
     init(model: UInt32, node: UInt32) {
         self.model = model
@@ -41,6 +44,8 @@ public struct HardwareRow: Sendable, Equatable, KeyedRow {
         writer.varint(5, count)
         if !firmware.isEmpty { writer.string(6, firmware) }
         if !target.isEmpty { writer.string(7, target) }
+        if firmwareTime != 0 { writer.fixed32(8, firmwareTime) }
+        if targetTime != 0 { writer.fixed32(9, targetTime) }
     }
 
     init(key: UInt64, decoding value: RawSpan) throws(WireError) {
@@ -55,6 +60,8 @@ public struct HardwareRow: Sendable, Equatable, KeyedRow {
             case 5: count = field.scalar
             case 6: firmware = reader.string(field)
             case 7: target = reader.string(field)
+            case 8: firmwareTime = field.asUInt32
+            case 9: targetTime = field.asUInt32
             default: continue
             }
         }

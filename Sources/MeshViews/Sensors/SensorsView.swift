@@ -51,14 +51,13 @@ struct SensorsView: Projection {
             let index = Int(place)
             let (packet, stamp) = (batch.packets.packets[index], batch.stamps[index])
             guard stamp.sequence > checkpoint.rawValue, stamp.sequence <= last else { continue }
-            guard stamp.makesRow, packet.failure == nil, let kind = SensorKind(port: packet.port) else { continue }
+            guard stamp.makesRow, let kind = SensorKind(port: packet.port) else { continue }
             let prefix = UInt64(packet.from) << 8 | UInt64(kind.rawValue)
-            if stamp.supersedes {
-                let tables = (rows: "sensors", counts: "counts")
-                guard let old = batch.superseded[index],
-                    try series.supersede(old, prefix: prefix, by: stamp.sequence, context.store, tables)
-                else { continue }
+            if stamp.supersedes, let old = batch.superseded[index] {
+                try series.supersede(old, prefix: prefix, by: stamp.sequence, context.store, (rows: "sensors", counts: "counts"))
+                context.want(.debounced)
             }
+            guard packet.failure == nil else { continue }
             var row = SensorRow(node: packet.from, kind: kind, time: stamp.time, sequence: stamp.sequence)
             row.timeSource = stamp.timeSource
             row.packetID = packet.id

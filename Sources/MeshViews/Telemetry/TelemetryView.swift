@@ -75,6 +75,10 @@ public struct TelemetryView: Projection {
 
     private mutating func add(_ index: Int, _ batch: MeshBatch, _ context: inout FoldContext) throws(StorageError) {
         let (packet, stamp) = (batch.packets.packets[index], batch.stamps[index])
+        if stamp.supersedes, let old = batch.superseded[index] {
+            try takeBack(old, by: packet, stamp, batch, context.store)
+            context.want(.debounced)
+        }
         if let failure = packet.failure {
             return context.quarantine(EventSequence(rawValue: stamp.sequence), reason: failure.reason)
         }
@@ -95,19 +99,32 @@ public struct TelemetryView: Projection {
             if packet.gateway != 0 { writer.fixed32(4, packet.gateway) }
             writer.bytes(5, metrics)
         }
-        let old = stamp.supersedes ? batch.superseded[index] : nil
         if telemetry.kind == nil {
-            if let old, try !unknown.supersede(old, prefix: prefix, by: stamp.sequence, context.store, Self.unknownTables) {
-                return
-            }
             unknown.append(prefix: prefix, time: stamp.time, sequence: stamp.sequence) { encode(&$0) }
         } else {
-            if let old, try !series.supersede(old, prefix: prefix, by: stamp.sequence, context.store, Self.tables) { return }
             series.append(prefix: prefix, time: stamp.time, sequence: stamp.sequence) { encode(&$0) }
         }
         context.want(.debounced)
     }
 
+    /// Takes the row of a later reception back. It is nearly always of the same kind; the JSON form may have told another one.
+    private mutating func takeBack(
+        _ old: SupersededRow, by packet: DecodedPacket, _ stamp: MeshBatch.Stamp, _ batch: MeshBatch, _ store: ViewStore
+    ) throws(StorageError) {
+        let likely = (try? Telemetry(decoding: batch.packets.payload(of: packet)).rawKind) ?? 0  // a broken one is of none
+        for kind in [likely] + Self.kinds where kind != 0 {
+            let prefix = UInt64(packet.from) << 8 | UInt64(kind)
+            let isFound =
+                if TelemetryKind(rawValue: kind) == nil {
+                    try unknown.supersede(old, prefix: prefix, by: stamp.sequence, store, Self.unknownTables)
+                } else {
+                    try series.supersede(old, prefix: prefix, by: stamp.sequence, store, Self.tables)
+                }
+            if isFound { return }
+        }
+    }
+
+    private static let kinds: [UInt8] = Array(2...31)
     private static let tables = (rows: "telemetry", counts: "counts")
     private static let unknownTables = (rows: "unknown_telemetry", counts: "unknown_counts")
 

@@ -34,7 +34,7 @@ struct TraceRoutesView: KeyedView {
         batch.forEach(.tracks, after: checkpoint) { packet, stamp in
             guard packet.isReadable, packet.from != 0, packet.from != NodeID.broadcast else { return }
             if packet.port == Port.position {
-                if stamp.isFirstReadable { locate(packet, stamp, batch) }
+                if stamp.makesRow { locate(packet, stamp, batch) }
             } else if packet.id != 0 {
                 add(packet, stamp, batch, &context)
             }
