@@ -2,27 +2,34 @@ import Foundation
 
 /// A bounded queue from a thread that reads a source to the task that appends what it read.
 ///
-/// A full queue makes the thread wait. What comes while an append is under way is taken together next.
+/// A full queue makes the thread wait: one with as many elements, or with as many bytes, as it may have, those that are being appended among them.
+/// What comes while an append is under way is taken together next.
 /// One thread offers, one task takes. `@unchecked Sendable`: all state is touched only with `condition` locked.
 final class Handoff<Element: Sendable>: @unchecked Sendable {
     private let limit: Int
+    private let byteLimit: Int
     private let condition = NSCondition()
     private var waiting: [Element] = []
+    private var waitingBytes = 0
+    private var takenBytes = 0
     private var isTaken = false
     private var isClosed = false
     private var isRefused = false
     private var taker: CheckedContinuation<[Element]?, Never>?
 
-    /// - Parameter limit: how many elements may wait before `offer` does
-    init(limit: Int) { self.limit = limit }
+    /// - Parameters:
+    ///   - limit: how many elements may wait before `offer` does
+    ///   - byteLimit: how many bytes may wait or be under way before `offer` does
+    init(limit: Int, byteLimit: Int = .max) { (self.limit, self.byteLimit) = (limit, byteLimit) }
 
-    /// Adds an element, waiting while the queue is full. False when nobody takes any more.
-    func offer(_ element: Element) -> Bool {
+    /// Adds an element, waiting while the queue is full. One that is larger than the limit of bytes waits until it is alone. False when nobody takes any more.
+    func offer(_ element: Element, byteCount: Int = 0) -> Bool {
         condition.lock()
         defer { condition.unlock() }
-        while waiting.count >= limit, !isRefused { condition.wait() }
+        while !hasRoom(byteCount), !isRefused { condition.wait() }
         guard !isRefused else { return false }
         waiting.append(element)
+        waitingBytes += byteCount
         hand()
         return true
     }
@@ -64,7 +71,7 @@ final class Handoff<Element: Sendable>: @unchecked Sendable {
     func settle() {
         condition.lock()
         defer { condition.unlock() }
-        isTaken = false
+        (isTaken, takenBytes) = (false, 0)
         condition.broadcast()
     }
 
@@ -76,6 +83,11 @@ final class Handoff<Element: Sendable>: @unchecked Sendable {
         condition.broadcast()
     }
 
+    private func hasRoom(_ byteCount: Int) -> Bool {
+        let held = waitingBytes + takenBytes
+        return waiting.count < limit && (held == 0 || held < byteLimit && byteCount <= byteLimit - held)
+    }
+
     /// With the lock held: gives the taker what there is.
     private func hand() {
         guard let taker, !waiting.isEmpty || isClosed else { return }
@@ -85,7 +97,7 @@ final class Handoff<Element: Sendable>: @unchecked Sendable {
         } else {
             let taken = waiting
             waiting.removeAll(keepingCapacity: true)
-            isTaken = true
+            (isTaken, takenBytes, waitingBytes) = (true, waitingBytes, 0)
             taker.resume(returning: taken)
             condition.broadcast()
         }

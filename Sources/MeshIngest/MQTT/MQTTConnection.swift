@@ -11,6 +11,14 @@ final class MQTTConnection: Sendable {
         case connected
         /// The connection is gone, and what came over it is ahead in the queue.
         case lost
+
+        /// What it takes in memory, about.
+        fileprivate var byteCount: Int {
+            guard case .deliveries(let deliveries) = self else { return 0 }
+            return deliveries.reduce(0) {
+                $0 + $1.payload.count + $1.topic.utf8.count + MemoryLayout<MosquittoClient.Delivery>.stride
+            }
+        }
     }
 
     private enum Outcome {
@@ -34,7 +42,7 @@ final class MQTTConnection: Sendable {
     init(_ options: MQTTOptions, report: @escaping @Sendable (MQTTNotice) -> Void) throws(IngestError) {
         self.options = options
         self.report = report
-        output = Handoff(limit: max(1, options.queueLimit / Self.messagesATurn))
+        output = Handoff(limit: max(1, options.queueLimit / Self.messagesATurn), byteLimit: options.queueByteLimit)
         guard let bell = Bell() else {
             throw IngestError(.unreachable, subject: options.address.text, reason: "no more files can be opened")
         }
@@ -51,6 +59,8 @@ final class MQTTConnection: Sendable {
         if isConnecting.withLock({ $0 }) { output.close() }
     }
 
+    private func offer(_ item: Item) -> Bool { output.offer(item, byteCount: item.byteCount) }
+
     /// Makes the thread look whether something was stored.
     func wake() { bell.ring() }
 
@@ -66,7 +76,7 @@ final class MQTTConnection: Sendable {
                 hasSubscribed = hasSubscribed || wasSubscribed
                 if wasSubscribed {
                     delay = options.firstRetrySeconds
-                    guard output.offer(.lost) else { break loop }
+                    guard offer(.lost) else { break loop }
                 }
                 if failure.needsPerson, !hasSubscribed {
                     result.withLock { $0 = failure.error }
@@ -95,7 +105,7 @@ final class MQTTConnection: Sendable {
         } catch {
             return .failed(error, wasSubscribed: false)
         }
-        guard output.offer(.connected) else { return .refusedByStore }
+        guard offer(.connected) else { return .refusedByStore }
         return listen(client)
     }
 
@@ -163,7 +173,7 @@ final class MQTTConnection: Sendable {
         let deadline = ContinuousClock.now + .seconds(options.answerTimeoutSeconds)
         while client.grants.count < asked.count, !stopFlag.isSet {
             let came = client.takeDeliveries()
-            if !came.isEmpty { guard output.offer(.deliveries(came)), output.waitUntilSettled() else { return false } }
+            if !came.isEmpty { guard offer(.deliveries(came)), output.waitUntilSettled() else { return false } }
             let (result, systemError) = turn(client, mayWrite: true, milliseconds: 100)
             guard result == 0 else { throw .lost(result, systemError: systemError, options.address) }
             guard ContinuousClock.now < deadline else {
@@ -190,7 +200,7 @@ final class MQTTConnection: Sendable {
             let came = client.takeDeliveries()
             if !came.isEmpty {
                 if oldestUnstored == nil, came.contains(where: { $0.qualityOfService > 0 }) { oldestUnstored = .now }
-                guard output.offer(.deliveries(came)) else { return .refusedByStore }
+                guard offer(.deliveries(came)) else { return .refusedByStore }
             }
             if stopFlag.isSet { return leave(client) }
             if let since = oldestUnstored {
@@ -206,7 +216,7 @@ final class MQTTConnection: Sendable {
                 client, mayWrite: !isHeld, milliseconds: isHeld ? Self.longestUnwrittenMilliseconds : Self.idleMilliseconds)
             if result != 0 {
                 let rest = client.takeDeliveries()
-                if !rest.isEmpty, !output.offer(.deliveries(rest)) { return .refusedByStore }
+                if !rest.isEmpty, !offer(.deliveries(rest)) { return .refusedByStore }
                 return .failed(.lost(result, systemError: systemError, options.address), wasSubscribed: true)
             }
         }

@@ -18,8 +18,6 @@ import Synchronization
 /// A lost connection is made again, after 1 s, then 2 s and so on; see `MQTTFailure` for what is not tried again. The views are flushed when a connection
 /// is lost and at the end.
 public final class MQTTIngest: Sendable {
-    /// Longer messages, in bytes, are no mesh traffic and are not stored: a LoRa packet has at most 256.
-    static let longestMessage = 65_535
     private static let batchLimit = 4_096
     /// Between attempts to store where the ledger had no room.
     private static let longestWait_s = 10.0
@@ -114,9 +112,9 @@ public final class MQTTIngest: Sendable {
                     case .foreign: came.foreignCount += 1
                     case .event(let form):
                         let source = try await sources.id(.within(delivery.topic))
-                        if delivery.payload.count > Self.longestMessage {
+                        if delivery.byteCount > delivery.payload.count {
                             came.oversizedCount += 1
-                            events.append(Self.gap(of: delivery.payload.count).event(of: source))
+                            events.append(Self.gap(of: delivery.byteCount).event(of: source))
                         } else {
                             events.append(
                                 NewEvent(delivery.payload, encoding: PayloadEncoding(form), source: source, reception: .live))
@@ -135,7 +133,7 @@ public final class MQTTIngest: Sendable {
         let now = Timestamp.now
         return Gap(
             count: 1, first: now, last: now,
-            reason: "a message of \(byteCount) bytes was not stored: envelopes have \(longestMessage) at most")
+            reason: "a message of \(byteCount) bytes was not stored: envelopes have \(MosquittoClient.longestMessage) at most")
     }
 
     private func append(_ events: inout [NewEvent]) async throws(IngestError) {

@@ -29,6 +29,8 @@ public struct MQTTOptions: Sendable {
     public var answerTimeoutSeconds = 20.0
     /// How many messages may wait to be stored before the connection is not read any more.
     public var queueLimit = 65_536
+    /// How many bytes may wait to be stored, or be under way, before the connection is not read any more: the memory of an ingest whose ledger has no room.
+    public var queueByteLimit = 64 << 20
 
     public init(_ address: MQTTAddress) { self.address = address }
 

@@ -10,9 +10,15 @@ import Foundation
 @safe final class MosquittoClient {
     struct Delivery: Sendable {
         var topic: String
+        /// Empty for a message that is too long to be kept.
         var payload: [UInt8]
+        /// How long the message was.
+        var byteCount: Int
         var qualityOfService: Int32
     }
+
+    /// Longer messages, in bytes, are no mesh traffic: a LoRa packet has at most 256.
+    static let longestMessage = 65_535
 
     private let handle: OpaquePointer
     /// The broker's answer to the connection, when it has come.
@@ -134,7 +140,10 @@ import Foundation
         unsafe mosquitto_message_callback_set(handle) { _, object, message in
             guard let message = unsafe message?.pointee, let topic = unsafe message.topic else { return }
             let bytes = unsafe UnsafeRawBufferPointer(start: message.payload, count: Int(max(0, message.payloadlen)))
-            let delivery = unsafe Delivery(topic: String(cString: topic), payload: Array(bytes), qualityOfService: message.qos)
+            let isKept = bytes.count <= MosquittoClient.longestMessage
+            let delivery = unsafe Delivery(
+                topic: String(cString: topic), payload: isKept ? Array(bytes) : [], byteCount: bytes.count,
+                qualityOfService: message.qos)
             unsafe MosquittoClient.client(object)?.deliveries.append(delivery)
         }
         unsafe mosquitto_log_callback_set(handle) { _, object, level, text in
