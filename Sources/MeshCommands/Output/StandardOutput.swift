@@ -62,10 +62,10 @@ final class StandardOutput {
             if count > 0 {
                 written += count
             } else if errno != EINTR {
-                if errno == EPIPE { exit(ExitStatus.brokenPipe.rawValue) }
+                if errno == EPIPE { ExitStatus.brokenPipe.end() }
                 let reason = unsafe String(cString: strerror(errno))
                 Self.error("meshledger: \(DisplayWidth.safe(name)): writing failed: \(reason)")
-                exit(ExitStatus.inputOutput.rawValue)
+                ExitStatus.inputOutput.end()
             }
         }
         buffer.removeAll(keepingCapacity: true)

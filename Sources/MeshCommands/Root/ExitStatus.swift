@@ -1,3 +1,5 @@
+import Glibc
+
 /// What the command's exit status means; numbers as in BSD's sysexits.h.
 enum ExitStatus: Int32, CaseIterable {
     case success = 0
@@ -32,6 +34,16 @@ enum ExitStatus: Int32, CaseIterable {
         case .brokenPipe: "the reader of the output went away"
         case .terminated: "stopped by SIGTERM; what was done is kept (`ingest` and `follow` end with 0)"
         }
+    }
+
+    /// Ends the process with this status.
+    func end() -> Never { Self.end(rawValue) }
+
+    /// Ends the process at once, without exit handlers: OpenSSL's take away what a thread in the background, such as one that seals, still uses. What is
+    /// stored does not depend on them.
+    static func end(_ status: Int32) -> Never {
+        fflush(nil)
+        _exit(status)
     }
 
     static var table: String {

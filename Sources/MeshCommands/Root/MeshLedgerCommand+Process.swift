@@ -34,14 +34,15 @@ extension MeshLedgerCommand {
         } catch {
             end(with: error)
         }
-        exit(withError: nil)
+        ExitStatus.success.end()
     }
 
     /// Help and versions go to standard output; of anything else one line goes to standard error.
     private static func end(with error: any Error) -> Never {
         if let failure = CommandError(known: error) { end(failure) }
         let code = exitCode(for: error)
-        if code == .success || error is ExitCode { exit(withError: error) }
+        if let code = error as? ExitCode { ExitStatus.end(code.rawValue) }
+        if code == .success { exit(withError: error) }
         if code == .validationFailure {
             end(CommandError(.usage, usageLine(message: message(for: error), full: fullMessage(for: error))))
         }
@@ -51,7 +52,7 @@ extension MeshLedgerCommand {
 
     private static func end(_ failure: CommandError) -> Never {
         StandardOutput.error("meshledger: \(DisplayWidth.safe(failure.message))")
-        exit(withError: ExitCode(failure.status.rawValue))
+        failure.status.end()
     }
 
     /// What is wrong with the command line, and where its help is: the parser's text has several lines.
