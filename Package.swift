@@ -31,6 +31,7 @@ let package = Package(
         .library(name: "MeshLedger", targets: ["MeshLedger"]),
         .executable(name: "meshledger", targets: ["LedgerMain"]),
         .library(name: "MeshCommands", targets: ["MeshCommands"]),
+        .library(name: "MeshIngest", targets: ["MeshIngest"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -103,6 +104,8 @@ let package = Package(
             ["MeshIngest", "MeshViews", "Meshtastic", "EventLog", "ProtobufWire", "MeshSimulator", "CMosquitto"]),
         tests(
             "MeshCommandsTests",
-            ["MeshCommands", "MeshSimulator", "MeshViews", "Meshtastic", "EventLog", "MeshCrypto", "ProtobufWire"]),
+            [
+                "MeshCommands", "MeshSimulator", "MeshViews", "ViewQuery", "Meshtastic", "EventLog", "MeshCrypto", "ProtobufWire",
+            ]),
     ]
 )

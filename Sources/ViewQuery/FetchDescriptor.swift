@@ -14,6 +14,8 @@ public struct FetchDescriptor<Row: QueryRow>: Sendable {
     public var predicate: Predicate<Row>?
     /// What must be in texts of the rows besides, all of it.
     public var textConditions: [TextCondition<Row>] = []
+    /// What other views say of the rows besides, all of it: whether related rows exist, say.
+    public var conditions: [RowCondition<Row>] = []
     /// Empty for the order of the rows' keys. Rows that are equal in it come in the order of their keys, in its reverse where the last descriptor is a
     /// reverse one.
     public var sortBy: [SortDescriptor<Row>]

@@ -11,6 +11,8 @@ public struct QueryError: Error, Sendable, CustomStringConvertible {
         case otherCursor
         /// More rows were to be asked whether they fit than the descriptor allows.
         case filterLimit
+        /// What the conditions ask of other views could not be read.
+        case related
         /// A stored row cannot be read.
         case malformedRow
     }

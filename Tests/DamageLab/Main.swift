@@ -40,6 +40,7 @@ struct Main {
             case "kill9": try await KillRun(arguments).run()
             case "kill9-writer": try await KillWriter(arguments).run()
             case "kill9-reader": try await KillReader(arguments).run()
+            case "message-child": try await MessageChild(arguments).run()
             case "rebuild-kills": try await RebuildKills(arguments).run()
             case "rebuild-child": try await RebuildChild(arguments).run()
             case "histories": try await ViewHistories(arguments).run()

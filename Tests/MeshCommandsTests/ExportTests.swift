@@ -1,8 +1,10 @@
 import Foundation
 import MeshViews
 import Meshtastic
+import ProtobufWire
 import TestKit
 import Testing
+import ViewQuery
 
 @Suite(.enabled(if: Tool.isBuilt, "needs the built command"))
 struct ExportTests {
@@ -114,6 +116,88 @@ struct ExportTests {
         let header = lines[0].split(separator: ",").map(String.init)
         #expect(fields.count >= 22 && Set(fields).isSubset(of: Set(header)))
         #expect(lines.count == 2 && lines[1].contains("2025-10-09T08:53:20Z") && lines[1].contains("20.5"))
+    }
+
+    /// A JSON message of MQTT cannot say every field, an envelope can.
+    private static func telemetry(_ kind: TelemetryKind, _ message: MessageDescription) -> [UInt8] {
+        var metrics = WireWriter()
+        for field in message.fields {
+            switch field.kind.wireType {
+            case .fixed32 where field.kind.scalarName == "float": metrics.float(field.number, Float(field.number) + 0.5)
+            case .fixed32: metrics.fixed32(field.number, field.number + 100)
+            case .varint: metrics.varint(field.number, UInt64(field.kind.scalarName == "bool" ? 1 : field.number + 100))
+            default: continue
+            }
+        }
+        var writer = WireWriter()
+        writer.message(1) { packet in
+            packet.fixed32(1, 17)
+            packet.fixed32(2, .max)
+            packet.message(4) { data in
+                data.varint(1, UInt64(Port.telemetry))
+                data.message(2) { telemetry in
+                    telemetry.fixed32(1, 1_760_000_000)
+                    telemetry.bytes(UInt32(kind.rawValue), metrics.bytes)
+                }
+            }
+            packet.fixed32(6, 500 + UInt32(kind.rawValue))
+            packet.fixed32(7, 1_760_000_000)
+        }
+        writer.string(2, "LongFast")
+        writer.string(3, "!0000abcd")
+        return writer.bytes
+    }
+
+    @Test func `X9: of every kind of telemetry each number that the schema has is in its column, and times are ISO 8601 UTC`()
+        throws
+    {
+        let tool = try Tool()
+        try tool.run("init")
+        var envelopes: [String] = []
+        var messages: [TelemetryKind: MessageDescription] = [:]
+        let all = try #require(FieldTable.standard.message(named: "Telemetry")).fields
+        for kind in TelemetryKind.allCases {
+            let field = try #require(all.first { $0.number == UInt32(kind.rawValue) }, "\(kind)")
+            let message = try #require(FieldTable.standard.message(named: field.typeName), "\(kind)")
+            messages[kind] = message
+            envelopes.append(Data(Self.telemetry(kind, message)).base64EncodedString())
+        }
+        #expect(try tool.run("import", tool.write(envelopes, to: "telemetry.base64")).status == 0)
+        for kind in TelemetryKind.allCases {
+            let rows = try tool.run("export", "telemetry", "--kind", "\(kind)", "--format", "csv").lines
+            #expect(rows.count == 2, "\(kind)")
+            let header = rows[0].split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+            let cells = rows[1].split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+            #expect(header.count == cells.count && cells.contains("2025-10-09T08:53:20Z"), "\(kind)")
+            for field in try #require(messages[kind]).fields {
+                guard let place = header.firstIndex(of: field.name) else {
+                    Issue.record("\(kind): no column \(field.name)")
+                    continue
+                }
+                switch field.kind.wireType {
+                case .fixed32 where field.kind.scalarName == "float":
+                    #expect(Double(cells[place]) == Double(field.number) + 0.5, "\(kind) \(field.name)")
+                case .fixed32, .varint: #expect(!cells[place].isEmpty, "\(kind) \(field.name)")
+                default: continue
+                }
+            }
+        }
+    }
+
+    @Test func `X9: the CSV of every view has a column for each property of its rows`() async throws {
+        let tool = try Tool(holding: Self.lines)
+        let ledger = try await Ledger.temporary()
+        func names(_ subject: String) throws -> [String] {
+            func names<Row: QueryRow>(_ rows: Row.Type) -> [String] { Row.columns.map { $0.name.lowercased() } }
+            guard let rows = ledger.rows(of: subject) else { return ["no rows of \(subject)"] }
+            return names(rows)
+        }
+        for subject in Ledger.viewNames + ["channels", "hardware", "gateway_nodes", "unknown_telemetry", "references"]
+        where subject != "packets" {
+            let header = try tool.run("view", subject, "--format", "csv").lines.first.map(String.init) ?? ""
+            #expect(header.replacing("_", with: "").split(separator: ",").map(String.init) == (try names(subject)), "\(subject)")
+        }
+        try await ledger.close()
     }
 
     @Test func `a named node is chosen before rows are counted, and by its times too`() throws {

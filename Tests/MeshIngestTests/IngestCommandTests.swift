@@ -17,7 +17,7 @@ struct IngestCommandTests {
         return lines[0].replacingOccurrences(of: "mqtt://localhost", with: "mqtt://127.0.0.1:\(broker.port)")
     }
 
-    @Test(.timeLimit(.minutes(15)), arguments: [SIGINT, SIGTERM])
+    @Test(.timeLimit(.minutes(15)), arguments: [SIGINT, SIGTERM, SIGHUP])
     func `M7 W9: a signal ends it with everything stored, the views flushed and status 0`(_ signal: Int32) async throws {
         let folder = try TemporaryFolder()
         let broker = try TestBroker(in: folder)

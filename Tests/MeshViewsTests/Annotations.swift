@@ -257,6 +257,42 @@ struct Annotations {
         try await ledger.close()
     }
 
+    @Test func `G16: an alias that replaces another archives the node that had it, in one commit, if that is said`() async throws
+    {
+        let ledger = try await made()
+        try await ledger.annotate(.alias(1_001, "harbour"))
+        let events = try await ledger.annotate(.alias(1_002, "harbour"), onCollision: .archive)
+        #expect(events.count == 2)
+        #expect(try ledger.nodes(named: "harbour").map(\.number) == [1_002])
+        let old = try #require(try ledger.node(1_001, includingArchived: true))
+        #expect(try ledger.node(1_001) == nil && old.isArchived && old.alias.isEmpty)
+        // Where nobody else has it nothing is archived.
+        #expect(try await ledger.annotate(.alias(1_003, "hill"), onCollision: .archive).count == 1)
+        #expect(try await ledger.annotate(.alias(1_003, "hill"), .note(1_003, "x"), onCollision: .archive).count == 2)
+        let digest = try ledger.digest(of: "nodes")
+        try await ledger.rebuild()
+        #expect(try ledger.digest(of: "nodes") == digest)
+        try await ledger.close()
+    }
+
+    @Test func `G17: whose an alias is can be settled by a rule; one node has it, and what the rule forbids is not written`()
+        async throws
+    {
+        let ledger = try await made()
+        try await ledger.annotate(.alias(1_002, "harbour"))
+        let lower: @Sendable (NodeRow, NodeRow) -> NodeRow = { $0.number < $1.number ? $0 : $1 }
+        let head = ledger.log.head
+        #expect(try await ledger.annotate([.alias(1_003, "harbour")], resolving: lower) == nil)
+        #expect(try ledger.log.head == head && ledger.nodes(named: "harbour").map(\.number) == [1_002])
+        let both = try await ledger.annotate(
+            [.alias(1_001, "harbour"), .alias(1_004, "harbour"), .note(1_004, "x")], resolving: lower)
+        #expect(both?.count == 2)
+        #expect(try ledger.nodes(RowQuery(newestFirst: false)).map(\.alias) == ["harbour", "", "", ""])
+        #expect(try ledger.node(1_004)?.note == "x")
+        await #expect(throws: LedgerError.self) { try await ledger.annotate([.alias(77, "harbour")], resolving: lower) }
+        try await ledger.close()
+    }
+
     @Test(arguments: MessagesRule.allCases) func `K8 G22: the messages of a node that goes stay, go with it, or keep it`(
         rule: MessagesRule
     ) async throws {

@@ -1,4 +1,5 @@
 import EventLog
+import MeshCrypto
 import MeshViews
 import Meshtastic
 import ProtobufWire
@@ -24,18 +25,20 @@ struct MeshPacketBuilder {
     var priority: UInt32 = 0
     var transport: UInt32 = 0
 
+    private func write(to data: inout WireWriter) {
+        data.varint(1, UInt64(port))
+        data.bytes(2, payload)
+        if requestID != 0 { data.fixed32(6, requestID) }
+        if replyID != 0 { data.fixed32(7, replyID) }
+        if emoji != 0 { data.fixed32(8, emoji) }
+    }
+
     func envelope() -> [UInt8] {
         var writer = WireWriter()
         writer.message(1) { packet in
             packet.fixed32(1, from)
             packet.fixed32(2, to)
-            packet.message(4) { data in
-                data.varint(1, UInt64(port))
-                data.bytes(2, payload)
-                if requestID != 0 { data.fixed32(6, requestID) }
-                if replyID != 0 { data.fixed32(7, replyID) }
-                if emoji != 0 { data.fixed32(8, emoji) }
-            }
+            packet.message(4) { write(to: &$0) }
             packet.fixed32(6, id)
             if rxTime != 0 { packet.fixed32(7, rxTime) }
             if snr != 0 { packet.float(8, snr) }
@@ -64,6 +67,33 @@ struct MeshPacketBuilder {
         writer.string(2, "Secret")
         writer.string(3, "!aabbccdd")
         return writer.bytes
+    }
+
+    /// The same packet under a channel's key.
+    func encryptedEvent(_ key: ChannelKey, _ source: SourceID) throws -> NewEvent {
+        var data = WireWriter()
+        write(to: &data)
+        var cipherText = [UInt8](repeating: 0, count: data.bytes.count)
+        let cipher = try AESCTR(key: key.key)
+        _ = unsafe data.bytes.withUnsafeBytes { plain in
+            unsafe cipherText.withUnsafeMutableBytes {
+                unsafe cipher.apply(iv: (UInt64(id), UInt64(from)), input: plain, output: $0)
+            }
+        }
+        var writer = WireWriter()
+        writer.message(1) { packet in
+            packet.fixed32(1, from)
+            packet.fixed32(2, to)
+            packet.varint(3, UInt64(key.hash))
+            packet.bytes(5, cipherText)
+            packet.fixed32(6, id)
+            packet.fixed32(7, rxTime)
+        }
+        writer.string(2, channel)
+        writer.string(3, gateway)
+        return NewEvent(
+            writer.bytes, encoding: PayloadEncoding(rawValue: CaptureForm.serviceEnvelope.rawValue), source: source,
+            reception: .recorded(Timestamp(seconds: Int64(rxTime))))
     }
 
     func event(_ source: SourceID, at time: UInt32? = nil) -> NewEvent {

@@ -18,6 +18,31 @@ struct FoldRules {
         try await ledger.close()
     }
 
+    @Test func `M11: a packet from three relays is three events and one row, which stays acknowledged, read and archived`()
+        async throws
+    {
+        let message = Packet(from: 1_001, to: 1_002, id: 77, payload: Array("hi".utf8), gateway: "!00000011")
+        let receipt = Packet(
+            from: 1_002, to: 1_001, id: 78, port: Port.routing, payload: Packet.routing(error: 0), requestID: 77)
+        let ledger = try await ledger(of: [message, receipt])
+        let key = try #require(try ledger.message(id: 77, from: 1_001).flatMap { MessageKey($0) })
+        try await ledger.annotate(.read([key]))
+        let head = ledger.log.head
+        let source = try await ledger.log.source(named: "test")
+        for (gateway, relay) in [("!00000012", UInt32(0x12)), ("!00000013", 0x13)] {
+            var again = message
+            (again.gateway, again.relayNode) = (gateway, relay)
+            _ = try await ledger.log.append(again.event(source))
+            try await ledger.catchUp()
+        }
+        #expect(ledger.log.head.rawValue == head.rawValue + 2)
+        let row = try #require(try ledger.messages().first)
+        #expect(try ledger.messages().count == 1 && row.receptions == 3 && row.state == .delivered && row.isRead)
+        try await ledger.rebuild()
+        #expect(try ledger.messages() == [row])
+        try await ledger.close()
+    }
+
     @Test func `M11 D4: one id from two senders, or again after an hour, is two packets`() async throws {
         let first = Packet(payload: Array("a".utf8))
         var second = first

@@ -1,4 +1,6 @@
+import EventLog
 import Foundation
+import MeshViews
 import TestKit
 import Testing
 
@@ -15,6 +17,24 @@ struct KilledProcesses {
         let run = try tool("kill9", "kills=40", "seed=\(seed)")
         #expect(run.status == 0, "seed \(seed): \(run.text)")
         #expect(run.text.contains("acknowledged appends"))
+    }
+
+    @Test(.timeLimit(.minutes(5)))
+    func `M3: a process is killed as soon as its append of a message has returned; the event and its row are there`() async throws
+    {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/mesh.ledger"
+        try await Ledger.create(at: path).close()
+        for id in 1...8 {
+            let run = try FinishedProcess(BuiltProgram.url("damagelab"), ["message-child", "path=\(path)", "id=\(id)"])
+            #expect(run.status == SIGKILL && run.text == "acknowledged \(id)\n", "\(run.status) \(run.text)")
+            guard id % 2 == 0 else { continue }
+            let ledger = try await Ledger.open(at: path)
+            #expect(ledger.log.head.rawValue == UInt64(id))
+            try await ledger.catchUp()
+            #expect(try ledger.messages(RowQuery(newestFirst: false)).map(\.text) == (1...id).map { "message \($0)" })
+            try await ledger.close()
+        }
     }
 
     @Test(.timeLimit(.minutes(15)), arguments: ["rebuild", "step", "all"])

@@ -17,7 +17,7 @@ struct Note: KeptRow, Equatable {
         RowColumn(key: "node", \.node) { $0.node }, RowColumn(key: "sequence", \.sequence) { $0.sequence },
         RowColumn("text", \.text) { $0.text },
     ]
-    static let texts: [RowText<Note>] = [RowText("text", \.text) { $0.text }]
+    static let texts: [RowText<Note>] = [RowText("text", \.text, hasParts: true) { $0.text }]
 
     init(node: UInt32, sequence: UInt64, _ text: String) { (self.node, self.sequence, self.text) = (node, sequence, text) }
 

@@ -55,6 +55,33 @@ import ViewQuery
         #expect(highest.found == highest.wanted)
     }
 
+    @Test(arguments: UInt64(1)...3)
+    func `K10: a rule over one to four properties finds by each policy the row that a closure over all finds`(seed: UInt64) throws
+    {
+        var random = SeededGenerator(seed: seed)
+        let folder = try TemporaryFolder()
+        let rows = (UInt32(0)..<120).map { number in
+            Four(
+                number: number, a: UInt8.random(in: 0..<2, using: &random), b: UInt16.random(in: 0..<2, using: &random),
+                c: Int32.random(in: -1...0, using: &random), d: Bool.random(using: &random))
+        }
+        let store = try ViewStore.open(
+            at: folder.path + "/fours", recipe: Recipe(view: "fours", version: 1, policy: "", keyring: ""), tables: [Four.table],
+            indexes: Four.indexedTables, access: .readWrite)
+        defer { store.close() }
+        try store.environment.write { (transaction) throws(StorageError) in
+            for row in rows.shuffled(using: &random) {
+                try transaction.put(store.table("fours"), key: row.key.rawSpan, value: row.value.rawSpan)
+            }
+        }
+        try store.buildMissingIndexes()
+        let winners = rows.filter { row in
+            let (all, three) = (rows.filter { $0.all == row.all }, rows.filter { ($0.a, $0.b, $0.c) == (row.a, row.b, row.c) })
+            return all.last == row && three.filter { $0.d }.first.map { $0 == row } ?? (three.first == row)
+        }
+        #expect(try UniqueRows<Four>(in: store).current(FetchDescriptor()) == winners)
+    }
+
     @Test func `G18: a missing value equals no other, unless the rule says so`() throws {
         var random = SeededGenerator(seed: 9)
         let differ = try current(Replaces.self, &random) { _, new in new }
@@ -123,4 +150,39 @@ private struct Badge<Policy: BadgePolicy>: QueryRow, Equatable {
 
     var key: [UInt8] { bigEndian(id) }
     var value: [UInt8] { bigEndian(UInt32(team)) + bigEndian(score) + [name == nil ? 0 : 1] + Array((name ?? "").utf8) }
+}
+
+/// A row with a rule over four properties, the last of which counts, and one over three, where the first counts whose `d` holds.
+private struct Four: KeptRow, Equatable {
+    var number: UInt32
+    var a: UInt8
+    var b: UInt16
+    var c: Int32
+    var d: Bool
+
+    static let view = "fours"
+    static let table = "fours"
+    static let columns: [RowColumn<Four>] = [
+        RowColumn(key: "number", \.number) { $0.number }, RowColumn("a", \.a) { $0.a }, RowColumn("b", \.b) { $0.b },
+        RowColumn("c", \.c) { $0.c }, RowColumn("d", \.d) { $0.d },
+    ]
+    static let uniques: [UniqueRule<Four>] = [
+        .unique(\.a, \.b, \.c, \.d, onCollision: .replace),
+        .unique(\.a, \.b, \.c, onCollision: .resolve { old, new in !old.d && new.d ? new : old }),
+    ]
+
+    var all: [Int] { [Int(a), Int(b), Int(c), d ? 1 : 0] }
+    var key: [UInt8] { bigEndian(number) }
+    var value: [UInt8] { [a, UInt8(b), UInt8(bitPattern: Int8(c)), d ? 1 : 0] }
+
+    init(number: UInt32, a: UInt8, b: UInt16, c: Int32, d: Bool) {
+        (self.number, self.a, self.b, self.c, self.d) = (number, a, b, c, d)
+    }
+
+    init?(key: RawSpan, value: RawSpan) {
+        guard key.byteCount == 4, value.byteCount == 4 else { return nil }
+        self.init(
+            number: key.bigEndianUInt32(at: 0), a: value.byte(at: 0), b: UInt16(value.byte(at: 1)),
+            c: Int32(Int8(bitPattern: value.byte(at: 2))), d: value.byte(at: 3) == 1)
+    }
 }

@@ -158,12 +158,18 @@ struct NodeAliasCommand: AsyncParsableCommand {
     @Argument(help: "The node: !hex, a number, an alias or a name.") var node: NodeArgument
     @Argument(help: "The alias; none takes it away.") var name: String?
     @Flag(help: "Take the alias from the node that has it.") var replace = false
+    @Flag(help: "Take the alias from the node that has it, and archive that one.") var archiveOther = false
+
+    func validate() throws {
+        if replace && archiveOther { throw ValidationError("--replace and --archive-other exclude each other") }
+    }
 
     func run() async throws {
         try await ledger.writing { ledger in
             let number = try await ledger.reading { try node.number(in: $0) }
             let annotation = Annotation.alias(number, name.flatMap { $0.isEmpty ? nil : $0 })
-            Told.tell([annotation], try await ledger.annotate([annotation], onCollision: replace ? .replace : .refuse))
+            let collision: AliasCollision = archiveOther ? .archive : replace ? .replace : .refuse
+            Told.tell([annotation], try await ledger.annotate([annotation], onCollision: collision))
         }
     }
 }

@@ -1,5 +1,6 @@
 import MeshViews
 import Meshtastic
+import ViewQuery
 
 extension ExportCommand {
     /// Subjects whose rows are few.
@@ -17,6 +18,8 @@ extension ExportCommand {
             try write(try ledger.radios(isHistory: true, query).filter { $0.node == node ?? $0.node }, ledger.radioColumns())
         case .unknownTelemetry: try write(try ledger.unknownTelemetry(of: node, query), ledger.unknownTelemetryColumns())
         case .channels: try write(try ledger.channels(), ChannelRow.columns)
+        case .archived: try write(ledger.fetch(FetchDescriptor<ArchivedRow>()), GenericCell.columns(ArchivedRow.self))
+        case .references: try write(ledger.fetch(FetchDescriptor<ReferenceRow>()), GenericCell.columns(ReferenceRow.self))
         case .quarantine:
             try write(try ledger.quarantine(limit: query.limit, offset: query.offset), QuarantineRow.columns)
         case .events, .nodes, .positions, .telemetry, .messages, .waypoints, .traceroutes, .links, .packets: return

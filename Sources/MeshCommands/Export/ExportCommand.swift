@@ -8,7 +8,7 @@ import ProtobufWire
 /// What can be exported.
 enum ExportSubject: String, ExpressibleByArgument, CaseIterable {
     case events, nodes, positions, telemetry, messages, waypoints, traceroutes, links, gateways, mapreports, sensors, nodehistory,
-        hardware, radios, packets, channels, quarantine
+        hardware, radios, packets, channels, quarantine, archived, references
     case gatewayNodes = "gateway_nodes"
     case unknownTelemetry = "unknown_telemetry"
 

@@ -4,7 +4,7 @@ import ViewQuery
 
 struct SearchCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "search", abstract: "Messages or nodes by the words of their text, the best answers first.",
+        commandName: "search", abstract: "Messages, nodes or waypoints by the words of their texts, the best answers first.",
         discussion: """
             Case, accents and the order of the words make no difference. Answers have all of the words, or with --any at least one; those that have rarer
             words, more often, in shorter texts come first (BM25). Each emoji and each Chinese or Japanese character is a word.
@@ -12,10 +12,11 @@ struct SearchCommand: AsyncParsableCommand {
               meshledger search water pump
               meshledger search --any help emergency --since '1d ago'
               meshledger search --in nodes harbour
+              meshledger search --fuzzy emergancy
             """)
 
     enum Place: String, ExpressibleByArgument, CaseIterable {
-        case messages, nodes
+        case messages, nodes, waypoints
     }
 
     @OptionGroup var ledger: LedgerOption
@@ -26,14 +27,21 @@ struct SearchCommand: AsyncParsableCommand {
     @OptionGroup var text: PatternOptions
     @Argument(help: "What is looked for.") var words: [String]
     @Flag(help: "At least one of the words, not all of them.") var any = false
-    @Option(name: .customLong("in"), help: "What is searched: the texts of messages, or the names of nodes.")
+    @Flag(
+        help: "Words that are spelt a little otherwise, too: one letter in words of four or more, two in those of eight or more.")
+    var fuzzy = false
+    @Option(
+        name: .customLong("in"),
+        help: "What is searched: the texts of messages, the names of nodes, or the names and descriptions of waypoints.")
     var place: Place = .messages
     @Option(help: "Only messages of or to this node: !hex, a number, or its name.") var node: NodeArgument?
     @Option(help: "Only messages of this channel.") var channel: String?
     @Flag(help: "Archived ones, too.") var archived = false
 
     func validate() throws {
-        if place == .nodes && (node != nil || channel != nil) { throw ValidationError("--node and --channel are about messages") }
+        if place != .messages && (node != nil || channel != nil) {
+            throw ValidationError("--node and --channel are about messages")
+        }
     }
 
     func run() async throws {
@@ -46,17 +54,27 @@ struct SearchCommand: AsyncParsableCommand {
                 let writer = output.writer(try ledger.messageColumns())
                 let number = try node?.number(in: ledger)
                 for hit in try ledger.searchMessages(
-                    wanted, any ? .anyWord : .allWords, of: number, with: text.pattern, query)
+                    wanted, any ? .anyWord : .allWords, of: number, with: text.pattern, isFuzzy: fuzzy, query)
                 {
                     writer.write(hit.row)
                 }
                 writer.finish(emptyNote: "no message has these words")
             case .nodes:
                 let writer = output.writer(try ledger.nodeColumns())
-                for hit in try ledger.searchNodes(wanted, any ? .anyWord : .allWords, with: text.pattern, query) {
+                for hit in try ledger.searchNodes(
+                    wanted, any ? .anyWord : .allWords, with: text.pattern, isFuzzy: fuzzy, query)
+                {
                     writer.write(hit.row)
                 }
-                writer.finish(emptyNote: "no node has these words in its name")
+                writer.finish(emptyNote: "no node has these words in its names")
+            case .waypoints:
+                let writer = output.writer(try ledger.waypointColumns())
+                for hit in try ledger.searchWaypoints(
+                    wanted, any ? .anyWord : .allWords, with: text.pattern, isFuzzy: fuzzy, query)
+                {
+                    writer.write(hit.row)
+                }
+                writer.finish(emptyNote: "no waypoint has these words in its texts")
             }
         }
     }

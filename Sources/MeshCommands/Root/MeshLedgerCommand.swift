@@ -28,7 +28,7 @@ public struct MeshLedgerCommand: AsyncParsableCommand {
         subcommands: [
             InitCommand.self, ImportCommand.self, IngestCommand.self, SimulateCommand.self, EventsCommand.self,
             PacketCommand.self, PacketsCommand.self, NodesCommand.self, PositionsCommand.self, TelemetryCommand.self,
-            MessagesCommand.self, SearchCommand.self, NodeCommand.self, MessageCommand.self, RevertCommand.self,
+            MessagesCommand.self, SearchCommand.self, NodeCommand.self, MessageCommand.self, RowCommand.self, RevertCommand.self,
             WaypointsCommand.self, TraceRoutesCommand.self, LinksCommand.self, NeighborsCommand.self, TimelineCommand.self,
             GatewaysCommand.self, MapReportsCommand.self, SensorsCommand.self, NodeHistoryCommand.self, HardwareCommand.self,
             RadiosCommand.self,

@@ -2,14 +2,15 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// Turns SIGINT and SIGTERM into the cancellation of a task, so that queues are drained and views flushed. When it is
-/// released the signals do again what they do by default.
+/// Turns SIGINT, SIGTERM and SIGHUP into the cancellation of a task, so that queues are drained and views flushed. When it is
+/// released the signals do again what they do by default. A SIGHUP that is ignored, as under `nohup`, stays so.
 final class StopSignals {
     /// Synchronization: written from the signals' queue.
     private final class Received: Sendable {
         let status = Mutex<ExitStatus?>(nil)
     }
 
+    private let numbers: [Int32]
     private let sources: [any DispatchSourceSignal]
     private let received = Received()
 
@@ -17,11 +18,16 @@ final class StopSignals {
     var status: ExitStatus? { received.status.withLock { $0 } }
 
     init(_ handler: @escaping @Sendable () -> Void) {
-        sources = [SIGINT, SIGTERM].map { number in
+        let statuses: [(number: Int32, status: ExitStatus)] = [
+            (SIGINT, .interrupted), (SIGTERM, .terminated), (SIGHUP, .terminated),
+        ]
+        let heeded = statuses.filter { $0.number != SIGHUP || !Self.isIgnored(SIGHUP) }
+        numbers = heeded.map(\.number)
+        sources = numbers.map { number in
             signal(number, SIG_IGN)
             return DispatchSource.makeSignalSource(signal: number, queue: .global())
         }
-        for (source, status) in zip(sources, [ExitStatus.interrupted, .terminated]) {
+        for (source, status) in zip(sources, heeded.map(\.status)) {
             source.setEventHandler { [received] in
                 received.status.withLock { $0 = status }
                 handler()
@@ -32,8 +38,16 @@ final class StopSignals {
 
     deinit {
         for source in sources { source.cancel() }
-        signal(SIGINT, SIG_DFL)
-        signal(SIGTERM, SIG_DFL)
+        for number in numbers { signal(number, SIG_DFL) }
+    }
+
+    private static func isIgnored(_ number: Int32) -> Bool {
+        var action = sigaction()
+        guard unsafe sigaction(number, nil, &action) == 0 else { return false }
+        let (handler, ignoring) = unsafe (
+            unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self), unsafeBitCast(SIG_IGN, to: Int.self)
+        )
+        return handler == ignoring
     }
 
     /// Runs work that ends cleanly when it is cancelled; the first signal cancels it.

@@ -5,6 +5,17 @@ import ViewQuery
 
 /// Values of which only the kind is known, as commands print them.
 enum GenericCell {
+    /// How the properties of rows are printed.
+    static func columns<Row: QueryRow>(_ rows: Row.Type) -> [Column<Row>] { columns(of: Row.columns) }
+
+    static func columns<Row>(of columns: [RowColumn<Row>]) -> [Column<Row>] {
+        columns.map { column in
+            Column(name(column.name), unit: unit(column.kind), canCut: column.valueType == String.self) {
+                value(column.value(in: $0), column.kind)
+            }
+        }
+    }
+
     /// `latitudeE7` as `latitude_e7`, as columns are called in JSON and CSV.
     static func name(_ column: String) -> String {
         var name = ""

@@ -10,6 +10,7 @@ struct ViewRowsCommand: AsyncParsableCommand {
               meshledger view
               meshledger view positions --where 'node=!19025c00' --where 'time>=yesterday' --sort time --reverse --limit 5
               meshledger view nodes --where 'longName~harbour' --columns number,longName --format csv
+              meshledger view nodes --having 'positions>=5' --lacking sentMessages
               meshledger view positions --also hill.ledger --sort time --reverse --limit 5
             """)
 
@@ -21,11 +22,7 @@ struct ViewRowsCommand: AsyncParsableCommand {
         completion: .directory)
     var also: [String] = []
     @Argument(help: ArgumentHelp("The view; without one, where each of them stands.", valueName: "view")) var view: String?
-    @Option(
-        name: .customLong("where"),
-        help: ArgumentHelp(
-            "Only rows for which it holds; =, !=, <, <=, >, >=, ~ (contains). Several must all hold.", valueName: "column=value"))
-    var conditions: [RowCondition] = []
+    @OptionGroup var selection: RowSelection
     @Option(help: ArgumentHelp("Only these columns, in this order.", valueName: "names")) var columns: String?
     @Option(help: ArgumentHelp("In the order of this column, instead of the key's.", valueName: "column")) var sort: String?
     @Flag(help: "In the reverse order.") var reverse = false
@@ -35,7 +32,7 @@ struct ViewRowsCommand: AsyncParsableCommand {
 
     func validate() throws {
         if offset < 0 || (limit ?? 0) < 0 { throw ValidationError("limit and offset are not negative") }
-        if view == nil, !conditions.isEmpty || columns != nil || sort != nil || !also.isEmpty {
+        if view == nil, !selection.isEmpty || columns != nil || sort != nil || !also.isEmpty {
             throw ValidationError("name the view whose rows are asked for")
         }
         if past.asOf != nil, !also.isEmpty { throw ValidationError("--as-of is of one ledger") }
@@ -65,20 +62,9 @@ struct ViewRowsCommand: AsyncParsableCommand {
 
     private func write<Row: QueryRow>(_ rows: Row.Type, _ ledgers: [Ledger]) throws {
         guard let ledger = ledgers.first else { return }
-        var (parts, filters): ([RowColumn<Row>.Condition], [(Row) -> Bool]) = ([], [])
-        for condition in conditions {
-            let column = try Self.column(condition.column, of: rows)
-            let value = try condition.value(column.kind, in: ledger)
-            // What is shown in other units than it is stored in is compared as it is shown.
-            if !column.kind.isScaled, let comparison = condition.comparison, let part = column.condition(comparison, value) {
-                parts.append(part)
-            } else {
-                filters.append { condition.holds(GenericCell.value(column.value(in: $0), column.kind), value) }
-            }
-        }
-        var descriptor = FetchDescriptor<Row>(all: parts)
+        var (descriptor, filters) = try selection.query(rows, in: ledger)
         descriptor.includesArchived = archived
-        let order = try sort.map { try Self.column($0, of: rows) } ?? Row.columns.first
+        let order = try sort.map { try RowSelection.column($0, of: rows) } ?? Row.columns.first
         if let order, sort != nil || reverse {
             guard let descriptorOrder = order.order(reverse ? .reverse : .forward) else {
                 throw CommandError(.usage, "the rows of \(Row.view) cannot be sorted by \(order.name)")
@@ -108,20 +94,8 @@ struct ViewRowsCommand: AsyncParsableCommand {
 
     private func shown<Row: QueryRow>(_ rows: Row.Type) throws -> [Column<Row>] {
         let chosen = try columns.map { names in
-            try names.split(separator: ",").map { try Self.column(String($0), of: rows) }
+            try names.split(separator: ",").map { try RowSelection.column(String($0), of: rows) }
         }
-        return (chosen ?? Row.columns).map { column in
-            let name = GenericCell.name(column.name)
-            return Column(name, unit: GenericCell.unit(column.kind), canCut: column.valueType == String.self) {
-                GenericCell.value(column.value(in: $0), column.kind)
-            }
-        }
-    }
-
-    private static func column<Row: QueryRow>(_ name: String, of rows: Row.Type) throws -> RowColumn<Row> {
-        let wanted = GenericCell.plain(name)
-        if let column = Row.columns.first(where: { GenericCell.plain($0.name) == wanted }) { return column }
-        let known = Row.columns.map { GenericCell.name($0.name) }.joined(separator: ", ")
-        throw CommandError(.usage, "the rows of \(Row.view) have no column \(name); they have \(known)")
+        return GenericCell.columns(of: chosen ?? Row.columns)
     }
 }

@@ -13,6 +13,8 @@ public struct Annotation: Sendable, Hashable {
         case node(UInt32)
         /// Named by their keys, not by what was asked to find them.
         case messages([MessageKey])
+        /// Rows of any other table.
+        case rows(RowNames)
     }
 
     public var subject: Subject
@@ -31,8 +33,12 @@ public struct Annotation: Sendable, Hashable {
     public var time: UInt32?
     /// The event that this one undoes, as it was numbered in the ledger where that was done; for people.
     public var reverts: UInt64 = 0
-    /// What was asked for where messages were found by a question; for people.
+    /// What was asked for where messages or rows were found by a question; for people.
     public var request = ""
+    /// Of rows that are archived: what is kept of each, as a JSON object; none where nothing is.
+    public var kept: [String] = []
+    /// Which other rows the rows refer to.
+    public var reference: ReferenceChange?
 
     public init(_ subject: Subject) { self.subject = subject }
 
@@ -45,6 +51,7 @@ public struct Annotation: Sendable, Hashable {
     /// Whether it changes nothing.
     var isEmpty: Bool {
         isFavorite == nil && isIgnored == nil && isArchived == nil && isRead == nil && note == .keep && alias == .keep
+            && reference == nil
     }
 
     /// The nodes that it is about: the one itself, or the senders of the messages, each once.
@@ -52,6 +59,7 @@ public struct Annotation: Sendable, Hashable {
         switch subject {
         case .node(let node): [node]
         case .messages(let keys): Array(Set(keys.map(\.from))).sorted()
+        case .rows(let rows): rows.nodes
         }
     }
 }
@@ -107,6 +115,25 @@ extension Annotation {
     public static func restore(_ messages: [MessageKey]) -> Annotation {
         var annotation = Annotation(.messages(messages))
         annotation.isArchived = false
+        return annotation
+    }
+
+    /// - Parameter kept: what is kept of each, as a JSON object; empty where nothing is.
+    public static func archive(_ rows: RowNames, kept: [String] = [], request: String = "") -> Annotation {
+        var annotation = Annotation(.rows(rows))
+        (annotation.isArchived, annotation.kept, annotation.request) = (true, kept, request)
+        return annotation
+    }
+
+    public static func restore(_ rows: RowNames) -> Annotation {
+        var annotation = Annotation(.rows(rows))
+        annotation.isArchived = false
+        return annotation
+    }
+
+    public static func refer(_ rows: RowNames, _ change: ReferenceChange) -> Annotation {
+        var annotation = Annotation(.rows(rows))
+        annotation.reference = change
         return annotation
     }
 

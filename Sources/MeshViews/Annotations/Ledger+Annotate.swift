@@ -8,6 +8,8 @@ public enum AliasCollision: UInt8, Sendable, CaseIterable {
     case refuse = 0
     /// The alias passes to the new node; the other one has none any more.
     case replace = 1
+    /// The same, and the other node is archived in the same commit.
+    case archive = 2
 }
 
 extension Ledger {
@@ -39,12 +41,60 @@ extension Ledger {
         do {
             return try await annotationGate.run {
                 try await flush()
-                try check(annotations, collision)
-                return try await write(annotations)
+                let others = try check(annotations, collision)
+                return try await write(annotations + others)
             }
         } catch {
             throw LedgerError(error, path: path)
         }
+    }
+
+    /// The same, where a rule settles whose an alias is that another node has already.
+    ///
+    /// - Parameter choose: given the node that has the alias and the one that is to get it, which of them has it from then on. It is asked once for
+    ///   each collision and may depend on nothing else.
+    /// - Returns: the events' sequences; nil where the rule leaves nothing to be written.
+    @discardableResult
+    public func annotate(
+        _ annotations: [Annotation], resolving choose: @Sendable (_ old: NodeRow, _ new: NodeRow) -> NodeRow
+    ) async throws(LedgerError) -> ClosedRange<EventSequence>? {
+        guard !isReadOnly else { throw readOnlyError }
+        do {
+            return try await annotationGate.run {
+                try await flush()
+                try check(annotations, .replace)
+                let settled = try settle(annotations, choose)
+                return settled.isEmpty ? nil : try await write(settled)
+            }
+        } catch {
+            throw LedgerError(error, path: path)
+        }
+    }
+
+    private func settle(
+        _ annotations: [Annotation], _ choose: (NodeRow, NodeRow) -> NodeRow
+    ) throws(LedgerError) -> [Annotation] {
+        var (settled, holders): ([Annotation], [String: NodeRow]) = ([], [:])
+        for annotation in annotations {
+            var left = annotation
+            if case .set(let name) = annotation.alias, case .node(let node) = annotation.subject,
+                let new = try self.node(node, includingArchived: true)
+            {
+                var old = holders[name]
+                if old == nil { old = try holder(of: name) }
+                if let old, old.number != node, choose(old, new).number == old.number { left.alias = .keep }
+                holders[name] = left.alias == .keep ? old : new
+            }
+            if !left.isEmpty { settled.append(left) }
+        }
+        return settled
+    }
+
+    /// The node that has an alias.
+    private func holder(of alias: String) throws(LedgerError) -> NodeRow? {
+        var query = RowQuery()
+        query.includesArchived = true
+        return try nodes(query).first { $0.alias == alias }
     }
 
     /// Appends annotations that were checked.
@@ -58,8 +108,10 @@ extension Ledger {
 
     // MARK: What cannot be
 
-    func check(_ annotations: [Annotation], _ collision: AliasCollision) throws(LedgerError) {
-        var names: [String: UInt32] = [:]
+    /// - Returns: what is to be written besides.
+    @discardableResult
+    func check(_ annotations: [Annotation], _ collision: AliasCollision) throws(LedgerError) -> [Annotation] {
+        var (names, others): ([String: UInt32], [Annotation]) = ([:], [])
         for annotation in annotations {
             guard !annotation.isEmpty else { throw refusal("an annotation says nothing that is to change") }
             switch annotation.subject {
@@ -68,15 +120,38 @@ extension Ledger {
                 guard annotation.isFavorite == nil, annotation.isIgnored == nil, annotation.note == .keep,
                     annotation.alias == .keep
                 else { throw refusal("messages can be read, archived and restored, nothing else") }
+                guard annotation.reference == nil else {
+                    throw refusal("name messages by their rows to let them refer to others")
+                }
+            case .rows(let rows): try check(rows, annotation)
             case .node(let node):
                 guard annotation.isRead == nil else { throw refusal("only messages are read") }
+                guard annotation.reference == nil else { throw refusal("name a node by its row to let it refer to others") }
                 guard try self.node(node, includingArchived: true) != nil else {
                     throw LedgerError(.missing, path: path, "the node \(NodeID.text(node)) was never heard")
                 }
                 try check(annotation.note.text ?? "", Annotation.longestNote, "a note")
-                try check(alias: annotation.alias, of: node, collision, &names)
+                if let other = try check(alias: annotation.alias, of: node, collision, &names) { others.append(.archive(other)) }
             }
         }
+        return others
+    }
+
+    private func check(_ rows: RowNames, _ annotation: Annotation) throws(LedgerError) {
+        guard annotation.isFavorite == nil, annotation.isIgnored == nil, annotation.isRead == nil, annotation.note == .keep,
+            annotation.alias == .keep
+        else { throw refusal("rows of \(rows.table) can be archived, restored and refer to others, nothing else") }
+        guard !rows.names.isEmpty, rows.names.allSatisfy(RowNames.isName) else {
+            throw refusal("a row has no name, or one of more than \(RowNames.longestName) bytes")
+        }
+        for table in [rows.table] + (annotation.reference.map { [$0.table] } ?? []) {
+            guard RowNames.isTable(table), rowNames.contains(table) else { throw refusal("there are no rows of \(table)") }
+        }
+        guard annotation.isArchived == nil || rows.table != NodeRow.table && rows.table != MessageRow.table else {
+            throw refusal("nodes and messages are archived by their numbers and keys")
+        }
+        guard annotation.reference?.isSound ?? true, annotation.reference.map({ $0.targets.count <= RowNames.mostRows }) ?? true
+        else { throw refusal("a relation has a name of at most \(RowNames.longestTable) bytes, and rows that it leads to") }
     }
 
     private func check(_ text: String, _ most: Int, _ kind: String) throws(LedgerError) {
@@ -85,21 +160,22 @@ extension Ledger {
         }
     }
 
+    /// - Returns: the node that is to be archived for it.
     private func check(
         alias: Patch<String>, of node: UInt32, _ collision: AliasCollision, _ names: inout [String: UInt32]
-    ) throws(LedgerError) {
-        guard case .set(let name) = alias else { return }
+    ) throws(LedgerError) -> UInt32? {
+        guard case .set(let name) = alias else { return nil }
         try check(name, Annotation.longestAlias, "an alias")
         guard NodeID.parse(name) == nil, UInt32(name) == nil else { throw refusal("\(name) is a node's number, and no alias") }
-        guard collision == .refuse else { return }
-        var query = RowQuery()
-        query.includesArchived = true
+        guard collision != .replace else { return nil }
         var holder = names[name]
-        if holder == nil { holder = try nodes(query).first { $0.alias == name }?.number }
-        if let holder, holder != node {
+        if holder == nil { holder = try self.holder(of: name)?.number }
+        names[name] = node
+        guard let holder, holder != node else { return nil }
+        guard collision == .archive else {
             throw refusal("\(name) is the alias of \(NodeID.text(holder)) already; take it away there, or have it replaced")
         }
-        names[name] = node
+        return holder
     }
 
     func refusal(_ reason: String) -> LedgerError { LedgerError(.annotation, path: path, reason) }
@@ -107,7 +183,16 @@ extension Ledger {
 
 extension Annotation {
     /// The same as events of a bounded size.
-    fileprivate var parts: [Annotation] {
+    var parts: [Annotation] {
+        if case .rows(let rows) = subject, rows.names.count > RowNames.mostRows {
+            return stride(from: 0, to: rows.names.count, by: RowNames.mostRows).map { start in
+                let range = start..<min(start + RowNames.mostRows, rows.names.count)
+                var part = self
+                part.subject = .rows(RowNames(table: rows.table, names: Array(rows.names[range]), nodes: rows.nodes))
+                part.kept = kept.isEmpty ? [] : Array(kept[range])
+                return part
+            }
+        }
         guard case .messages(let keys) = subject, keys.count > Self.mostMessages else { return [self] }
         return stride(from: 0, to: keys.count, by: Self.mostMessages).map { start in
             var part = self

@@ -71,6 +71,7 @@ extension Annotation {
         switch (subject, selection) {
         case (.node(let node), .node(let erased, _)): node == erased
         case (.messages(let keys), _): keys.contains { selection.isAbout($0) }
+        case (.rows(let rows), .node(let erased, _)): rows.nodes.contains(erased)
         default: false
         }
     }

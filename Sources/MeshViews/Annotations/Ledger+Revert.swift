@@ -51,6 +51,7 @@ extension Annotation {
             if inverse.isArchived == true { inverse.time = known.archivedAt }
             inverse.reverts = sequence.rawValue
             return inverse.isEmpty ? [] : [inverse]
+        case .rows(let rows): return try inverse(of: rows, sequence, before, now)
         case .messages(let keys):
             var (found, order): ([Annotation: [MessageKey]], [Annotation]) = ([:], [])
             for key in keys {

@@ -2,10 +2,16 @@ import EventLog
 import LMDB
 import Projections
 import ProtobufWire
+import ViewQuery
 
 extension Ledger {
-    /// One row of a table of keyed rows.
-    func row<Row: KeyedRow>(_ key: UInt64, in table: String, of view: String) throws(LedgerError) -> Row? {
+    /// One row of a table of keyed rows, nil where it is archived.
+    func row<Row: KeyedRow & QueryRow>(_ key: UInt64, in table: String, of view: String) throws(LedgerError) -> Row? {
+        guard let row: Row = try anyRow(key, in: table, of: view) else { return nil }
+        return try archivedTest(Row.self)?(row) ?? false ? nil : row
+    }
+
+    private func anyRow<Row: KeyedRow>(_ key: UInt64, in table: String, of view: String) throws(LedgerError) -> Row? {
         try reading(view) { (store) throws(StorageError) in
             let transaction = try store.environment.beginRead()
             let key = Row.keyLength == 4 ? bigEndian(UInt32(truncatingIfNeeded: key)) : bigEndian(key)
@@ -15,17 +21,18 @@ extension Ledger {
     }
 
     /// The rows of a table whose time and content a query asks for, in the order of their times.
-    func rows<Row: KeyedRow>(
+    func rows<Row: KeyedRow & QueryRow>(
         in table: String, of view: String, _ query: RowQuery, where isWanted: (Row) -> Bool
     ) throws(LedgerError) -> [Row] {
         guard let seconds = query.seconds else { return [] }
+        let isArchived = try archivedTest(Row.self, query)
         let all = try reading(view) { (store) throws(StorageError) in
             let transaction = try store.environment.beginRead()
             var cursor = try transaction.cursor(store.table(table))
             var rows: [Row] = []
             while try cursor.next() {
                 guard let row = Row.decode(key: cursor.key, value: cursor.value) else { continue }
-                if seconds.contains(row.time), isWanted(row) { rows.append(row) }
+                if seconds.contains(row.time), isWanted(row), !(isArchived?(row) ?? false) { rows.append(row) }
             }
             return rows
         }

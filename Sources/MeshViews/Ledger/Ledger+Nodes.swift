@@ -52,12 +52,13 @@ extension Ledger {
 
     /// The traffic of each channel, the busiest first.
     public func channels() throws(LedgerError) -> [ChannelRow] {
-        try reading("nodes") { (store) throws(StorageError) in
+        let isArchived = try archivedTest(ChannelRow.self)
+        return try reading("nodes") { (store) throws(StorageError) in
             let transaction = try store.environment.beginRead()
             var cursor = try transaction.cursor(store.table("channels"))
             var rows: [ChannelRow] = []
             while try cursor.next() {
-                if let row = ChannelRow.decode(cursor.value) { rows.append(row) }
+                if let row = ChannelRow.decode(cursor.value), !(isArchived?(row) ?? false) { rows.append(row) }
             }
             return rows.sorted { left, right in
                 if left.receptions != right.receptions { return left.receptions > right.receptions }

@@ -25,16 +25,22 @@ extension Ledger {
         let view = SeriesView.positions(options.caps)
         var page = Page(query)
         let today = try today(view)
+        let isArchived = try archivedTest(PositionRow.self, query)
         for number in try nodeNumbers(node, view, today) where !page.isFull {
             let series = Series(view: view, prefix: bigEndian(number))
             let (rows, rest) = try reading(series, today) { (source) throws(StorageError) in
                 var (rows, rest) = ([PositionRow](), page)
+                func row(_ time: UInt32, _ sequence: UInt64, _ value: RawSpan) throws(StorageError) -> PositionRow {
+                    try decoding(source.store) { () throws(WireError) in
+                        try PositionRow(node: number, time: time, sequence: sequence, decoding: value)
+                    }
+                }
                 try visit(source, "positions", prefix: series.prefix, query, &rest) {
                     (time, sequence, value) throws(StorageError) in
-                    rows.append(
-                        try decoding(source.store) { () throws(WireError) in
-                            try PositionRow(node: number, time: time, sequence: sequence, decoding: value)
-                        })
+                    guard let isArchived else { return true }
+                    return !isArchived(try row(time, sequence, value))
+                } _: { (time, sequence, value) throws(StorageError) in
+                    rows.append(try row(time, sequence, value))
                 }
                 return (rows, rest)
             }
@@ -51,13 +57,15 @@ extension Ledger {
     /// The position that a node sent with the event `sequence`.
     /// - Parameter time: the row's, in seconds since 1970.
     public func position(of node: UInt32, at time: UInt32, sequence: UInt64) throws(LedgerError) -> PositionRow? {
-        try reading("positions") { (store) throws(StorageError) in
+        let isArchived = try archivedTest(PositionRow.self)
+        return try reading("positions") { (store) throws(StorageError) in
             let transaction = try store.environment.beginRead()
             let key = bigEndian(node) + bigEndian(time) + bigEndian(sequence)
             guard let value = try transaction.get(store.table("positions"), key.rawSpan) else { return nil }
-            return try decoding(store) { () throws(WireError) in
+            let row = try decoding(store) { () throws(WireError) in
                 try PositionRow(node: node, time: time, sequence: sequence, decoding: value)
             }
+            return isArchived?(row) ?? false ? nil : row
         }
     }
 
@@ -83,17 +91,23 @@ extension Ledger {
         let view = SeriesView.telemetry(options.caps)
         var page = Page(query)
         let today = try today(view)
+        let isArchived = try archivedTest(TelemetryRow.self, query)
         for number in try nodeNumbers(node, view, today) {
             for kind in kind.map({ [$0] }) ?? TelemetryKind.allCases where !page.isFull {
                 let series = Series(view: view, prefix: bigEndian(number) + [kind.rawValue])
                 let (rows, rest) = try reading(series, today) { (source) throws(StorageError) in
                     var (rows, rest) = ([TelemetryRow](), page)
+                    func row(_ time: UInt32, _ sequence: UInt64, _ value: RawSpan) throws(StorageError) -> TelemetryRow {
+                        try decoding(source.store) { () throws(WireError) in
+                            try TelemetryRow(node: number, kind: kind, time: time, sequence: sequence, decoding: value)
+                        }
+                    }
                     try visit(source, "telemetry", prefix: series.prefix, query, &rest) {
                         (time, sequence, value) throws(StorageError) in
-                        rows.append(
-                            try decoding(source.store) { () throws(WireError) in
-                                try TelemetryRow(node: number, kind: kind, time: time, sequence: sequence, decoding: value)
-                            })
+                        guard let isArchived else { return true }
+                        return !isArchived(try row(time, sequence, value))
+                    } _: { (time, sequence, value) throws(StorageError) in
+                        rows.append(try row(time, sequence, value))
                     }
                     return (rows, rest)
                 }

@@ -15,6 +15,7 @@ extension Ledger {
         prefix: [UInt8], _ query: RowQuery, where isWanted: (Row) -> Bool
     ) throws(LedgerError) -> [Row] {
         guard let seconds = query.seconds, query.limit > 0 else { return [] }
+        let isArchived = try archivedTest(Row.self, query)
         let (reach, isCut) = query.limit.addingReportingOverflow(max(0, query.offset))
         let kept = isCut ? Int.max : reach
         func isBefore(_ left: Row, _ right: Row) -> Bool {
@@ -27,7 +28,9 @@ extension Ledger {
             var rows: [Row] = []
             var isThere = prefix.isEmpty ? try cursor.first() : try cursor.seek(atOrAfter: prefix.rawSpan)
             while isThere, cursor.key.starts(with: prefix) {
-                if let row = Row(key: cursor.key, value: cursor.value), seconds.contains(row.time), isWanted(row) {
+                if let row = Row(key: cursor.key, value: cursor.value), seconds.contains(row.time), isWanted(row),
+                    !(isArchived?(row) ?? false)
+                {
                     rows.append(row)
                     if rows.count >= 100_000, rows.count / 2 >= kept {
                         rows.sort(by: isBefore)

@@ -35,6 +35,7 @@ public final class Ledger: Sendable {
     private let keeper = Mutex<Task<Void, Never>?>(nil)
     private let sizeKeeper = Mutex<Task<Void, Never>?>(nil)
     let viewWatches = ViewWatches()
+    let archivedBox = Mutex(ArchivedNames())
     let logger = Logger(label: "meshledger.ledger")
     private let removesFolder: Bool
     /// Rebuilds and changes of keys come one after the other, whoever asks for them.

@@ -17,6 +17,7 @@ enum ViewRegistry {
             SensorsView(caps),
             NodeHistoryView(cap: caps.nodeHistory, nodeCap: caps.nodes),
             RadiosView(cap: caps.radios),
+            DecisionsView(),
             PacketsView(),
         ]
     }
@@ -26,7 +27,7 @@ enum ViewRegistry {
         NodeRow.self, PositionRow.self, TelemetryRow.self, MessageRow.self, WaypointRow.self, TraceRouteRow.self, LinkRow.self,
         GatewayRow.self, MapReportRow.self, SensorRow.self, NodeChangeRow.self, RadioRow.self, ChannelRow.self,
         GatewayNodeRow.self,
-        HardwareRow.self, UnknownTelemetryRow.self,
+        HardwareRow.self, UnknownTelemetryRow.self, ArchivedRow.self, ReferenceRow.self,
     ]
 }
 

@@ -31,7 +31,7 @@ extension Ledger {
     ) async throws {
         var batches: QueryBatches<Row>
         do throws(QueryError) {
-            batches = try QueryBatches(descriptor, size: batchSize)
+            batches = try QueryBatches(descriptor, size: batchSize, self)
         } catch {
             throw queryError(error)
         }
@@ -96,7 +96,7 @@ public struct RowStream<Row: QueryRow>: AsyncSequence, Sendable {
                 batches.size = Swift.min(batchSize, batches.size * 2)
             } else {
                 do throws(QueryError) {
-                    batches = try QueryBatches(descriptor, size: Swift.min(batchSize, 16))
+                    batches = try QueryBatches(descriptor, size: Swift.min(batchSize, 16), ledger)
                 } catch {
                     throw ledger.queryError(error)
                 }

@@ -90,11 +90,20 @@ extension Ledger {
         }
     }
 
+    /// The rows of the query that are current by every unique rule of theirs: see `UniqueRule`.
+    public func fetchCurrent<Row: QueryRow>(_ descriptor: FetchDescriptor<Row>) throws(LedgerError) -> [Row] {
+        do {
+            return try UniqueRows<Row>(in: store(of: Row.view), self).current(descriptor)
+        } catch {
+            throw queryError(error)
+        }
+    }
+
     /// How the query is answered: by ranges of keys or a scan, and what is done with each row.
     public func explain<Row: QueryRow>(_ descriptor: FetchDescriptor<Row>) throws(LedgerError) -> QueryExplanation {
         do {
             let store = try? store(of: Row.view)  // where it is not built yet, all is told that may have to be asked
-            return try QueryRun(store.map { descriptor.settled(in: $0) } ?? descriptor).explanation
+            return try QueryRun(store.map { descriptor.settled(in: $0) } ?? descriptor, self).explanation
         } catch {
             throw queryError(error)
         }
@@ -133,12 +142,12 @@ extension Ledger {
         do {
             let store = try store(of: Row.view)
             do {
-                return try Self.answer(descriptor, in: store, body)
+                return try answer(descriptor, in: store, body)
             } catch let error as StorageError where error.code == .closed {
                 // Another one may just have been swapped in.
                 let current = try self.store(of: Row.view)
                 guard current !== store else { throw error }
-                return try Self.answer(descriptor, in: current, body)
+                return try answer(descriptor, in: current, body)
             }
         } catch {
             throw queryError(error)
@@ -146,13 +155,13 @@ extension Ledger {
     }
 
     /// A row may be archived for the first time while it is being answered that none was: then it is asked again.
-    private static func answer<Row: QueryRow, Result>(
+    private func answer<Row: QueryRow, Result>(
         _ descriptor: FetchDescriptor<Row>, in store: ViewStore, _ body: (QueryRun<Row>, ViewStore) throws -> Result
     ) throws -> Result {
         let settled = descriptor.settled(in: store)
-        let result = try body(QueryRun(settled), store)
+        let result = try body(QueryRun(settled, self), store)
         guard Row.archive != nil, settled.isStale(in: store) else { return result }
-        return try body(QueryRun(descriptor), store)
+        return try body(QueryRun(descriptor, self), store)
     }
 
     func queryError(_ error: any Error) -> LedgerError {

@@ -13,7 +13,7 @@ extension Ledger {
     /// - Throws: `.query` where the property is not indexed by words, or the predicate cannot be evaluated.
     public func search<Row: QueryRow>(_ query: TextQuery<Row>) throws(LedgerError) -> [TextHit<Row>] {
         do {
-            return try TextSearch(query).hits(in: store(of: Row.view))
+            return try TextSearch(query, self).hits(in: store(of: Row.view))
         } catch {
             throw queryError(error)
         }
@@ -24,43 +24,50 @@ extension Ledger {
     /// - Parameters:
     ///   - node: only messages of or to it.
     ///   - pattern: what their text has in it besides, letter by letter.
+    ///   - isFuzzy: whether words that are spelt a little otherwise count, too.
     public func searchMessages(
         _ words: String, _ demand: TextQuery<MessageRow>.Demand = .allWords, of node: UInt32? = nil,
-        with pattern: TextPattern? = nil, _ query: RowQuery = RowQuery()
+        with pattern: TextPattern? = nil, isFuzzy: Bool = false, _ query: RowQuery = RowQuery()
     ) throws(LedgerError) -> [TextHit<MessageRow>] {
         guard let seconds = query.seconds else { return [] }
         var search = TextQuery(words, in: \MessageRow.text, demand, fetchLimit: query.limit)
         (search.fetchOffset, search.includesArchived) = (query.offset, query.includesArchived)
-        search.predicate = Self.predicate(seconds, node, query.channel)
+        (search.predicate, search.isFuzzy) = (Self.predicate(seconds, node, query.channel), isFuzzy)
         search.textConditions = pattern.map { [TextCondition($0, in: \.text)] } ?? []
         return try self.search(search)
     }
 
-    /// The nodes whose names have the words, that were last heard at the times that a query asks for: first those whose short name has one, then those
-    /// with the best long names.
+    /// The nodes whose long and short names have the words, the best answers first, that were last heard at the times that a query asks for.
     public func searchNodes(
-        _ words: String, _ demand: TextQuery<NodeRow>.Demand = .allWords, with pattern: TextPattern? = nil,
+        _ words: String, _ demand: TextQuery<NodeRow>.Demand = .allWords, with pattern: TextPattern? = nil, isFuzzy: Bool = false,
         _ query: RowQuery = RowQuery()
     ) throws(LedgerError) -> [TextHit<NodeRow>] {
         guard let seconds = query.seconds else { return [] }
-        var search = TextQuery(words, in: \NodeRow.longName, demand, fetchLimit: nil)
-        search.includesArchived = query.includesArchived
-        search.textConditions = pattern.map { [TextCondition($0, in: \.longName)] } ?? []
+        var search = TextQuery(words, in: [\NodeRow.longName, \.shortName], demand, fetchLimit: query.limit)
+        (search.fetchOffset, search.includesArchived, search.isFuzzy) = (query.offset, query.includesArchived, isFuzzy)
+        search.textConditions =
+            pattern.map { [.any([TextCondition($0, in: \.longName), TextCondition($0, in: \.shortName)])] } ?? []
         let (first, last) = (seconds.lowerBound, seconds.upperBound)
         if first > 0 || last < .max { search.predicate = #Predicate { $0.lastHeard >= first && $0.lastHeard <= last } }
-        var all = query
-        (all.limit, all.offset) = (.max, 0)
-        let short = try nodes(all).filter { row in
-            (pattern.map { $0.matches(row.longName) || $0.matches(row.shortName) } ?? true)
-                && search.isAnswered(by: [row.longName, row.shortName], oneOfThem: row.shortName)
-        }
-        let known = Set(short.map(\.number))
-        let hits = short.map { TextHit(row: $0, score: 0) } + (try self.search(search).filter { !known.contains($0.row.number) })
-        return Array(hits.dropFirst(max(0, query.offset)).prefix(max(0, query.limit)))
+        return try self.search(search)
     }
 
-    /// The messages whose text has a pattern, of the times, the channel and the page that a query asks for, in order of time. Every message of the
-    /// times is looked at.
+    /// The waypoints whose names and descriptions have the words, the best answers first, that were changed last at the times that a query asks for.
+    public func searchWaypoints(
+        _ words: String, _ demand: TextQuery<WaypointRow>.Demand = .allWords, with pattern: TextPattern? = nil,
+        isFuzzy: Bool = false, _ query: RowQuery = RowQuery()
+    ) throws(LedgerError) -> [TextHit<WaypointRow>] {
+        guard let seconds = query.seconds else { return [] }
+        var search = TextQuery(words, in: [\WaypointRow.name, \.details], demand, fetchLimit: query.limit)
+        (search.fetchOffset, search.includesArchived, search.isFuzzy) = (query.offset, query.includesArchived, isFuzzy)
+        search.textConditions = pattern.map { [.any([TextCondition($0, in: \.name), TextCondition($0, in: \.details)])] } ?? []
+        let (first, last) = (seconds.lowerBound, seconds.upperBound)
+        if first > 0 || last < .max { search.predicate = #Predicate { $0.time >= first && $0.time <= last } }
+        return try self.search(search)
+    }
+
+    /// The messages whose text has a pattern, of the times, the channel and the page that a query asks for, in order of time. The index
+    /// of the parts of texts says which messages of the times are looked at.
     ///
     /// - Parameter node: only messages of or to it.
     public func messages(

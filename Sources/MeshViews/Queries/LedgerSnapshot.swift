@@ -81,7 +81,8 @@ public final class LedgerSnapshot {
     ) throws(LedgerError) -> Result {
         let read = try read(Row.view)
         do {
-            return try body(QueryRun(descriptor.settled(in: read.store, read.transaction)), read.store, read.transaction)
+            let run = try QueryRun(descriptor.settled(in: read.store, read.transaction), self)
+            return try body(run, read.store, read.transaction)
         } catch {
             throw ledger.queryError(error)
         }

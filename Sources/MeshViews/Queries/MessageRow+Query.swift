@@ -36,7 +36,7 @@ extension MessageRow: QueryRow {
 
     public static let archive: RowArchive<MessageRow>? = RowArchive(table: ArchiveFlag.table) { $0.isArchived }
 
-    public static let texts: [RowText<MessageRow>] = [RowText("text", \.text, field: 7) { $0.text }]
+    public static let texts: [RowText<MessageRow>] = [RowText("text", \.text, field: 7, hasParts: true) { $0.text }]
 
     public static let indexes: [RowIndex<MessageRow>] = [
         .index(\.time), .index(\.from, \.time), .index(\.id), .index(\.replyID),

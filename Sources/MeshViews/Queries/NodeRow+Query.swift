@@ -40,7 +40,10 @@ extension NodeRow: QueryRow {
 
     public static let archive: RowArchive<NodeRow>? = RowArchive(table: ArchiveFlag.table) { $0.isArchived }
 
-    public static let texts: [RowText<NodeRow>] = [RowText("longName", \.longName, field: 1) { $0.longName }]
+    public static let texts: [RowText<NodeRow>] = [
+        RowText("longName", \.longName, field: 1, hasParts: true) { $0.longName },
+        RowText("shortName", \.shortName, field: 2, hasParts: true) { $0.shortName },
+    ]
 
     public static let indexes: [RowIndex<NodeRow>] = [
         .index(\.lastHeard), .index(\.hardwareModel), .index(\.longName), .index(\.shortName),

@@ -37,6 +37,11 @@ extension WaypointRow: QueryRow {
         RowColumn("refusedChanges", \.refusedChanges) { $0.refusedChanges }.stored(28),
     ]
 
+    public static let texts: [RowText<WaypointRow>] = [
+        RowText("name", \.name, field: 15, hasParts: true) { $0.name },
+        RowText("details", \.details, field: 16, hasParts: true) { $0.details },
+    ]
+
     public static let indexes: [RowIndex<WaypointRow>] = [.index(\.expire)]
 
     public init?(key: RawSpan, value: RawSpan) {

@@ -39,7 +39,7 @@ public struct ForgottenNode: Sendable, Hashable {
         "mapreports": ["mapreports"], "sensors": ["sensors", "counts", FavoriteCaps.table],
         "nodehistory": ["nodehistory", "counts", "hardware", "identities", "radio_nodes"],
         "radios": ["radios", "counts", "last"],
-        "packets": ["packets"],
+        "packets": ["packets"], ArchivedRow.view: [ArchivedRow.table, ReferenceRow.table],
     ]
 
     /// Copies a view's baseline without what is of the node.
@@ -86,6 +86,10 @@ public struct ForgottenNode: Sendable, Hashable {
                 case ("links", "links"): isOfNode(LinkRow.self, key, value) ? nil : value.asArray
                 case ("packets", "packets"): indexBlock(key, value)
                 case (_, _) where Carry.recordSizes[name] != nil: withoutRecords(value, of: name)
+                case (ArchivedRow.view, ArchivedRow.table):
+                    ArchivedRow(key: key, value: value)?.nodes.contains(number) ?? true ? nil : value.asArray
+                case (ReferenceRow.view, ReferenceRow.table):
+                    ReferenceRow(key: key, value: value)?.nodes.contains(number) ?? true ? nil : value.asArray
                 default:
                     Self.others[""]?.contains(name) ?? false || Self.others[view]?.contains(name) ?? false ? value.asArray : nil
                 }

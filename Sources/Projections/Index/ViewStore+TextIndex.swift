@@ -31,6 +31,38 @@ extension ViewStore {
         }
     }
 
+    /// The postings of all words that begin so, one word after the other.
+    package func visitPostings(
+        beginning: [UInt8], _ index: TextIndex, in transaction: borrowing ReadTransaction, _ visit: (Posting) -> Void
+    ) throws(StorageError) {
+        var cursor = try transaction.cursor(table(index.postings))
+        var isThere = try cursor.seek(atOrAfter: beginning.rawSpan)
+        while isThere, cursor.key.byteCount > beginning.count + 8,
+            cursor.key.extracting(0..<beginning.count).isSame(as: beginning.rawSpan)
+        {
+            let first = cursor.key.bigEndianUInt64(at: cursor.key.byteCount - 8)
+            _ = PostingList.visit(cursor.value, after: first) {
+                visit($0)
+                return true
+            }
+            isThere = try cursor.next()
+        }
+    }
+
+    /// Each word that rows have, once.
+    package func visitWords(
+        _ index: TextIndex, in transaction: borrowing ReadTransaction, _ visit: ([UInt8]) -> Void
+    ) throws(StorageError) {
+        var cursor = try transaction.cursor(table(index.postings))
+        var isThere = try cursor.first()
+        while isThere {
+            let word = Array(cursor.key.asArray.dropLast(9))
+            visit(word)
+            isThere = try cursor.seek(atOrAfter: PostingsWriter.key(word, .max).rawSpan)
+            if isThere, PostingsWriter.first(cursor.key, of: word) == .max { isThere = try cursor.next() }
+        }
+    }
+
     /// The key of a row that has words.
     package func textRow(
         _ row: UInt64, _ index: TextIndex, in transaction: borrowing ReadTransaction

@@ -7,6 +7,8 @@ public struct QueryExplanation: Sendable, CustomStringConvertible {
         case ranges
         /// Rows at many places, each found by a seek: the properties in front of the key are not bounded.
         case skippingScan
+        /// Rows whose text may have something in it, by the index of its parts.
+        case parts
         /// Ranges of several indexes, each for a part of the predicate.
         case union
     }
@@ -31,6 +33,7 @@ public struct QueryExplanation: Sendable, CustomStringConvertible {
             switch access {
             case .scan: indexes.isEmpty ? "every row of \(view)" : "every row of \(view) by \(place)"
             case .ranges, .union: "rows of \(view) by \(place): \(limits)"
+            case .parts: "rows of \(view) by the parts of \(limits)"
             case .skippingScan: "rows of \(view) by seeks over the \(place)s: \(limits)"
             }
         let steps = "filter: \(isFiltered ? "each row" : "none"); sort: \(isSorted ? "after reading" : "none")"
@@ -42,16 +45,20 @@ public struct QueryExplanation: Sendable, CustomStringConvertible {
         isFiltered = plan.filter != nil
         isSorted = plan.order != nil
         decodesChosen = plan.fields != nil
-        indexes = plan.sources.compactMap(\.layout.index).map { $0.replacing(",", with: ", ") }
+        indexes =
+            plan.parts.map { ["\($0.wanted.property): parts"] }
+            ?? plan.sources.compactMap(\.layout.index).map { $0.replacing(",", with: ", ") }
         var bounded: [String] = []
         for source in plan.sources {
             for place in source.layout.places where source.bounds(place) && !bounded.contains(place.column.name) {
                 bounded.append(place.column.name)
             }
         }
-        self.bounded = bounded
+        self.bounded = plan.parts.map { [$0.wanted.property] } ?? bounded
         access =
-            if plan.sources.count > 1 { .union } else if plan.sources[0].cover == nil { .scan } else {
+            if plan.parts != nil { .parts } else if plan.sources.count > 1 { .union } else if plan.sources[0].cover == nil {
+                .scan
+            } else {
                 KeySource.strength(plan.sources[0].cover, plan.sources[0].layout) > 0 ? .ranges : .skippingScan
             }
     }

@@ -92,8 +92,12 @@ extension QueryPlan {
         _ store: ViewStore, _ transaction: borrowing ReadTransaction, _ rows: RawTable, after last: [UInt8]?, needsValues: Bool,
         _ body: (RawSpan, RawSpan, RawSpan) throws -> Bool
     ) throws {
-        var list = EntryList(length: sources[0].layout.shape.primaryLength)
-        for source in sources {
+        let found = try parts?.keys(store, transaction, length: sources[0].layout.shape.primaryLength)
+        guard parts == nil || found != nil || allowsScan else {
+            throw QueryError(.needsScan, "the parts of texts of \(Row.view) are not indexed yet, so every row would be read")
+        }
+        var list = found ?? EntryList(length: sources[0].layout.shape.primaryLength)
+        for source in sources where found == nil {
             let shape = source.layout.shape
             var key = [UInt8](repeating: 0, count: shape.primaryLength)
             if source.layout.index != nil, let table = try indexTable(source.layout, store, transaction) {

@@ -4,6 +4,8 @@ internal import Foundation
 struct QueryPlan<Row: QueryRow> {
     /// Where rows are looked for: by their keys, by one index, or by several, in which case a row may be found more than once.
     let sources: [KeySource<Row>]
+    /// What narrows the rows by a part of a text, if anything does; then there is one source, which holds where the index is not built.
+    let parts: PartSource<Row>?
     /// What is asked of each row; nil where the keys say it all.
     let filter: RowFilter<Row>?
     /// What is decoded of each row; nil for all.
@@ -20,26 +22,34 @@ struct QueryPlan<Row: QueryRow> {
     /// All rows of one source, in its order.
     init(_ source: KeySource<Row>) {
         sources = [source]
-        (filter, fields, order, isReversed, isGathered, allowsScan) = (nil, nil, nil, false, false, true)
+        (parts, filter, fields, order, isReversed, isGathered, allowsScan) = (nil, nil, nil, nil, false, false, true)
     }
 
-    /// - Parameter countsOnly: whether the order does not matter.
-    init(_ descriptor: FetchDescriptor<Row>, countsOnly: Bool = false) throws(QueryError) {
+    /// - Parameters:
+    ///   - countsOnly: whether the order does not matter.
+    ///   - reading: what conditions and archived rows are asked of; nil where the view is asked alone.
+    init(
+        _ descriptor: FetchDescriptor<Row>, countsOnly: Bool = false, _ reading: (any RowReading)? = nil
+    ) throws(QueryError) {
         let choice = PlanChoice(descriptor, sortBy: countsOnly ? [] : descriptor.sortBy)
         let filter = try RowFilter(choice.isExact ? nil : descriptor.predicate, descriptor.textConditions)
-        let readsFew = choice.direction != nil && descriptor.fetchLimit != nil && filter == nil
-        if descriptor.requiresIndex, choice.isScan, !readsFew { throw Self.needsScan(descriptor.predicate == nil) }
-        sources = choice.sources
-        self.filter = descriptor.hidingArchived(filter)
+        let readsFew =
+            choice.direction != nil && descriptor.fetchLimit != nil && filter == nil && descriptor.conditions.isEmpty
+        if descriptor.requiresIndex, choice.isScan, choice.parts == nil, !readsFew {
+            throw Self.needsScan(descriptor.predicate == nil)
+        }
+        (sources, parts) = (choice.sources, choice.parts)
+        self.filter = try BoundConditions(descriptor.conditions, includesArchived: descriptor.includesArchived, reading)
+            .added(to: descriptor.hidingArchived(filter))
         fields = Self.fields(descriptor, self.filter)
         allowsScan = !descriptor.requiresIndex
         let sortBy = countsOnly ? [] : descriptor.sortBy
-        if let direction = choice.direction {
+        if let direction = choice.direction, parts == nil {
             (order, isReversed, isGathered) = (nil, direction == .reverse, false)
             return
         }
         // Read in the order of the rows' keys, or its reverse, so that rows which the descriptors call equal stay in it.
-        isGathered = choice.sources.count > 1 || !countsOnly && choice.sources[0].layout.index != nil
+        isGathered = parts != nil || choice.sources.count > 1 || !countsOnly && choice.sources[0].layout.index != nil
         let keyDirection = countsOnly ? .forward : choice.keyDirection
         order = keyDirection == nil ? sortBy : nil
         isReversed = (keyDirection ?? sortBy.last?.order ?? .forward) == .reverse
@@ -111,6 +121,7 @@ struct PlanChoice<Row: QueryRow> {
     }
 
     let sources: [KeySource<Row>]
+    let parts: PartSource<Row>?
     let isExact: Bool
     /// Which way the only source is read for the wanted order; nil where it is not its order.
     let direction: SortOrder?
@@ -130,6 +141,12 @@ struct PlanChoice<Row: QueryRow> {
             if candidate.isBetter(than: best) { best = candidate }
         }
         keyDirection = primary.direction
+        if best.strength <= 1, let parts = PartSource(descriptor, isBounded: best.strength == 1) {
+            (self.parts, isExact, direction) = (parts, false, nil)
+            sources = [KeySource(primary.layout, nil)]
+            return
+        }
+        parts = nil
         if best.strength == 0, best.direction == nil || best.cover == nil && descriptor.fetchLimit == nil,
             let expression = predicate?.expression, let union = Self.union(expression, layouts)
         {
@@ -166,8 +183,8 @@ struct PlanChoice<Row: QueryRow> {
 }
 
 /// An `&&`.
-private protocol ConjunctiveExpression { var parts: (Any, Any) { get } }
-extension PredicateExpressions.Conjunction: ConjunctiveExpression { fileprivate var parts: (Any, Any) { (lhs, rhs) } }
+protocol ConjunctiveExpression { var parts: (Any, Any) { get } }
+extension PredicateExpressions.Conjunction: ConjunctiveExpression { var parts: (Any, Any) { (lhs, rhs) } }
 
 /// An `||`.
 private protocol DisjunctiveExpression { var parts: (Any, Any) { get } }

@@ -24,7 +24,7 @@ public struct ExpandedRow: Sendable, Equatable {
 
     public let view: String
     /// The names and JSON texts of the properties that the depth asks for.
-    public let values: [(name: String, json: String)]
+    public internal(set) var values: [(name: String, json: String)]
     public var relations: [Related] = []
 
     /// - Parameter fragment: names of properties that are told beside the key at the depth `.fragments`.
@@ -38,6 +38,9 @@ public struct ExpandedRow: Sendable, Equatable {
             }
         }.map { ($0.name, $0.json(of: row)) }
     }
+
+    /// Leaves out all properties but these.
+    public mutating func keep(_ names: [String]) { values.removeAll { !names.contains($0.name) } }
 
     /// A row that is in no view's table.
     public init(view: String, values: [(name: String, value: Any)]) {

@@ -105,7 +105,7 @@ final class RowLayouts<Row: QueryRow>: Sendable {
             indexes: layouts.map {
                 IndexedTable.Index(name: "\(Row.table).\($0.lastingIndex)", entryLength: $0.shape.byteCount, runs: $0.shape.runs)
             },
-            texts: Row.texts.map(\.index),
+            texts: Row.texts.flatMap(\.allIndexes),
             fingerprint: "1;" + (layouts.map(\.fingerprint) + Row.texts.map(\.fingerprint)).joined(separator: ";")
         ) { key, value, entries in
             guard key.byteCount == keyLength else { return false }

@@ -5,7 +5,7 @@ public import Projections
 public struct RowArchive<Row>: Sendable {
     /// The table of the view's store that has an entry as soon as a row was archived.
     let table: String
-    let isArchived: @Sendable (borrowing Row) -> Bool
+    public let isArchived: @Sendable (borrowing Row) -> Bool
 
     public init(table: String, isArchived: @escaping @Sendable (borrowing Row) -> Bool) {
         self.table = table

@@ -24,8 +24,8 @@ public struct QueryBatches<Row: QueryRow> {
     static var longestRead: Duration { .milliseconds(100) }
 
     /// - Parameter size: how many rows a lot has, the last one excepted.
-    public init(_ descriptor: FetchDescriptor<Row>, size: Int) throws(QueryError) {
-        query = try RepeatedQuery(descriptor)
+    public init(_ descriptor: FetchDescriptor<Row>, size: Int, _ reading: (any RowReading)? = nil) throws(QueryError) {
+        query = try RepeatedQuery(descriptor, reading)
         try query.refusePages()
         self.size = max(1, size)
         isAtEnd = query.limit == 0

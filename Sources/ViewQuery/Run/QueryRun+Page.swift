@@ -66,7 +66,7 @@ extension QueryRun {
     ) throws -> Int? {
         var all = descriptor
         (all.after, all.fetchLimit, all.fetchOffset, all.sortBy) = (nil, nil, 0, [])
-        let plan = try QueryPlan(all, countsOnly: true)
+        let plan = try countingPlan(all)
         if plan.filter == nil, plan.sources[0].cover == nil { return try transaction.count(store.table(Row.table)) }
         var (count, cost) = (0, reader.cost)
         try plan.visitKeys(store, transaction, needsValues: plan.filter != nil) { key, value, _ in

@@ -7,11 +7,19 @@ internal import ProtobufWire
 public struct QueryRun<Row: QueryRow> {
     let descriptor: FetchDescriptor<Row>
     let plan: QueryPlan<Row>
+    private let reading: (any RowReading)?
 
+    /// - Parameter reading: what conditions and archived rows are asked of; nil where the view is asked alone.
     /// - Throws: `.unsupported`, and `.needsScan` where the descriptor refuses one.
-    public init(_ descriptor: FetchDescriptor<Row>) throws(QueryError) {
+    public init(_ descriptor: FetchDescriptor<Row>, _ reading: (any RowReading)? = nil) throws(QueryError) {
         self.descriptor = descriptor
-        plan = try QueryPlan(descriptor)
+        self.reading = reading
+        plan = try QueryPlan(descriptor, reading)
+    }
+
+    /// How rows are counted whose order does not matter.
+    func countingPlan(_ descriptor: FetchDescriptor<Row>) throws(QueryError) -> QueryPlan<Row> {
+        try QueryPlan(descriptor, countsOnly: true, reading)
     }
 
     public var explanation: QueryExplanation { QueryExplanation(plan) }
@@ -118,7 +126,7 @@ public struct QueryRun<Row: QueryRow> {
     public func count(in store: ViewStore, _ transaction: borrowing ReadTransaction) throws -> Int {
         try refusePages()
         guard limit > 0 else { return 0 }
-        let plan = plan.order == nil && !plan.isGathered ? plan : try QueryPlan(descriptor, countsOnly: true)
+        let plan = plan.order == nil && !plan.isGathered ? plan : try countingPlan(descriptor)
         if plan.filter == nil, plan.sources[0].cover == nil {
             return max(0, min(reach, try transaction.count(store.table(Row.table))) - skips)
         }
@@ -143,7 +151,7 @@ public struct QueryRun<Row: QueryRow> {
     /// The same, whatever properties the descriptor chooses.
     private var wholeRows: QueryRun {
         get throws(QueryError) {
-            try QueryRun(descriptor.whole)
+            try QueryRun(descriptor.whole, reading)
         }
     }
 

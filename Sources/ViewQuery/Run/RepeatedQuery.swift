@@ -7,11 +7,13 @@ public struct RepeatedQuery<Row: QueryRow> {
     /// Asks each row.
     private let asking: QueryRun<Row>
     private var trusting: QueryRun<Row>?
+    private let reading: (any RowReading)?
 
     /// - Throws: `.unsupported`, and `.needsScan` where the descriptor refuses one.
-    public init(_ descriptor: FetchDescriptor<Row>) throws(QueryError) {
+    public init(_ descriptor: FetchDescriptor<Row>, _ reading: (any RowReading)? = nil) throws(QueryError) {
         self.descriptor = descriptor
-        asking = try QueryRun(descriptor)
+        self.reading = reading
+        asking = try QueryRun(descriptor, descriptor.conditions.isEmpty ? nil : reading)
     }
 
     var limit: Int { asking.limit }
@@ -22,11 +24,22 @@ public struct RepeatedQuery<Row: QueryRow> {
     /// What answers the query as of a transaction of the store.
     public mutating func run(in store: ViewStore, _ transaction: borrowing ReadTransaction) throws(QueryError) -> QueryRun<Row> {
         let settled = descriptor.settled(in: store, transaction)
+        // What other views say may be otherwise each time.
+        if let reading, try asksOthers(reading) { return try QueryRun(settled, reading) }
         guard settled.noneIsArchived else { return asking }
         if let trusting { return trusting }
         let made = try QueryRun(settled)
         trusting = made
         return made
+    }
+
+    private func asksOthers(_ reading: any RowReading) throws(QueryError) -> Bool {
+        if !descriptor.conditions.isEmpty || descriptor.includesArchived { return !descriptor.conditions.isEmpty }
+        do {
+            return try reading.archived(Row.self) != nil
+        } catch {
+            throw QueryError(.related, "\(error)")
+        }
     }
 
     func refusePages() throws(QueryError) { try asking.refusePages() }

@@ -4,7 +4,7 @@ public import Projections
 internal import ProtobufWire
 
 /// Applies the unique rules of a view's rows.
-public struct UniqueRows<Row: QueryRow>: Sendable {
+public struct UniqueRows<Row: QueryRow> {
     private struct Keyed {
         let key: [UInt8]
         let row: Row
@@ -12,8 +12,12 @@ public struct UniqueRows<Row: QueryRow>: Sendable {
 
     private let layouts = RowLayouts<Row>.shared
     private let store: ViewStore
+    private let reading: (any RowReading)?
 
-    public init(in store: ViewStore) { self.store = store }
+    public init(in store: ViewStore, _ reading: (any RowReading)? = nil) {
+        self.store = store
+        self.reading = reading
+    }
 
     /// The rows of the query that are current by every rule of theirs. Limit and offset count these.
     public func current(_ descriptor: FetchDescriptor<Row>) throws -> [Row] {
@@ -22,7 +26,7 @@ public struct UniqueRows<Row: QueryRow>: Sendable {
         let transaction = try store.environment.beginRead()
         var (found, skipped): ([Row], Int) = ([], 0)
         let limit = max(0, descriptor.fetchLimit ?? .max)
-        for row in try QueryRun(all).rows(in: store, transaction) where found.count < limit {
+        for row in try QueryRun(all, reading).rows(in: store, transaction) where found.count < limit {
             guard try isCurrent(row, transaction) else { continue }
             if skipped < descriptor.fetchOffset { skipped += 1 } else { found.append(row) }
         }

@@ -7,14 +7,17 @@ public struct RowText<Row>: Sendable {
     let keyPath: any KeyPath<Row, String> & Sendable
     let get: @Sendable (borrowing Row) -> String
     let field: UInt32?
+    let hasParts: Bool
 
     /// - Parameters:
     ///   - name: as the property is called.
     ///   - field: the number of the stored field that is just this text, in UTF-8: so its words are found without the rest of the row.
+    ///   - hasParts: whether rows are found by any part of the text, too, not by its words only.
     public init(
-        _ name: String, _ keyPath: any KeyPath<Row, String> & Sendable, field: UInt32? = nil,
+        _ name: String, _ keyPath: any KeyPath<Row, String> & Sendable, field: UInt32? = nil, hasParts: Bool = false,
         get: @escaping @Sendable (borrowing Row) -> String
     ) {
+        self.hasParts = hasParts
         self.name = name
         self.keyPath = keyPath
         self.field = field
@@ -27,17 +30,29 @@ extension RowText where Row: QueryRow {
     private var lastingName: String { Row.columns.first { $0.isOf(keyPath) }?.lastingName ?? name }
 
     /// Changes whenever the same rows would give other words.
-    var fingerprint: String { "text:\(lastingName):\(WordFold.version)" }
+    var fingerprint: String {
+        "text:\(lastingName):\(WordFold.version)" + (hasParts ? ";parts:\(lastingName):\(TextParts.version)" : "")
+    }
+
+    /// All of the text.
+    var allIndexes: [TextIndex] { hasParts ? [index, parts] : [index] }
 
     var index: TextIndex {
         TextIndex(name: "\(Row.table).\(lastingName)", table: Row.table) { [get, field] key, value, words in
-            if let field { return Self.forEachWord(ofField: field, in: value) { words.add($0) } }
+            if let field { return Self.withText(ofField: field, in: value) { WordFold.words(ofUTF8: $0) { words.add($0) } } }
             return Row.read(key, value) { row in WordFold.words(of: get(row)) { words.add($0) } }
         }
     }
 
+    /// From any three characters on end to the rows that have them.
+    var parts: TextIndex {
+        TextIndex(name: "\(Row.table).\(lastingName).parts", table: Row.table) { [get] key, value, words in
+            Row.read(key, value) { row in TextParts.visit(get(row)) { words.add($0) } }
+        }
+    }
+
     /// - Returns: false where the bytes are no message.
-    private static func forEachWord(ofField number: UInt32, in message: RawSpan, _ visit: ([UInt8]) -> Void) -> Bool {
+    private static func withText(ofField number: UInt32, in message: RawSpan, _ visit: (RawSpan) -> Void) -> Bool {
         let tag = WireField.tag(number, .lengthDelimited)
         var reader = WireReader(message)
         var text: WireField?
@@ -48,7 +63,7 @@ extension RowText where Row: QueryRow {
         } catch {
             return false
         }
-        if let text { WordFold.words(ofUTF8: reader.bytes(text), visit) }
+        if let text { visit(reader.bytes(text)) }
         return true
     }
 }

@@ -4,20 +4,28 @@
 /// var found = FetchDescriptor<MessageRow>(sortBy: [SortDescriptor(\.time, order: .reverse)])
 /// found.textConditions = [.contains("cafe", in: \.text), !.hasPrefix("test", in: \.text)]
 /// ```
-/// Rows are asked one by one: no index narrows them, unless the predicate does. A row whose text is nil has nothing in it.
+/// Where the text is one of the row's `texts` that has its parts indexed, only rows that may have it are asked; else rows are asked one by one, and no
+/// index narrows them, unless the predicate does. A row whose text is nil has nothing in it.
 public struct TextCondition<Row: QueryRow>: Sendable {
     let holds: @Sendable (borrowing Row) -> Bool
     /// Of the texts that are looked at.
     let properties: [any AnyKeyPath & Sendable]
 
-    private init(_ properties: [any AnyKeyPath & Sendable], _ holds: @escaping @Sendable (borrowing Row) -> Bool) {
+    /// What a text must have in it, where the condition is just that.
+    let pattern: TextPattern?
+
+    private init(
+        _ properties: [any AnyKeyPath & Sendable], _ pattern: TextPattern? = nil,
+        _ holds: @escaping @Sendable (borrowing Row) -> Bool
+    ) {
         self.properties = properties
+        self.pattern = pattern
         self.holds = holds
     }
 
     public init(_ pattern: TextPattern, in property: any KeyPath<Row, String> & Sendable) {
         let text = Row.getter(property)
-        self.init([property]) { pattern.matches(text($0)) }
+        self.init([property], pattern) { pattern.matches(text($0)) }
     }
 
     public init(_ pattern: TextPattern, in property: any KeyPath<Row, String?> & Sendable) {

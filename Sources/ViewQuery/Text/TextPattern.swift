@@ -18,11 +18,13 @@ public struct TextPattern: Sendable {
         public static let ignoresDiacritics = Options(rawValue: 2)
     }
 
+    let text: String
+    let place: Place
     private let wanted: [UInt8]
-    private let place: Place
     private let options: Options
 
     public init(_ text: String, at place: Place = .anywhere, _ options: Options = [.ignoresCase, .ignoresDiacritics]) {
+        self.text = text
         self.place = place
         self.options = options
         wanted = Self.form(text, options)

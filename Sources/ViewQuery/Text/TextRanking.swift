@@ -5,7 +5,7 @@ internal import Projections
 /// Ranks rows by how well their texts answer some words: Okapi BM25 with k1 = 1.2 and b = 0.75.
 ///
 /// A word that n of N rows have weighs ln(1 + (N - n + 0.5) / (n + 0.5)); in a row that has it f times among l words, of a average ones, it counts that
-/// times f * (k1 + 1) / (f + k1 * (1 - b + b * l / a)).
+/// times f * (k1 + 1) / (f + k1 * (1 - b + b * l / a)). Of several properties it counts the sum.
 struct TextRanking {
     struct Candidate: Comparable {
         var row: UInt64
@@ -17,85 +17,96 @@ struct TextRanking {
         }
     }
 
-    static let saturation = 1.2
-    static let lengthWeight = 0.75
-
-    private struct Word {
-        var postings: [Posting]
-        var weight: Double
+    /// Where a word, or one of its spellings, occurs: as often as it counts, in a text of so many words.
+    struct Occurrence {
+        var row: UInt64
+        var times: Double
+        var length: UInt32
     }
 
-    private let words: [Word]
-    private let demandsAll: Bool
-    private let averageLength: Double
+    /// The occurrences of each word in one property, in ascending order of the rows.
+    struct Property {
+        var lists: [[Occurrence]]
+        /// How many rows have words at all, and how many these have together.
+        var rows: UInt64
+        var length: UInt64
+    }
 
-    /// - Parameters:
-    ///   - lists: of each word that was asked for, where it occurs, in ascending order of the rows.
-    ///   - rows: how many have words at all.
-    ///   - length: how many words these have together.
-    init(_ lists: [[Posting]], demandsAll: Bool, rows: UInt64, length: UInt64) {
-        averageLength = rows > 0 ? Double(length) / Double(rows) : 1
+    static let saturation = 1.2
+    static let lengthWeight = 0.75
+    /// What an inexact spelling counts.
+    static let inexact = 0.5
+
+    /// What each word counts in each row, in ascending order of the rows; the rarest word first.
+    private let words: [[Candidate]]
+    private let demandsAll: Bool
+
+    init(_ properties: [Property], demandsAll: Bool) {
         self.demandsAll = demandsAll
-        words = lists.sorted { $0.count < $1.count }.map { list in
-            let among = Double(list.count)
-            return Word(postings: list, weight: log(1 + (max(0, Double(rows) - among) + 0.5) / (among + 0.5)))
+        let count = properties.first?.lists.count ?? 0
+        words = (0..<count).map { word in
+            properties.map { Self.scored($0, word) }.reduce([]) { $0.isEmpty ? $1 : Self.sum($0, $1) }
+        }
+        .sorted { $0.count < $1.count }
+    }
+
+    private static func scored(_ property: Property, _ word: Int) -> [Candidate] {
+        let list = property.lists[word]
+        let (rows, among) = (Double(property.rows), Double(list.count))
+        let average = property.rows > 0 ? Double(property.length) / rows : 1
+        let weight = log(1 + (max(0, rows - among) + 0.5) / (among + 0.5))
+        return list.map { occurrence in
+            let (times, length) = (occurrence.times, Double(occurrence.length))
+            let norm = saturation * (1 - lengthWeight + lengthWeight * length / average)
+            return Candidate(row: occurrence.row, score: weight * times * (saturation + 1) / (times + norm))
         }
     }
 
-    private func score(_ word: Word, _ posting: Posting) -> Double {
-        let (times, length) = (Double(posting.count), Double(posting.length))
-        let norm = Self.saturation * (1 - Self.lengthWeight + Self.lengthWeight * length / averageLength)
-        return word.weight * times * (Self.saturation + 1) / (times + norm)
+    /// The rows of both lists.
+    private static func sum(_ left: [Candidate], _ right: [Candidate]) -> [Candidate] {
+        var merged: [Candidate] = []
+        merged.reserveCapacity(left.count + right.count)
+        var place = 0
+        for candidate in right {
+            while place < left.count, left[place].row < candidate.row {
+                merged.append(left[place])
+                place += 1
+            }
+            var both = candidate
+            if place < left.count, left[place].row == candidate.row {
+                both.score += left[place].score
+                place += 1
+            }
+            merged.append(both)
+        }
+        merged += left[place...]
+        return merged
     }
 
     /// All rows that answer, in ascending order of the rows.
     func candidates() -> [Candidate] {
         guard let rarest = words.first else { return [] }
-        return demandsAll ? withAll(rarest) : withAny()
+        return demandsAll ? withAll(rarest) : words.reduce([]) { Self.sum($0, $1) }
     }
 
-    private func withAll(_ rarest: Word) -> [Candidate] {
+    private func withAll(_ rarest: [Candidate]) -> [Candidate] {
         var places = [Int](repeating: 0, count: words.count)
         var found: [Candidate] = []
-        for posting in rarest.postings {
-            var sum = score(rarest, posting)
+        for candidate in rarest {
+            var sum = candidate.score
             var hasAll = true
             for index in words.indices.dropFirst() {
-                let list = words[index].postings
+                let list = words[index]
                 var place = places[index]
-                while place < list.count, list[place].row < posting.row { place += 1 }
+                while place < list.count, list[place].row < candidate.row { place += 1 }
                 places[index] = place
-                guard place < list.count, list[place].row == posting.row else {
+                guard place < list.count, list[place].row == candidate.row else {
                     hasAll = false
                     break
                 }
-                sum += score(words[index], list[place])
+                sum += list[place].score
             }
-            if hasAll { found.append(Candidate(row: posting.row, score: sum)) }
-        }
-        return found
-    }
-
-    private func withAny() -> [Candidate] {
-        var found: [Candidate] = []
-        for word in words {
-            var merged: [Candidate] = []
-            merged.reserveCapacity(found.count + word.postings.count)
-            var place = 0
-            for posting in word.postings {
-                while place < found.count, found[place].row < posting.row {
-                    merged.append(found[place])
-                    place += 1
-                }
-                var sum = score(word, posting)
-                if place < found.count, found[place].row == posting.row {
-                    sum += found[place].score
-                    place += 1
-                }
-                merged.append(Candidate(row: posting.row, score: sum))
-            }
-            merged += found[place...]
-            found = merged
+            if hasAll { found.append(Candidate(row: candidate.row, score: sum)) }
         }
         return found
     }

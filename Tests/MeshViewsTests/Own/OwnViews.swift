@@ -219,7 +219,23 @@ struct OwnViews {
             static let cap = RowCap<PortUse>.none
             func fold(_ event: MeshEvent, into rows: inout RowEditor<PortUse>) {}
         }
+        struct Falling: LedgerView {
+            static let versions = [SchemaVersion(2), SchemaVersion(1)]
+            static let cap = RowCap<PortUse>.none
+            func fold(_ event: MeshEvent, into rows: inout RowEditor<PortUse>) {}
+        }
+        struct Swapped: LedgerView {
+            static let versions = [SchemaVersion(1), SchemaVersion(3), SchemaVersion(2)]
+            static let cap = RowCap<PortUse>.none
+            func fold(_ event: MeshEvent, into rows: inout RowEditor<PortUse>) {}
+        }
+        struct Late: LedgerView {
+            static let versions = [SchemaVersion(2), SchemaVersion(3)]
+            static let cap = RowCap<PortUse>.none
+            func fold(_ event: MeshEvent, into rows: inout RowEditor<PortUse>) {}
+        }
         let views: [([any LedgerView.Type], String)] = [
+            ([Falling.self], "version 1"), ([Swapped.self], "version 2"), ([Late.self], "version 1"),
             ([Jump.self], "version 2"), ([Twice.self], "version 2"), ([Unversioned.self], "no version"),
             ([PortUses.self, PortUses.self], "another view"),
         ]

@@ -13,6 +13,8 @@ struct LiveQueryState<Row: QueryRow> {
     private var hasLooked = false
     /// The keys of the result; nil where every change of the view makes it look again.
     private var keys: Set<[UInt8]>?
+    /// The last changes that were seen of other views that say which rows there are: what is archived, and what conditions ask.
+    private var others: [String: ChangePosition] = [:]
 
     /// More keys of a result are not remembered.
     private static var mostKeys: Int { 100_000 }
@@ -21,7 +23,7 @@ struct LiveQueryState<Row: QueryRow> {
 
     init(_ descriptor: FetchDescriptor<Row>, after token: LiveQueryToken?, _ ledger: Ledger) throws(LedgerError) {
         do throws(QueryError) {
-            query = try RepeatedQuery(descriptor)
+            query = try RepeatedQuery(descriptor, ledger)
             predicate = try CompiledPredicate(descriptor)
         } catch {
             throw ledger.queryError(error)
@@ -42,6 +44,7 @@ struct LiveQueryState<Row: QueryRow> {
     /// Looks at what has changed in the view since the last look.
     private mutating func mayHaveChanged(_ ledger: Ledger) throws -> Bool {
         guard let token else { return true }
+        if hasLooked, try otherPositions(ledger) != others { return true }
         let now = try ledger.changePosition(of: Row.view)
         guard now != token.position else { return !hasLooked }
         guard let keys, descriptor.fetchOffset == 0 else { return true }
@@ -59,11 +62,23 @@ struct LiveQueryState<Row: QueryRow> {
         return false
     }
 
+    private func otherPositions(_ ledger: Ledger) throws -> [String: ChangePosition] {
+        var views = descriptor.conditions.reduce(into: Set<String>()) { $0.formUnion($1.views) }
+        if !descriptor.includesArchived || !views.isEmpty { views.insert(ArchivedRow.view) }
+        views.remove(Row.view)
+        var positions: [String: ChangePosition] = [:]
+        for view in views where try ledger.isBuilt(ledger.definition(view)) {
+            positions[view] = try ledger.changePosition(of: view)
+        }
+        return positions
+    }
+
     /// Reads the result, and the position of the changes that it has seen, in one transaction.
     private mutating func look(_ ledger: Ledger) throws -> [Row]? {
         let store = try ledger.store(of: Row.view)
         let transaction = try store.environment.beginRead()
         let position = try store.changePosition(in: transaction)
+        others = try otherPositions(ledger)
         let result = try query.run(in: store, transaction).result(in: store, transaction)
         keys = result.keys.count <= Self.mostKeys ? Set(result.keys) : nil
         hasLooked = true

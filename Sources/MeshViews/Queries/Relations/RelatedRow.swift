@@ -12,10 +12,16 @@ public protocol RelatedRow: QueryRow {
 /// One relation of a row, whatever it leads to.
 public struct RelationList<Parent: QueryRow>: Sendable {
     public let name: String
+    /// How many rows must be related to a row; nil where they are in no view's table.
+    let count: (@Sendable (_ least: Int, _ most: Int) -> RowCondition<Parent>)?
+    /// What becomes of the rows that it leads to; nil where they are in no view's table.
+    let rule: (@Sendable (DeleteRule) -> RelationRule<Parent>)?
     let expand: @Sendable ([Parent], Expansion) throws -> [ExpandedRow.Related]
 
     public init<Child: RelatedRow>(_ relation: Relation<Parent, Child>) {
         name = relation.name
+        count = { .count(relation, atLeast: $0, atMost: $1) }
+        rule = { RelationRule(relation, $0) }
         expand = { parents, expansion in
             let children = try expansion.related(parents, relation)
             let expanded = try expansion.deeper.expanded(children.flatMap { $0 })
@@ -32,6 +38,7 @@ extension RelationList {
     /// A relation that leads to what no view has in a table: each of the parents' rows at a depth.
     init(_ name: String, _ related: @escaping @Sendable (Parent, ExpansionDepth, Ledger) throws -> [ExpandedRow]) {
         self.name = name
+        (count, rule) = (nil, nil)
         expand = { parents, expansion in
             guard let depth = expansion.deeper.depths.first else { return [] }
             return try parents.map { parent in

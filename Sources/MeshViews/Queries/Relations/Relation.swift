@@ -19,6 +19,13 @@ public struct Relation<Parent: QueryRow, Child: QueryRow>: Sendable {
     /// The newest of those that are related to one.
     let newest: @Sendable (Parent, Int, LedgerSnapshot) throws -> [Child]
 
+    /// How many rows are related to one, as far as so many.
+    let count: @Sendable (_ parent: Parent, _ most: Int, any RowReading) throws -> Int
+    /// The rows that are related to one.
+    let related: @Sendable (Parent, any RowReading) throws -> [Child]
+    /// Whether a person makes it, by annotations, so that it can be changed.
+    let isMade: Bool
+
     /// How many parents are asked for with one query.
     static var lotSize: Int { 4_096 }
 
@@ -32,7 +39,7 @@ public struct Relation<Parent: QueryRow, Child: QueryRow>: Sendable {
         to child: any KeyPath<Child, Key> & Sendable, time: any KeyPath<Child, UInt32> & Sendable,
         where isRelated: (@Sendable (Parent, Child) -> Bool)? = nil
     ) {
-        (self.name, self.isToOne) = (name, isToOne)
+        (self.name, self.isToOne, isMade) = (name, isToOne, false)
         let childKey = Child.getter(child)
         all = { parents, snapshot in
             let keys = parents.map { parent($0) }
@@ -48,6 +55,18 @@ public struct Relation<Parent: QueryRow, Child: QueryRow>: Sendable {
                 let rows = key.flatMap { found[$0] } ?? []
                 return isRelated.map { isRelated in rows.filter { isRelated(parent, $0) } } ?? rows
             }
+        }
+        related = { one, reading in
+            guard let key = parent(one) else { return [] }
+            let rows = try reading.fetch(FetchDescriptor<Child>(where: child, is: key))
+            return isRelated.map { isRelated in rows.filter { isRelated(one, $0) } } ?? rows
+        }
+        count = { [related] one, most, reading in
+            guard isRelated == nil else { return min(most, try related(one, reading).count) }
+            guard let key = parent(one) else { return 0 }
+            var descriptor = FetchDescriptor<Child>(where: child, is: key)
+            descriptor.fetchLimit = most
+            return try reading.fetchCount(descriptor)
         }
         newest = { one, count, snapshot in
             guard let key = parent(one) else { return [] }

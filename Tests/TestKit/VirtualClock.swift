@@ -1,8 +1,7 @@
-import Projections
 import Synchronization
 
-/// A clock that stands still until a test moves it.
-final class VirtualClock: LedgerClock {
+/// A clock that stands still until a test moves it: a `LedgerClock` where a test target says so.
+public final class VirtualClock: Sendable {
     private struct Sleeper {
         var id: Int
         var target: Duration
@@ -18,12 +17,14 @@ final class VirtualClock: LedgerClock {
 
     private let state = Mutex(State())
 
-    var now: Duration { state.withLock { $0.now } }
-    var sleeperCount: Int { state.withLock { $0.sleepers.count } }
-    /// When those that sleep want to wake.
-    var sleepers: [Duration] { state.withLock { $0.sleepers.map(\.target) } }
+    public init() {}
 
-    func sleep(until time: Duration) async throws {
+    public var now: Duration { state.withLock { $0.now } }
+    public var sleeperCount: Int { state.withLock { $0.sleepers.count } }
+    /// When those that sleep want to wake.
+    public var sleepers: [Duration] { state.withLock { $0.sleepers.map(\.target) } }
+
+    public func sleep(until time: Duration) async throws {
         let id = state.withLock { state in
             state.nextID += 1
             return state.nextID
@@ -50,7 +51,10 @@ final class VirtualClock: LedgerClock {
     }
 
     /// Moves the time and wakes who waited for it.
-    func advance(to time: Duration) {
+    ///
+    /// - Returns: how many did.
+    @discardableResult
+    public func advance(to time: Duration) -> Int {
         let woken = state.withLock { state -> [Sleeper] in
             state.now = time
             let woken = state.sleepers.filter { $0.target <= time }
@@ -58,5 +62,6 @@ final class VirtualClock: LedgerClock {
             return woken
         }
         for sleeper in woken { sleeper.continuation.resume() }
+        return woken.count
     }
 }

@@ -1,0 +1,102 @@
+import ArgumentParser
+import Foundation
+import MeshViews
+import ViewQuery
+
+/// Which rows of a view are meant.
+struct RowSelection: ParsableArguments {
+    @Option(
+        name: .customLong("where"),
+        help: ArgumentHelp(
+            "Only rows for which it holds; =, !=, <, <=, >, >=, ~ (contains). Several must all hold.", valueName: "column=value"))
+    var conditions: [RowCondition] = []
+    @Option(
+        help: ArgumentHelp(
+            "Only rows that have related ones by this relation, or so many: positions, positions>=5.", valueName: "relation"))
+    var having: [RelationAmount] = []
+    @Option(help: ArgumentHelp("Only rows that have none by this relation.", valueName: "relation")) var lacking: [String] = []
+
+    var isEmpty: Bool { conditions.isEmpty && having.isEmpty && lacking.isEmpty }
+
+    /// The query, and what cannot be said by it.
+    func query<Row: QueryRow>(
+        _ rows: Row.Type, in ledger: Ledger
+    ) throws -> (descriptor: FetchDescriptor<Row>, filters: [(Row) -> Bool]) {
+        var (parts, filters): ([RowColumn<Row>.Condition], [(Row) -> Bool]) = ([], [])
+        for condition in conditions {
+            let column = try Self.column(condition.column, of: rows)
+            let value = try condition.value(column.kind, in: ledger)
+            // What is shown in other units than it is stored in is compared as it is shown.
+            if !column.kind.isScaled, let comparison = condition.comparison, let part = column.condition(comparison, value) {
+                parts.append(part)
+            } else {
+                filters.append { condition.holds(GenericCell.value(column.value(in: $0), column.kind), value) }
+            }
+        }
+        var descriptor = FetchDescriptor<Row>(all: parts)
+        for amount in having + lacking.map({ RelationAmount($0, 0...0) }) {
+            descriptor.conditions.append(try Self.condition(amount, rows))
+        }
+        return (descriptor, filters)
+    }
+
+    /// The rows themselves.
+    func rows<Row: QueryRow>(_ rows: Row.Type, in ledger: Ledger, archived: Bool) throws -> [Row] {
+        var (descriptor, filters) = try query(rows, in: ledger)
+        descriptor.includesArchived = archived
+        return try ledger.fetch(descriptor).filter { row in filters.allSatisfy { $0(row) } }
+    }
+
+    private static func condition<Row: QueryRow>(
+        _ amount: RelationAmount, _ rows: Row.Type
+    ) throws -> ViewQuery.RowCondition<Row> {
+        guard let related = rows as? any RelatedRow.Type else {
+            throw CommandError(.usage, "the rows of \(Row.view) have no relations")
+        }
+        func find<Related: RelatedRow>(_ type: Related.Type) throws -> ViewQuery.RowCondition<Row> {
+            let found = Related.condition(
+                onRelation: amount.relation, atLeast: amount.count.lowerBound, atMost: amount.count.upperBound)
+            guard let condition = found as? ViewQuery.RowCondition<Row> else {
+                let known = Related.relations.map(\.name).joined(separator: ", ")
+                throw CommandError(.usage, "the rows of \(Row.view) have no relation \(amount.relation); they have \(known)")
+            }
+            return condition
+        }
+        return try find(related)
+    }
+
+    static func column<Row: QueryRow>(_ name: String, of rows: Row.Type) throws -> RowColumn<Row> {
+        let wanted = GenericCell.plain(name)
+        if let column = Row.columns.first(where: { GenericCell.plain($0.name) == wanted }) { return column }
+        let known = Row.columns.map { GenericCell.name($0.name) }.joined(separator: ", ")
+        throw CommandError(.usage, "the rows of \(Row.view) have no column \(name); they have \(known)")
+    }
+}
+
+/// A relation, and how many rows it is to lead to: `positions`, `positions>=5`, `positions=0`.
+struct RelationAmount: ExpressibleByArgument {
+    let relation: String
+    let count: ClosedRange<Int>
+
+    init(_ relation: String, _ count: ClosedRange<Int>) { (self.relation, self.count) = (relation, count) }
+
+    init?(argument: String) {
+        guard let start = argument.firstIndex(where: { "=<>".contains($0) }) else {
+            self.init(argument, 1...Int.max)
+            return
+        }
+        let sign = String(argument[start...].prefix { "=<>".contains($0) })
+        guard let number = Int(argument[start...].dropFirst(sign.count)), number >= 0, start > argument.startIndex else {
+            return nil
+        }
+        let name = String(argument[..<start])
+        switch sign {
+        case "=": self.init(name, number...number)
+        case ">=": self.init(name, number...Int.max)
+        case ">" where number < .max: self.init(name, number + 1...Int.max)
+        case "<=": self.init(name, 0...number)
+        case "<" where number > 0: self.init(name, 0...number - 1)
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,62 @@
+public import Foundation
+public import ViewQuery
+
+extension RowCondition {
+    /// Rows to which others are related.
+    ///
+    /// ```swift
+    /// var silent = FetchDescriptor<NodeRow>()
+    /// silent.conditions = [.exists(NodeRow.positions), !.exists(NodeRow.sentMessages)]
+    /// ```
+    /// Archived rows are related to nothing, unless they are asked for.
+    ///
+    /// - Parameter predicate: what one of the others must be; nil for any.
+    public static func exists<Child>(_ relation: Relation<Row, Child>, where predicate: Predicate<Child>? = nil) -> RowCondition {
+        count(relation, atLeast: 1, where: predicate)
+    }
+
+    /// Rows to which so many others are related.
+    public static func count<Child>(
+        _ relation: Relation<Row, Child>, atLeast least: Int = 0, atMost most: Int = .max,
+        where predicate: Predicate<Child>? = nil
+    ) -> RowCondition {
+        // No more need to be counted than tell.
+        let enough = most == .max ? max(0, least) : max(most &+ 1, 0)
+        return RowCondition(views: [Child.view]) { reading in
+            guard let predicate else {
+                return { row in
+                    let count = try relation.count(copy row, enough, reading)
+                    return count >= least && count <= most
+                }
+            }
+            let compiled = try CompiledPredicate(FetchDescriptor(predicate: predicate))
+            return { row in
+                var count = 0
+                for child in try relation.related(copy row, reading) where try compiled.holds(for: child) { count += 1 }
+                return count >= least && count <= most
+            }
+        }
+    }
+}
+
+extension RelatedRow {
+    /// The condition that so many rows of a relation of this name exist; nil where there is no such relation.
+    public static func condition(onRelation name: String, atLeast least: Int, atMost most: Int = .max) -> RowCondition<Self>? {
+        relations.first { $0.name == name }?.count?(least, most)
+    }
+
+    /// What becomes of the rows of a relation of this name; nil where there is no such relation.
+    public static func rule(ofRelation name: String, _ rule: DeleteRule) -> RelationRule<Self>? {
+        relations.first { $0.name == name }?.rule?(rule)
+    }
+}
+
+extension Ledger: RowReading {
+    public func archived<Row: QueryRow>(_ rows: Row.Type) throws -> ((borrowing Row) -> Bool)? { try archivedTest(rows) }
+}
+
+extension LedgerSnapshot: RowReading {
+    public func archived<Row: QueryRow>(_ rows: Row.Type) throws -> ((borrowing Row) -> Bool)? {
+        try ledger.archivedTest(rows)
+    }
+}

@@ -1,0 +1,129 @@
+internal import Foundation
+
+/// What is asked of a row besides, by what its view does not know: whether rows of other views are related to it, say.
+///
+/// Rows are asked one by one: no index narrows them, unless the predicate does.
+public struct RowCondition<Row: QueryRow>: Sendable {
+    public typealias Test = (borrowing Row) throws -> Bool
+
+    /// The other views that are looked at.
+    public let views: Set<String>
+    let makeTest: @Sendable (any RowReading) throws -> Test
+
+    /// - Parameter makeTest: makes the test of a query, which asks other views by what it is given.
+    public init(views: Set<String>, _ makeTest: @escaping @Sendable (any RowReading) throws -> Test) {
+        self.views = views
+        self.makeTest = makeTest
+    }
+
+    public static prefix func ! (condition: RowCondition) -> RowCondition {
+        RowCondition(views: condition.views) { reading in
+            let test = try condition.makeTest(reading)
+            return { row in try !test(row) }
+        }
+    }
+
+    public static func any(_ conditions: [RowCondition]) -> RowCondition {
+        RowCondition(views: conditions.reduce(into: []) { $0.formUnion($1.views) }) { reading in
+            let tests = try conditions.map { try $0.makeTest(reading) }
+            return { row in
+                for test in tests where try test(row) { return true }
+                return false
+            }
+        }
+    }
+}
+
+/// What conditions and archived rows are asked of: several views that are read as one.
+public protocol RowReading {
+    func fetch<Row: QueryRow>(_ descriptor: FetchDescriptor<Row>) throws -> [Row]
+    func fetchCount<Row: QueryRow>(_ descriptor: FetchDescriptor<Row>) throws -> Int
+    /// What tells the rows of this type that are archived by their names; nil where none are.
+    func archived<Row: QueryRow>(_ rows: Row.Type) throws -> ((borrowing Row) -> Bool)?
+}
+
+/// What a query asks of rows by other views.
+struct BoundConditions<Row: QueryRow> {
+    private let tests: [RowCondition<Row>.Test]
+    private let isArchived: ((borrowing Row) -> Bool)?
+
+    /// - Parameter reading: nil where a view is asked alone.
+    init(_ conditions: [RowCondition<Row>], includesArchived: Bool, _ reading: (any RowReading)?) throws(QueryError) {
+        guard let reading else {
+            guard conditions.isEmpty else {
+                throw QueryError(.unsupported, "a condition on related rows is for a ledger, not for a view alone")
+            }
+            (tests, isArchived) = ([], nil)
+            return
+        }
+        do {
+            tests = try conditions.map { try $0.makeTest(reading) }
+            isArchived = includesArchived ? nil : try reading.archived(Row.self)
+        } catch {
+            throw QueryError(.related, "\(error)")
+        }
+    }
+
+    var isEmpty: Bool { tests.isEmpty && isArchived == nil }
+
+    private func holds(_ row: borrowing Row) throws(QueryError) -> Bool {
+        if let isArchived, isArchived(row) { return false }
+        do {
+            for test in tests where try !test(row) { return false }
+        } catch {
+            throw QueryError(.related, "\(error)")
+        }
+        return true
+    }
+
+    /// The filter, which asks these last.
+    func added(to filter: RowFilter<Row>?) -> RowFilter<Row>? {
+        guard !isEmpty else { return filter }
+        guard let before = filter?.holds else { return RowFilter { (row) throws(QueryError) in try holds(row) } }
+        return RowFilter { (row) throws(QueryError) in
+            guard try before(row) else { return false }
+            return try holds(row)
+        }
+    }
+}
+
+/// A row that tells itself what it is called where a person archives it. Others are called by the properties of their keys but for the sequence, which
+/// another ledger gives anew, and by their packet's id, if they have one.
+public protocol NamedRow: QueryRow {
+    var rowName: [UInt8] { get }
+}
+
+/// Names rows in annotations, the same in every ledger that has them. Rows that only the sequence tells apart have one name.
+public struct RowNaming<Row: QueryRow>: Sendable {
+    private let columns: [RowColumn<Row>]
+    /// Whether the key is said by its properties, so that rows have names.
+    public let isComplete: Bool
+    /// In bytes: how much of a name the row's key begins with.
+    public let keyLength: Int
+
+    public init() {
+        let layouts = RowLayouts<Row>.shared
+        let key = layouts.columns.filter { $0.isKey && $0.name != "sequence" }
+        let packet = key.isEmpty ? nil : layouts.columns.first { $0.name == "packetID" && $0.code?.append != nil }
+        columns = key + (packet.map { [$0] } ?? [])
+        keyLength = key.reduce(0) { $0 + $1.keyLength }
+        isComplete = !key.isEmpty || Row.self is any NamedRow.Type
+    }
+
+    public func name(of row: borrowing Row) -> [UInt8] {
+        let row = copy row
+        if let named = row as? any NamedRow { return named.rowName }
+        var name: [UInt8] = []
+        for column in columns {
+            if let append = column.code?.append {
+                append(row, &name)
+                continue
+            }
+            let numbers = column.code?.numbers(row[keyPath: column.keyPath]) ?? []
+            for (number, width) in zip(numbers, column.keyWidths) {
+                for byte in (0..<width).reversed() { name.append(UInt8(truncatingIfNeeded: number >> UInt64(8 * byte))) }
+            }
+        }
+        return name
+    }
+}

@@ -1,0 +1,85 @@
+internal import Foundation
+
+/// Cuts a text into what an index of its parts has: from each of its characters on three, without case and diacritics. A mark stands before the text and
+/// two behind it, so that beginnings and ends are parts as well, and every one or two characters begin a part.
+enum TextParts {
+    /// Raised whenever a text would give other parts.
+    static let version = "1"
+
+    private static let (other, start, end) = (
+        Unicode.Scalar(1 as UInt8), Unicode.Scalar(2 as UInt8), Unicode.Scalar(3 as UInt8)
+    )
+    /// The only part of a text about which the parts do not tell all.
+    static let anything: [UInt8] = [4]
+
+    /// Calls `visit` with each part, in the order of the text.
+    static func visit(_ text: String, _ visit: ([UInt8]) -> Void) {
+        let (folded, isCertain) = fold(text)
+        if !isCertain { visit(anything) }
+        cut([start] + folded + [end, end], visit)
+    }
+
+    private static func cut(_ scalars: [Unicode.Scalar], _ visit: ([UInt8]) -> Void) {
+        var part: [UInt8] = []
+        for place in 0..<max(0, scalars.count - 2) {
+            part.removeAll(keepingCapacity: true)
+            for scalar in scalars[place..<place + 3] { append(scalar, to: &part) }
+            visit(part)
+        }
+    }
+
+    private static func append(_ scalar: Unicode.Scalar, to bytes: inout [UInt8]) {
+        if scalar.isASCII { bytes.append(UInt8(scalar.value)) } else { bytes += Array(String(scalar).utf8) }
+    }
+
+    /// A text that is found by a pattern whatever its options has the folded pattern in its folded form: each character is folded by itself. But one
+    /// mark is a letter where only case is ignored, so what has it is never passed over.
+    private static func fold(_ text: String) -> (scalars: [Unicode.Scalar], isCertain: Bool) {
+        var (folded, isCertain): ([Unicode.Scalar], Bool) = ([], true)
+        folded.reserveCapacity(text.utf8.count)
+        func add(_ scalar: Unicode.Scalar) { folded.append(scalar.value < 5 ? other : scalar) }
+        let utf8 = text.utf8
+        if utf8.allSatisfy({ $0 < 0x80 }) {
+            for byte in utf8 { add(Unicode.Scalar((0x41...0x5A).contains(byte) ? byte | 0x20 : byte)) }
+            return (folded, true)
+        }
+        for scalar in text.withFewMarksInARow.decomposedStringWithCanonicalMapping.unicodeScalars {
+            if scalar.value == 0x345 { isCertain = false }
+            guard !WordFold.isDiacritic(scalar) else { continue }
+            for letter in WordFold.caseless(scalar).unicodeScalars { add(letter) }
+        }
+        return (folded, isCertain)
+    }
+
+    /// What the parts of a text must be for a pattern to be found in it: all of `whole`, and one that begins with `beginning`, if that is told.
+    struct Wanted: Sendable {
+        var whole: [[UInt8]] = []
+        var beginning: [UInt8]?
+        /// As it is told by `explain`.
+        let property: String
+    }
+
+    /// More parts of a pattern are not looked up: the text is read anyhow.
+    private static let mostParts = 16
+
+    /// - Returns: nil where every text may have the pattern in it.
+    static func wanted(by pattern: TextPattern, of property: String) -> Wanted? {
+        let folded = fold(pattern.text)
+        guard folded.isCertain else { return nil }
+        var scalars = folded.scalars
+        if pattern.place == .beginning || pattern.place == .whole { scalars.insert(start, at: 0) }
+        if pattern.place == .end || pattern.place == .whole { scalars.append(end) }
+        guard !folded.scalars.isEmpty || pattern.place == .whole else { return nil }
+        var wanted = Wanted(property: property)
+        guard scalars.count > 2 else {
+            var beginning: [UInt8] = []
+            for scalar in scalars { append(scalar, to: &beginning) }
+            wanted.beginning = beginning
+            return wanted
+        }
+        cut(scalars) { part in
+            if wanted.whole.count < mostParts, !wanted.whole.contains(part) { wanted.whole.append(part) }
+        }
+        return wanted
+    }
+}
