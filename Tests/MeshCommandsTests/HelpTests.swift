@@ -11,7 +11,7 @@ struct HelpTests {
         "neighbors", "positions track", "timeline",
         "keys",
         "keys add", "stats", "quarantine", "rebuild", "verify", "salvage", "export", "retain", "node", "node note", "node alias",
-        "node archive", "message", "revert",
+        "node archive", "message", "revert", "row", "row archive", "row refer", "search",
     ])
     func `help teaches by example`(command: String) throws {
         let words = command.split(separator: " ").map(String.init)

@@ -34,7 +34,7 @@ struct IndependentFold {
     private func compare(_ folder: TemporaryFolder, psk: [String] = []) throws -> String {
         let program = try BuiltProgram.url().path
         let ledger = folder.path + "/mesh.ledger"
-        for subject in ["events", "channels", "gateway_nodes", "hardware", "unknown_telemetry"] + Ledger.viewNames {
+        for subject in ["events", "channels", "gateway_nodes", "hardware", "unknown_telemetry", "references"] + Ledger.viewNames {
             let file = folder.file("\(subject).jsonl")
             _ = try run(program, ["export", subject, "--ledger", ledger, "--format", "jsonl", "--archived"], output: file)
         }

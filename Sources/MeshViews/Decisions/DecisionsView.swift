@@ -12,7 +12,12 @@ struct DecisionsView: Projection {
     let version: UInt32 = 1
     var policy: String { "most=\(Self.most)" }
     let rowTables = [ArchivedRow.table, ReferenceRow.table]
-    let stateTables: [String] = []
+    let stateTables = [Self.firstTable]
+
+    /// Has the sequence of the first event that decides about rows, so that nothing is made to answer as of an earlier one.
+    static let firstTable = "first"
+    static let firstKey: [UInt8] = [1]
+    private var first: UInt64?
 
     /// Of each table: further rows are not taken.
     static let most = 1 << 20
@@ -30,6 +35,7 @@ struct DecisionsView: Projection {
             guard stamp.sequence > checkpoint.rawValue, let annotation = event.annotation,
                 case .rows(let rows) = annotation.subject
             else { continue }
+            if first == nil { first = stamp.sequence }
             if annotation.isArchived != nil { try archive(rows, annotation, stamp, context.store) }
             if let change = annotation.reference { try refer(rows, change, stamp, context.store) }
             context.want(.immediate)
@@ -81,6 +87,10 @@ struct DecisionsView: Projection {
     }
 
     func write(to transaction: inout WriteTransaction, store: ViewStore) throws(StorageError) {
+        let table = try store.table(Self.firstTable)
+        if let first, try transaction.get(table, Self.firstKey.rawSpan) == nil {
+            try transaction.put(table, key: Self.firstKey.rawSpan, value: bigEndian(first).rawSpan)
+        }
         try archived.write(to: &transaction, store)
         try references.write(to: &transaction, store)
     }

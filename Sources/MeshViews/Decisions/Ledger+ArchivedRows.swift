@@ -28,9 +28,7 @@ extension Ledger {
     }
 
     private func archivedNames(_ table: String) throws(LedgerError) -> Set<[UInt8]>? {
-        guard table != ArchivedRow.table, table != ReferenceRow.table, try isBuilt(definition(ArchivedRow.view)) else {
-            return nil
-        }
+        guard table != ArchivedRow.table, table != ReferenceRow.table, try mayHaveDecisions() else { return nil }
         return try reading(ArchivedRow.view) { (store) throws(StorageError) in
             let transaction = try store.environment.beginRead()
             let archived = try? store.table(ArchivedRow.table)  // an earlier program has no such table
@@ -47,6 +45,25 @@ extension Ledger {
             archivedBox.withLock { $0 = read }
             return names[table]
         }
+    }
+
+    /// Whether a person may have decided about rows: not where the view is not built, and not as of a time before the first decision.
+    func mayHaveDecisions() throws(LedgerError) -> Bool {
+        let definition = try definition(ArchivedRow.view)
+        guard let past else { return try isBuilt(definition) }
+        do throws(StorageError) {
+            guard let store = try served.store(definition), try store.checkpoint().sequence >= past.through else { return true }
+            return try Self.firstDecision(in: store).map { $0 <= past.through } ?? false
+        } catch {
+            throw LedgerError(error, path: path)
+        }
+    }
+
+    private static func firstDecision(in store: ViewStore) throws(StorageError) -> UInt64? {
+        let transaction = try store.environment.beginRead()
+        let key = DecisionsView.firstKey
+        let value = try transaction.get(store.table(DecisionsView.firstTable), key.rawSpan)?.asArray
+        return value.map { $0.reduce(0) { $0 << 8 | UInt64($1) } }
     }
 
     // MARK: Deciding

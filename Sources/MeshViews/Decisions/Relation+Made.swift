@@ -46,7 +46,7 @@ extension LedgerSnapshot: ReferenceReading {}
 extension ReferenceReading {
     /// The names of the rows of a table that a row refers to, in their order.
     func targets(of relation: String, from table: String, _ name: [UInt8], in target: String) throws -> [[UInt8]] {
-        guard try ledger.isBuilt(ledger.definition(ReferenceRow.view)) else { return [] }
+        guard try ledger.mayHaveDecisions() else { return [] }
         return try ledger.reading(ReferenceRow.view) { (store) throws(StorageError) in
             let transaction = try store.environment.beginRead()
             var cursor = try transaction.cursor(store.table(ReferenceRow.table))
