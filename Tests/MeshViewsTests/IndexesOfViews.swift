@@ -213,9 +213,9 @@ struct IndexesOfViews {
                 explanation(FetchDescriptor<LinkRow>(predicate: #Predicate { $0.hearer == node })),
                 explanation(FetchDescriptor<LinkRow>(predicate: #Predicate { $0.heard == node })),
             ],
-            "texts and names that have something in them": [
-                explanation(water), explanation(FetchDescriptor<NodeRow>(predicate: #Predicate { $0.longName.contains("erg") })),
-                explanation(FetchDescriptor<WaypointRow>(predicate: #Predicate { $0.name.starts(with: "hu") })),
+            "messages whose text has something in it": [
+                explanation(water), explanation(FetchDescriptor<MessageRow>(predicate: #Predicate { $0.text.contains("erg") })),
+                explanation(FetchDescriptor<MessageRow>(predicate: #Predicate { $0.text.starts(with: "hu") })),
             ],
         ]
     }

@@ -50,16 +50,14 @@ struct MadeRelations {
     @Test func `G22 K8: relations are set, appended and detached by events, which a replay and an undoing follow`() async throws {
         let ledger = try await Self.ledger()
         #expect(try guarded(ledger, 1_001).isEmpty)
-        let set = try await ledger.set(Self.guards, of: nodes(ledger, 1_001, 1_002), to: waypoints(ledger, 1_003, 1_001))
-            .lowerBound
+        try await ledger.set(Self.guards, of: nodes(ledger, 1_001, 1_002), to: waypoints(ledger, 1_003, 1_001))
         #expect(try guarded(ledger, 1_001) == [1_001, 1_003] && guarded(ledger, 1_002) == [1_001, 1_003])
         let append = try await ledger.append(waypoints(ledger, 1_004, 1_003), to: Self.guards, of: nodes(ledger, 1_001))
             .lowerBound
         #expect(try guarded(ledger, 1_001) == [1_001, 1_003, 1_004])
         let detach = try await ledger.detach(waypoints(ledger, 1_001), from: Self.guards, of: nodes(ledger, 1_001)).lowerBound
         #expect(try guarded(ledger, 1_001) == [1_003, 1_004] && guarded(ledger, 1_002) == [1_001, 1_003])
-        let rows = try ledger.fetch(FetchDescriptor<ReferenceRow>())
-        #expect(rows.map(\.sequence).sorted() == [set, set, set, append].map(\.rawValue).sorted() || rows.count == 4)
+        #expect(try ledger.fetchCount(FetchDescriptor<ReferenceRow>()) == 4)
         let digest = try ledger.digest(of: ReferenceRow.view)
         try await ledger.rebuild()
         #expect(try ledger.digest(of: ReferenceRow.view) == digest && guarded(ledger, 1_001) == [1_003, 1_004])

@@ -40,15 +40,33 @@ struct ReadmeQueries {
         try await ledger.close()
     }
 
+    @Test func `S14 G22 W12: what the README archives and relates is archived and related`() async throws {
+        let ledger = try await Asking.ledger(events: 200)
+        // relations
+        var silent = FetchDescriptor<NodeRow>()
+        silent.conditions = [.exists(NodeRow.positions), !.exists(NodeRow.sentMessages)]
+        let gone = try await ledger.archive(rows: silent, rules: [RelationRule(NodeRow.positions, .cascade)])
+        print(gone?.count ?? 0)
+
+        let guards = Relation<NodeRow, NodeRow>(made: "guards")
+        let nodes = try ledger.nodes()
+        try await ledger.set(guards, of: Array(nodes.prefix(1)), to: Array(nodes.dropFirst().prefix(2)))
+        for guarded in try ledger.related(nodes[0], guards) { print(guarded.longName) }
+        // relations
+        #expect(try ledger.related(nodes[0], guards).count == 2 && (gone?.count ?? 0) > 0 && ledger.fetchCount(silent) == 0)
+        try await ledger.close()
+    }
+
     @Test func `the queries in the README are those that this file runs`() throws {
         let readme = try String(contentsOf: PackageRoot.url.appendingPathComponent("README.md"), encoding: .utf8)
         let source = try String(contentsOf: URL(fileURLWithPath: #filePath), encoding: .utf8)
         func lines(_ text: some StringProtocol) -> [String] {
             text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
         }
-        let section = try #require(readme.components(separatedBy: "## Ask it from Swift\n").last)
-        let shown = try #require(
-            section.components(separatedBy: "```swift").dropFirst().first?.components(separatedBy: "```").first)
-        #expect(lines(shown) == lines(source.components(separatedBy: "// sample\n")[1]))
+        let shown = try #require(readme.components(separatedBy: "## Ask it from Swift\n").last)
+            .components(separatedBy: "```swift").dropFirst().map { lines($0.components(separatedBy: "```")[0]) }
+        for sample in ["// sample\n", "// relations\n"] {
+            #expect(shown.contains(lines(source.components(separatedBy: sample)[1])), "\(sample)")
+        }
     }
 }

@@ -5,7 +5,8 @@ import Projections
 import ProtobufWire
 import TestKit
 import Testing
-import ViewQuery
+
+@testable import ViewQuery
 
 /// Queries and searches that ask for parts of texts.
 @Suite struct TextConditions {
@@ -74,6 +75,15 @@ import ViewQuery
             try QueryRun(refused).explanation.description
                 == "rows of notes by the parts of text; filter: each row; sort: none")
         #expect(!(try QueryRun(refused).rows(in: store).isEmpty))
+    }
+
+    @Test func `the parts of a stored text are those of the text`() {
+        for text in ["", "a", "AZ", "\u{0}\u{4}\u{5}x~\u{7f}", "Hello, harbour", "Größe Σς", "e\u{301}\u{345}"] {
+            var (parts, stored): ([[UInt8]], [[UInt8]]) = ([], [])
+            TextParts.visit(text) { parts.append($0) }
+            TextParts.visit(ofUTF8: Array(text.utf8).rawSpan) { stored.append($0) }
+            #expect(parts == stored && !parts.isEmpty, "\(text)")
+        }
     }
 
     @Test(arguments: UInt64(1)...3)

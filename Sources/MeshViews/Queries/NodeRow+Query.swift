@@ -41,8 +41,8 @@ extension NodeRow: QueryRow {
     public static let archive: RowArchive<NodeRow>? = RowArchive(table: ArchiveFlag.table) { $0.isArchived }
 
     public static let texts: [RowText<NodeRow>] = [
-        RowText("longName", \.longName, field: 1, hasParts: true) { $0.longName },
-        RowText("shortName", \.shortName, field: 2, hasParts: true) { $0.shortName },
+        RowText("longName", \.longName, field: 1) { $0.longName },
+        RowText("shortName", \.shortName, field: 2) { $0.shortName },
     ]
 
     public static let indexes: [RowIndex<NodeRow>] = [

@@ -38,8 +38,8 @@ extension WaypointRow: QueryRow {
     ]
 
     public static let texts: [RowText<WaypointRow>] = [
-        RowText("name", \.name, field: 15, hasParts: true) { $0.name },
-        RowText("details", \.details, field: 16, hasParts: true) { $0.details },
+        RowText("name", \.name, field: 15) { $0.name },
+        RowText("details", \.details, field: 16) { $0.details },
     ]
 
     public static let indexes: [RowIndex<WaypointRow>] = [.index(\.expire)]

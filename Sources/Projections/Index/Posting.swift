@@ -17,7 +17,8 @@ package struct Posting: Sendable, Equatable {
 }
 
 /// Postings of one word in ascending order of their rows, as bytes: of each the distance to the row before it, twice the text's length, plus one where the
-/// word occurs more than once, and then how often; all as varints.
+/// word occurs more than once, and then how often; all as varints. Of an index that tells no times, the
+/// distances only.
 package struct PostingList {
     /// In bytes: a value that is longer is split, so that a change never rewrites much.
     static let longest = 1_024
@@ -25,11 +26,17 @@ package struct PostingList {
     /// Calls `visit` with each posting until it returns false.
     ///
     /// - Returns: false where the bytes are damaged.
-    package static func visit(_ bytes: RawSpan, after first: UInt64, _ visit: (Posting) -> Bool) -> Bool {
+    package static func visit(
+        _ bytes: RawSpan, after first: UInt64, tellsTimes: Bool = true, _ visit: (Posting) -> Bool
+    ) -> Bool {
         var (place, row) = (0, first)
         while place < bytes.byteCount {
-            guard let distance = varint(bytes, &place), let packed = varint(bytes, &place) else { return false }
-            var count: UInt64 = 1
+            guard let distance = varint(bytes, &place) else { return false }
+            var (packed, count): (UInt64, UInt64) = (2, 1)
+            if tellsTimes {
+                guard let known = varint(bytes, &place) else { return false }
+                packed = known
+            }
             if packed & 1 == 1 {
                 guard let many = varint(bytes, &place) else { return false }
                 count = many
@@ -42,9 +49,9 @@ package struct PostingList {
         return true
     }
 
-    package static func decode(_ bytes: RawSpan, after first: UInt64) -> [Posting]? {
+    package static func decode(_ bytes: RawSpan, after first: UInt64, tellsTimes: Bool = true) -> [Posting]? {
         var postings: [Posting] = []
-        let isWhole = visit(bytes, after: first) {
+        let isWhole = visit(bytes, after: first, tellsTimes: tellsTimes) {
             postings.append($0)
             return true
         }
@@ -52,14 +59,16 @@ package struct PostingList {
     }
 
     /// The postings as values of at most `longest` bytes, each with its first row, which is the end of its key.
-    static func encode(_ postings: [Posting]) -> [(first: UInt64, bytes: [UInt8])] {
+    static func encode(_ postings: [Posting], tellsTimes: Bool = true) -> [(first: UInt64, bytes: [UInt8])] {
         var lists: [(first: UInt64, bytes: [UInt8])] = []
         var (bytes, first, last): ([UInt8], UInt64, UInt64) = ([], 0, 0)
         for posting in postings {
             if bytes.isEmpty { (first, last) = (posting.row, posting.row) }
             append(posting.row - last, to: &bytes)
-            append(UInt64(posting.length) << 1 | (posting.count > 1 ? 1 : 0), to: &bytes)
-            if posting.count > 1 { append(UInt64(posting.count), to: &bytes) }
+            if tellsTimes {
+                append(UInt64(posting.length) << 1 | (posting.count > 1 ? 1 : 0), to: &bytes)
+                if posting.count > 1 { append(UInt64(posting.count), to: &bytes) }
+            }
             last = posting.row
             if bytes.count > longest - 20 {
                 lists.append((first, bytes))

@@ -36,7 +36,8 @@ struct PostingsWriter: Sendable {
         guard let value else { return TextIndex.WordCounts() }
         let isRow = index.addWords(key, value, &words)
         let found = words.take()
-        return isRow ? found : TextIndex.WordCounts()
+        guard isRow else { return TextIndex.WordCounts() }
+        return index.tellsTimes ? found : found.withoutTimes
     }
 
     mutating func change(_ key: RawSpan, from old: TextIndex.WordCounts, to new: TextIndex.WordCounts) {
@@ -125,7 +126,7 @@ struct PostingsWriter: Sendable {
         guard !isEmpty else {
             // Words that were cut end in a hash, whose zeros may let their keys come before those of a word that they begin with.
             let mode = word.count < 64 ? PutMode.append : .replace
-            for (first, bytes) in PostingList.encode(Self.merge([], edits)) {
+            for (first, bytes) in PostingList.encode(Self.merge([], edits), tellsTimes: index.tellsTimes) {
                 try transaction.put(postings, key: Self.key(word, first).rawSpan, value: bytes.rawSpan, mode)
             }
             return
@@ -135,7 +136,8 @@ struct PostingsWriter: Sendable {
             let list = try list(of: word, around: edits[place].row, transaction)
             let end = edits[place...].firstIndex { $0.row >= list.end } ?? edits.endIndex
             if let key = list.key { try transaction.delete(postings, key: key.rawSpan) }
-            for (first, bytes) in PostingList.encode(Self.merge(list.postings, edits[place..<max(end, place + 1)])) {
+            let merged = Self.merge(list.postings, edits[place..<max(end, place + 1)])
+            for (first, bytes) in PostingList.encode(merged, tellsTimes: index.tellsTimes) {
                 try transaction.put(postings, key: Self.key(word, first).rawSpan, value: bytes.rawSpan)
             }
             place = max(end, place + 1)
@@ -153,7 +155,7 @@ struct PostingsWriter: Sendable {
         if try cursor.seek(atOrBefore: wanted.rawSpan) { first = Self.first(cursor.key, of: word) }
         if first == nil, try cursor.seek(atOrAfter: wanted.rawSpan) { first = Self.first(cursor.key, of: word) }
         guard let first else { return (nil, [], .max) }
-        let found = PostingList.decode(cursor.value, after: first) ?? []
+        let found = PostingList.decode(cursor.value, after: first, tellsTimes: index.tellsTimes) ?? []
         let isLast = try !cursor.next()
         let next = isLast ? nil : Self.first(cursor.key, of: word)
         return (Self.key(word, first), found, next ?? .max)

@@ -42,20 +42,28 @@ public struct TextIndex: Sendable {
         var counts: [Count] = []
         /// Of all words together.
         var length: UInt32 = 0
+
+        /// Which words there are, as if each were the only one.
+        var withoutTimes: WordCounts {
+            WordCounts(counts: counts.map { Count(word: $0.word, times: 1) }, length: min(length, 1))
+        }
     }
 
     public let name: String
     /// The rows' table. The last eight bytes of their keys, or all of shorter ones, tell them apart.
     public let table: String
+    /// Whether postings tell how often a word occurs, among how many, by which answers are ranked.
+    package let tellsTimes: Bool
     let addWords: @Sendable (RawSpan, RawSpan, inout Words) -> Bool
 
     /// - Parameter addWords: adds the words of a row, given by its key and value; false where the row cannot be read.
     public init(
-        name: String, table: String,
+        name: String, table: String, tellsTimes: Bool = true,
         addWords: @escaping @Sendable (RawSpan, RawSpan, inout Words) -> Bool
     ) {
         self.name = name
         self.table = table
+        self.tellsTimes = tellsTimes
         self.addWords = addWords
     }
 

@@ -46,8 +46,9 @@ extension RowText where Row: QueryRow {
 
     /// From any three characters on end to the rows that have them.
     var parts: TextIndex {
-        TextIndex(name: "\(Row.table).\(lastingName).parts", table: Row.table) { [get] key, value, words in
-            Row.read(key, value) { row in TextParts.visit(get(row)) { words.add($0) } }
+        TextIndex(name: "\(Row.table).\(lastingName).parts", table: Row.table, tellsTimes: false) { [get, field] key, value, words in
+            if let field { return Self.withText(ofField: field, in: value) { TextParts.visit(ofUTF8: $0) { words.add($0) } } }
+            return Row.read(key, value) { row in TextParts.visit(get(row)) { words.add($0) } }
         }
     }
 

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import ProtobufWire
 
 /// Cuts a text into what an index of its parts has: from each of its characters on three, without case and diacritics. A mark stands before the text and
 /// two behind it, so that beginnings and ends are parts as well, and every one or two characters begin a part.
@@ -17,6 +18,21 @@ enum TextParts {
         let (folded, isCertain) = fold(text)
         if !isCertain { visit(anything) }
         cut([start] + folded + [end, end], visit)
+    }
+
+    /// The parts of a text that is stored as UTF-8, ill-formed parts of which are repaired.
+    static func visit(ofUTF8 text: RawSpan, _ visit: ([UInt8]) -> Void) {
+        guard (0..<text.byteCount).allSatisfy({ text.byte(at: $0) < 0x80 }) else { return self.visit(text.asRepairedString, visit) }
+        func letter(at place: Int) -> UInt8 {
+            guard place < text.byteCount else { return UInt8(end.value) }
+            let byte = text.byte(at: place)
+            return (0x41...0x5A).contains(byte) ? byte | 0x20 : byte < 5 ? UInt8(other.value) : byte
+        }
+        var part = [0, UInt8(start.value), letter(at: 0)]
+        for place in 1...text.byteCount + 1 {
+            (part[0], part[1], part[2]) = (part[1], part[2], letter(at: place))
+            visit(part)
+        }
     }
 
     private static func cut(_ scalars: [Unicode.Scalar], _ visit: ([UInt8]) -> Void) {
@@ -38,11 +54,6 @@ enum TextParts {
         var (folded, isCertain): ([Unicode.Scalar], Bool) = ([], true)
         folded.reserveCapacity(text.utf8.count)
         func add(_ scalar: Unicode.Scalar) { folded.append(scalar.value < 5 ? other : scalar) }
-        let utf8 = text.utf8
-        if utf8.allSatisfy({ $0 < 0x80 }) {
-            for byte in utf8 { add(Unicode.Scalar((0x41...0x5A).contains(byte) ? byte | 0x20 : byte)) }
-            return (folded, true)
-        }
         for scalar in text.withFewMarksInARow.decomposedStringWithCanonicalMapping.unicodeScalars {
             if scalar.value == 0x345 { isCertain = false }
             guard !WordFold.isDiacritic(scalar) else { continue }
