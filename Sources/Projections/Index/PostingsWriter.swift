@@ -52,7 +52,7 @@ struct PostingsWriter: Sendable {
         for count in new.counts { edits.append(Edit(word: count.word, count: count.times, length: new.length, row: row)) }
         growth.rows += (new.length > 0 ? 1 : 0) - (old.length > 0 ? 1 : 0)
         growth.words += Int(new.length) - Int(old.length)
-        guard (old.length > 0) != (new.length > 0) else { return }
+        guard index.keysOf == nil, (old.length > 0) != (new.length > 0) else { return }
         let start = keyBytes.count
         if new.length > 0 { unsafe key.withUnsafeBytes { unsafe keyBytes.append(contentsOf: $0) } }
         keys.append((row, start..<keyBytes.count))

@@ -54,22 +54,25 @@ public struct TextIndex: Sendable {
     public let table: String
     /// Whether postings tell how often a word occurs, among how many, by which answers are ranked.
     package let tellsTimes: Bool
+    /// The name of another index of all these rows and more, where that one keeps their keys for both.
+    let keysOf: String?
     let addWords: @Sendable (RawSpan, RawSpan, inout Words) -> Bool
 
     /// - Parameter addWords: adds the words of a row, given by its key and value; false where the row cannot be read.
     public init(
-        name: String, table: String, tellsTimes: Bool = true,
+        name: String, table: String, tellsTimes: Bool = true, keysOf: String? = nil,
         addWords: @escaping @Sendable (RawSpan, RawSpan, inout Words) -> Bool
     ) {
         self.name = name
         self.table = table
         self.tellsTimes = tellsTimes
+        self.keysOf = keysOf
         self.addWords = addWords
     }
 
     var postings: String { "\(IndexedTable.prefix)text.\(name)" }
-    var rows: String { "\(postings).rows" }
-    var tables: [String] { [postings, rows] }
+    var rows: String { "\(IndexedTable.prefix)text.\(keysOf ?? name).rows" }
+    var tables: [String] { keysOf == nil ? [postings, rows] : [postings] }
 
     /// How postings name the row of a key.
     package static func row(of key: RawSpan) -> UInt64 {

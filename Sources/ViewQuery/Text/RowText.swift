@@ -38,7 +38,8 @@ extension RowText where Row: QueryRow {
     var allIndexes: [TextIndex] { hasParts ? [index, parts] : [index] }
 
     var index: TextIndex {
-        TextIndex(name: "\(Row.table).\(lastingName)", table: Row.table) { [get, field] key, value, words in
+        TextIndex(name: "\(Row.table).\(lastingName)", table: Row.table, keysOf: hasParts ? parts.name : nil) {
+            [get, field] key, value, words in
             if let field { return Self.withText(ofField: field, in: value) { WordFold.words(ofUTF8: $0) { words.add($0) } } }
             return Row.read(key, value) { row in WordFold.words(of: get(row)) { words.add($0) } }
         }
@@ -46,7 +47,8 @@ extension RowText where Row: QueryRow {
 
     /// From any three characters on end to the rows that have them.
     var parts: TextIndex {
-        TextIndex(name: "\(Row.table).\(lastingName).parts", table: Row.table, tellsTimes: false) { [get, field] key, value, words in
+        TextIndex(name: "\(Row.table).\(lastingName).parts", table: Row.table, tellsTimes: false) {
+            [get, field] key, value, words in
             if let field { return Self.withText(ofField: field, in: value) { TextParts.visit(ofUTF8: $0) { words.add($0) } } }
             return Row.read(key, value) { row in TextParts.visit(get(row)) { words.add($0) } }
         }

@@ -22,7 +22,9 @@ enum TextParts {
 
     /// The parts of a text that is stored as UTF-8, ill-formed parts of which are repaired.
     static func visit(ofUTF8 text: RawSpan, _ visit: ([UInt8]) -> Void) {
-        guard (0..<text.byteCount).allSatisfy({ text.byte(at: $0) < 0x80 }) else { return self.visit(text.asRepairedString, visit) }
+        guard (0..<text.byteCount).allSatisfy({ text.byte(at: $0) < 0x80 }) else {
+            return self.visit(text.asRepairedString, visit)
+        }
         func letter(at place: Int) -> UInt8 {
             guard place < text.byteCount else { return UInt8(end.value) }
             let byte = text.byte(at: place)
