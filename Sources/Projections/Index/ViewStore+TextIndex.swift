@@ -157,7 +157,8 @@ extension ViewStore {
             }
         }
         let stored = try textTotals(index, in: transaction)
-        guard stored == totals, try index.keysOf != nil || transaction.count(table(index.rows)) == Int(totals.rows) else {
+        let keys = index.keysOf == nil ? try transaction.count(table(index.rows)) : Int(totals.rows)
+        guard stored == totals, keys == Int(totals.rows) else {
             return "the words of \(index.name) are counted as \(stored), those of its rows are \(totals)"
         }
         var found: [[UInt8]: [Posting]] = [:]
