@@ -21,7 +21,7 @@ public struct ForgottenNode: Sendable, Hashable {
     /// forgotten.
     private static let others: [String: Set<String>] = [
         "": ["meta", "quarantine"], "messages": ["channels", ArchiveFlag.table],
-        "nodes": ["channels", ArchiveFlag.table],
+        "nodes": ["channels", ArchiveFlag.table], ArchivedRow.view: [DecisionsView.firstTable],
     ]
 
     /// Whether it is known which rows of a view's table are of a node.
