@@ -1,4 +1,5 @@
 import Foundation
+import ProtobufWire
 import TestKit
 import Testing
 
@@ -34,7 +35,15 @@ struct TextFormatTests {
         let json = CellValue.object([CellMember(name: text, value: .text(text))]).json
         let read = try JSONSerialization.jsonObject(with: Data(json.utf8)) as? [String: String]
         #expect(read == [text: text])
-        #expect(!json.unicodeScalars.contains { DisplayWidth.isControl($0) })
+        #expect(!json.unicodeScalars.contains { $0.isControl })
+    }
+
+    @Test(arguments: [
+        ("=1+1", "'=1+1"), ("\u{ff1d}1", "'\u{ff1d}1"), ("\u{ff20}SUM", "'\u{ff20}SUM"), ("\n=1", "\"'\n=1\""),
+        ("a\u{1b}[2J", "a\\u{1b}[2J"),
+        ("a\u{9b}b\u{202e}c\u{2028}d", "a\\u{9b}b\\u{202e}c\\u{2028}d"), ("two\nlines\tand a tab", "\"two\nlines\tand a tab\""),
+    ]) func `no cell of CSV is a formula or steers a terminal`(text: String, cell: String) {
+        #expect(CSVText.field(.text(text)) == cell)
     }
 
     @Test func `names in GPX cannot break the XML`() {

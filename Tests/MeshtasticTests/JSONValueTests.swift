@@ -27,6 +27,16 @@ import Testing
         #expect(try JSONValue(parsing: [0x22, 0xe0, 0x22].rawSpan).asString == "\u{fffd}")
     }
 
+    @Test func `control characters are escaped and read back, and so is what turns text around`() throws {
+        let text = String(
+            String.UnicodeScalarView((Array(0...0xa0) + Array(0x2028...0x202e)).compactMap { Unicode.Scalar($0 as UInt32) }))
+        let written = JSONValue.string(text).description
+        #expect(try parse(written).asString == text)
+        #expect(written.contains(#"\u0000\u0001"#) && written.contains(#"\u001f !"#) && written.contains(#"~\u007f"#))
+        #expect(written.contains(#"~\u007f\u0080"#) && written.hasSuffix(#"\u202d\u202e""#))
+        #expect(JSONValue.string("Zoë \u{1f600}").description == "\"Zoë \u{1f600}\"")
+    }
+
     @Test(arguments: [
         ("", JSONError.Code.unexpectedEnd), ("{", .unexpectedEnd), ("[1", .unexpectedEnd), ("\"a", .unexpectedEnd),
         ("tru", .unexpectedEnd),

@@ -149,4 +149,35 @@ import Testing
             for value in values(field) { check(PacketSeeds.encoded { $0.bytes(4, text + value) }, field.name) }
         }
     }
+
+    private static let shapes: [(MessageShape, String)] = [
+        (.hardwareMessage, "HardwareMessage"), (.position, "Position"), (.user, "User"), (.routing, "Routing"),
+        (.routeDiscovery, "RouteDiscovery"), (.waypoint, "Waypoint"), (.keyVerification, "KeyVerification"),
+        (.remoteShell, "RemoteShell"), (.paxcount, "Paxcount"), (.storeForwardPlusPlus, "StoreForwardPlusPlus"),
+        (.statusMessage, "StatusMessage"), (.meshBeacon, "MeshBeacon"), (.storeAndForward, "StoreAndForward"),
+        (.statistics, "StoreAndForward.Statistics"), (.history, "StoreAndForward.History"),
+        (.heartbeat, "StoreAndForward.Heartbeat"), (.telemetry, "Telemetry"), (.deviceMetrics, "DeviceMetrics"),
+        (.environmentMetrics, "EnvironmentMetrics"), (.airQualityMetrics, "AirQualityMetrics"), (.powerMetrics, "PowerMetrics"),
+        (.localStats, "LocalStats"), (.healthMetrics, "HealthMetrics"), (.hostMetrics, "HostMetrics"),
+        (.compressed, "Compressed"), (.neighborInfo, "NeighborInfo"), (.neighbor, "Neighbor"), (.mapReport, "MapReport"),
+    ]
+
+    @Test func `what makes a payload believable is what the schema says of its fields`() throws {
+        for (shape, name) in Self.shapes {
+            let message = try #require(FieldTable.standard.message(named: name), "\(name)")
+            var (varints, fixed32s, lengths, nested): (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
+            for field in message.fields {
+                let bit: UInt64 = 1 << UInt64(field.number)
+                if field.kind.wireType == .varint { varints |= bit }
+                if field.kind.wireType == .fixed32 { fixed32s |= bit }
+                if field.kind.wireType == .lengthDelimited { lengths |= bit }
+                if case .message = field.kind { nested |= bit }
+                if field.isRepeated { (lengths, nested) = (lengths | bit, nested | bit) }
+            }
+            let fields = shape.fields
+            #expect((fields.varints, fields.fixed32s) == (varints, fixed32s), "\(name)")
+            #expect((fields.lengths, fields.nested) == (lengths, nested), "\(name)")
+            #expect(fields.highest == message.fields.map(\.number).max(), "\(name)")
+        }
+    }
 }

@@ -1,12 +1,16 @@
-/// Fields of CSV as RFC 4180 has them. A text that a spreadsheet would run as a formula gets an apostrophe in front.
+/// Fields of CSV as RFC 4180 has them. A text that a spreadsheet would run as a formula gets an apostrophe in front; of control characters and marks that
+/// turn text around only line ends and tabs stay, the others are shown as `\u{1b}`.
 enum CSVText {
-    private static let formulaStarts: Set<Unicode.Scalar> = ["=", "+", "-", "@", "\t", "\r"]
+    /// Also in their full width, which some spreadsheets take for the same.
+    private static let formulaStarts: Set<Unicode.Scalar> = [
+        "=", "+", "-", "@", "\t", "\r", "\n", "\u{ff1d}", "\u{ff0b}", "\u{ff0d}", "\u{ff20}",
+    ]
 
     static func field(_ value: CellValue) -> String {
         guard !value.isNumber else { return value.plain }
         let text = value.plain
         let isFormula = text.unicodeScalars.first.map { formulaStarts.contains($0) } ?? false
-        return field(isFormula ? "'" + text : text)
+        return field(DisplayWidth.safe(isFormula ? "'" + text : text, keeping: ["\n", "\r", "\t"]))
     }
 
     /// Compares scalars, not characters: a comma with a combining mark behind it is a comma to every reader of CSV.

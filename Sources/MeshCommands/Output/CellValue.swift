@@ -1,4 +1,5 @@
 import Foundation
+import ProtobufWire
 
 /// One value of a row, as exact as the row has it.
 enum CellValue: Equatable, Sendable {

@@ -1,3 +1,5 @@
+import ProtobufWire
+
 /// How many columns of a terminal a text takes, and how to make any text safe to show there.
 enum DisplayWidth {
     static func of(_ text: String) -> Int { text.reduce(0) { $0 + of($1) } }
@@ -26,30 +28,17 @@ enum DisplayWidth {
     }
 
     /// Control characters as `\u{1b}`, so that a node's name cannot steer the terminal.
-    static func safe(_ text: String) -> String {
-        guard text.unicodeScalars.contains(where: isControl) else { return text }
+    static func safe(_ text: String, keeping kept: Set<Unicode.Scalar> = []) -> String {
+        guard text.unicodeScalars.contains(where: \.isControl) else { return text }
         var safe = ""
         for scalar in text.unicodeScalars {
-            if isControl(scalar) {
+            if scalar.isControl, !kept.contains(scalar) {
                 safe += "\\u{" + String(scalar.value, radix: 16) + "}"
             } else {
                 safe.unicodeScalars.append(scalar)
             }
         }
         return safe
-    }
-
-    /// Whether a terminal may obey it instead of showing it: controls, line ends, and marks that turn the direction of text.
-    static func isControl(_ scalar: Unicode.Scalar) -> Bool {
-        switch scalar.properties.generalCategory {
-        case .control, .lineSeparator, .paragraphSeparator, .surrogate: true
-        case .format:
-            switch scalar.value {
-            case 0x061c, 0x200e, 0x200f, 0x202a...0x202e, 0x2066...0x2069: true
-            default: false
-            }
-        default: false
-        }
     }
 
     /// The beginning of a text in so many columns, with `…` where something was cut off.

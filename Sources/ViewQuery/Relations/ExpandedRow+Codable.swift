@@ -1,4 +1,5 @@
 internal import Foundation
+internal import ProtobufWire
 
 /// A row with its related rows as it can be read back: `{"view":…,"values":[{"name":…,"value":…}],"relations":[{"name":…,"isToOne":…,"rows":[…]}]}`.
 extension ExpandedRow: Codable {

@@ -1,3 +1,5 @@
+internal import ProtobufWire
+
 /// How much of related rows is told at one depth.
 public enum ExpansionDepth: Sendable, Hashable, CaseIterable {
     /// All properties of the rows.

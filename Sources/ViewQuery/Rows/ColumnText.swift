@@ -1,12 +1,13 @@
 internal import Foundation
+internal import ProtobufWire
 
 extension RowColumn {
     /// The property of a row as JSON: numbers, strings, arrays, `null`; bytes as hexadecimal digits, cases of enumerations by name.
     func json(of row: Row) -> String { JSONText.text(of: row[keyPath: keyPath]) }
 }
 
-/// Values as JSON text.
-enum JSONText {
+extension JSONText {
+    /// A value as JSON text.
     static func text(of value: Any) -> String {
         switch value {
         case let value as any OptionalValue: value.wrappedValue.map(text) ?? "null"
@@ -25,24 +26,6 @@ enum JSONText {
     private static func number(_ value: Double) -> String {
         guard value.isFinite else { return "null" }
         return value == value.rounded() && abs(value) < 1e15 ? "\(Int64(value))" : "\(value)"
-    }
-
-    static func quoted(_ text: String) -> String {
-        var quoted = "\""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "\"": quoted += "\\\""
-            case "\\": quoted += "\\\\"
-            case "\n": quoted += "\\n"
-            case "\r": quoted += "\\r"
-            case "\t": quoted += "\\t"
-            case "\u{0}"..."\u{1F}":
-                let digits = String(scalar.value, radix: 16)
-                quoted += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-            default: quoted.unicodeScalars.append(scalar)
-            }
-        }
-        return quoted + "\""
     }
 
     private static func encoded(_ value: Any) -> String {
