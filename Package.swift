@@ -81,8 +81,9 @@ let package = Package(
         .executableTarget(
             name: "damagelab",
             dependencies: [
-                "MeshViews", "ViewQuery", "Projections", "Meshtastic", "EventLog", "LMDB", "ProtobufWire", "MeshCrypto", "CZstd",
-                "MeshSimulator", "TestKit",
+                "MeshIngest", "MeshViews", "ViewQuery", "Projections", "Meshtastic", "EventLog", "LMDB", "ProtobufWire",
+                "MeshCrypto",
+                "CZstd", "MeshSimulator", "TestKit",
             ],
             path: "Tests/DamageLab", swiftSettings: settings),
         tests("LMDBTests", ["LMDB"]),

@@ -44,6 +44,7 @@ struct Main {
             case "rebuild-kills": try await RebuildKills(arguments).run()
             case "rebuild-child": try await RebuildChild(arguments).run()
             case "histories": try await ViewHistories(arguments).run()
+            case "folded-ledger": try await FoldedLedger(arguments).run()
             case "history-child": try await HistoryChild(arguments).run()
             case "view-scenario": try await ViewScenario(arguments).run()
             case "scenario": try await Scenario(arguments).run()

@@ -66,7 +66,7 @@ private struct Baseline {
         try process.run()
         let output = pipe.fileHandleForReading.readDataToEndOfFile()
         process.waitUntilExit()
-        guard process.terminationStatus == 0 else { throw ProgramFailure(text: "\(path) \(arguments)") }
+        guard process.terminationStatus == 0 else { throw ProgramFailure("\(path) \(arguments)") }
         return output
     }
 }

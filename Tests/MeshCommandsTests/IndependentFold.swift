@@ -1,51 +1,53 @@
 import Foundation
-import MeshViews
 import TestKit
 import Testing
 
-/// The rows of all views against a fold written in Python, with the official decoder, over the exported raw events.
-@Suite(.enabled(if: OraclePython.path != nil, "needs a Python with the official decoder; Tools/test makes one beside ../shared"))
+/// Every column of all views against a fold written in Python from FOLD.md, with the official decoder, over the exported raw events.
+@Suite(.enabled(if: OraclePython.path != nil, Comment(rawValue: OraclePython.need)))
 struct IndependentFold {
     /// `MESHLEDGER_SEED` reruns another one.
     private static let seeds: [UInt64] =
         ProcessInfo.processInfo.environment["MESHLEDGER_SEED"].flatMap { UInt64($0) }.map { [$0] } ?? [6, 11]
     private static let harbour = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
 
-    private func run(_ program: String, _ arguments: [String], output: URL? = nil) throws -> String {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: program)
-        process.arguments = arguments
-        process.standardInput = FileHandle.nullDevice
-        process.standardError = FileHandle.nullDevice
-        let pipe = Pipe.ofOneChild()
-        if let output {
-            _ = FileManager.default.createFile(atPath: output.path, contents: nil)
-            process.standardOutput = try FileHandle(forWritingTo: output)
-        } else {
-            process.standardOutput = pipe
-        }
-        try process.run()
-        let text = output == nil ? String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self) : ""
-        process.waitUntilExit()
-        guard process.terminationStatus == 0 else { throw ProgramFailure(text: "\(arguments.prefix(2)): \(text)") }
-        return text
+    private func expectSame(_ found: String, _ note: String = "") {
+        #expect(found.contains(" rows compared, 0 differences"), "\(note)\(found)")
     }
 
-    private func compare(_ folder: TemporaryFolder, psk: [String] = []) throws -> String {
-        let program = try BuiltProgram.url().path
-        let ledger = folder.path + "/mesh.ledger"
-        for subject in ["events", "channels", "gateway_nodes", "hardware", "unknown_telemetry", "references"] + Ledger.viewNames {
-            let file = folder.file("\(subject).jsonl")
-            _ = try run(program, ["export", subject, "--ledger", ledger, "--format", "jsonl", "--archived"], output: file)
-        }
-        _ = try run(
-            program, ["quarantine", "--ledger", ledger, "--format", "jsonl"], output: folder.file("quarantine.jsonl"))
-        let python = try #require(OraclePython.path)
-        let oracle = PackageRoot.url.appendingPathComponent("Tests/Oracle").path
-        let events = folder.file("events.jsonl").path
-        _ = try run(python, [oracle + "/fold.py", events] + psk, output: folder.file("rows.jsonl"))
-        return try run(python, [oracle + "/compare.py", folder.file("rows.jsonl").path, folder.path])
+    // What a script of ours generates with the official package's encoder.
+
+    @Test(arguments: ["envelopes", "jsonl", "stream", "length-prefixed", "mqtt-json", "events"])
+    func `generated traffic in every form gives the rows of the independent fold, in every column`(form: String) throws {
+        let seed = Self.seeds[0]
+        let fold = try OracleFold()
+        let keys = try fold.generate(form, seed: seed, "packets=400", "hostile=12", "mixed=\(form == "events" ? 1 : 0)")
+        let found = try fold.compare(keys)
+        expectSame(found, "MESHLEDGER_SEED=\(seed): ")
+        #expect(fold.compared(found) > 80, "\(found)")
     }
+
+    /// Each column in turn gets another value in one row, and the value of each other column of its kind in all rows.
+    @Test func `a fold that is wrong in any column of any view is noticed`() throws {
+        let fold = try OracleFold()
+        let keys = try fold.generate("events", seed: 3, "packets=700", "hostile=12")
+        expectSame(try fold.compare(keys))
+        let found = try OraclePython.run("break_columns.py", [fold.folder.file("rows.jsonl").path, fold.folder.path]) { _ in true
+        }
+        #expect(found.contains(" breaks of 200 columns or more, all noticed"), "\(found)")
+    }
+
+    /// `Tools/folds` makes a thousand. Live and recorded, with small caps and none, with keys and without.
+    @Test(.timeLimit(.minutes(15))) func `random histories give the rows of the independent fold, in every column`() throws {
+        let seed = UInt64.random(in: 1...UInt64(UInt32.max))
+        let run = try FinishedProcess(
+            PackageRoot.url.appendingPathComponent("Tools/folds"), ["count=12", "seed=\(seed)"],
+            adding: [
+                "MESHLEDGER_DAMAGELAB": try BuiltProgram.url("damagelab").path, "MESHLEDGER_PROGRAM": try BuiltProgram.url().path,
+            ])
+        #expect(run.status == 0 && run.text.contains("0 histories differ"), "Tools/folds count=12 seed=\(seed): \(run.text)")
+    }
+
+    // What others recorded, where it lies beside the checkout.
 
     @Test(
         .enabled(if: SharedFolder.exists, "needs ../shared"),
@@ -54,14 +56,11 @@ struct IndependentFold {
             ("tcp-stream.bin", 3_239), ("json-messages.jsonl", 49), ("single-packets.jsonl", 154),
         ])
     func `recorded traffic gives the rows of the independent fold`(name: String, rows: Int) throws {
-        let folder = try TemporaryFolder()
-        let program = try BuiltProgram.url().path
-        let ledger = folder.path + "/mesh.ledger"
-        _ = try run(program, ["init", "--ledger", ledger])
-        _ = try run(program, ["import", "--ledger", ledger, SharedFolder.file("captures/\(name)").path])
-        let found = try compare(folder)
+        let fold = try OracleFold()
+        try fold.command("import", SharedFolder.file("captures/\(name)").path)
+        let found = try fold.compare()
         #expect(found.contains("\(rows) rows compared, 0 differences"), "\(found)")
-        try expectCommitted(name, folder)
+        try expectCommitted(name, fold.folder)
     }
 
     /// The rows that were compared are as many as `Tests/Fixtures/captures.tsv` says, which has digests beside the numbers.
@@ -78,24 +77,19 @@ struct IndependentFold {
         #expect(compared > 10)
     }
 
+    // What the simulator makes.
+
     @Test(arguments: [0, 300]) func `simulated traffic with a late key gives the rows of the independent fold`(bad: Int) throws {
-        let folder = try TemporaryFolder()
-        let program = try BuiltProgram.url().path
-        let ledger = folder.path + "/mesh.ledger"
-        _ = try run(program, ["init", "--ledger", ledger])
-        let options = ["--seed", "4", "--nodes", "60", "--packets", "6000", "--bad", "\(bad)"]
-        _ = try run(program, ["simulate", "--ledger", ledger] + options)
-        _ = try run(program, ["keys", "add", "Harbour", "--ledger", ledger, "--psk", Self.harbour])
-        #expect(try compare(folder, psk: ["--psk", "Harbour=" + Self.harbour]).contains(" rows compared, 0 differences"))
+        let fold = try OracleFold()
+        try fold.command("simulate", "--seed", "4", "--nodes", "60", "--packets", "6000", "--bad", "\(bad)")
+        try fold.command("keys", "add", "Harbour", "--psk", Self.harbour)
+        expectSame(try fold.compare(["--psk", "Harbour=" + Self.harbour]))
     }
 
     @Test func `K13: what was marked, noted, hidden and undone gives the rows of the independent fold`() throws {
-        let folder = try TemporaryFolder()
-        let program = try BuiltProgram.url().path
-        let ledger = folder.path + "/mesh.ledger"
-        _ = try run(program, ["init", "--ledger", ledger])
-        _ = try run(program, ["simulate", "--ledger", ledger, "--seed", "5", "--nodes", "12", "--packets", "600"])
-        let listed = try run(program, ["nodes", "--ledger", ledger, "--format", "csv"]).split(whereSeparator: \.isNewline)
+        let fold = try OracleFold()
+        try fold.command("simulate", "--seed", "5", "--nodes", "12", "--packets", "600")
+        let listed = try fold.command("nodes", "--format", "csv").split(whereSeparator: \.isNewline)
         let nodes = listed.dropFirst().compactMap { $0.split(separator: ",").first.map(String.init) }
         try #require(nodes.count > 6)
         let steps: [[String]] = [
@@ -108,61 +102,39 @@ struct IndependentFold {
             ["message", "archive", "--node", nodes[0]],
             ["simulate", "--seed", "6", "--nodes", "12", "--packets", "300"],
         ]
-        for step in steps { _ = try run(program, step + ["--ledger", ledger]) }
-        let events = try run(program, ["events", "--ledger", ledger, "--format", "csv"]).split(whereSeparator: \.isNewline)
+        for step in steps { try fold.command(step) }
+        let events = try fold.command("events", "--format", "csv").split(whereSeparator: \.isNewline)
         let last = try #require(events.first { $0.contains(",annotation,") }?.split(separator: ",").first)
-        _ = try run(program, ["revert", String(last), "--ledger", ledger])
-        #expect(try compare(folder).contains(" rows compared, 0 differences"))
+        try fold.command("revert", String(last))
+        expectSame(try fold.compare())
     }
 
     @Test(arguments: [0, 200]) func `simulated traffic in the JSON form gives the rows of the independent fold`(bad: Int) throws {
-        let folder = try TemporaryFolder()
-        let program = try BuiltProgram.url().path
-        let ledger = folder.path + "/mesh.ledger"
-        let file = folder.file("json").path
-        _ = try run(program, ["init", "--ledger", ledger])
-        let options = ["--seed", "9", "--packets", "4000", "--bad", "\(bad)", "--as", "mqtt-json", "--to", file]
-        _ = try run(program, ["simulate"] + options)
-        _ = try run(program, ["import", "--ledger", ledger, file])
-        let found = try compare(folder)
-        #expect(found.contains(" rows compared, 0 differences"), "\(found)")
+        let fold = try OracleFold()
+        let file = fold.folder.file("json").path
+        try fold.command("simulate", "--seed", "9", "--packets", "4000", "--bad", "\(bad)", "--as", "mqtt-json", "--to", file)
+        try fold.command("import", file)
+        expectSame(try fold.compare())
     }
 
     /// What FOLD.md says of damaged bytes is exact enough to be written again: no difference is excused.
     @Test(
-        arguments: ["envelopes", "jsonl", "stream", "length-prefixed", "mqtt-envelopes.base64", "packets-2025-09.jsonl"], seeds)
+        arguments: ["envelopes", "jsonl", "stream", "length-prefixed"]
+            + SharedFolder.captures("mqtt-envelopes.base64", "packets-2025-09.jsonl"), seeds)
     func `traffic with records removed, repeated and corrupted gives the rows of the independent fold`(
         kind: String, seed: UInt64
     ) throws {
-        let folder = try TemporaryFolder()
-        let program = try BuiltProgram.url().path
-        let ledger = folder.path + "/mesh.ledger"
-        var file = folder.file("capture")
+        let fold = try OracleFold()
+        var file = fold.folder.file("capture")
         if kind.contains(".") {
-            guard SharedFolder.exists else { return }
             file = SharedFolder.file("captures/\(kind)")
         } else {
-            _ = try run(program, ["simulate", "--seed", "8", "--packets", "5000", "--to", file.path, "--as", kind])
+            try fold.command("simulate", "--seed", "8", "--packets", "5000", "--to", file.path, "--as", kind)
         }
         var generator = SeededGenerator(seed: seed)
-        let damaged = folder.file("damaged")
+        let damaged = fold.folder.file("damaged")
         try Damage.records(of: Data(contentsOf: file), kind, &generator).write(to: damaged)
-        _ = try run(program, ["init", "--ledger", ledger])
-        _ = try run(program, ["import", "--ledger", ledger, damaged.path])
-        let found = try compare(folder)
-        #expect(found.contains(" rows compared, 0 differences"), "MESHLEDGER_SEED=\(seed): \(found)")
+        try fold.command("import", damaged.path)
+        expectSame(try fold.compare(), "MESHLEDGER_SEED=\(seed): ")
     }
-}
-
-/// A Python that has the official decoder: `$MESHLEDGER_PYTHON`, else the one that `Tools/test` makes.
-enum OraclePython {
-    static let path: String? = {
-        let made = PackageRoot.url.appendingPathComponent(".tools/venv/bin/python").path
-        let wanted = ProcessInfo.processInfo.environment["MESHLEDGER_PYTHON"] ?? made
-        return FileManager.default.isExecutableFile(atPath: wanted) ? wanted : nil
-    }()
-}
-
-struct ProgramFailure: Error {
-    var text: String
 }

@@ -133,24 +133,11 @@ struct RetainCommandTests {
     @Test(.enabled(if: OraclePython.path != nil, "needs a Python with the official decoder"), .timeLimit(.minutes(15)))
     func `after a cut and a rebuild the rows are those of an independent fold of all events`() throws {
         let tool = try ledger(4_000)
-        func export(_ arguments: [String], to name: String) throws -> String {
-            let file = tool.folder.file(name)
-            let outcome = try tool.start(arguments + ["--format", "jsonl"]).wait()
-            try Data(outcome.output.utf8).write(to: file)
-            return file.path
-        }
-        let events = try export(["export", "events"], to: "events.jsonl")
+        let fold = try OracleFold(of: tool.ledger, in: tool.folder)
+        try fold.exportEvents()
         #expect(try tool.run("retain", "--larger-than", "200kB", "--yes").status == 0)
         #expect(try tool.run("rebuild").status == 0)
-        for subject in Self.views + ["channels", "gateway_nodes", "hardware", "unknown_telemetry"] {
-            _ = try export(["export", subject], to: "\(subject).jsonl")
-        }
-        _ = try export(["quarantine"], to: "quarantine.jsonl")
-        let python = try #require(OraclePython.path)
-        let oracle = PackageRoot.url.appendingPathComponent("Tests/Oracle").path
-        let rows = tool.folder.file("rows.jsonl")
-        try Data(run(python, [oracle + "/fold.py", events]).output.utf8).write(to: rows)
-        let found = try run(python, [oracle + "/compare.py", rows.path, tool.folder.path]).output
+        let found = try fold.compareRows()
         #expect(found.contains(" rows compared, 0 differences"), "\(found)")
     }
 

@@ -1,8 +1,8 @@
 """The JSON form of MQTT as the packet that it was made from, by the rules of Sources/MeshViews/FOLD.md. Messages are built by the official package."""
 import json, math, re
 from google.protobuf.descriptor import FieldDescriptor as F
-from meshtastic.protobuf import mesh_pb2, paxcount_pb2, remote_hardware_pb2, telemetry_pb2
-from wire import repeats
+from schema import messages
+from wire import FIXED32, LENGTH, VARINT, WIRE, encoded, fields, repeats, varint
 
 BROADCAST = 0xFFFFFFFF
 USER = {"longname": "long_name", "shortname": "short_name", "hardware": "hw_model"}
@@ -10,7 +10,7 @@ PAX = {"wifi_count": "wifi", "ble_count": "ble"}
 AIR = {"pm10": "pm10_standard", "pm25": "pm25_standard", "pm100": "pm100_standard"}
 POWER = {f"{what}_ch{number}": f"ch{number}_{what}" for what in ("voltage", "current") for number in range(1, 9)}
 METRICS = ["device_metrics", "environment_metrics", "air_quality_metrics", "power_metrics", "local_stats", "health_metrics",
-           "host_metrics", "traffic_management_stats"]
+           "host_metrics", "traffic_management_stats", "soil_water_metrics"]
 RENAMED = {"air_quality_metrics": AIR, "power_metrics": POWER}
 PORTS = {"text": 1, "telemetry": 67, "nodeinfo": 4, "position": 3, "waypoint": 8, "neighborinfo": 71, "traceroute": 70, "detection": 10,
          "paxcounter": 34, "gpios_changed": 2, "gpios_read_reply": 2}
@@ -25,7 +25,7 @@ def packet(payload, source):
     message = json.loads(payload.decode("utf-8"))
     if not isinstance(message, dict) or node(message.get("from")) is None:
         raise ValueError("no sender")
-    out = mesh_pb2.MeshPacket(id=bits(message.get("id")) or 0, channel=bits(message.get("channel")) or 0, rx_time=bits(message.get("timestamp")) or 0)
+    out = messages.MeshPacket(id=bits(message.get("id")) or 0, channel=bits(message.get("channel")) or 0, rx_time=bits(message.get("timestamp")) or 0)
     setattr(out, "from", node(message["from"]))
     out.to = BROADCAST if node(message.get("to")) is None else node(message["to"])
     start, away = small(message.get("hop_start")), small(message.get("hops_away"))
@@ -33,7 +33,8 @@ def packet(payload, source):
     out.hop_limit = out.hop_start - away if away is not None and away <= out.hop_start else 0
     snr, rssi = number(message.get("snr")), whole(message.get("rssi"))
     out.rx_snr = snr if snr is not None and abs(snr) < 1e38 else 0
-    out.rx_rssi = rssi if rssi is not None and -(1 << 31) <= rssi < 1 << 31 else 0
+    if rssi is not None and -(1 << 31) <= rssi < 1 << 31:
+        out.rx_rssi = rssi
     gateway = re.fullmatch("![0-9a-fA-F]{1,8}", str(message.get("sender")))
     kind, content = message.get("type") or "", message.get("payload")
     if "payload" in message and (content is not None or kind == "text"):
@@ -57,9 +58,10 @@ def number(value):
     if isinstance(value, (bool, int, float)):
         return value
     try:
-        return float(value) if isinstance(value, str) else None
+        found = float(value) if isinstance(value, str) else None
     except ValueError:
         return None
+    return found if found is not None and math.isfinite(found) else None
 
 
 def whole(value):
@@ -103,7 +105,7 @@ def metrics_of(content):
         return None
     best, most = None, 0
     for name in METRICS:
-        known = telemetry_pb2.Telemetry.DESCRIPTOR.fields_by_name[name].message_type.fields_by_name
+        known = messages.Telemetry.DESCRIPTOR.fields_by_name[name].message_type.fields_by_name
         count = sum(RENAMED.get(name, {}).get(member, member) in known for member in content)
         if count > most:
             best, most = name, count
@@ -121,17 +123,17 @@ def body_of(kind, content):
         name = metrics_of(content)
         if name is None:
             return None
-        telemetry = telemetry_pb2.Telemetry()
+        telemetry = messages.Telemetry()
         getattr(telemetry, name).SetInParent()
         fill(getattr(telemetry, name), content, RENAMED.get(name, {}))
-        return telemetry.SerializeToString()
-    messages = {"nodeinfo": mesh_pb2.User(), "position": mesh_pb2.Position(), "waypoint": mesh_pb2.Waypoint(), "paxcounter": paxcount_pb2.Paxcount(),
-                "neighborinfo": mesh_pb2.NeighborInfo(), "traceroute": mesh_pb2.RouteDiscovery()}
+        return unpacked(telemetry.DESCRIPTOR, telemetry.SerializeToString())
+    made = {"nodeinfo": messages.User(), "position": messages.Position(), "waypoint": messages.Waypoint(), "paxcounter": messages.Paxcount(),
+                "neighborinfo": messages.NeighborInfo(), "traceroute": messages.RouteDiscovery()}
     if kind == "traceroute":
         return route_of(content)
-    message = messages.get(kind) or remote_hardware_pb2.HardwareMessage()
+    message = made.get(kind) or messages.HardwareMessage()
     fill(message, content, {"nodeinfo": USER, "paxcounter": PAX}.get(kind, {}))
-    return message.SerializeToString()
+    return unpacked(message.DESCRIPTOR, message.SerializeToString())
 
 
 def listed(value):
@@ -140,7 +142,7 @@ def listed(value):
 
 def route_of(content):
     """Hops come as names, both ends included: numbers where they are, else unknown ones. Strengths are decibels."""
-    out = mesh_pb2.RouteDiscovery()
+    out = messages.RouteDiscovery()
     for route, strengths in (("route", "snr_towards"), ("route_back", "snr_back")):
         hops = [node(hop) for hop in listed(content.get(route))[1:-1][:64]]
         getattr(out, route).extend(BROADCAST if hop is None else hop for hop in hops)
@@ -168,23 +170,24 @@ def fill(message, content, names):
                     getattr(message, field.name).append(fitting)
                 elif field.type == F.TYPE_MESSAGE and isinstance(entry, dict):
                     fill(getattr(message, field.name).add(), entry, {})
-            continue
-        if field.type == F.TYPE_MESSAGE:
+        elif field.type == F.TYPE_MESSAGE:
             if isinstance(value, dict):
                 getattr(message, field.name).SetInParent()
                 fill(getattr(message, field.name), value, {})
-            continue
-        fitting = fit(field, value)
-        if fitting is not None:
-            setattr(message, field.name, fitting)
+        else:
+            fitting = fit(field, value)
+            if fitting is not None:
+                setattr(message, field.name, fitting)
 
 
 def fit(field, value):
-    """What a field holds of a member; None where it does not fit."""
+    """What a field holds of a member; none where it does not fit."""
     if isinstance(value, (list, dict)):
         return None
     if field.type == F.TYPE_STRING:
         return value.split("\0")[0] if isinstance(value, str) else None
+    if field.type == F.TYPE_BOOL:
+        return bool(number(value)) if number(value) is not None else None
     if field.type == F.TYPE_FLOAT:
         return number(value)
     if field.type in (F.TYPE_UINT32, F.TYPE_FIXED32):
@@ -195,3 +198,27 @@ def fit(field, value):
         found = number(value)
         return int(found) if found is not None else None
     return None
+
+
+def unpacked(descriptor, data):
+    """The same message with its repeated numbers one by one, as the JSON form is read."""
+    out = bytearray()
+    for number_, kind, value, start, end in fields(data):
+        field = descriptor.fields_by_number.get(number_)
+        if field is not None and kind == LENGTH and field.type == F.TYPE_MESSAGE:
+            value = unpacked(field.message_type, value)
+            out += encoded(number_ << 3 | LENGTH) + encoded(len(value)) + value
+        elif field is not None and kind == LENGTH and repeats(field) and field.type not in (F.TYPE_STRING, F.TYPE_BYTES):
+            out += separate(number_, WIRE.get(field.type, VARINT), value)
+        else:
+            out += data[start:end]
+    return bytes(out)
+
+
+def separate(number_, kind, data):
+    out, place = bytearray(), 0
+    while place < len(data):
+        after = varint(data, place)[1] if kind == VARINT else place + (4 if kind == FIXED32 else 8)
+        out += encoded(number_ << 3 | kind) + data[place:after]
+        place = after
+    return out

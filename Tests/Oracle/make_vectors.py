@@ -163,4 +163,5 @@ def main():
     print("{\n" + f' "seed": {seed},\n' + ",\n".join(parts) + "\n}")
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -7,9 +7,8 @@ from google.protobuf.descriptor import FieldDescriptor as F
 VARINT, FIXED64, LENGTH, GROUP, FIXED32 = 0, 1, 2, 3, 5
 WIRE = {F.TYPE_STRING: LENGTH, F.TYPE_BYTES: LENGTH, F.TYPE_MESSAGE: LENGTH, F.TYPE_FLOAT: FIXED32, F.TYPE_FIXED32: FIXED32,
         F.TYPE_SFIXED32: FIXED32, F.TYPE_DOUBLE: FIXED64, F.TYPE_FIXED64: FIXED64, F.TYPE_SFIXED64: FIXED64}
-# Fields of the 2.8 schema that the official package does not have yet: number -> wire type.
-NEWER = {"Routing": {4: LENGTH}, "StoreAndForward": {6: VARINT}, "Telemetry": {10: LENGTH, 11: LENGTH}, "Waypoint": {9: VARINT, 10: LENGTH, 11: VARINT, 12: VARINT, 13: VARINT}, "AirQualityMetrics": {26: VARINT},
-         "EnvironmentMetrics": {**dict.fromkeys(range(24, 42), FIXED32), 40: VARINT}}
+# A number that the schema has given up.
+GIVEN_UP = {"Telemetry": {10: LENGTH}}
 
 
 class Broken(Exception):
@@ -130,7 +129,7 @@ def writes_content(data):
 def writes(descriptor, data):
     """Whether an encoder can have written this payload: known fields with their types, or a few above them."""
     known = {number: (WIRE.get(field.type, VARINT), field) for number, field in descriptor.fields_by_number.items()}
-    known.update({number: (kind, None) for number, kind in NEWER.get(descriptor.name, {}).items()})
+    known.update({number: (kind, None) for number, kind in GIVEN_UP.get(descriptor.name, {}).items()})
     highest = max(known)
     for number, kind, value, _, _ in fields(data):
         if number >= 64 or number > highest + 16 or kind not in (VARINT, FIXED32, LENGTH):

@@ -11,6 +11,9 @@ public enum SharedFolder {
 
     public static var exists: Bool { FileManager.default.fileExists(atPath: url.appendingPathComponent("captures").path) }
 
+    /// These names where the folder is there, for the arguments of a test that has others, too.
+    public static func captures(_ names: String...) -> [String] { exists ? names : [] }
+
     public static func file(_ name: String) -> URL { url.appendingPathComponent(name) }
 }
 
@@ -18,4 +21,12 @@ public enum SharedFolder {
 public enum PackageRoot {
     public static let url = URL(fileURLWithPath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+}
+
+/// The files of known answers: the project's own, and the one of the shared folder where it is there.
+public enum VectorFiles {
+    public static var all: [URL] {
+        [PackageRoot.url.appendingPathComponent("Tests/Fixtures/vectors.json")]
+            + (SharedFolder.exists ? [SharedFolder.file("wire/vectors.json")] : [])
+    }
 }
