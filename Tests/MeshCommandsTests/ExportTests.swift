@@ -245,6 +245,21 @@ struct ExportTests {
         #expect(read.status == 0 && read.text.contains("\(subjects.count) subjects"), "\(read.text)")
     }
 
+    @Test(.enabled(if: OraclePython.path != nil, Comment(rawValue: OraclePython.need)))
+    func `generated envelopes come out as they went in, and go into another ledger`() throws {
+        let tool = try Tool()
+        try tool.run("init")
+        let capture = try GeneratedCapture("envelopes", seed: 71, in: tool.folder)
+        try tool.run("import", capture.url.path)
+        let exported = try tool.run("export", "events")
+        #expect(exported.objects.compactMap { $0["payload_b64"] as? String } == (try capture.lines()))
+        #expect(try tool.run("import", capture.url.path).output.contains(": 0 events"))
+        let copy = try Tool()
+        try copy.run("init")
+        try copy.run("import", tool.write(exported.lines.map(String.init), to: "events.jsonl"))
+        #expect(try copy.run("export", "events").objects.compactMap { $0["payload_b64"] as? String } == (try capture.lines()))
+    }
+
     @Test(.enabled(if: SharedFolder.exists, "needs ../shared"))
     func `recorded envelopes come out as they went in`() throws {
         let tool = try Tool()

@@ -2,8 +2,7 @@ import MeshCrypto
 import TestKit
 import Testing
 
-@Suite(.enabled(if: SharedFolder.exists, "needs ../shared"))
-struct VectorTests {
+@Suite struct VectorTests {
     @Test func `channel encryption gives the published bytes, both ways`() throws {
         for sample in try Vectors.load().aes_ctr_channel.cases {
             let cipher = try AESCTR(key: .init(hex: sample.key_hex))

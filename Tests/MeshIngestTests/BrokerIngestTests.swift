@@ -136,17 +136,23 @@ struct BrokerIngestTests {
         #expect(bench.log.head.rawValue == 100)
     }
 
-    @Test(.enabled(if: SharedFolder.exists && ReplayOracle.python != nil, "needs ../shared and the Python oracles"))
-    func `recorded traffic that another program publishes is stored`() async throws {
+    @Test(
+        .enabled(if: OraclePython.path != nil, Comment(rawValue: OraclePython.need)),
+        arguments: SharedFolder.exists ? [false, true] : [false])
+    func `traffic that another program publishes is stored byte for byte`(isRecorded: Bool) async throws {
         let bench = try ImportBench()
         let broker = try TestBroker(in: bench.folder)
         let running = try RunningIngest(broker.address(), bench: bench)
         try await running.waitForSubscription()
-        let file = SharedFolder.file("captures/mqtt-envelopes.base64")
-        try await ReplayOracle.publish(file, port: broker.port, rate: 2_000)
-        try await running.waitForEvents(337)
-        #expect(await running.stop() == nil)
+        let file =
+            isRecorded
+            ? SharedFolder.file("captures/mqtt-envelopes.base64")
+            : try GeneratedCapture("envelopes", seed: 21, ["packets=150"], in: bench.folder).url
         let lines = try String(contentsOf: file, encoding: .utf8).split(whereSeparator: \.isNewline)
+        async let published = OraclePython.run("publish.py", [file.path, "127.0.0.1", "\(broker.port)"])
+        try await running.waitForEvents(lines.count)
+        _ = try await published
+        #expect(await running.stop() == nil)
         #expect(try bench.events().map(\.payload) == lines.map { Data(base64Encoded: String($0)).map { [UInt8]($0) } ?? [] })
     }
 }

@@ -6,24 +6,42 @@ import Meshtastic
 import TestKit
 import Testing
 
-/// A ledger in memory with the recorded envelopes in it.
-func ledgerOfRecordedEnvelopes(options: LedgerOptions = LedgerOptions()) async throws -> Ledger {
-    let ledger = try await Ledger.temporary(options: options)
-    let source = try await ledger.log.source(named: "recording")
-    let text = try String(contentsOf: SharedFolder.file("captures/mqtt-envelopes.base64"), encoding: .utf8)
-    let events = text.split(separator: "\n").compactMap { Data(base64Encoded: String($0)) }.map {
-        NewEvent(
-            Array($0), encoding: PayloadEncoding(rawValue: CaptureForm.serviceEnvelope.rawValue), source: source,
-            reception: .unrecorded)
+/// Envelopes that a script makes up with the official package's encoder, and recorded ones where they lie beside the checkout.
+enum EnvelopeFile: CaseIterable {
+    case generated, recorded
+
+    static let all = SharedFolder.exists ? allCases : [.generated]
+
+    func lines() throws -> [String] {
+        switch self {
+        case .recorded:
+            return try String(contentsOf: SharedFolder.file("captures/mqtt-envelopes.base64"), encoding: .utf8)
+                .split(separator: "\n").map(String.init)
+        case .generated:
+            let folder = try TemporaryFolder()
+            return try GeneratedCapture("envelopes", seed: 61, ["packets=500"], in: folder).lines()
+        }
     }
-    _ = try await ledger.log.append(events)
-    return ledger
+
+    /// A ledger in memory with them in it.
+    func ledger(options: LedgerOptions = LedgerOptions()) async throws -> Ledger {
+        let ledger = try await Ledger.temporary(options: options)
+        let source = try await ledger.log.source(named: "recording")
+        let events = try lines().compactMap { Data(base64Encoded: $0) }.map {
+            NewEvent(
+                Array($0), encoding: PayloadEncoding(rawValue: CaptureForm.serviceEnvelope.rawValue), source: source,
+                reception: .unrecorded)
+        }
+        _ = try await ledger.log.append(events)
+        return ledger
+    }
 }
 
-@Suite(.enabled(if: SharedFolder.exists, "needs ../shared"))
+@Suite(.enabled(if: OraclePython.path != nil, Comment(rawValue: OraclePython.need)))
 struct RecordedEnvelopes {
-    @Test func `the recorded envelopes become rows, the corrupt ones go to quarantine`() async throws {
-        let ledger = try await ledgerOfRecordedEnvelopes()
+    @Test(.enabled(if: SharedFolder.exists, "needs ../shared"))
+    func `the recorded envelopes become rows, the corrupt ones go to quarantine`() async throws {
+        let ledger = try await EnvelopeFile.recorded.ledger()
         try await ledger.catchUp()
         #expect(ledger.log.head.rawValue == 337)
         #expect(try ledger.quarantine(view: "nodes").count == 14)
@@ -32,18 +50,36 @@ struct RecordedEnvelopes {
         // 323 can be read; 39 of them were there before, byte for byte, and are no receptions of their own.
         #expect(receptions == 284)
         #expect(nodes.count == 177)
-        for status in try await ledger.views() {
-            #expect(status.checkpoint == 337)
-            #expect(!status.isStale)
-        }
+        try await expectAll(of: ledger, 337)
         #expect(try ledger.positions(of: nil).count > 50)
         #expect(try ledger.telemetry(of: nil).count > 50)
         #expect(try ledger.messages().count > 0)
         try await ledger.close()
     }
 
-    @Test func `a rebuild gives the same rows`() async throws {
-        let ledger = try await ledgerOfRecordedEnvelopes()
+    @Test func `generated envelopes become rows of every view, damaged ones go to quarantine`() async throws {
+        let ledger = try await EnvelopeFile.generated.ledger()
+        try await ledger.catchUp()
+        let count = try EnvelopeFile.generated.lines().count
+        try await expectAll(of: ledger, UInt64(count))
+        let broken = try ledger.quarantine(view: "nodes").count
+        let receptions = try ledger.nodes().reduce(0) { $0 + $1.receptions }
+        // Packets from nobody are of no node.
+        #expect(broken > 0 && receptions <= count - broken && receptions > count * 8 / 10)
+        #expect(try ledger.positions(of: nil).count > 1 && ledger.telemetry(of: nil).count > 1 && ledger.messages().count > 1)
+        #expect(try ledger.waypoints().count > 1 && ledger.traceRoutes().count > 1 && ledger.links().count > 1)
+        try await ledger.close()
+    }
+
+    private func expectAll(of ledger: Ledger, _ count: UInt64) async throws {
+        for status in try await ledger.views() {
+            #expect(status.checkpoint == count)
+            #expect(!status.isStale)
+        }
+    }
+
+    @Test(arguments: EnvelopeFile.all) func `a rebuild gives the same rows`(file: EnvelopeFile) async throws {
+        let ledger = try await file.ledger()
         try await ledger.catchUp()
         let names = Ledger.viewNames
         let before = try names.map { try ledger.digest(of: $0) }
@@ -54,8 +90,9 @@ struct RecordedEnvelopes {
         try await ledger.close()
     }
 
-    @Test func `D2: a key that comes late opens what was stored before`() async throws {
-        let ledger = try await ledgerOfRecordedEnvelopes()
+    @Test(arguments: EnvelopeFile.all)
+    func `D2: a key that comes late opens what was stored before`(file: EnvelopeFile) async throws {
+        let ledger = try await file.ledger()
         try await ledger.catchUp()
         let before = try ledger.digest(of: "positions")
         try await ledger.setKeyring(Keyring())

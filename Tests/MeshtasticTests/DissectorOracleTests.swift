@@ -5,11 +5,22 @@ import TestKit
 import Testing
 
 /// What the dissector shows beside what the official decoder prints.
-@Suite(.enabled(if: SharedFolder.exists && Oracle.python != nil, "needs ../shared and a python with meshtastic"))
+@Suite(.enabled(if: OraclePython.path != nil, Comment(rawValue: OraclePython.need)))
 struct DissectorOracleTests {
-    @Test(arguments: ["mqtt-envelopes.base64", "udp-datagrams.jsonl", "packets-2025-09.jsonl"])
+    @Test(arguments: ["envelopes.base64", "packets.jsonl"])
+    func `each generated payload is shown as the official decoder prints it`(name: String) throws {
+        let folder = try TemporaryFolder()
+        try expectSame(try Oracle.generate(name, seed: 51, hostile: 0, in: folder))
+    }
+
+    @Test(
+        .enabled(if: SharedFolder.exists, "needs ../shared"),
+        arguments: ["mqtt-envelopes.base64", "udp-datagrams.jsonl", "packets-2025-09.jsonl"])
     func `each payload is shown as the official decoder prints it`(name: String) throws {
-        let url = SharedFolder.file("captures/\(name)")
+        try expectSame(SharedFolder.file("captures/\(name)"))
+    }
+
+    private func expectSame(_ url: URL) throws {
         let events = try Oracle.events(in: url)
         let lines = try Oracle.decode(url)
         let form: CaptureForm = url.pathExtension == "jsonl" ? .meshPacket : .serviceEnvelope

@@ -71,7 +71,7 @@ indirect enum Printed {
     }
 }
 
-/// Names of enum values and metrics, from the list of wire facts.
+/// Names of enum values and metrics, from the official package.
 struct FactNames {
     struct Field {
         var name: String
@@ -84,13 +84,22 @@ struct FactNames {
     private var fields: [String: Field] = [:]
 
     init() throws {
-        for line in try String(contentsOf: SharedFolder.file("wire/wire_facts.tsv"), encoding: .utf8).split(separator: "\n") {
+        for line in try Self.lines(official: false) {
             let row = line.split(separator: "\t", omittingEmptySubsequences: false).map(String.init)
             if row[0] == "enum_value" { values["\(row[2].dropFirst(11)).\(row[3])"] = Int64(row[4]) }
             guard row[0] == "field" else { continue }
             fields["\(row[2].dropFirst(11)).\(row[4])"] = Field(
                 name: row[3], type: row[5], isImplicit: row[9] == "implicit", isRepeated: row[8].hasPrefix("repeated"))
         }
+    }
+
+    /// The schema as the official package has it, with or without the fields that `Tests/Oracle/schema.py` adds; and as the facts of the shared
+    /// folder have it, where they are.
+    static func lines(official: Bool) throws -> [Substring] {
+        let facts = SharedFolder.exists ? try String(contentsOf: SharedFolder.file("wire/wire_facts.tsv"), encoding: .utf8) : ""
+        let printed =
+            OraclePython.path == nil ? "" : try OraclePython.run("decode.py", ["--facts"] + (official ? ["official"] : []))
+        return (printed + facts).split(separator: "\n")
     }
 
     func number(of name: String, in type: String) -> Int64? { values["\(type).\(name)"] }

@@ -52,10 +52,16 @@ struct MeshtasticVectors: Decodable {
     var position_precision: Group<Precision>
     var firmware_2_8_replay_id: Replay
     var node_num_2_8: Group<NodeNumber>
-    var real_packets: Group<Real>
+    /// In ../shared only.
+    var real_packets: Group<Real>?
 
-    static func load() throws -> MeshtasticVectors {
-        try JSONDecoder().decode(MeshtasticVectors.self, from: Data(contentsOf: SharedFolder.file("wire/vectors.json")))
+    static func all() throws -> [MeshtasticVectors] {
+        try VectorFiles.all.map { try JSONDecoder().decode(MeshtasticVectors.self, from: Data(contentsOf: $0)) }
+    }
+
+    /// The cases of a group in all files.
+    static func cases<Case>(_ group: KeyPath<MeshtasticVectors, Group<Case>>) throws -> [Case] {
+        try all().flatMap { $0[keyPath: group].cases }
     }
 }
 

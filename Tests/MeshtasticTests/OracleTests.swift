@@ -5,9 +5,11 @@ import TestKit
 import Testing
 
 /// The official Python decoder and ours over the same recorded packets. Where they may differ, `Comparison.excuse` says why.
-@Suite(.enabled(if: SharedFolder.exists && Oracle.python != nil, "needs ../shared and a python with meshtastic"))
+@Suite(.enabled(if: OraclePython.path != nil, Comment(rawValue: OraclePython.need)))
 struct OracleTests {
-    @Test(arguments: ["mqtt-envelopes.base64", "udp-datagrams.jsonl", "packets-2025-09.jsonl"])
+    @Test(
+        .enabled(if: SharedFolder.exists, "needs ../shared"),
+        arguments: ["mqtt-envelopes.base64", "udp-datagrams.jsonl", "packets-2025-09.jsonl"])
     func `each field of recorded traffic is what the official decoder prints`(name: String) throws {
         let url = SharedFolder.file("captures/\(name)")
         let comparison = try Comparison(of: try Oracle.events(in: url), with: try Oracle.decode(url), isDamaged: false)
@@ -18,7 +20,7 @@ struct OracleTests {
         if name == "packets-2025-09.jsonl" { #expect(comparison.events == 15_158 && comparison.excused == 0) }
     }
 
-    @Test(arguments: [1, 2, 3] as [UInt64])
+    @Test(.enabled(if: SharedFolder.exists, "needs ../shared"), arguments: [1, 2, 3] as [UInt64])
     func `the same holds for files with lines removed, repeated and corrupted`(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         let folder = try TemporaryFolder()
@@ -44,19 +46,19 @@ struct OracleTests {
     }
 }
 
-/// Runs the oracle of the shared folder.
+/// What the official decoder says of a capture.
 enum Oracle {
     struct Line: Decodable {
         var error, how: String?
         var from, to, id, channel, rx_time, portnum: UInt32?
         var payload: JSON?
+        var payload_hex: String?
     }
 
-    static let python: String? = {
-        let given = ProcessInfo.processInfo.environment["MESHLEDGER_PYTHON"]
-        let path = given ?? PackageRoot.url.appendingPathComponent(".tools/venv/bin/python").path
-        return FileManager.default.isExecutableFile(atPath: path) ? path : nil
-    }()
+    static func generate(_ name: String, seed: UInt64, hostile: Int, in folder: TemporaryFolder) throws -> URL {
+        let form = name.hasSuffix(".jsonl") ? "jsonl" : "envelopes"
+        return try GeneratedCapture(form, seed: seed, ["packets=250", "hostile=\(hostile)"], in: folder, name: name).url
+    }
 
     /// The bytes of each line of a capture file.
     static func events(in url: URL) throws -> [[UInt8]] {
@@ -73,17 +75,8 @@ enum Oracle {
     }
 
     static func decode(_ url: URL) throws -> [Line] {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: try #require(python))
-        process.arguments = [SharedFolder.file("oracles/decode.py").path, url.path]
-        let pipe = Pipe.ofOneChild()
-        process.standardOutput = pipe
-        try process.run()
-        let output = try pipe.fileHandleForReading.readToEnd() ?? Data()
-        process.waitUntilExit()
-        #expect(process.terminationStatus == 0)
-        return try output.split(separator: UInt8(ascii: "\n")).map { line in
-            try JSONDecoder().decode(Line.self, from: Data(String(decoding: line, as: UTF8.self).utf8))
+        try OraclePython.run("decode.py", [url.path]).split(separator: "\n").map { line in
+            try JSONDecoder().decode(Line.self, from: Data(line.utf8))
         }
     }
 }

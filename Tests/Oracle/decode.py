@@ -9,15 +9,13 @@ usage: decode.py --facts [official]     the schema as lines: enum_value and fiel
 import base64, json, sys
 from google.protobuf.descriptor import FieldDescriptor as F
 from google.protobuf.json_format import MessageToDict
-from meshtastic.protobuf import admin_pb2, mesh_pb2, mqtt_pb2, paxcount_pb2, remote_hardware_pb2, storeforward_pb2, telemetry_pb2
+from meshtastic.protobuf import admin_pb2, mesh_pb2, mqtt_pb2, paxcount_pb2, remote_hardware_pb2, storeforward_pb2
+import opening
 from made_payloads import repeats
 from opening import TEXTS, Keys
 from schema import messages
 
-# The messages as they are in the package, without what schema.py adds.
-PAYLOADS = {3: mesh_pb2.Position, 4: mesh_pb2.User, 5: mesh_pb2.Routing, 8: mesh_pb2.Waypoint, 34: paxcount_pb2.Paxcount,
-            65: storeforward_pb2.StoreAndForward, 67: telemetry_pb2.Telemetry, 70: mesh_pb2.RouteDiscovery, 71: mesh_pb2.NeighborInfo,
-            73: mqtt_pb2.MapReport}
+PAYLOADS = {number: opening.PAYLOADS[number] for number in (3, 4, 5, 8, 34, 65, 67, 70, 71, 73)}
 TYPES = {number: name[5:].lower() for name, number in vars(F).items() if name.startswith("TYPE_")}
 
 
