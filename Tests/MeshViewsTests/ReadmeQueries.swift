@@ -57,16 +57,32 @@ struct ReadmeQueries {
         try await ledger.close()
     }
 
+    @Test func `K13: the decisions of the README run as they stand`() async throws {
+        let ledger = try await Asking.ledger(events: 200)
+        // decisions
+        let since: UInt32 = 1_700_000_000
+        if let node = try ledger.nodes().first?.number {
+            try await ledger.annotate(.favorite(node), .note(node, "on the roof"))
+        }
+        let hidden = try await ledger.archive(FetchDescriptor<MessageRow>(predicate: #Predicate { $0.time < since }))
+        if let hidden { try await ledger.revert(hidden.events.lowerBound) }
+        // decisions
+        try await ledger.close()
+    }
+
     @Test func `the queries in the README are those that this file runs`() throws {
         let readme = try String(contentsOf: PackageRoot.url.appendingPathComponent("README.md"), encoding: .utf8)
         let source = try String(contentsOf: URL(fileURLWithPath: #filePath), encoding: .utf8)
         func lines(_ text: some StringProtocol) -> [String] {
             text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
         }
-        let shown = try #require(readme.components(separatedBy: "## Ask it from Swift\n").last)
-            .components(separatedBy: "```swift").dropFirst().map { lines($0.components(separatedBy: "```")[0]) }
-        for sample in ["// sample\n", "// relations\n"] {
-            #expect(shown.contains(lines(source.components(separatedBy: sample)[1])), "\(sample)")
+        let section = try #require(readme.components(separatedBy: "## Ask it from Swift\n").last)
+        let shown = section.components(separatedBy: "```swift").dropFirst().map { $0.components(separatedBy: "```")[0] }
+        // Before each stand the imports and what is given, which MeshCommandsTests compiles with it.
+        for (block, mark) in zip(shown, ["// sample\n", "// decisions\n", "// relations\n"]) {
+            let sample = lines(source.components(separatedBy: mark)[1])
+            #expect(lines(block).suffix(sample.count) == sample[...])
         }
+        #expect(shown.count == 3)
     }
 }
