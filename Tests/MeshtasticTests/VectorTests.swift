@@ -56,6 +56,36 @@ import Testing
         #expect(batch.string(batch.packets[0].payload) == "test")
     }
 
+    @Test func `a direct message opens with the key that came with it, where its sender had announced another one`() throws {
+        let sample = try #require(try MeshtasticVectors.cases(\.pki_dm).first)
+        var message = Sample()
+        (message.from, message.to, message.id) = (sample.from, 0x7a6d_648c, sample.id)
+        let bytes = message.packet {
+            $0.bytes(5, .init(hex: sample.encrypted_hex))
+            $0.bytes(16, .init(hex: sample.sender_public_hex))
+        }
+        let ring = Keyring(privateKeys: [try PrivateKey(node: message.to, key: .init(hex: sample.receiver_private_hex))])
+        #expect(
+            decoded(bytes, .meshPacket, ring, publicKeys: [sample.from: [UInt8](repeating: 9, count: 32)]).packet.opening
+                == .privateKey)
+    }
+
+    /// Numbers below 4 are no node's.
+    @Test(arguments: [1, 2, 3, NodeID.broadcast] as [UInt32])
+    func `what is for no node is no direct message, also once the sender's key is learned`(to: UInt32) throws {
+        let sample = try #require(try MeshtasticVectors.cases(\.pki_dm).first)
+        var message = Sample()
+        (message.from, message.to, message.id) = (sample.from, to, sample.id)
+        let bytes = message.packet { $0.bytes(5, .init(hex: sample.encrypted_hex)) }
+        let opener = PacketOpener(
+            keyring: Keyring(privateKeys: [try PrivateKey(node: to, key: .init(hex: sample.receiver_private_hex))]))
+        var batch = PacketBatch()
+        opener.decode(bytes.rawSpan, form: .meshPacket, into: &batch)
+        opener.learn(publicKey: .init(hex: sample.sender_public_hex), of: sample.from)
+        let isOpen = opener.retryDirectMessage(at: 0, in: &batch)
+        #expect(!isOpen && batch.packets[0].opening == .opaque)
+    }
+
     @Test func `signatures of broadcasts verify`() throws {
         for sample in try MeshtasticVectors.cases(\.xeddsa_2_8) {
             guard let from = sample.from, let id = sample.id, let port = sample.portnum, let payload = sample.payload_hex else {

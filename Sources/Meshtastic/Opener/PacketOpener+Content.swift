@@ -129,7 +129,7 @@ extension PacketOpener {
     private func openEncrypted(
         _ bytes: RawSpan, _ content: PacketContent, _ packet: inout DecodedPacket, _ batch: inout PacketBatch
     ) {
-        let isDirect = packet.channel == 0 && packet.to > 3 && packet.to != NodeID.broadcast
+        let isDirect = Self.looksDirect(packet)
         if isDirect, !keyring.privateKeys.isEmpty, openDirect(bytes, content, &packet, &batch) { return }
         let hasChannels = packet.channel <= 0xff
         if hasChannels, openWithFittingKeys(bytes, content.range, .asWritten, &packet, &batch) { return }

@@ -20,10 +20,15 @@ extension PacketOpener {
     public func retryDirectMessage(at index: Int, in batch: inout PacketBatch) -> Bool {
         guard batch.packets.indices.contains(index) else { return false }
         var packet = batch.packets[index]
-        guard packet.opening == .opaque, packet.channel == 0 else { return false }
+        guard packet.opening == .opaque, Self.looksDirect(packet) else { return false }
         guard openDirect(batch.payload(of: packet).asArray, publicKey: nil, &packet, &batch) else { return false }
         batch.packets[index] = packet
         return true
+    }
+
+    /// Whether it can be for one node: numbers below 4 are no node's.
+    static func looksDirect(_ packet: DecodedPacket) -> Bool {
+        packet.channel == 0 && packet.to > 3 && packet.to != NodeID.broadcast
     }
 
     @inline(never)
@@ -45,14 +50,21 @@ extension PacketOpener {
         let nonce = packet.id.littleEndianBytes + extra + packet.from.littleEndianBytes + [0]
         for (index, own) in keyring.privateKeys.enumerated() {
             for peer in peers(of: own, packet) {
-                guard let key = sealingKey(index, own, peer: peer, given: peer == packet.from ? publicKey : nil),
-                    let plain = try? AESCCM.open(key: key, nonce: nonce, ciphertext: ciphertext, tag: tag)  // refused: not ours
-                else { continue }
+                // The key that the sender had announced, then the one that came with the message.
+                let carried = peer == packet.from ? publicKey : nil
+                let found =
+                    sealingKey(index, own, peer: peer).flatMap { open($0, nonce, ciphertext, tag) }
+                    ?? carried.flatMap { Self.sealingKey(own, $0) }.flatMap { open($0, nonce, ciphertext, tag) }
+                guard let plain = found else { continue }
                 take(plain, .privateKey, &packet, &batch)
                 return true
             }
         }
         return false
+    }
+
+    private func open(_ key: [UInt8], _ nonce: [UInt8], _ ciphertext: [UInt8], _ tag: [UInt8]) -> [UInt8]? {
+        try? AESCCM.open(key: key, nonce: nonce, ciphertext: ciphertext, tag: tag)  // refused: not ours
     }
 
     /// The other side: the sender where the key is the receiver's, the receiver where it is the sender's own.
@@ -65,15 +77,17 @@ extension PacketOpener {
         }
     }
 
-    private func sealingKey(_ index: Int, _ own: PrivateKey, peer: UInt32, given: [UInt8]?) -> [UInt8]? {
+    private func sealingKey(_ index: Int, _ own: PrivateKey, peer: UInt32) -> [UInt8]? {
         let place = UInt64(index) << 32 | UInt64(peer)
         if let known = sealingKeys[place] { return known }
-        guard let publicKey = publicKeys[peer] ?? given,
-            let secret = try? X25519.sharedSecret(privateKey: own.key, publicKey: publicKey)  // a weak key opens nothing
-        else { return nil }
-        let key = SHA256.hash(secret)
-        if publicKeys[peer] != nil { sealingKeys[place] = key }
+        let key = publicKeys[peer].flatMap { Self.sealingKey(own, $0) }
+        if let key { sealingKeys[place] = key }
         return key
+    }
+
+    private static func sealingKey(_ own: PrivateKey, _ publicKey: [UInt8]) -> [UInt8]? {
+        let secret = try? X25519.sharedSecret(privateKey: own.key, publicKey: publicKey)  // a weak key opens nothing
+        return secret.map { SHA256.hash($0) }
     }
 
     /// The tag has proved the key, so only the wire format is asked for here.
