@@ -138,4 +138,11 @@ struct TraceRoutes {
         #expect(try ledger.traceRoutes(RowQuery(since: Timestamp(seconds: Int64(Self.start) + 4))).map(\.id) == [5, 4])
         try await ledger.close()
     }
+
+    @Test func `a trace route whose time an earlier reception took back is the one that goes beyond the cap`() async throws {
+        let packets = [(1, 100), (2, 200), (3, 300), (3, 150), (4, 250)].map { question(Packet.route(), id: $0.0, at: $0.1) }
+        let ledger = try await ledger(of: packets, options: LedgerOptions(caps: ViewCaps(traceRoutes: 2)))
+        #expect(try ledger.traceRoutes().map(\.id) == [4, 2])
+        try await ledger.close()
+    }
 }

@@ -28,7 +28,8 @@ struct KeyedRows<Row: KeyedRow>: Sendable {
     private var removed: [UInt64] = []
     /// What the rows of `dirty` take in the file, roughly.
     private var dirtyBytes = 0
-    /// Each row once, with a time that may have risen since; none before the first row that exceeds the cap.
+    /// Each row with a time that may have risen since, and once more for each time that was earlier than the one before; none before the first row
+    /// that exceeds the cap.
     private var ages = MinimumHeap<Age>()
     private var knowsAges = false
 
@@ -64,8 +65,15 @@ struct KeyedRows<Row: KeyedRow>: Sendable {
 
     @inline(__always)
     mutating func update(_ place: Int, _ change: (inout Row) -> Void) {
+        let before = rows[place].time
         change(&rows[place])
         markDirty(place)
+        if knowsAges, rows[place].time < before { ageAgain(place) }
+    }
+
+    private mutating func ageAgain(_ place: Int) {
+        ages.insert(age(of: place))
+        if ages.count > 2 * cap { (ages, knowsAges) = (MinimumHeap(), false) }
     }
 
     /// Adds the row of a key that has none. With more rows than the cap allows the one with the earliest time goes, which may be this one.
@@ -101,6 +109,10 @@ struct KeyedRows<Row: KeyedRow>: Sendable {
         if !knowsAges { findAges() }
         while let oldest = ages.smallest {
             let place = Int(oldest.place)
+            guard places[oldest.key] == oldest.place else {
+                ages.removeSmallest()  // it was driven out by an earlier time of its own
+                continue
+            }
             guard rows[place].time == oldest.time else {
                 ages.replaceSmallest(with: age(of: place))
                 continue
