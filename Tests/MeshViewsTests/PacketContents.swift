@@ -52,6 +52,74 @@ struct PacketContents {
         try await ledger.close()
     }
 
+    @Test func `two packets of one sender and id whose tags do not fit are two where the bytes differ`() async throws {
+        let key = try ChannelKey(name: "Vault", psk: [UInt8](1...16), isAEAD: true)
+        let ledger = try await Ledger.temporary()
+        try await ledger.setKeyring(Keyring.standard.adding(key))
+        let source = try await ledger.log.source(named: "test")
+        for bytes in [[UInt8](repeating: 1, count: 30), [UInt8](repeating: 2, count: 40)] {
+            let form = Packet.encrypted(from: 1_001, id: 5, hash: UInt64(key.hash), bytes)
+            _ = try await ledger.log.append(
+                NewEvent(
+                    form, encoding: .serviceEnvelope, source: source, reception: .recorded(Timestamp(seconds: 1_780_000_000))))
+        }
+        try await ledger.catchUp()
+        #expect(try ledger.quarantine().count == 2)
+        #expect(try ledger.node(1_001)?.packets == 2)
+        try await ledger.close()
+    }
+
+    @Test(arguments: [0, NodeID.broadcast])
+    func `D10: packets from nobody give no rows, also those whose rows count each reception`(nobody: UInt32) async throws {
+        let payloads: [(UInt32, [UInt8])] = [
+            (Port.mapReport, Packet.mapReport("Hill")), (Port.waypoint, Packet.waypoint(7, "Hut")),
+            (Port.neighborInfo, Packet.neighbors(of: nobody, [(1_002, 5)])),
+            (Port.traceroute, Packet.route([1_002, 1_003], [4, 4, 4])),
+        ]
+        let ledger = try await ledger(
+            of: payloads.enumerated().map {
+                Packet(from: nobody, to: 1_004, id: UInt32($0) + 9, port: $1.0, payload: $1.1, gateway: "!00000011")
+            })
+        #expect(
+            try ledger.mapReports().isEmpty && ledger.waypoints().isEmpty && ledger.links().isEmpty
+                && ledger.traceRoutes().isEmpty)
+        #expect(try ledger.nodes().isEmpty && ledger.gateways().isEmpty)
+        try await ledger.close()
+    }
+
+    @Test func `M17: the gateways of a message are in the order in which they heard it, also those before it could be read`()
+        async throws
+    {
+        func sealed(_ gateway: String, at time: UInt32) -> [UInt8] {
+            var writer = WireWriter()
+            writer.message(1) { packet in
+                packet.fixed32(1, 1_001)
+                packet.fixed32(2, NodeID.broadcast)
+                packet.varint(3, 99)
+                packet.bytes(5, [1, 2, 3, 4, 5, 6])
+                packet.fixed32(6, 5)
+                packet.fixed32(7, time)
+            }
+            writer.string(3, gateway)
+            return writer.bytes
+        }
+        let clear = Packet(from: 1_001, id: 5, rxTime: 1_780_000_100, payload: Array("hi".utf8), gateway: "!00000012").envelope()
+        let ledger = try await Ledger.temporary()
+        let source = try await ledger.log.source(named: "test")
+        let forms = [
+            (sealed("!00000013", at: 1_780_000_003), 1_780_000_060), (sealed("!00000011", at: 1_780_000_001), 1_780_000_070),
+            (clear, 1_780_000_100),
+        ]
+        for (form, reception) in forms {
+            _ = try await ledger.log.append(
+                NewEvent(
+                    form, encoding: .serviceEnvelope, source: source, reception: .recorded(Timestamp(seconds: Int64(reception)))))
+        }
+        try await ledger.catchUp()
+        #expect(try ledger.messages().first?.gateways == [0x11, 0x13, 0x12])
+        try await ledger.close()
+    }
+
     @Test func `the same reception counts once, however often it comes, in every view`() async throws {
         let first = Packet(payload: Array("hello".utf8), gateway: "!00000011", snr: 5)
         var other = first

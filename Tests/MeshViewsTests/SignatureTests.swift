@@ -21,13 +21,17 @@ struct SignatureTests {
     }
 
     private func message(_ text: String, signature: [UInt8] = signature) -> [UInt8] {
+        message(Array(text.utf8), signature: signature)
+    }
+
+    private func message(_ text: [UInt8], signature: [UInt8] = signature) -> [UInt8] {
         var writer = WireWriter()
         writer.message(1) { packet in
             packet.fixed32(1, Self.from)
             packet.fixed32(2, NodeID.broadcast)
             packet.message(4) { data in
                 data.varint(1, UInt64(Port.text))
-                data.bytes(2, Array(text.utf8))
+                data.bytes(2, text)
                 if !signature.isEmpty { data.bytes(10, signature) }
             }
             packet.fixed32(6, Self.id)
@@ -58,6 +62,11 @@ struct SignatureTests {
         #expect(try await state(message("hello mesh"), key: [UInt8](repeating: 9, count: 32)) == .invalid)
         #expect(try await state(message("hello mesh"), key: nil) == .unchecked)
         #expect(try await state(message("hello mesh", signature: []), key: Self.key) == SignatureState.none)
+    }
+
+    @Test func `M17: the signature of a message whose text is no UTF-8 is checked all the same`() async throws {
+        #expect(try await state(message([0x6f, 0xff]), key: Self.key) == .invalid)
+        #expect(try await state(message([0x6f, 0xff]), key: nil) == .unchecked)
     }
 
     @Test func `M17: a message says in which form its sender signed it, that of 2-8-1 or that of 2-8-0`() async throws {

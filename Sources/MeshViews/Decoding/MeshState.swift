@@ -50,9 +50,9 @@ public struct MeshState: Sendable {
         guard packet.opening != .invalid, packet.from != 0, packet.from != NodeID.broadcast else { return }
         place(packet, index, in: &batch)
         let placed = batch.stamps[index]
-        guard packet.isReadable else { return }
+        guard packet.isOpen else { return }
         switch packet.port {
-        case Port.nodeInfo:
+        case Port.nodeInfo where packet.isReadable:
             if announcedKeys.mayBeFirst(of: packet.from, heard: placed.heard),
                 let key = AnnouncedKeys.key(in: batch.packets.payload(of: packet))
             {

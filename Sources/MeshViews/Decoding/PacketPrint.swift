@@ -32,7 +32,7 @@ struct PacketPrint: Sendable, Equatable {
         if packet.isOpen {
             plain = Self.plain(packet, payload)
             shape = packet.port << 8 & Self.portMask
-        } else if packet.opening == .opaque {
+        } else if packet.opening == .opaque || packet.opening == .badTag {
             cipher = Self.fold(XXH3.hash(payload, seed: UInt64(packet.channel)))
             let start = XXH3.hash(payload.extracting(0..<min(3, payload.byteCount)))
             shape = UInt32(min(payload.byteCount, 0x7fff)) << 17 | UInt32(truncatingIfNeeded: start & 0xff)

@@ -30,6 +30,7 @@ struct LinksView: KeyedView {
             if packets[index].gateway != 0, packets[index].hopLimit == packets[index].hopStart {
                 hearDirectly(packets[index], stamps[index], &context)
             }
+            guard Self.isNode(packets[index].from) else { continue }
             switch packets[index].port {
             case Port.neighborInfo where packets[index].isReadable:
                 hearReport(packets[index], stamps[index], batch, &context)

@@ -131,7 +131,7 @@ public struct MessagesView: Projection {
         (row.isRead, row.archivedAt) = (old.isRead, old.archivedAt)
         (row.gateways, row.gatewayTimes) = (old.gateways, old.gatewayTimes)
         row.receptions = old.receptions &+ (stamp.isRepeat ? 0 : 1)
-        row.hear(gateway: packet.gateway, at: stamp.time)
+        if !stamp.isRepeat { row.hear(gateway: packet.gateway, at: stamp.time) }
         try rows.insert(row, in: context.store)
         context.want(.immediate)
     }

@@ -24,7 +24,7 @@ struct WaypointsView: KeyedView {
 
     mutating func fold(_ batch: MeshBatch, after checkpoint: EventSequence, in context: inout FoldContext) {
         batch.forEach(.waypoints, after: checkpoint) { packet, stamp in
-            if packet.isReadable { add(packet, stamp, batch, &context) }
+            if packet.isReadable, packet.from != 0, packet.from != NodeID.broadcast { add(packet, stamp, batch, &context) }
         }
     }
 
