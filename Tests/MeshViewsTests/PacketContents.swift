@@ -227,6 +227,25 @@ struct PacketContents {
         try await ledger.close()
     }
 
+    @Test func `D17: a key that was told at an unknown time, and then at a known one, is older than one that was heard later`()
+        async throws
+    {
+        func said(_ key: UInt8, at time: UInt32) -> [UInt8] {
+            let user = Packet.user("Hill", key: [UInt8](repeating: key, count: 32))
+            return Packet(from: 1_001, id: 7 + time % 1_000, rxTime: time, port: Port.nodeInfo, payload: user).envelope()
+        }
+        let ledger = try await Ledger.temporary()
+        let source = try await ledger.log.source(named: "test")
+        for (key, time) in [(1, 0), (1, 1_780_000_100), (2, 1_780_000_200)] as [(UInt8, UInt32)] {
+            _ = try await ledger.log.append(
+                NewEvent(said(key, at: time), encoding: .serviceEnvelope, source: source, reception: .unrecorded))
+        }
+        try await ledger.catchUp()
+        let node = try #require(try ledger.node(1_001))
+        #expect(node.publicKey.first == 1 && node.hasKeyConflict)
+        try await ledger.close()
+    }
+
     @Test func `D17: foreign bytes do not replace a clean name, which replaces them`() async throws {
         func said(_ name: [UInt8], at time: UInt32) -> Packet {
             var writer = WireWriter()

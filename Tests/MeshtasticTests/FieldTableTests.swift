@@ -15,9 +15,13 @@ import Testing
 
     @Test(.enabled(if: OraclePython.path != nil || SharedFolder.exists, Comment(rawValue: OraclePython.need)))
     func `each field that the official package has, and the facts, is found by its number with its type`() throws {
-        let newer = SharedFolder.exists ? Self.fields(in: try String(contentsOf: SharedFolder.file("wire/wire_facts.new.tsv"), encoding: .utf8)) : []
+        let newer =
+            SharedFolder.exists
+            ? Self.fields(in: try String(contentsOf: SharedFolder.file("wire/wire_facts.new.tsv"), encoding: .utf8)) : []
         let known = Set(newer.map { $0[2] + $0[4] })
-        let older = Self.fields(in: try FactNames.lines(official: true).joined(separator: "\n")).filter { !known.contains($0[2] + $0[4]) }
+        let older = Self.fields(in: try FactNames.lines(official: true).joined(separator: "\n")).filter {
+            !known.contains($0[2] + $0[4])
+        }
         #expect(newer.count + older.count > 1_100)
         for columns in newer + older {
             let message = try #require(table.message(named: columns[2]))

@@ -25,7 +25,7 @@ public struct MeshState: Sendable {
         guard let directMessages, directMessages.open(index, in: &batch) else { return }
         let (stamp, plain) = batch.described(index)
         batch.stamps[index] = stamp
-        batch.prints[index].plain = plain
+        batch.prints[index].open(plain, port: batch.packets.packets[index].port)
     }
 
     /// Says of the event which packet it is a reception of, and on which channel.

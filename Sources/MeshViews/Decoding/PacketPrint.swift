@@ -40,6 +40,11 @@ struct PacketPrint: Sendable, Equatable {
         reception = Self.reception(packet)
     }
 
+    /// A key that came later opened it: what is known is its content, as of a packet that was opened at once.
+    mutating func open(_ plain: UInt32, port: UInt32) {
+        (self.plain, cipher, shape) = (plain, 0, port << 8 & Self.portMask)
+    }
+
     /// The content of a packet that is open.
     static func plain(_ packet: DecodedPacket, _ payload: RawSpan) -> UInt32 {
         let answers = (UInt64(packet.requestID) << 32 | UInt64(packet.replyID)) &* 0x9e37_79b9_7f4a_7c15

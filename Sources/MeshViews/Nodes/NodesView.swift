@@ -135,7 +135,9 @@ public struct NodesView: Projection {
                 let payload = batch.packets.payload(of: packet)
                 guard !table.hearAgain(slot, payload, at: stamp.heard) else { return }
                 let user = try User(decoding: payload)
-                table.introduce(slot, by: LastIntroduction(payload), at: stamp.heard) { $0.introduce(user, heard: stamp.heard) }
+                // Where nobody knows when it was heard, the same words may still tell later that its key was the first one.
+                let introduction = stamp.heard == 0 ? LastIntroduction() : LastIntroduction(payload)
+                table.introduce(slot, by: introduction, at: stamp.heard) { $0.introduce(user, heard: stamp.heard) }
                 context.want(.immediate)
             case Port.mapReport:
                 let report = try MapReport(decoding: batch.packets.payload(of: packet))
