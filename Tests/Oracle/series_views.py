@@ -43,14 +43,14 @@ class Positions:
 
     def take(self, heard, position):
         """Returns False where the coordinates are outside of the globe."""
-        if heard.supersedes and self.is_thinned:
-            return True
-        vacated(heard)
+        keeps = heard.supersedes and self.is_thinned
+        if not keeps:
+            vacated(heard)
         if not (position.HasField("latitude_i") and position.HasField("longitude_i")):
             return True
         latitude, longitude, bits = position.latitude_i, position.longitude_i, position.precision_bits
         if abs(latitude) > 900_000_000 or abs(longitude) > 1_800_000_000:
-            return False
+            return keeps
         if latitude == longitude == 0 or (1 <= bits <= 31 and latitude == longitude == 1 << (31 - bits)):
             return True
         time, source = heard.time(fix=position.timestamp, sent=position.time)
@@ -64,6 +64,8 @@ class Positions:
         node = heard.sender
         if time >= self.last.get(node, (0,))[0]:
             self.last[node] = time, latitude, longitude
+        if keeps:
+            return True
         self.thin(self.rows.groups.get((node,), {}), time, row)
         self.rows.take(heard, (node,), time, row)
         return True
