@@ -10,7 +10,7 @@ struct OracleFold {
 
     /// The views and parts of views that `meshledger view` shows whole.
     static let shown =
-        Ledger.viewNames.filter { $0 != "packets" } + ["channels", "gateway_nodes", "hardware", "unknown_telemetry"]
+        Ledger.viewNames.filter { !["packets", "archived"].contains($0) } + ["channels", "gateway_nodes", "hardware", "unknown_telemetry"]
 
     init() throws {
         folder = try TemporaryFolder()
