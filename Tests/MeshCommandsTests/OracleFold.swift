@@ -10,7 +10,9 @@ struct OracleFold {
 
     /// The views and parts of views that `meshledger view` shows whole.
     static let shown =
-        Ledger.viewNames.filter { !["packets", "archived"].contains($0) } + ["channels", "gateway_nodes", "hardware", "unknown_telemetry"]
+        Ledger.viewNames.filter { !["packets", "archived"].contains($0) } + [
+            "channels", "gateway_nodes", "hardware", "unknown_telemetry",
+        ]
 
     init() throws {
         folder = try TemporaryFolder()

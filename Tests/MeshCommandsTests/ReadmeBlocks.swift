@@ -40,7 +40,7 @@ struct ReadmeBlocks {
 
     @Test(.timeLimit(.minutes(10))) func `every Swift block of the README compiles as it stands`() throws {
         let programs = try Self.programs()
-        #expect(programs.count == 4 && programs.flatMap { $0 }.count == 5)
+        #expect(programs.count == 5 && programs.flatMap { $0 }.count == 6)
         for files in programs {
             let run = try compile(files)
             #expect(run.status == 0 && !run.text.contains("warning:"), "\(files[0].prefix(80)): \(run.text)")
