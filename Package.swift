@@ -110,3 +110,8 @@ let package = Package(
             ]),
     ]
 )
+
+// `Tools/test` builds in release only the tests that it runs there: to optimize all of them takes minutes.
+if let chosen = Context.environment["MESHLEDGER_TESTS"]?.split(separator: ",").map(String.init) {
+    package.targets.removeAll { $0.type == .test && !chosen.contains($0.name) }
+}
