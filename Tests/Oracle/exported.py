@@ -95,9 +95,9 @@ def unknown_telemetry(row, _):
 
 
 def known_as(number, rows):
-    """A node's alias, else its name."""
+    """A node's alias, else its long name, else its short one."""
     row = rows["nodes"].get(number, {})
-    return some(row.get("alias") or row.get("long_name"))
+    return some(row.get("alias") or row.get("long_name") or row.get("short_name"))
 
 
 def messages_(row, rows):
