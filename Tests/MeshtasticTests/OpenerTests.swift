@@ -73,6 +73,7 @@ import Testing
         var batch = PacketBatch()
         for round in 0..<3 {
             batch.removeAll()
+            #expect(batch.packets.isEmpty && batch.arenaCount == 0 && batch.append(bytes: RawSpan()) == .empty)
             for index in 0..<500 {
                 var message = Sample()
                 message.payload = Array("text \(round) \(index)".utf8)

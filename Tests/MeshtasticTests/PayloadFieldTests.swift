@@ -159,6 +159,7 @@ import Testing
         (.heartbeat, "StoreAndForward.Heartbeat"), (.telemetry, "Telemetry"), (.deviceMetrics, "DeviceMetrics"),
         (.environmentMetrics, "EnvironmentMetrics"), (.airQualityMetrics, "AirQualityMetrics"), (.powerMetrics, "PowerMetrics"),
         (.localStats, "LocalStats"), (.healthMetrics, "HealthMetrics"), (.hostMetrics, "HostMetrics"),
+        (.trafficStats, "TrafficManagementStats"), (.soilWaterMetrics, "SoilWaterMetrics"), (.boundingBox, "BoundingBox"),
         (.compressed, "Compressed"), (.neighborInfo, "NeighborInfo"), (.neighbor, "Neighbor"), (.mapReport, "MapReport"),
     ]
 
@@ -180,6 +181,35 @@ import Testing
             let later: UInt64 = name == "Telemetry" ? 1 << 10 : 0
             #expect((fields.lengths, fields.nested) == (lengths | later, nested), "\(name)")
             #expect(fields.highest == message.fields.map(\.number).max(), "\(name)")
+            for number in 0...fields.highest + 1 {
+                #expect(Self.inside(shape, number) == Self.inside(message.field(number)), "\(name) \(number)")
+            }
         }
+        // Of these only the numbers count: an administrator's message may have fields of every type and some of later firmware, and a message that is not known may have any port's number.
+        let admin = try #require(FieldTable.standard.message(named: "AdminMessage"))
+        #expect(MessageShape.admin.fields.highest == admin.fields.map { $0.number + 15 }.max())
+        #expect(MessageShape.anyMessage.fields.highest == Port.highest)
+        #expect(Set(Self.shapes.map(\.0)).count + 2 == (0...UInt8.max).count { MessageShape(rawValue: $0) != nil })
+    }
+
+    /// What a shape says of the inside of a field, in words.
+    private static func inside(_ shape: MessageShape, _ number: UInt32) -> String {
+        switch shape.inside(number) {
+        case .message(let nested): shapes.first { $0.0 == nested }?.1 ?? "any message"
+        case .packedFixed32: "packed fixed32"
+        case .packedVarints: "packed varints"
+        case .bytes: "bytes"
+        }
+    }
+
+    /// What the schema says of it, in the same words.
+    private static func inside(_ field: FieldDescription?) -> String {
+        guard let field else { return "bytes" }
+        if case .message(let place) = field.kind {
+            let name = FieldTable.standard.messages[place].name
+            return shapes.contains { $0.1 == name } ? name : "any message"
+        }
+        guard field.isRepeated else { return "bytes" }
+        return field.kind.wireType == .fixed32 ? "packed fixed32" : "packed varints"
     }
 }
