@@ -37,7 +37,7 @@ class Part:
         self.temporary.mkdir()
         self.end = time.monotonic() + seconds
         self.commands = self.kills = self.acknowledged = 0
-        self.findings, self.skipped = [], None
+        self.findings, self.keys, self.skipped = [], set(), None
         self.pids = set()
         self.lock = threading.Lock()
         self.mark = f"{os.getpid()} {name}"
@@ -48,9 +48,12 @@ class Part:
     # What was found
 
     def finding(self, text, line=""):
+        """Notes it once, whatever the numbers in it are."""
+        text = text.replace(str(self.folder), "FOLDER")
+        key = re.sub(r"\b[0-9a-f]*\d[0-9a-f]*\b", "N", text)
         with self.lock:
-            if len(self.findings) < 200 and not any(text == known for known, _ in self.findings):
-                self.findings.append((text, line))
+            if key not in self.keys and len(self.findings) < 100: self.findings.append((text, line))
+            self.keys.add(key)
 
     def see_again(self):
         return f"Tools/campaign --part {self.name} --seed {self.seed} --seconds {int(self.seconds)} --program {self.program}"
@@ -81,7 +84,7 @@ class Part:
             at = where(process.pid)
             self.signal(process, signal.SIGKILL, counts=False)
             output, errors = process.communicate()
-            self.finding(f"hangs for {limit or self.command_seconds:.0f} s{at}: {errors.decode(errors='replace').strip()[-200:]}", process.line)
+            self.finding(f"hangs for {limit or self.command_seconds:.0f} s{at}: {(errors or b'').decode(errors='replace').strip()[-200:]}", process.line)
             was_signalled = True
         ended = Ended(process.line, process.returncode, output or b"", (errors or b"").decode(errors="replace"), was_signalled)
         self.judge(ended)

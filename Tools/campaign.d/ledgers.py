@@ -15,7 +15,7 @@ class Ledger:
     def __init__(self, part, name="ledger"):
         self.part, self.path = part, part.folder / name
         self.acknowledged, self.told, self.erased = {}, {}, {}
-        self.first_kept_may_rise = False
+        self.maybe_erased = set()  # an erasure of them began
         self.ids = itertools.count(1)
         self.files = itertools.count(1)
         self.lock = threading.Lock()
@@ -62,13 +62,6 @@ class Ledger:
             options = {key: value for key, value in options.items() if not key.startswith("kill")}
         return []
 
-    def erase(self, node):
-        """Erases a node; where that was acknowledged, none of its texts may be anywhere. They are those that were acknowledged before."""
-        with self.lock:
-            before = set(self.acknowledged)
-        ended = self.command("erase", "--node", f"!{node:08x}", "--yes", limit=180)
-        return before if ended.is_done else None
-
     def events(self):
         """(sequence, bytes) of all events; nil where they cannot be read."""
         ended = self.command("export", "events", "--format", "jsonl", limit=180)
@@ -108,7 +101,7 @@ class Ledger:
             if not text.startswith(self.told.get(number, "?")): self.part.finding(f"event {sequence} is not what was sent")
             if number in self.erased: self.part.finding(f"message {number} was erased and is event {sequence}")
             seen[number] = sequence
-        missing = sorted(number for number in self.acknowledged if number not in seen and number not in self.erased and number not in dropped)
+        missing = sorted(number for number in self.acknowledged if number not in seen and number not in self.maybe_erased | set(dropped))
         if missing: self.part.finding(f"{len(missing)} of {len(self.acknowledged)} acknowledged messages are missing: {missing[:8]} …", str(self.path))
 
     def check_files(self):

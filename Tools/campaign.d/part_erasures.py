@@ -1,0 +1,50 @@
+"""Erasures beside readers, questions about the past and imports: complete, and nothing that was erased is anywhere."""
+import signal
+
+SHARE = 2
+SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
+NOTHING_THERE = 66
+
+
+def run(part):
+    from ledgers import BUSY, NODES, Ledger
+    ledger = Ledger(part)
+    nodes = list(NODES)
+    first = {node: [number for number, _, _ in ledger.add(20, node)] for node in nodes}
+    part.random.shuffle(nodes)
+    keeps = nodes.pop()
+    is_erasing = True
+
+    def erases():
+        nonlocal is_erasing
+        while part.goes_on() and nodes:
+            node = nodes.pop()
+            numbers = first[node] + [number for number, _, _ in ledger.add(part.random.randint(1, 60), node)]
+            ledger.maybe_erased.update(numbers)
+            if part.random.random() < 0.4: ledger.command("seal")
+            if part.random.random() < 0.3:  # stopped, then said again
+                ledger.command(
+                    "erase", "--node", f"!{node:08x}", "--yes", kill_after=part.random.expovariate(1 / 0.3), kill_with=part.random.choice(SIGNALS))
+                if part.random.random() < 0.5: ledger.add(1, keeps)  # the next writer finishes it
+            ended = ledger.command("erase", "--node", f"!{node:08x}", "--yes", limit=180)
+            if ended.status in (0, NOTHING_THERE):
+                ledger.erased.update({number: ledger.told[number] for number in numbers})
+            elif ended.status != BUSY:
+                part.finding(f"an erasure ends with {ended.status}: {ended.last_line}", ended.line)
+        is_erasing = False
+
+    def reads():
+        while part.goes_on() and is_erasing:
+            head = len(ledger.acknowledged)
+            ended = ledger.command(*part.random.choice([
+                ("nodes",), ("messages", "--limit", 50), ("events", "--limit", 50), ("packets", "--limit", 20), ("stats",), ("verify",),
+                ("messages", "--as-of", part.random.randint(1, head)), ("nodes", "--as-of", part.random.randint(1, head)),
+                ("search", "messages", "a"), ("view", "digest"), ("timeline", f"!{keeps:08x}")]), limit=120)
+            if not ended.is_done and not ended.was_signalled and ended.status != BUSY:
+                part.finding(f"beside an erasure {ended.line.split()[1]} ends with {ended.status}: {ended.last_line}", ended.line)
+
+    def adds():
+        while part.goes_on() and is_erasing: ledger.add(part.random.randint(1, 10), keeps)
+
+    part.at_once(erases, reads, reads, reads, adds)
+    ledger.check()

@@ -1,0 +1,54 @@
+"""Two retentions at once, one of them by policy, beside imports: what is dropped is the oldest, and the views keep its rows, also when built again."""
+SHARE = 2
+PACKET = 256  # a cut is a multiple of so many events
+
+
+def run(part):
+    from ledgers import Ledger
+    ledger = Ledger(part)
+    order = [number for number, _, _ in ledger.add(4 * PACKET)]
+    is_racing = True
+
+    def drops():
+        while part.goes_on() and is_racing:
+            ledger.command("retain", "--larger-than", f"{part.random.randint(20, 90)}KB", "--yes", limit=180)
+
+    def adds():
+        nonlocal is_racing
+        while part.goes_on(): order.extend(number for number, _, _ in ledger.add(part.random.randint(1, PACKET)))
+        is_racing = False
+
+    def others():
+        while part.goes_on() and is_racing:
+            ledger.command(*part.random.choice([("messages", "--limit", 5), ("seal",), ("compact",), ("verify",), ("rebuild", "nodes"), ("stats",)]), limit=180)
+
+    part.at_once(drops, drops, adds, others)
+    for _ in range(3):
+        part.at_once(drops_once(part, ledger), drops_once(part, ledger), lambda: order.extend(number for number, _, _ in ledger.add(PACKET)))
+    check(part, ledger, order)
+    ended = ledger.command("rebuild", limit=300)
+    if not ended.is_done: part.finding(f"a rebuild ends with {ended.status}: {ended.last_line}", ended.line)
+    check(part, ledger, order)
+
+
+def drops_once(part, ledger):
+    return lambda: ledger.command("retain", "--larger-than", f"{part.random.randint(20, 60)}KB", "--yes", limit=180)
+
+
+def check(part, ledger, order):
+    import json
+    events = ledger.events() or []
+    held = set()
+    for _, payload in events:
+        try:
+            held.add(json.loads(payload)["id"])
+        except (ValueError, KeyError, TypeError):
+            pass  # an event of the program's own
+    kept = [number in held for number in order]
+    first = kept.index(True) if True in kept else len(kept)
+    if not all(kept[first:]): part.finding(f"{kept[first:].count(False)} messages are gone that are younger than the oldest kept", str(ledger.path))
+    ended = ledger.command("export", "messages", "--format", "jsonl", limit=180)
+    shown = {json.loads(line)["id"] for line in ended.output.splitlines()}
+    missing = [number for number in order if number not in shown]
+    if missing: part.finding(f"the views lost {len(missing)} of {len(order)} messages, {sum(1 for n in missing if n not in held)} of them dropped from the log", str(ledger.path))
+    ledger.check(dropped=order[:first])
