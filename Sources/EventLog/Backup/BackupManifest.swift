@@ -1,5 +1,6 @@
 internal import Foundation
 internal import MeshCrypto
+internal import ProtobufWire
 
 /// The list of what a backup is made of, as `RECORDING.md` describes it.
 struct BackupManifest: Sendable, Equatable {
@@ -128,7 +129,7 @@ struct BackupManifest: Sendable, Equatable {
     }
 
     static func hexadecimal(_ bytes: [UInt8]) -> String {
-        bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        Hexadecimal.text(bytes)
     }
 
     static func bytes(_ text: String) -> [UInt8]? {

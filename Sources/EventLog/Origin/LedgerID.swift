@@ -1,3 +1,5 @@
+internal import ProtobufWire
+
 /// The 16 bytes that name a log.
 struct LedgerID: Sendable, Hashable, Comparable {
     private let high: UInt64
@@ -29,7 +31,7 @@ struct LedgerID: Sendable, Hashable, Comparable {
     }
 
     /// As hexadecimal digits.
-    var text: String { bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() }
+    var text: String { Hexadecimal.text(bytes) }
 
     static func < (left: LedgerID, right: LedgerID) -> Bool {
         left.high != right.high ? left.high < right.high : left.low < right.low

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import MeshCrypto
+internal import ProtobufWire
 
 /// Who signed a note: a name and an Ed25519 key, written as C2SP signed-note describes it.
 public struct NoteVerifier: Sendable, Hashable, CustomStringConvertible {
@@ -34,7 +35,7 @@ public struct NoteVerifier: Sendable, Hashable, CustomStringConvertible {
         Array(SHA256.hash(Array(name.utf8) + [0x0a, Self.ed25519] + publicKey).prefix(4))
     }
 
-    private var hexadecimalHash: String { keyHash.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() }
+    private var hexadecimalHash: String { Hexadecimal.text(keyHash) }
 }
 
 /// What a ledger signs its checkpoints with.

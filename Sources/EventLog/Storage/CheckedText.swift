@@ -1,5 +1,6 @@
 internal import LMDB
 internal import MeshCrypto
+internal import ProtobufWire
 
 /// Small text files of a ledger that decide what is kept, with a last line `checksum` and the first 16 digits of the SHA-256 of the lines before: a
 /// flipped bit is found. Files that were written by hand or by an earlier version need not have it.
@@ -34,6 +35,6 @@ package enum CheckedText {
 
     private static func checksum(_ text: String) -> String {
         let hash = SHA256.hash(Array(text.utf8)).prefix(digits / 2)
-        return "checksum " + hash.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        return "checksum " + Hexadecimal.text(hash)
     }
 }

@@ -1,4 +1,5 @@
 internal import LMDB
+internal import ProtobufWire
 
 extension LogStore {
     /// - Parameter identifier: 16 random bytes.
@@ -25,7 +26,7 @@ extension LogStore {
             throw EventLogError(
                 .newerFormat, path: path, detail: "format \(format), this program reads up to \(LogFolder.format)")
         }
-        return identifier.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        return Hexadecimal.text(identifier)
     }
 
     func readSources() throws(EventLogError) -> [EventSource] {

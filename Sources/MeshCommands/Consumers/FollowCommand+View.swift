@@ -3,6 +3,7 @@ import Foundation
 import MeshViews
 import Meshtastic
 import Projections
+import ProtobufWire
 
 extension FollowCommand {
     func followView(_ view: String) async throws {
@@ -48,7 +49,7 @@ private final class ViewFeed {
     }
 
     private func object(_ change: ViewChange) -> CellValue {
-        let key = change.key.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        let key = Hexadecimal.text(change.key)
         var members = [
             CellMember(name: "op", value: .text(change.value == nil ? "delete" : "put")),
             CellMember(name: "change", value: .unsigned(change.number)), CellMember(name: "view", value: .text(view)),

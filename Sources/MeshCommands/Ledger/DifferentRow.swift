@@ -39,7 +39,7 @@ struct DifferentRow: Sendable {
     }
 
     private static func hexadecimal(_ key: [UInt8]) -> String {
-        key.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        Hexadecimal.text(key)
     }
 
     static var columns: [Column<DifferentRow>] {

@@ -1,6 +1,7 @@
 import Foundation
 import MeshViews
 import Meshtastic
+import ProtobufWire
 import ViewQuery
 
 /// Values of which only the kind is known, as commands print them.
@@ -64,7 +65,7 @@ enum GenericCell {
     }
 
     private static func hexadecimal(_ bytes: [UInt8]) -> CellValue {
-        .optional(bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined())
+        .optional(Hexadecimal.text(bytes))
     }
 
     private static func integer(_ number: any BinaryInteger, _ kind: ColumnKind) -> CellValue {

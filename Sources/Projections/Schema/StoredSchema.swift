@@ -15,7 +15,7 @@ public struct StoredSchema: Sendable, Hashable {
 
     /// 16 hexadecimal digits that change with the layout.
     public var fingerprint: String {
-        SHA256.hash(Array(layout.utf8)).prefix(8).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        Hexadecimal.text(SHA256.hash(Array(layout.utf8)).prefix(8))
     }
 }
 

@@ -43,7 +43,7 @@ extension UUID: RowScalar {
 
     public static func read(_ field: WireField, _ reader: borrowing WireReader) throws(WireError) -> UUID? {
         guard field.type == .lengthDelimited, field.range.length == 16 else { return nil }
-        let text = reader.bytes(field).asArray.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        let text = Hexadecimal.text(reader.bytes(field).asArray)
         var parts: [Substring] = []
         var rest = text[...]
         for length in [8, 4, 4, 4, 12] {

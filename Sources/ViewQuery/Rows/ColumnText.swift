@@ -16,7 +16,7 @@ extension JSONText {
         case let value as any BinaryInteger: "\(value)"
         case let value as Double: number(value)
         case let value as Float: Double("\(value)").map(number) ?? "null"
-        case let value as [UInt8]: quoted(value.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined())
+        case let value as [UInt8]: quoted(Hexadecimal.text(value))
         case let value as [Any]: "[" + value.map(text).joined(separator: ",") + "]"
         case let value as any RawRepresentable: quoted("\(value)")
         default: encoded(value)

@@ -1,0 +1,14 @@
+/// Bytes as text: two digits each, small letters, nothing between.
+package enum Hexadecimal {
+    package static func text(_ bytes: some Sequence<UInt8>) -> String {
+        var digits: [UInt8] = []
+        digits.reserveCapacity(2 * bytes.underestimatedCount)
+        for byte in bytes {
+            digits.append(digit(byte >> 4))
+            digits.append(digit(byte & 15))
+        }
+        return String(decoding: digits, as: UTF8.self)
+    }
+
+    private static func digit(_ value: UInt8) -> UInt8 { value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") - 10 + value }
+}
