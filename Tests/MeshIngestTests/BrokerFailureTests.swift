@@ -16,14 +16,7 @@ struct BrokerFailureTests {
 
     @Test func `a wrong password ends it with one clear line that does not repeat it`() async throws {
         let bench = try ImportBench()
-        let passwords = bench.folder.file("passwords")
-        try Data("me:right\n".utf8).write(to: passwords)
-        let hashing = Process()
-        hashing.executableURL = URL(fileURLWithPath: "/usr/bin/mosquitto_passwd")
-        hashing.arguments = ["-U", passwords.path]
-        try hashing.run()
-        hashing.waitUntilExit()
-        let broker = try TestBroker(["allow_anonymous false", "password_file \(passwords.path)"], in: bench.folder)
+        let broker = try TestBroker(user: "me", password: "right", in: bench.folder)
         let failure = try await Self.failure(broker.address(user: "me:wrong"), bench)
         #expect(failure?.code == .notAuthorized)
         #expect(failure?.description.contains("wrong password") == true)

@@ -61,4 +61,50 @@ struct IngestCommandTests {
         for view in try await ledger.views() { #expect(view.checkpoint == stored, "\(view.name)") }
         try await ledger.close()
     }
+
+    /// The password as the command's file, standard input or environment variable has it, and how the command is to end.
+    @Test(
+        arguments: [
+            ("file", "secr et\nmore", "views flushed"), ("input", "secr et", "views flushed"),
+            ("environment", "secr et", "views flushed"),
+            ("file", "wrong", "wrong password"), ("environment", "", "wrong password"), ("file", "", "is empty"),
+            ("missing", "", "does not exist"),
+        ])
+    func `the password comes from a file, standard input or the environment`(_ way: String, _ password: String, _ end: String)
+        async throws
+    {
+        let folder = try TemporaryFolder()
+        let broker = try TestBroker(user: "me", password: "secr et", in: folder)
+        let path = folder.path + "/mesh.ledger"
+        try await Ledger.create(at: path).close()
+        let file = folder.file("password")
+        if way != "missing" { try Data(password.utf8).write(to: file) }
+        let process = Process()
+        process.executableURL = try BuiltProgram.url()
+        process.arguments = ["ingest", "mqtt", broker.address("msh/#", user: "me")]
+        if way != "environment" { process.arguments? += ["--password-file", way == "input" ? "-" : file.path] }
+        var environment = ProcessInfo.commandEnvironment(ledger: path, home: folder.path)
+        if way == "environment" { environment["MESHLEDGER_MQTT_PASSWORD"] = password }
+        process.environment = environment
+        let errors = Pipe.ofOneChild()
+        process.standardError = errors
+        process.standardInput = way == "input" ? try FileHandle(forReadingFrom: file) : FileHandle.nullDevice
+        process.standardOutput = FileHandle.nullDevice
+        try process.run()
+        defer { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }
+        if end == "views flushed" {
+            let log = try EventLog.open(at: path, options: EventLogOptions(access: .readOnly))
+            let publisher = try TestPublisher(port: broker.port, user: "me", password: "secr et")
+            while log.head == .zero, process.isRunning {
+                try publisher.publish(MadeEnvelope.bytes(from: 4, id: 1), to: "msh/TEST/2/e/LongFast/!10000000")
+                try await Task.sleep(for: .milliseconds(100))
+            }
+            await log.close()
+            kill(process.processIdentifier, SIGTERM)
+        }
+        let text = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        #expect(text.contains(end) && !text.contains("secr"), "\(text)")
+        #expect((process.terminationStatus == 0) == (end == "views flushed"))
+    }
 }

@@ -14,12 +14,16 @@ struct IngestMQTTCommand: AsyncParsableCommand {
             Every message below the topic is stored byte for byte, protobuf and JSON. A lost connection is made again; a
             wrong password or a certificate that is not trusted ends the command.
 
+            Every user of this computer sees a password in the address while the command runs: give it by --password-file, on standard
+            input or in the environment variable \(BrokerPassword.variable).
+
               meshledger ingest mqtt mqtt://localhost
-              meshledger ingest mqtt 'mqtts://user:password@broker.example:8883/msh/EU_868/#' --ca-file ca.pem
+              meshledger ingest mqtt 'mqtts://user@broker.example:8883/msh/EU_868/#' --password-file broker.password --ca-file ca.pem
             """)
 
     @OptionGroup var ledger: LedgerOption
-    @Argument(help: "mqtt:// or mqtts://, user:password@ if needed, host, port, and a topic root.") var url: String
+    @Argument(help: "mqtt:// or mqtts://, user@ if needed, host, port, and a topic root.") var url: String
+    @OptionGroup var password: BrokerPassword
     @Option(help: "Quality of service: 0, or 1 for messages that the broker keeps until they are stored.") var qos: Int32 = 0
     @Option(help: "How the broker knows this client.") var clientID: String?
     @Flag(help: "The broker keeps messages while this client is away (needs --client-id and --qos 1).") var keepSession = false
@@ -63,7 +67,9 @@ struct IngestMQTTCommand: AsyncParsableCommand {
     }
 
     private func options() throws -> MQTTOptions {
-        var options = MQTTOptions(try MQTTAddress(url))
+        var address = try MQTTAddress(url)
+        if let password = try password.value(address: address.password != nil) { address.password = password }
+        var options = MQTTOptions(address)
         guard let quality = MQTTOptions.QualityOfService(rawValue: qos) else {
             throw CommandError(.usage, "the quality of service is 0 or 1, not \(qos)")
         }

@@ -2,6 +2,7 @@ import ArgumentParser
 import EventLog
 import Foundation
 import MeshViews
+import ProtobufWire
 
 struct EraseCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -23,6 +24,9 @@ struct EraseCommand: AsyncParsableCommand {
             Of events that retention has dropped, views keep rows: --packet takes away those of the packet itself, a message, a position, telemetry, a waypoint or
             a trace route; what nodes, links and gateways have of it among others stays. --sequence is for events that the log still has.
 
+            The event says what was asked for, such as the node's number. With --hidden it has a salted hash in its place: who has the salt, which is
+            printed and kept nowhere, can show what was asked for; nobody else can find it out, if --reason does not tell.
+
             Asks first on a terminal; a script says --yes. What would be erased, --dry-run lists.
 
               meshledger erase --node '!19025c00' --reason 'its owner asked for it' --dry-run
@@ -41,6 +45,7 @@ struct EraseCommand: AsyncParsableCommand {
         help: ArgumentHelp("An event, or the first and the last of some, such as 20-25. Can be repeated.", valueName: "range"))
     var sequence: [SequenceArgument] = []
     @Option(help: "Why, as it will stand in the log.") var reason = "not told"
+    @Flag(help: "The log keeps a salted hash of what was asked for, not its name; the salt is printed.") var hidden = false
     @Flag(help: "Do not ask.") var yes = false
     @Flag(help: "List what would be erased, and erase nothing.") var dryRun = false
 
@@ -75,12 +80,17 @@ struct EraseCommand: AsyncParsableCommand {
             if !yes, !Self.asksConsent("erase \(what) for good?") { throw CommandError(.interrupted, "nothing was erased") }
             let kept = try await ledger.reading { try $0.restatements(chosen, in: ranges) }
             if !kept.isEmpty { try await ledger.annotate(kept) }
-            let report = try await ledger.erase(
-                ranges, reason: reason, request: chosen.description, forgetting: forgotten)
+            let salt = hidden ? Hexadecimal.text((0..<16).map { _ in UInt8.random(in: .min ... .max) }) : nil
+            let request = salt.map { chosen.hidden(salt: $0) } ?? chosen.description
+            let report = try await ledger.erase(ranges, reason: reason, request: request, forgetting: forgotten)
             try await ledger.catchUp(title: "making the views anew")
             let events = report.events.map { "\($0)" }.joined(separator: ", ")
             let source = events.isEmpty ? "" : ", as event \(events) says"
             output.line("\(report.erased) \(report.erased == 1 ? "event" : "events") erased\(source)")
+            if let salt {
+                output.line("the log has it as \(request): the SHA-256 of \"\(salt) \(chosen.description)\", of which")
+                output.line("the first word is the salt: keep it to show what was asked for")
+            }
             if let dropped, forgotten != nil {
                 output.line("the \(whose)'s rows of dropped events up to \(dropped) are gone, too")
             }

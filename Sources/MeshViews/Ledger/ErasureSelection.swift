@@ -1,5 +1,7 @@
 public import EventLog
+import MeshCrypto
 import Meshtastic
+import ProtobufWire
 
 /// Which events are to be erased.
 public enum ErasureSelection: Sendable, Hashable {
@@ -18,6 +20,14 @@ public enum ErasureSelection: Sendable, Hashable {
         case .packet(let id, let sender): "packet \(id)" + (sender.map { " from \(NodeID.text($0))" } ?? "")
         case .sequences: "sequences"
         }
+    }
+
+    /// What stands in the log instead of `description` where the log shall not tell whose packets were erased: the kind, and the SHA-256 of the salt, a
+    /// space and the description, both in hexadecimal. With the salt, which the log does not have, anybody can check it:
+    /// `printf '%s node !19025c00' SALT | sha256sum`.
+    public func hidden(salt: String) -> String {
+        let kind = description.prefix { $0 != " " }
+        return "\(kind) sha256:\(Hexadecimal.text(SHA256.hash(Array("\(salt) \(description)".utf8))))"
     }
 
     /// Whose rows leave the baselines of dropped events.

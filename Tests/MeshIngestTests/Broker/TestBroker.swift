@@ -21,6 +21,18 @@ final class TestBroker {
         try start()
     }
 
+    /// One that lets in only this user.
+    convenience init(user: String, password: String, in folder: TemporaryFolder) throws {
+        let passwords = folder.file("passwords")
+        try Data("\(user):\(password)\n".utf8).write(to: passwords)
+        let hashing = Process()
+        hashing.executableURL = URL(fileURLWithPath: "/usr/bin/mosquitto_passwd")
+        hashing.arguments = ["-U", passwords.path]
+        try hashing.run()
+        hashing.waitUntilExit()
+        try self.init(["allow_anonymous false", "password_file \(passwords.path)"], in: folder)
+    }
+
     deinit { stop() }
 
     func start() throws {

@@ -1,0 +1,37 @@
+import ArgumentParser
+import Foundation
+import MeshViews
+
+/// Where a broker's password comes from when it is not in the address, where the list of processes and the shell's history show it.
+struct BrokerPassword: ParsableArguments {
+    static let variable = "MESHLEDGER_MQTT_PASSWORD"
+    private static let limit = 65_535
+
+    @Option(
+        help: ArgumentHelp(
+            "A file whose first line is the password; - reads standard input. Without it, \(BrokerPassword.variable).",
+            valueName: "file"))
+    var passwordFile: String?
+
+    /// - Parameter address: whether the address has a password, which the environment's does not replace
+    /// - Returns: nil where none is given.
+    func value(address: Bool, environment: [String: String] = ProcessInfo.processInfo.environment) throws -> String? {
+        guard let passwordFile else { return address ? nil : environment[Self.variable] }
+        guard !address else { throw CommandError(.usage, "the password is in the address and in --password-file; give it once") }
+        let bytes: Data
+        do {
+            let file = passwordFile == "-" ? .standardInput : try FileHandle(forReadingFrom: URL(fileURLWithPath: passwordFile))
+            bytes = try file.read(upToCount: Self.limit + 1) ?? Data()
+        } catch {
+            throw LedgerError(ofFile: error) ?? error
+        }
+        let line = bytes.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
+        guard !line.isEmpty, line.count <= Self.limit else {
+            let what = line.isEmpty ? "is empty" : "is longer than \(Self.limit) bytes"
+            throw CommandError(
+                .badData,
+                "the first line of \(passwordFile == "-" ? "standard input" : passwordFile) \(what); it is to be the password")
+        }
+        return String(decoding: line, as: UTF8.self)
+    }
+}
