@@ -43,7 +43,9 @@ def subscription_refused(server):
 
 def answers_nobody_asked_for(server):
     hello(server)
-    server.forever(lambda random: random.choice((b"\x40\2\0\7", b"\xd0\0", b"\x90\3\0\1\x80", b"\xb0\2\0\1", b"\x50\2\0\1", b"\x20\2\0\0", b"\x62\2\0\1", b"\xe0\0", b"\xf0\0", b"\0\0")))
+    answers = (
+        b"\x40\2\0\7", b"\xd0\0", b"\x90\3\0\1\x80", b"\xb0\2\0\1", b"\x50\2\0\1", b"\x20\2\0\0", b"\x62\2\0\1", b"\xe0\0", b"\xf0\0", b"\0\0")
+    server.forever(lambda random: random.choice(answers))
 
 
 def odd_topics(server):

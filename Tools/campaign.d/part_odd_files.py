@@ -5,8 +5,8 @@ SHARE = 2
 KINDS = ("link", "dangling link", "FIFO", "socket", "folder", "empty", "junk", "a bit", "a half")
 # Files that are not there now, in whose place something can lie nevertheless.
 ABSENT = (
-    "log/current.new", "control.sock", "limit", "limit.new", "retention.new", "consumers/other.lock", "consumers/other", "keys.json", "keys.json.new", "checkpoints",
-    "views/nodes/current.new", "views/nodes/kept", "views/nodes/pinned", "baselines/building", "log/99", "views/erased.new")
+    "log/current.new", "control.sock", "limit", "limit.new", "retention.new", "consumers/other.lock", "consumers/other", "keys.json", "keys.json.new",
+    "checkpoints", "views/nodes/current.new", "views/nodes/kept", "views/nodes/pinned", "baselines/building", "log/99", "views/erased.new")
 SECONDS_OF_A_COMMAND = 40
 
 
@@ -23,8 +23,9 @@ def run(part):
     from ledgers import Ledger
     model = Ledger(part, "model")
     model.add(600)
-    for arguments in (("seal",), ("nodes", "--as-of", 300), ("follow", "--consumer", "reader", "--no-follow"), ("retain", "--policy", "--older-than", "900d"), ("checkpoint",),
-                      ("keys", "add", "Harbour", "--psk", "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="), ("retain", "--larger-than", "40KB", "--yes")):
+    for arguments in (
+            ("seal",), ("nodes", "--as-of", 300), ("follow", "--consumer", "reader", "--no-follow"), ("retain", "--policy", "--older-than", "900d"),
+            ("checkpoint",), ("keys", "add", "Harbour", "--psk", "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="), ("retain", "--larger-than", "40KB", "--yes")):
         model.command(*arguments)
     model.add(50)
     (part.folder / "more.jsonl").write_text("".join(model.message()[2] + "\n" for _ in range(3)))

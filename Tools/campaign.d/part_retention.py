@@ -1,12 +1,15 @@
 """Two retentions at once, one of them by policy, beside imports: what is dropped is the oldest, and the views keep its rows, also when built again."""
+import json
+
 SHARE = 2
-PACKET = 256  # a cut is a multiple of so many events
+BESIDE = [("messages", "--limit", 5), ("seal",), ("compact",), ("verify",), ("rebuild", "nodes"), ("stats",)]
+TILE = 256  # a cut is a multiple of so many events
 
 
 def run(part):
     from ledgers import Ledger
     ledger = Ledger(part)
-    order = [number for number, _, _ in ledger.add(4 * PACKET)]
+    order = [number for number, _, _ in ledger.add(4 * TILE)]
     is_racing = True
 
     def drops():
@@ -15,16 +18,16 @@ def run(part):
 
     def adds():
         nonlocal is_racing
-        while part.goes_on(): order.extend(number for number, _, _ in ledger.add(part.random.randint(1, PACKET)))
+        while part.goes_on(): order.extend(number for number, _, _ in ledger.add(part.random.randint(1, TILE)))
         is_racing = False
 
     def others():
         while part.goes_on() and is_racing:
-            ledger.command(*part.random.choice([("messages", "--limit", 5), ("seal",), ("compact",), ("verify",), ("rebuild", "nodes"), ("stats",)]), limit=180)
+            ledger.command(*part.random.choice(BESIDE), limit=180)
 
     part.at_once(drops, drops, adds, others)
     for _ in range(3):
-        part.at_once(drops_once(part, ledger), drops_once(part, ledger), lambda: order.extend(number for number, _, _ in ledger.add(PACKET)))
+        part.at_once(drops_once(part, ledger), drops_once(part, ledger), lambda: order.extend(number for number, _, _ in ledger.add(TILE)))
     check(part, ledger, order)
     ended = ledger.command("rebuild", limit=300)
     if not ended.is_done: part.finding(f"a rebuild ends with {ended.status}: {ended.last_line}", ended.line)
@@ -36,7 +39,6 @@ def drops_once(part, ledger):
 
 
 def check(part, ledger, order):
-    import json
     events = ledger.events() or []
     held = set()
     for _, payload in events:
@@ -50,5 +52,7 @@ def check(part, ledger, order):
     ended = ledger.command("export", "messages", "--format", "jsonl", limit=180)
     shown = {json.loads(line)["id"] for line in ended.output.splitlines()}
     missing = [number for number in order if number not in shown]
-    if missing: part.finding(f"the views lost {len(missing)} of {len(order)} messages, {sum(1 for n in missing if n not in held)} of them dropped from the log", str(ledger.path))
+    if missing:
+        dropped = sum(number not in held for number in missing)
+        part.finding(f"the views lost {len(missing)} of {len(order)} messages, {dropped} of them dropped from the log", str(ledger.path))
     ledger.check(dropped=order[:first])

@@ -13,11 +13,13 @@ def commands(part, ledger):
     place = part.folder / f"made-{random.randrange(1 << 40):x}"
     return [
         ("nodes",), ("messages", "--limit", 20), ("events", "--limit", 5), ("stats",), ("verify",), ("channels",), ("view", "list"),
-        ("packets", "--limit", 5), ("timeline", node), ("search", "messages", "abc"), ("view", "digest"), ("consumers",), ("retain", "--larger-than", "9GB", "--yes"),
+        ("packets", "--limit", 5), ("timeline", node), ("search", "messages", "abc"), ("view", "digest"), ("consumers",),
+        ("retain", "--larger-than", "9GB", "--yes"),
         ("nodes", "--as-of", random.randint(1, head)), ("messages", "--as-of", random.randint(1, head)),
         ("seal",), ("compact",), ("rebuild",), ("rebuild", "nodes"), ("rebuild", "messages", "--diff"), ("limit", "20GB"), ("checkpoint",),
         ("node", "favorite", node), ("node", "archive", node), ("backup", part.folder / "backup"), ("export", "messages", "--format", "csv"),
-        ("export", "--format", "ledger", place), ("follow", "--consumer", "reader", "--no-follow"), ("follow", "--consumer", "rows", "--view", "nodes", "--no-follow"),
+        ("export", "--format", "ledger", place), ("follow", "--consumer", "reader", "--no-follow"),
+        ("follow", "--consumer", "rows", "--view", "nodes", "--no-follow"),
     ]
 
 
