@@ -21,6 +21,29 @@ struct DamagedFileTests {
         #expect(kept.sequence.rawValue == 4)
     }
 
+    @Test(arguments: [true, false]) func `a byte order mark costs no line`(_ isJSON: Bool) async throws {
+        let bench = try ImportBench()
+        let json = (1...3).map {
+            #"{"from":1,"id":\#($0),"payload":{"text":"hi"},"timestamp":1780000000,"to":4294967295,"type":"text"}"#
+        }
+        let text = isJSON ? json.joined(separator: "\n") + "\n" : MadeEnvelope.lines(0..<3)
+        let report = try await bench.run(try bench.write("\u{feff}" + text, to: "capture"))
+        #expect((report.eventCount, report.unreadableCount) == (3, 0))
+    }
+
+    @Test func `lines with raw_b64 say by their first bytes what they hold`() async throws {
+        let bench = try ImportBench()
+        let envelope = try #require(Data(base64Encoded: MadeEnvelope.line(1).trimmingCharacters(in: .newlines)))
+        let packet = envelope.dropFirst(2).prefix(Int(envelope[1]))
+        let frame = Data([0x08, 0x05, 0x12, envelope[1]]) + packet
+        for (number, bytes) in [envelope, Data(packet), frame].enumerated() {
+            let line = #"{"raw_b64":"\#(bytes.base64EncodedString())"}"# + "\n"
+            try await bench.run(try bench.write(line, to: "\(number).jsonl"), ImportOptions(format: .jsonLines))
+        }
+        let forms: [CaptureForm] = [.serviceEnvelope, .meshPacket, .fromRadio]
+        #expect(try bench.events().map(\.header.encoding) == forms.map { PayloadEncoding(rawValue: $0.rawValue) })
+    }
+
     @Test func `line numbers go on in a file that has grown`() async throws {
         let bench = try ImportBench()
         try await bench.run(try bench.write(MadeEnvelope.lines(0..<10), to: "capture"))

@@ -73,6 +73,8 @@ struct DirectMessageTests {
         #expect((row.from, row.to, row.id, row.sequence) == (Self.alice, Self.bob, 77, 2))
         #expect((row.time, row.timeSource) == (Self.sentTime, .receiver))
         #expect(row.isPrivatelyEncrypted && row.channel == "PKI")
+        #expect(try ledger.packets().map(\.opening) == [.privateKey, .decoded])
+        #expect(try ledger.packets().map(\.port) == [Port.text, Port.nodeInfo])
         #expect(try ledger.node(Self.alice)?.unreadable == 0)
         try await ledger.close()
     }

@@ -88,6 +88,10 @@ struct KeyedRowsModel {
                 model = written
                 evict(&model, to: cap)
                 written = try evicted(&rows, model, store)
+            case 2:
+                guard let place = rows.place(of: key) else { continue }
+                rows.remove(place)
+                model[key] = nil
             default:
                 if let place = rows.place(of: key) {
                     #expect(rows[place] == model[key] && rows.read(place) { $0.value } == model[key]?.value)

@@ -10,18 +10,25 @@ struct OtherForms {
 
     private static let node: UInt32 = 0x1000_0001
 
-    private func json(_ type: String, _ payload: String, at time: UInt32 = 1_780_000_000) -> NewEvent {
-        let ends = #""sender":"!00000012","timestamp":\#(time),"to":4294967295,"type":"\#(type)""#
+    private func json(
+        _ type: String, _ payload: String, to receiver: UInt32 = .max, at time: UInt32 = 1_780_000_000
+    ) -> NewEvent {
+        let ends = #""sender":"!00000012","timestamp":\#(time),"to":\#(receiver),"type":"\#(type)""#
         let line = #"{"channel":0,"from":268435457,"id":1,"payload":{\#(payload)},\#(ends)}"#
         return NewEvent(
             Array(line.utf8), encoding: PayloadEncoding(rawValue: CaptureForm.mqttJSON.rawValue), source: SourceID(rawValue: 1),
             reception: .unrecorded)
     }
 
-    private func protobuf(_ port: UInt32, _ write: (inout WireWriter) -> Void, at time: UInt32 = 1_780_000_001) -> NewEvent {
+    private func protobuf(
+        _ port: UInt32, to receiver: UInt32 = .max, requestID: UInt32 = 0, at time: UInt32 = 1_780_000_001,
+        _ write: (inout WireWriter) -> Void
+    ) -> NewEvent {
         var writer = WireWriter()
         write(&writer)
-        let packet = Packet(from: Self.node, id: 1, rxTime: time, port: port, payload: writer.bytes, gateway: "!00000011")
+        let packet = Packet(
+            from: Self.node, to: receiver, id: 1, rxTime: time, port: port, payload: writer.bytes, requestID: requestID,
+            gateway: "!00000011")
         return NewEvent(
             packet.envelope(), encoding: PayloadEncoding(rawValue: CaptureForm.serviceEnvelope.rawValue),
             source: SourceID(rawValue: 1),
@@ -79,6 +86,33 @@ struct OtherForms {
         try await inBothOrders(json("position", #""altitude":100"#), somewhere) { (ledger) throws in
             #expect(try ledger.positions(of: Self.node).map(\.latitudeE7) == [500_000_000])
             #expect(try ledger.packets().count == 1)
+        }
+    }
+
+    @Test func `M20: a trace route in JSON is an answer, and one with the same answer in protobuf`() async throws {
+        let asker: UInt32 = 0x2000_0002
+        let told = json("traceroute", #""route":["A","R","B"],"snr_towards":[-3,4],"snr_back":[5.25],"route_back":[]"#, to: asker)
+        let ledger = try await Ledger.temporary()
+        _ = try await ledger.log.source(named: "msh/2/json/LongFast/!00000012")
+        _ = try await ledger.log.append([told])
+        try await ledger.catchUp()
+        let row = try #require(try ledger.traceRoutes().first)
+        #expect((row.from, row.to, row.id, row.isAnswered, row.replyID) == (asker, Self.node, 1, true, 1))
+        #expect(row.towards.map(\.node) == [asker, nil, Self.node] && row.towards.map(\.snr) == [nil, -3, 4])
+        #expect(try ledger.links().map { [$0.hearer, $0.heard] } == [[asker, Self.node]])
+        try await ledger.close()
+
+        let direct = json(
+            "traceroute", #""route":["A","B"],"snr_towards":[-3],"route_back":["B","A"],"snr_back":[5.25]"#, to: asker)
+        let answer = protobuf(Port.traceroute, to: asker, requestID: 77) {
+            $0.packedInt32(2, [-12])
+            $0.packedInt32(4, [21])
+        }
+        try await inBothOrders(direct, answer) { (ledger) throws in
+            #expect(try ledger.traceRoutes().map { [$0.from, $0.id, $0.to, $0.replyID] } == [[asker, 77, Self.node, 1]])
+            let links = try ledger.links().sorted { $0.hearer < $1.hearer }
+            #expect(links.map { [$0.hearer, $0.heard] } == [[Self.node, asker], [asker, Self.node]])
+            #expect(links.map(\.snr) == [-3, 5.25])
         }
     }
 

@@ -147,6 +147,15 @@ import Testing
             "nodeinfo", #"{"id":"!00000005","longname":"Mill dam ","shortname":"MD","hardware":43,"role":2}"#, 4,
             #"{"id":"!00000005","long_name":"Mill dam ","short_name":"MD","hw_model":"HELTEC_V3","role":"ROUTER"}"#
         ),
+        (
+            "waypoint", #"{"id":-1,"locked_to":-2,"latitude_i":-8,"longitude_i":9,"expire":-6,"icon":-7}"#, 8,
+            #"{"id":4294967295,"latitude_i":-8,"longitude_i":9,"locked_to":4294967294}"#
+        ),
+        (
+            "position", #"{"latitude_i":1,"longitude_i":2,"sats_in_view":-1,"PDOP":-1,"ground_speed":-3,"time":-4}"#, 3,
+            #"{"latitude_i":1,"longitude_i":2}"#
+        ),
+        ("paxcounter", #"{"wifi_count":-3,"ble_count":4294967296,"uptime":4294967295}"#, 34, #"{"uptime":4294967295}"#),
         ("detection", #"{"text":"door open"}"#, 10, "door open"),
         ("paxcounter", #"{"wifi_count":3,"ble_count":4,"uptime":5}"#, 34, #"{"wifi":3,"ble":4,"uptime":5}"#),
         (
@@ -159,6 +168,12 @@ import Testing
     func `each type becomes its port's payload`(type: String, text: String, port: UInt32, expected: String) {
         let decoded = payload(type, text)
         #expect(decoded.packet.port == port && decoded.packet.isReadable && decoded.payload == expected)
+    }
+
+    @Test func `a trace route is an answer, whose own id stands for that of the question`() {
+        #expect(payload("traceroute", #"{"route":["A","B"]}"#).packet.requestID == 2)
+        #expect(payload("", #"{"route":["A","B"]}"#).packet.requestID == 2)
+        #expect(payload("position", "{}").packet.requestID == 0)
     }
 
     @Test func `a missing type is inferred`() {

@@ -45,6 +45,8 @@ def packet(payload, source):
                 out.decoded.bitfield = 0
             body = body_of(kind, content)
             out.decoded.payload = body or b""
+            if kind == "traceroute":  # an answer; which question it is of is not told
+                out.decoded.request_id = out.id
             return out, channel_of(source), int(gateway[0][1:], 16) if gateway else 0, body is not None
     return out, channel_of(source), int(gateway[0][1:], 16) if gateway else 0, True
 
@@ -180,6 +182,9 @@ def fill(message, content, names):
                 setattr(message, field.name, fitting)
 
 
+NODES = {"id", "node_id", "last_sent_by_id", "locked_to"}  # of what the JSON form has
+
+
 def fit(field, value):
     """What a field holds of a member; none where it does not fit."""
     if isinstance(value, (list, dict)):
@@ -191,7 +196,10 @@ def fit(field, value):
     if field.type == F.TYPE_FLOAT:
         return number(value)
     if field.type in (F.TYPE_UINT32, F.TYPE_FIXED32):
-        return node(value)
+        if field.name in NODES:
+            return node(value)
+        found = whole(value)
+        return found if found is not None and 0 <= found <= BROADCAST else None
     if field.type == F.TYPE_ENUM and isinstance(value, str) and value in field.enum_type.values_by_name:
         return field.enum_type.values_by_name[value].number
     if field.type in (F.TYPE_INT32, F.TYPE_SFIXED32, F.TYPE_SINT32, F.TYPE_ENUM, F.TYPE_UINT64):

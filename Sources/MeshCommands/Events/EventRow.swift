@@ -85,7 +85,7 @@ final class EventRows {
 
     init(_ ledger: Ledger) throws {
         names = try Self.sourceNames(ledger)
-        opener = PacketOpener(keyring: ledger.keyring, publicKeys: try Self.publicKeys(ledger))
+        opener = try ledger.opener()
     }
 
     func row(_ event: Event) -> EventRow {
@@ -131,14 +131,5 @@ final class EventRows {
 
     static func name(_ source: SourceID, in names: [UInt32: String]) -> String {
         names[source.rawValue] ?? String(source.rawValue)
-    }
-
-    /// What direct messages were sealed with, as far as nodes have told.
-    private static func publicKeys(_ ledger: Ledger) throws -> [UInt32: [UInt8]] {
-        guard !ledger.keyring.privateKeys.isEmpty else { return [:] }
-        var all = RowQuery()
-        all.includesArchived = true
-        let keys = try ledger.nodes(all).filter { $0.publicKey.count == 32 }.map { ($0.number, $0.publicKey) }
-        return Dictionary(uniqueKeysWithValues: keys)
     }
 }

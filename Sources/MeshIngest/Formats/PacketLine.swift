@@ -1,13 +1,14 @@
 import EventLog
 import Meshtastic
+import ProtobufWire
 
 /// `jsonl`: `{"raw_b64": …}` a line; with `rx_time`, the time at which the packet was received (Unix seconds or ISO 8601); with `kind`
-/// ServiceEnvelope, MeshPacket (where none is given) or FromRadio; with `src`, the address it came from. Other members are ignored.
+/// ServiceEnvelope, MeshPacket or FromRadio, which the first bytes tell where none is given; with `src`, the address it came from. Other members are ignored.
 struct PacketLine: LineDecoder {
     func decode(_ line: Span<UInt8>) throws(RecordFault) -> IngestRecord {
         var members = try JSONMembers(line)
         var payload: [UInt8]?
-        var kind = CaptureForm.meshPacket
+        var told: CaptureForm?
         var reception = Reception.unrecorded
         var origin = IngestRecord.Origin.file
         while let member = try members.next(line) {
@@ -16,12 +17,13 @@ struct PacketLine: LineDecoder {
             } else if member.isNamed("rx_time", in: line) {
                 reception = try ReceptionTime.read(member, line)
             } else if member.isNamed("kind", in: line) {
-                kind = try Self.kind(member, line)
+                told = try Self.kind(member, line)
             } else if member.isNamed("src", in: line), let source = try member.string(in: line), !source.isEmpty {
                 origin = .within(source)
             }
         }
         guard let payload else { throw RecordFault("no raw_b64") }
+        let kind = told ?? Self.kind(of: payload)
         if kind == .fromRadio { return StreamCutter.record(payload, reception: reception, origin: origin) }
         return IngestRecord(payload, kind, reception: reception, origin: origin)
     }
@@ -32,6 +34,15 @@ struct PacketLine: LineDecoder {
         guard member.kind == .string else { throw RecordFault("the packet is not a base64 string") }
         if member.hasEscapes, let text = try member.stringBytes(in: line) { return try Base64.decode(text.span) }
         return try Base64.decode(line.extracting(member.value.lowerBound + 1..<member.value.upperBound - 1))
+    }
+
+    /// By the first field: a MeshPacket begins with numbers of 32 bits, an envelope with the packet that it holds, a FromRadio with a number or its variant.
+    private static func kind(of payload: [UInt8]) -> CaptureForm {
+        switch payload.first.map(UInt32.init) {
+        case WireField.tag(1, .lengthDelimited): .serviceEnvelope
+        case WireField.tag(1, .varint), WireField.tag(2, .lengthDelimited): .fromRadio
+        default: .meshPacket
+        }
     }
 
     private static func kind(_ member: JSONMembers.Member, _ line: Span<UInt8>) throws(RecordFault) -> CaptureForm {

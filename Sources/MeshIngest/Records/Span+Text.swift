@@ -7,9 +7,10 @@ extension Span<UInt8> {
         }
     }
 
-    /// `range` without spaces, tabs and carriage returns at its ends.
+    /// `range` without spaces, tabs and carriage returns at its ends, and without a byte order mark in front.
     func trimmed(_ range: Range<Int>) -> Range<Int> {
         var (start, end) = (range.lowerBound, range.upperBound)
+        if end - start >= 3, self[start] == 0xef, self[start + 1] == 0xbb, self[start + 2] == 0xbf { start += 3 }
         while start < end, Self.isBlank(self[start]) { start += 1 }
         while end > start, Self.isBlank(self[end - 1]) { end -= 1 }
         return start..<end

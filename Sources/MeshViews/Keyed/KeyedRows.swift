@@ -82,6 +82,12 @@ struct KeyedRows<Row: KeyedRow>: Sendable {
         if places.count > cap { evict() }
     }
 
+    mutating func remove(_ place: Int) {
+        places.remove(rows[place].key)
+        removed.append(rows[place].key)
+        free.append(place)
+    }
+
     @inline(__always)
     private mutating func markDirty(_ place: Int) {
         guard !isDirty[place] else { return }
@@ -118,10 +124,7 @@ struct KeyedRows<Row: KeyedRow>: Sendable {
                 continue
             }
             ages.removeSmallest()
-            places.remove(oldest.key)
-            removed.append(oldest.key)
-            free.append(place)
-            return
+            return remove(place)
         }
     }
 

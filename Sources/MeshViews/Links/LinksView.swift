@@ -7,7 +7,7 @@ import ProtobufWire
 /// Who hears whom directly, and how well: from receptions without a hop, from nodes' lists of their neighbours, and from trace routes.
 struct LinksView: KeyedView {
     let name = "links"
-    let version: UInt32 = 2
+    let version: UInt32 = 3
     var policy: String {
         "cap=\(cap);samples=\(LinkRow.mostSamples)/\(LinkRow.secondsBetweenSamples);\(TimePolicy.text)"
     }

@@ -100,7 +100,7 @@ extension Ledger {
     }
 
     private func receptions(at sequences: [EventSequence]) throws -> [(packet: DecodedPacket, reception: PacketReception)] {
-        let opener = PacketOpener(keyring: keyring)
+        let opener = try opener()
         var batch = PacketBatch()
         var found: [(packet: DecodedPacket, reception: PacketReception)] = []
         try forEachEvent(at: sequences) { header, payload in
@@ -111,6 +111,17 @@ extension Ledger {
             found.append((packet, PacketReception(packet, header)))
         }
         return found
+    }
+}
+
+extension Ledger {
+    /// Opens what is stored as it is known today: with all keys, direct messages with those that nodes have announced.
+    package func opener() throws(LedgerError) -> PacketOpener {
+        guard !keyring.privateKeys.isEmpty else { return PacketOpener(keyring: keyring) }
+        var all = RowQuery()
+        all.includesArchived = true
+        let known = try nodes(all).filter { $0.publicKey.count == 32 }.map { ($0.number, $0.publicKey) }
+        return PacketOpener(keyring: keyring, publicKeys: Dictionary(known) { $1 })
     }
 }
 

@@ -10,7 +10,7 @@ import ProtobufWire
 /// way counts. Each node of a way comes with the place where it was then.
 struct TraceRoutesView: KeyedView {
     let name = "traceroutes"
-    let version: UInt32 = 3
+    let version: UInt32 = 4
     let oldestReadableVersion: UInt32 = 1
     var policy: String { "cap=\(cap);places=\(Self.mostPlaces);\(TimePolicy.text)" }
     let cap: Int
@@ -101,6 +101,7 @@ struct TraceRoutesView: KeyedView {
             return  // the nodes view has put it into quarantine
         }
         let part = TraceRoutePart(packet, stamp, discovery.cut(TraceRouteRow.mostHops))
+        if isReply, !takesJSON(packet, stamp) { return }
         let key = isReply ? TraceRouteRow.key(packet.to, packet.requestID) : TraceRouteRow.key(packet.from, packet.id)
         if let place = rows.place(of: key) {
             let isOfAnother = rows[place].isOfAnother(part, isReply: isReply)
@@ -119,6 +120,18 @@ struct TraceRoutesView: KeyedView {
         locate(&row, part, anew: true)
         rows.insert(row)
         context.want(.immediate)
+    }
+
+    /// An answer in JSON has its own id in place of the question's: it makes a row where it came before the same answer in protobuf, which
+    /// takes that row away.
+    private mutating func takesJSON(_ packet: DecodedPacket, _ stamp: MeshBatch.Stamp) -> Bool {
+        let known = rows.place(of: TraceRouteRow.key(packet.to, packet.id)).flatMap { place in
+            let row = rows[place]
+            return row.replyID == packet.id && row.replySequence == stamp.firstSequence && row.requestSequence == 0 ? place : nil
+        }
+        if packet.requestID == packet.id { return known != nil || stamp.isFirstReadable }
+        if let known { rows.remove(known) }
+        return true
     }
 
     /// Gives the nodes of the ways their places of now, where the event told something new; the first answer begins anew.

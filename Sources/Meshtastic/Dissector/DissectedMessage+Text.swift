@@ -68,7 +68,7 @@ extension DissectedField {
         switch value {
         case .unsigned(let number):
             guard let short = UInt32(exactly: number) else { return nil }
-            if Self.nodeNames.contains(name) { return short == NodeID.broadcast ? "everyone" : NodeID.text(short) }
+            if FieldDescription.nodeNames.contains(name) { return short == NodeID.broadcast ? "everyone" : NodeID.text(short) }
             if Self.timeNames.contains(name), short > 1_000_000_000 {
                 return Date(timeIntervalSince1970: Double(short)).formatted(.iso8601)
             }
@@ -83,12 +83,6 @@ extension DissectedField {
         default: return nil
         }
     }
-
-    private static let nodeNames: Set<String> = [
-        "from", "to", "dest", "source", "num", "node_id", "last_sent_by_id", "my_node_num", "locked_to", "node_num",
-        "encapsulated_to",
-        "encapsulated_from", "remote_nodenum",
-    ]
 
     private static let dilutionNames: Set<String> = ["PDOP", "HDOP", "VDOP"]
 

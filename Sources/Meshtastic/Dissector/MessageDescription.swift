@@ -18,6 +18,14 @@ public struct FieldDescription: Sendable, Hashable {
     public let kind: FieldKind
     public let presence: Presence
 
+    /// Fields that are numbers of nodes.
+    static let nodeNames: Set<String> = [
+        "from", "to", "dest", "source", "num", "node_id", "last_sent_by_id", "my_node_num", "locked_to", "node_num",
+        "encapsulated_to", "encapsulated_from", "remote_nodenum",
+    ]
+
+    var isNodeOrID: Bool { Self.nodeNames.contains(name) || name == "id" }
+
     public var isRepeated: Bool { presence == .repeated }
 
     /// The oneof that the field is a member of.

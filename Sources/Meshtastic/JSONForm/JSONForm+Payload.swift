@@ -163,9 +163,9 @@ extension JSONForm {
         case .float: if let float = value.asDouble.map({ Float($0) }), float.isFinite { writer.float(number, float) }
         case .double: if let double = value.asDouble, double.isFinite { writer.double(number, double) }
         case .bool: if let integer = value.asInteger { writer.bool(number, integer != 0) }
-        case .fixed32: if let bits = value.asNode { writer.fixed32(number, bits) }
+        case .fixed32: if let bits = unsigned(value, field) { writer.fixed32(number, bits) }
         case .sfixed32: if let short = int32(value) { writer.sfixed32(number, short) }
-        case .uint32: if let bits = value.asNode { writer.uint32(number, bits) }
+        case .uint32: if let bits = unsigned(value, field) { writer.uint32(number, bits) }
         case .int32: if let short = int32(value) { writer.int32(number, short) }
         case .sint32: if let short = int32(value) { writer.sint32(number, short) }
         case .enumeration(let index):
@@ -180,6 +180,11 @@ extension JSONForm {
             if let inner = fields(value, FieldTable.standard.messages[index].name) { writer.bytes(number, inner) }
         case .bytes: break
         }
+    }
+
+    /// Node numbers and ids may be signed, or as nodes are written; all else is as it stands.
+    private static func unsigned(_ value: JSONValue, _ field: FieldDescription) -> UInt32? {
+        field.isNodeOrID ? value.asNode : value.asInteger.flatMap { UInt32(exactly: $0) }
     }
 
     /// Whole, or cut to a whole number as JSON of a float.

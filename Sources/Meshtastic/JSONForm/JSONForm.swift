@@ -47,6 +47,8 @@ public enum JSONForm {
         }
         packet.opening = .decoded
         packet.port = kind.port
+        // Firmware writes answers only, without the id of the question: the answer's own stands for it.
+        if kind == .traceroute { packet.requestID = packet.id }
         if let content = content(of: payload, kind) {
             packet.payload = batch.append(bytes: content.rawSpan)
         } else {
