@@ -1,6 +1,6 @@
 public import EventLog
 import LMDB
-import Meshtastic
+package import Meshtastic
 import Projections
 import ProtobufWire
 
