@@ -16,6 +16,18 @@ import Testing
         return SHA256.hash([1] + root(leaves[..<middle]) + root(leaves[middle...]))
     }
 
+    @Test func `any number of hashes has the root that the RFC gives them`() throws {
+        var generator = SeededGenerator(seed: 6_962)
+        for count in 0...70 {
+            let hashes = (0..<count).map { _ in generator.bytes(32) }
+            var hasher = MerkleHasher()
+            let found = hasher.root(hashes.compactMap(digest))
+            #expect(found == digest(root(hashes[...])), "\(count)")
+        }
+    }
+
+    private func digest(_ bytes: [UInt8]) -> SHA256Digest? { unsafe SHA256Digest(bytes.span.bytes) }
+
     private func leaves(_ log: EventLog) throws -> [[UInt8]] {
         let reader = try log.beginRead()
         var cursor = try reader.cursor()

@@ -36,7 +36,7 @@ def refresh(root, copy):
 
 MOUNTS = """
 mount --make-rprivate / 2>/dev/null
-mount -t tmpfs tmpfs /dev/shm 2>/dev/null && export MESHLEDGER_MUTATE_MEMORY=1
+unshare -m mount -t tmpfs tmpfs /dev/shm 2>/dev/null && export MESHLEDGER_MUTATE_MEMORY=1
 if [ -d "$ROOT/.tools" ]; then mkdir -p "$COPY/.tools" && mount --rbind "$ROOT/.tools" "$COPY/.tools" || exit 111; fi
 mount --rbind "$COPY" "$ROOT" || exit 111
 cd "$ROOT" && exec "$@"

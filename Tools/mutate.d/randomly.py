@@ -1,9 +1,13 @@
 """Makes mutants by rule at random and tells which ones no test notices."""
-import random, re, resource, time, tomllib
+import concurrent.futures, math, random, re, resource, threading, time, tomllib
 
 import mutants, runs
 
-ROUNDS = 12
+ROUNDS = 20
+# Fewer say nothing: so many are made even where the time is over.
+FEWEST = 10
+# A sample is believed to be of worse tests where better ones would give one as bad less often than this.
+DOUBT = 0.01
 
 
 class Room:
@@ -11,25 +15,33 @@ class Room:
 
     def __init__(self, entry, slow, later):
         self.name, self.patterns = entry["name"], entry["files"]
-        self.stages = [(entry["first"], slow + "|" + later), (entry["then"], slow)]
-        self.seconds = [None, None]
+        short = slow + "|" + later
+        self.stages = {"at once": (entry.get("at_once"), short), "first": (entry["first"], short), "then": (entry["then"], slow)}
+        self.stages = {name: tests for name, tests in self.stages.items() if tests[0]}
+        self.modules = {name for tests, _ in self.stages.values() for name in re.findall(r"\w+Tests(?=[.\\])", tests)}
+        self.limits = {}
+        self.lock = threading.Lock()
 
     def limit(self, tree, stage):
-        """How long the stage's tests may take: some times what they take where nothing is broken."""
-        if self.seconds[stage] is None:
-            begun = time.monotonic()
-            passed, why = runs.test(tree, 0, *self.stages[stage], 900)
-            if not passed:
-                raise SystemExit(f"without any mutant the tests of {self.name} do not pass: {why}")
-            self.seconds[stage] = time.monotonic() - begun
-        return max(30, 5 * self.seconds[stage])
+        """How long the stage's tests may take, and how long they may say nothing: some times what they do where nothing is broken."""
+        with self.lock:
+            if stage not in self.limits:
+                whole = runs.test(tree, 0, *self.stages[stage], 900)
+                if not whole.passed:
+                    raise SystemExit(f"without any mutant the tests of {self.name} do not pass: {whole.why}")
+                self.limits[stage] = max(30, 5 * whole.seconds), max(10, 5 * whole.silence)
+                print(f"the tests of {self.name}, {stage}: {whole.seconds:.1f} s, silent for {whole.silence:.1f} s", flush=True)
+            return self.limits[stage]
 
     def result(self, tree, number):
-        for stage, (wanted, skipped) in enumerate(self.stages):
-            passed, why = runs.test(tree, number, wanted, skipped, self.limit(tree, stage))
-            if not passed:
-                return why
-        return None
+        """Why the mutant is noticed, or nothing; and how long that took."""
+        begun = time.monotonic()
+        for stage, (wanted, skipped) in self.stages.items():
+            limit = self.limit(tree, stage)
+            outcome = runs.test(tree, number, wanted, skipped, *limit)
+            if not outcome.passed:
+                return outcome.why, time.monotonic() - begun
+        return None, time.monotonic() - begun
 
 
 def rooms(root):
@@ -40,11 +52,27 @@ def rooms(root):
 def judged(root):
     """Survivors that change nothing that a test could see, as somebody has looked at each."""
     path = root / "Tools" / "mutate.d" / "judged.toml"
-    return {(entry["file"], entry["line"], entry["becomes"]) for entry in tomllib.loads(path.read_text()).get("judged", [])}
+    result = {}
+    for entry in tomllib.loads(path.read_text()).get("judged", []):
+        for becomes in [entry["becomes"]] if isinstance(entry["becomes"], str) else entry["becomes"]:
+            result[entry["file"], entry["line"], becomes] = entry["why"]
+    return result
 
 
-def candidates(root, only):
-    """All mutants of all rooms, in an order that depends on the files only."""
+def stale(root):
+    """Judged mutants that cannot be made any more, or lack a reason, and why."""
+    texts = {}
+    for key, why in judged(root).items():
+        file, line, becomes = key
+        if file not in texts:
+            path = root / file
+            texts[file] = {mutant.key for mutant in mutants.mutants(file, path.read_text())} if path.exists() else set()
+        if key not in texts[file] or not why:
+            yield f"judged.toml, {file}: `{line}` -> `{becomes}`: " + ("no such mutant can be made" if why else "it lacks the reason")
+
+
+def candidates(root, only, parts):
+    """All mutants of the rooms and of files with one of the parts in their names, in an order that depends on the files only."""
     known, found = judged(root), {}
     for room in rooms(root):
         if only and room.name not in only:
@@ -52,7 +80,7 @@ def candidates(root, only):
         for pattern in room.patterns:
             for path in sorted(root.glob(pattern)):
                 file = str(path.relative_to(root))
-                if file not in found:
+                if file not in found and (not parts or any(part in file for part in parts)):
                     found[file] = [(mutant, room) for mutant in mutants.mutants(file, path.read_text()) if mutant.key not in known]
     return [entry for file in sorted(found) for entry in found[file]]
 
@@ -79,7 +107,8 @@ def compile_in(tree, originals, entries):
 
 
 def build(tree, entries):
-    """Compiles the mutants into one build. What does not compile is taken out of `entries`."""
+    """Compiles the mutants into one build, with the tests of their rooms. What does not compile is taken out of `entries`."""
+    modules = {module for _, room in entries.values() for module in room.modules}
     originals = {mutant.file: (tree / mutant.file).read_text() for mutant, _ in entries.values()}
     for target in {"/".join(file.split("/")[:2]) for file in originals}:
         (tree / target / "MutantSwitch.swift").write_text(mutants.switch_file())
@@ -88,7 +117,7 @@ def build(tree, entries):
     targets = [target for target in order(tree) if any(file.split("/")[1] == target for file in originals)]
     for what in [["--target", target] for target in targets] + [["--build-tests"]]:
         for _ in range(ROUNDS):
-            done, text = runs.build(tree, what)
+            done, text = runs.build(tree, what, modules)
             if done:
                 break
             bad = mutants.failed(text, str(tree), [(number, mutant) for number, (mutant, _) in entries.items()])
@@ -106,37 +135,60 @@ def order(tree):
     return re.findall(r'room\(\s*"(\w+)"', (tree / "Package.swift").read_text())
 
 
-def run(tree, count, seed, seconds, least, only):
+def run(tree, options):
     """Exits with 0 where enough of the mutants are noticed."""
-    begun = time.monotonic()
-    every = candidates(tree, only)
+    begun, count = time.monotonic(), options.random
+    wanted = options.room
+    if options.one_room:
+        names = [room.name for room in rooms(tree) if not wanted or room.name in wanted]
+        wanted = [random.Random(options.seed).choice(names)]
+        print(f"the room: {wanted[0]}")
+    every = candidates(tree, wanted, options.file)
     # About one in four does not compile.
-    entries = dict(enumerate(chosen(every, count + count // 2 + 4, seed), 1))
-    print(f"{len(every)} mutants could be made; building with {len(entries)} of them, seed {seed}", flush=True)
+    entries = dict(enumerate(chosen(every, count + count // 2 + 4, options.seed), 1))
+    print(f"{len(every)} mutants could be made; building with {len(entries)} of them, seed {options.seed}", flush=True)
     build(tree, entries)
     print(f"{len(entries)} compile ({time.monotonic() - begun:.0f} s)", flush=True)
-    noticed, survivors = 0, []
-    for number, (mutant, room) in list(entries.items())[:count]:
-        if seconds and time.monotonic() - begun > seconds:
-            print(f"the time is over after {noticed + len(survivors)} mutants")
-            break
-        since = time.monotonic()
-        why = room.result(tree, number)
-        noticed += why is not None
-        if why is None:
-            survivors.append(mutant)
-        result = "survived" if why is None else "noticed"
-        print(f"{result:8} ({time.monotonic() - since:3.0f} s) {described(mutant)}" + (f"  [{why[:100]}]" if why else ""), flush=True)
-    total = noticed + len(survivors)
+    made, survivors = 0, []
+
+    def make(number, room):
+        is_over = options.seconds and made >= FEWEST and time.monotonic() - begun > options.seconds
+        return None if is_over else room.result(tree, number)
+
+    jobs = concurrent.futures.ThreadPoolExecutor(options.jobs)
+    running = {jobs.submit(make, number, room): mutant for number, (mutant, room) in list(entries.items())[:count]}
+    try:
+        for job in concurrent.futures.as_completed(running):
+            if job.result() is None:
+                continue
+            made += 1
+            mutant, (why, took) = running[job], job.result()
+            if why is None:
+                survivors.append(mutant)
+            result = "survived" if why is None else "noticed"
+            print(f"{result:8} ({took:3.0f} s) {described(mutant)}" + (f"  [{why[:100]}]" if why else ""), flush=True)
+    finally:
+        jobs.shutdown(cancel_futures=True)
+    if made < len(running):
+        print(f"the time was over after {made} mutants")
     if survivors:
         print("\nsurvivors, for Tools/mutate.d/judged.toml where no test could see them:")
     for mutant in survivors:
         print(f'[[judged]]  # line {mutant.number}\nfile = "{mutant.file}"\nline = {quoted(mutant.old)}\nbecomes = {quoted(mutant.new)}\nwhy = ""\n')
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     print(
-        f"{noticed} of {total} random mutants were noticed, seed {seed} ({time.monotonic() - begun:.0f} s; of the processors "
+        f"{made - len(survivors)} of {made} random mutants were noticed, seed {options.seed} ({time.monotonic() - begun:.0f} s; of the processors "
         f"{used.ru_utime + used.ru_stime:.0f} s)")
-    raise SystemExit(0 if total and noticed * 100 >= least * total else 1)
+    raise SystemExit(0 if made and are_enough(made, len(survivors), options) else 1)
+
+
+def are_enough(made, survived, options):
+    """Whether PERCENT were noticed; of a sample, whether it can be one of tests that notice PERCENT."""
+    if not options.sample:
+        return (made - survived) * 100 >= options.least * made
+    share = 1 - options.least / 100
+    chance = sum(math.comb(made, number) * share**number * (1 - share) ** (made - number) for number in range(survived, made + 1))
+    return chance >= DOUBT
 
 
 def quoted(text):

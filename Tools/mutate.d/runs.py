@@ -1,5 +1,5 @@
 """Builds the copy and runs its tests with one break made."""
-import os, pathlib, re, shutil, signal, subprocess, tempfile, time
+import os, pathlib, re, shutil, signal, subprocess, tempfile, time, typing
 
 BUILD_SECONDS = 3600
 
@@ -11,12 +11,13 @@ def environment(root, number, folder):
     }
 
 
-def build(root, what=("--build-tests",)):
-    """Whether it builds, and what the compiler says."""
+def build(root, what=("--build-tests",), modules=()):
+    """Whether it builds, and what the compiler says. Of the tests only those modules are built, or all."""
+    chosen = {"MESHLEDGER_TESTS": ",".join(sorted(modules))} if modules else {}
     # SwiftPM's lock is a file in the temporary folder that is named after the path, which the copy has in common with the package.
     with tempfile.TemporaryDirectory(prefix="mutate-") as folder:
         done = subprocess.run(
-            ["swift", "build", *what, "-j", "2"], cwd=root, env={**os.environ, "TMPDIR": folder}, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            ["swift", "build", *what, "-j", "2"], cwd=root, env={**os.environ, **chosen, "TMPDIR": folder}, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT, text=True, errors="replace", timeout=BUILD_SECONDS)
     return done.returncode == 0, done.stdout
 
@@ -25,29 +26,47 @@ def bundle(root):
     return next((root / ".build" / "debug").resolve().glob("*PackageTests.xctest"))
 
 
-def test(root, number, wanted, skipped, seconds):
-    """Runs tests until one fails. True where all pass, False where one does not or they take too long, None where none ran; and the reason."""
+# A folder in memory of the tests' own, which goes with them: another run beside them neither sees nor fills it.
+OWN_MEMORY = ["unshare", "-m", "bash", "-c", 'mount -t tmpfs tmpfs /dev/shm && exec "$@"', "tests"]
+
+
+class Outcome(typing.NamedTuple):
+    passed: bool | None  # None where no test ran
+    why: str
+    seconds: float
+    silence: float  # the longest time without a word
+
+
+def test(root, number, wanted, skipped, seconds, silence=None):
+    """Runs tests until one fails, or until they take too long or say nothing for too long, which is a failure as well."""
     folder = tempfile.mkdtemp(prefix="mutate-", dir="/tmp")
+    os.chmod(folder, 0o755)  # a test reads as another user
     command = [str(bundle(root)), "--testing-library", "swift-testing", "--filter", wanted]
+    if os.environ.get("MESHLEDGER_MUTATE_MEMORY") == "1":  # see copies.py
+        command = OWN_MEMORY + command
     if skipped:
         command += ["--skip", skipped]
     process = subprocess.Popen(
         command, cwd=root, env=environment(root, number, folder), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         start_new_session=True)
     os.set_blocking(process.stdout.fileno(), False)
-    text, deadline, why = b"", time.monotonic() + seconds, None
+    text, why, begun, longest = b"", None, time.monotonic(), 0
+    heard = begun
     try:
         while why is None:
-            more = process.stdout.read()
+            more, now = process.stdout.read(), time.monotonic()
+            longest = max(longest, now - heard)
             if more:
-                text += more
+                text, heard = text + more, now
                 failed = re.search(rb"^.*\xe2\x9c\x98.*(?:recorded an issue|failed after).*$", text, re.MULTILINE)
                 if failed:
                     why = failed[0].decode(errors="replace")
             elif process.poll() is not None:
                 break
-            elif time.monotonic() > deadline:
+            elif now - begun > seconds:
                 why = f"ended after {seconds:.0f} s"
+            elif silence is not None and now - heard > silence:
+                why = f"ended after {silence:.0f} s without a word"
             else:
                 time.sleep(0.02)
     finally:
@@ -58,12 +77,10 @@ def test(root, number, wanted, skipped, seconds):
         process.wait()
         process.stdout.close()
         shutil.rmtree(folder, ignore_errors=True)
-        if os.environ.get("MESHLEDGER_MUTATE_MEMORY") == "1":  # this process's own: see copies.py
-            for left in pathlib.Path("/dev/shm").glob("*"):
-                shutil.rmtree(left, ignore_errors=True)
+    took = time.monotonic() - begun
     if why is not None:
-        return False, why
+        return Outcome(False, why, took, longest)
     if process.returncode != 0:
-        return False, f"ended with {process.returncode}"
+        return Outcome(False, f"ended with {process.returncode}", took, longest)
     ran = re.search(rb"Test run with ([1-9]\d*) test", text)
-    return (True, "") if ran else (None, "no test ran")
+    return Outcome(True, "", took, longest) if ran else Outcome(None, "no test ran", took, longest)

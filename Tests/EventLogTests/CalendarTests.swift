@@ -1,0 +1,57 @@
+import Foundation
+import TestKit
+import Testing
+
+@testable import EventLog
+
+/// Instants as text, against the calendar of the system.
+struct CalendarTests {
+    private static func calendar() -> Calendar {
+        var calendar = Calendar(identifier: .gregorian)
+        calendar.timeZone = TimeZone(secondsFromGMT: 0) ?? calendar.timeZone
+        return calendar
+    }
+
+    private func expected(_ seconds: Int64, _ calendar: Calendar) -> String {
+        let date = Date(timeIntervalSince1970: TimeInterval(seconds))
+        let parts = calendar.dateComponents([.year, .month, .day, .hour, .minute, .second], from: date)
+        func padded(_ number: Int?, _ width: Int) -> String {
+            let digits = String(number ?? 0)
+            return String(repeating: "0", count: max(0, width - digits.count)) + digits
+        }
+        return "\(padded(parts.year, 4))-\(padded(parts.month, 2))-\(padded(parts.day, 2))T"
+            + "\(padded(parts.hour, 2)):\(padded(parts.minute, 2)):\(padded(parts.second, 2))Z"
+    }
+
+    @Test func `instants read as the system's calendar says, on the first and last seconds of days and at random`() {
+        let calendar = Self.calendar()
+        var generator = SeededGenerator(seed: 11)
+        // 1600 to 2400: before October 1582 the system's calendar is the Julian one.
+        for _ in 0..<1_500 {
+            let day = Int64.random(in: -135_000...157_000, using: &generator)
+            for second in [0, 59, 60, 3_599, 3_600, 86_399, Int64.random(in: 0..<86_400, using: &generator)] {
+                let seconds = day * 86_400 + second
+                #expect(ISO8601.text(seconds: seconds) == expected(seconds, calendar), "\(seconds)")
+            }
+        }
+        #expect(ISO8601.text(microseconds: 1_500_000) == "1970-01-01T00:00:01.500000Z")
+        #expect(
+            ISO8601.text(microseconds: -1) == "1969-12-31T23:59:59.999999Z"
+                && ISO8601.text(microseconds: 7).hasSuffix("00.000007Z"))
+    }
+
+    @Test func `each day of four centuries follows the one before`() {
+        var next = ISO8601.days(year: 1900, month: 1, day: 1)
+        #expect(next == -25_567 && ISO8601.days(year: 1970, month: 1, day: 1) == 0)
+        for year in 1900...2300 as ClosedRange<Int64> {
+            let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
+            for (month, length) in zip(
+                1...12 as ClosedRange<Int64>, [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31] as [Int64])
+            {
+                #expect(ISO8601.days(year: year, month: month, day: 1) == next, "\(year)-\(month)")
+                next += length
+                #expect(ISO8601.days(year: year, month: month, day: length) == next - 1, "\(year)-\(month)")
+            }
+        }
+    }
+}
