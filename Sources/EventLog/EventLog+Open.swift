@@ -11,8 +11,22 @@ extension EventLog {
         guard !folder.hasCurrent, folder.isFreeForLog else { throw EventLogError(.exists, path: path) }
         // An interrupted creation leaves a first generation without events, and nothing else.
         guard folder.generations.allSatisfy({ $0 == 1 }) else { throw folder.lost("it is missing, and the log is there") }
-        try folder.makeFolders()
+        let isNew = try folder.makeFolders()
         let lock = try WriterLock(path: folder.lockPath)
+        // Another process may have made a log here, and be done with it, before the lock was free.
+        guard !folder.hasCurrent else { throw EventLogError(.exists, path: path) }
+        do throws(EventLogError) {
+            return try create(folder, lock, options)
+        } catch {
+            // With the lock held, so that nobody else begins a log in it.
+            if isNew { try? FileManager.default.removeItem(atPath: path) }  // the first failure is the one to tell
+            throw error
+        }
+    }
+
+    private static func create(
+        _ folder: LogFolder, _ lock: WriterLock, _ options: EventLogOptions
+    ) throws(EventLogError) -> EventLog {
         var options = options
         options.access = .readWrite
         let environment = try openEnvironment(

@@ -29,8 +29,8 @@ struct GenerationWriter: Sendable {
         try folder.removeLeftovers(of: old, log.store)
         let oldPath = folder.environmentPath(generation: old)
         let before = try SmallFile.size(oldPath + "/data.mdb")
+        try makeFolder(new: old + 1, like: oldPath)  // what is there already is not ours to remove
         do throws(EventLogError) {
-            try makeFolder(new: old + 1, like: oldPath)
             try fill(old + 1)
             let target = try reopen(old + 1, like: oldPath)
             do throws(EventLogError) {
@@ -53,7 +53,12 @@ struct GenerationWriter: Sendable {
     private func makeFolder(new: UInt32, like old: String) throws(EventLogError) {
         let target = folder.environmentPath(generation: new)
         guard unsafe mkdir(target, 0o700) == 0 else { throw SmallFile.failureToMake(errno, target) }
-        try SmallFile.copyMode(of: old, to: target)
+        do throws(EventLogError) {
+            try SmallFile.copyMode(of: old, to: target)
+        } catch {
+            unsafe rmdir(target)
+            throw error
+        }
     }
 
     /// Copies almost everything, in portions that are synced one by one: a commit of the writer that meets such a sync waits for one portion, not for all

@@ -6,7 +6,12 @@ extension LogFolder {
     func remove(generation: UInt32) {
         // Else a power cut could bring back a file `current` that names it.
         guard (try? SmallFile.syncFolder(logPath)) != nil else { return }  // the next opening tries again
-        try? FileManager.default.removeItem(atPath: environmentPath(generation: generation))  // the next opening tries again
+        let path = environmentPath(generation: generation)
+        guard (try? SmallFile.requireFolder(path)) != nil,  // what is no folder is not ours
+            let names = try? FileManager.default.contentsOfDirectory(atPath: path),  // gone, or the next opening tries again
+            names.allSatisfy({ $0 == "data.mdb" || $0 == "lock.mdb" })
+        else { return }
+        try? FileManager.default.removeItem(atPath: path)  // the next opening tries again
     }
 
     /// Removes what an interruption left beside the log: only where that has no event which the log lacks. What cannot be read stays.

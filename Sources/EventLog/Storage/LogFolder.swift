@@ -18,11 +18,13 @@ struct LogFolder: Sendable {
     func environmentPath(generation: UInt32) -> String { "\(logPath)/\(generation)" }
 
     /// Makes the folders that a new log needs.
-    func makeFolders() throws(EventLogError) {
+    /// - Returns: whether the ledger's own folder was not there before.
+    func makeFolders() throws(EventLogError) -> Bool {
         try SmallFile.requireFolder(logPath)
-        for folder in [path, logPath] where unsafe mkdir(folder, 0o700) != 0 && errno != EEXIST {
-            throw SmallFile.failureToMake(errno, folder)
-        }
+        let isNew = unsafe mkdir(path, 0o700) == 0
+        guard isNew || errno == EEXIST else { throw SmallFile.failureToMake(errno, path) }
+        guard unsafe mkdir(logPath, 0o700) == 0 || errno == EEXIST else { throw SmallFile.failureToMake(errno, logPath) }
+        return isNew
     }
 
     /// A folder that may not be written is read only, whatever the modes of its files.

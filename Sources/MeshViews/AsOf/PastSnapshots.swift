@@ -11,6 +11,8 @@ import Synchronization
 struct PastSnapshots: Sendable {
     /// Bytes of a view that is too large to be kept sixteen times.
     static let largestSize = 64 << 20
+    /// In seconds: writing a copy takes less.
+    private static let longestCopy = 600
 
     private let folder: String
     private let log: EventLog
@@ -94,12 +96,19 @@ struct PastSnapshots: Sendable {
         }
     }
 
+    /// Whether another process may be writing the copy; one that was killed leaves it.
+    private func isBeingMade(_ name: String) -> Bool {
+        var status = stat()
+        guard name.hasPrefix("new-"), unsafe lstat(folder + "/" + name, &status) == 0 else { return false }
+        return abs(time(nil) - status.st_mtim.tv_sec) < Self.longestCopy
+    }
+
     /// Removes copies of other recipes, of before an erasure, and those that lie too close now that the log is longer.
     func prune() {
         guard mayWrite else { return }
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []  // none yet
         let places = Set(places(through: log.head.rawValue).map { "\(prefix)\($0)" })
-        for name in names where !places.contains(name) && !name.hasPrefix("new-") {
+        for name in names where !places.contains(name) && !isBeingMade(name) {
             try? FileManager.default.removeItem(atPath: folder + "/" + name)  // tried again with the next question
         }
     }

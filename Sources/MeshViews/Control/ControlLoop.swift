@@ -9,6 +9,8 @@ struct ControlLoop {
 
     private let path: String
     private let listener: Int32
+    /// Which file the socket is: a ledger that was moved, and another put in its place, has another one at the path.
+    private let socket: ControlSocket.Identity?
     private let mailbox: ControlMailbox
     private let limits: ControlLimits
     private let handler: Handler
@@ -28,6 +30,7 @@ struct ControlLoop {
     init(ledger path: String, listener: Int32, mailbox: ControlMailbox, limits: ControlLimits, handler: @escaping Handler) {
         self.path = path
         self.listener = listener
+        socket = ControlSocket.identity(in: path)
         self.mailbox = mailbox
         self.limits = limits
         self.handler = handler
@@ -247,7 +250,7 @@ struct ControlLoop {
     private mutating func stopListening() {
         guard isListening else { return }
         isListening = false
-        unsafe unlink(ControlSocket.path(in: path))
+        if let socket, ControlSocket.identity(in: path) == socket { unsafe unlink(ControlSocket.path(in: path)) }
         close(listener)
     }
 }

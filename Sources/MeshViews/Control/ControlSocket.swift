@@ -10,6 +10,18 @@ enum ControlSocket {
 
     static func path(in ledger: String) -> String { ledger + "/" + name }
 
+    /// Which socket is at the path; nil where none is.
+    static func identity(in ledger: String) -> Identity? {
+        var status = stat()
+        guard unsafe lstat(path(in: ledger), &status) == 0, status.st_mode & S_IFMT == S_IFSOCK else { return nil }
+        return Identity(device: status.st_dev, inode: status.st_ino)
+    }
+
+    struct Identity: Equatable {
+        let device: dev_t
+        let inode: ino_t
+    }
+
     /// Makes the socket and listens on it. Only the holder of the ledger's lock may: what is there is left from one that was killed.
     static func listen(in ledger: String) throws(ControlError) -> Int32 {
         let file = try make(ledger)

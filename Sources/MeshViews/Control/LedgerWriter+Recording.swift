@@ -54,23 +54,14 @@ extension LedgerWriter {
                 throw LedgerError(error, path: path)
             }
         }
-        let spooled = "\(path)/import-\(UUID().uuidString)"
-        defer { unsafe unlink(spooled) }
+        let spooled: SpooledRecording
         do {
-            try Self.spool(descriptor, into: spooled)
+            spooled = try SpooledRecording(descriptor, in: path)
         } catch {
-            throw LedgerError(error, path: spooled)
+            throw LedgerError(error, path: path)
         }
-        return try await importRecording(spooled, progress: progress)
-    }
-
-    private static func spool(_ descriptor: Int32, into path: String) throws {
-        let input = FileHandle(fileDescriptor: descriptor, closeOnDealloc: false)
-        let file = unsafe Glibc.open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard file >= 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
-        let output = FileHandle(fileDescriptor: file, closeOnDealloc: true)
-        while let chunk = try input.read(upToCount: 1 << 20), !chunk.isEmpty { try output.write(contentsOf: chunk) }
-        try output.close()
+        defer { spooled.remove() }
+        return try await importRecording(spooled.path, progress: progress)
     }
 }
 

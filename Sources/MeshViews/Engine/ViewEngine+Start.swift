@@ -9,6 +9,7 @@ extension ViewEngine {
     /// Takes up every view where it is: current ones go on from their checkpoints, the others are built beside.
     func start(_ definitions: [ViewDefinition], keyring: Keyring) async throws {
         try erased.removeStale(log)
+        SpooledRecording.removeAbandoned(in: log.path)
         try baselines.finishForgetting()
         let stage = MeshStage(log: log, keyring: keyring)
         self.stage = stage

@@ -95,8 +95,11 @@ public final class Ledger: Sendable {
             try await ledger.startNew()
             return ledger
         } catch {
+            // A folder that another process made meanwhile is not ours: the log was made by this one, whose lock is still held.
+            if log != nil, !wasThere {
+                try? FileManager.default.removeItem(atPath: path)  // the first failure is the one to tell
+            }
             await log?.close()
-            if !wasThere { try? FileManager.default.removeItem(atPath: path) }  // the first failure is the one to tell
             throw LedgerError(error, path: path)
         }
     }

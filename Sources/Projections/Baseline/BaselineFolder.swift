@@ -64,6 +64,8 @@ public struct BaselineFolder: Sendable {
     /// Puts the replacement in the place of the baselines in force, which go. Can be repeated after an interruption.
     public func replace(_ last: UInt64) throws {
         let (place, next) = ("\(path)/\(last)", "\(path)/\(last)-next")
+        // Else those in force would go, and nothing come.
+        guard FileManager.default.fileExists(atPath: next) else { throw ViewFolderError(POSIXError(.ENOENT), next) }
         if FileManager.default.fileExists(atPath: place) { try FileManager.default.removeItem(atPath: place) }
         try FileManager.default.moveItem(atPath: next, toPath: place)
         try Self.sync(path)

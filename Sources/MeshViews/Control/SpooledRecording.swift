@@ -1,0 +1,52 @@
+import Foundation
+import Glibc
+import LMDB
+
+/// A recording from a pipe, in a file of the ledger's folder where the process that writes to the ledger can read it.
+///
+/// It is locked as long as it is needed, so that those of killed processes are known: they hold events, also such as are erased later.
+struct SpooledRecording {
+    private static let prefix = "import-"
+
+    let path: String
+    private let file: Int32
+
+    /// Brings all that comes from a descriptor into a new file.
+    init(_ descriptor: Int32, in ledger: String) throws {
+        while true {
+            let path = "\(ledger)/\(Self.prefix)\(UUID().uuidString)"
+            let file = try OwnFile.open(path, O_WRONLY | O_CREAT | O_EXCL)
+            var status = stat()
+            guard flock(file, LOCK_EX) == 0, unsafe fstat(file, &status) == 0, status.st_nlink > 0 else {
+                Glibc.close(file)  // taken for abandoned before it was locked
+                continue
+            }
+            (self.path, self.file) = (path, file)
+            break
+        }
+        do {
+            let input = FileHandle(fileDescriptor: descriptor, closeOnDealloc: false)
+            let output = FileHandle(fileDescriptor: file, closeOnDealloc: false)
+            while let chunk = try input.read(upToCount: 1 << 20), !chunk.isEmpty { try output.write(contentsOf: chunk) }
+        } catch {
+            remove()
+            throw error
+        }
+    }
+
+    func remove() {
+        unsafe unlink(path)
+        close(file)
+    }
+
+    /// Removes those in a ledger's folder that no process has locked.
+    static func removeAbandoned(in ledger: String) {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: ledger)) ?? []  // told when it is opened
+        for name in names where name.hasPrefix(prefix) && UUID(uuidString: String(name.dropFirst(prefix.count))) != nil {
+            let path = ledger + "/" + name
+            guard let file = try? OwnFile.open(path, O_RDWR) else { continue }  // no file of ours
+            if flock(file, LOCK_EX | LOCK_NB) == 0 { unsafe unlink(path) }
+            close(file)
+        }
+    }
+}
