@@ -20,9 +20,9 @@ struct LogFolder: Sendable {
     /// Makes the folders that a new log needs.
     func makeFolders() throws(EventLogError) {
         try SmallFile.requireFolder(logPath)
-        for folder in [path, logPath] where unsafe mkdir(folder, 0o700) != 0 && errno != EEXIST {
-            throw SmallFile.failureToMake(errno, folder)
-        }
+        // The ledger's own folder is for whoever makes it.
+        guard unsafe mkdir(path, 0o700) == 0 || errno == EEXIST else { throw SmallFile.failureToMake(errno, path) }
+        try SmallFile.makeFolder(logPath)
     }
 
     /// A folder that may not be written is read only, whatever the modes of its files.
