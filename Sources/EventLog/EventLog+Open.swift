@@ -139,7 +139,7 @@ extension EventLog {
         let writer = LogWriter(
             stores: stores, sizes: sizes, path: folder.path, board: board, names: names, prepared: prepared, tail: tail,
             saltSeed: options.saltSeed ?? { _ in options.randomBytes(TileSalts.seedSize) }, commitFault: options.commitFault,
-            lock: isInMemory ? nil : lock)
+            lock: options.isTemporary ? nil : lock)
         let sealer = Sealer(
             stores: stores, policy: options.sealing, summariser: options.summariser, prepared: prepared, board: board
         ) { Relay.run { queue.nudge(options.clock()) } }

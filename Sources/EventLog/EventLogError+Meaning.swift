@@ -7,6 +7,11 @@ extension EventLogError: CustomStringConvertible {
         return "\(path): \(sentence) (\(reason))"
     }
 
+    /// A reader of another container may have a number that no process has, since the same process id is in use twice.
+    private static func name(ofReader process: Int32) -> String {
+        process > 1 << 22 ? "a process of another container" : "process \(process)"
+    }
+
     private var sentence: String {
         switch code {
         case .missing: "there is no ledger here; check the path or create one"
@@ -50,7 +55,7 @@ extension EventLogError: CustomStringConvertible {
             "it is damaged and nothing was changed; restore it from a copy, or save what is left with `meshledger salvage`"
         case .sizeLimitReached:
             if let holder {
-                "its size limit is reached and nothing was stored, since process \(holder) is in the middle of reading, which keeps freed "
+                "its size limit is reached and nothing was stored, since \(Self.name(ofReader: holder)) is in the middle of reading, which keeps freed "
                     + "room from being used; end that process or raise the limit, then append again"
             } else {
                 "its size limit is reached and nothing was stored; raise the limit or drop old events, then append again"

@@ -114,6 +114,15 @@ extension Environment {
         guard fsync(target) == 0 else { throw StorageError(.init(number: errno), call: "fsync", path: path, number: errno) }
     }
 
+    /// Writes a copy of the data file as of one commit, whoever writes to it meanwhile.
+    package func copySnapshot(to path: String) throws(StorageError) {
+        try enter(forWriting: false)
+        defer { leave() }
+        let target = try OwnFile.create(path)
+        defer { Glibc.close(target) }
+        try check(unsafe mdb_env_copyfd(handle, target), "mdb_env_copyfd")
+    }
+
     /// Whether the files are in memory, where a sync waits for nothing.
     public func isInMemory() throws(StorageError) -> Bool { FileSystemKind.isMemory(magic: try FileSystemKind.magic(path)) }
 

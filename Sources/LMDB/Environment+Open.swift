@@ -31,8 +31,10 @@ extension Environment {
     }
 
     private static func createFolder(_ path: String) throws(StorageError) {
-        guard unsafe mkdir(path, 0o700) != 0, errno != EEXIST else { return }
-        throw StorageError(.init(number: errno), call: "mkdir", path: path, number: errno)
+        try OwnFile.makeFolder(path)
+        // LMDB would make it as the superuser's; it takes an empty one for new.
+        let file = path + "/data.mdb"
+        if OwnFile.owner(above: file) != nil { Glibc.close(try OwnFile.open(file, O_RDWR | O_CREAT)) }
     }
 
     /// LMDB would make an empty data file where a reader or a careful writer expects one.
@@ -77,8 +79,23 @@ extension Environment {
         return max(min(limit, EnvironmentOptions.reservation), 16 * page) / page * page
     }
 
+    /// Takes another number among the readers where a process of another container has that of this one.
     private static func openHandle(
         _ path: String, _ options: EnvironmentOptions, mapSize: Int
+    ) throws(StorageError) -> OpaquePointer {
+        for _ in 0..<ReaderNumber.attempts {
+            let handle = unsafe try openHandle(path, options, mapSize, ReaderNumber.own)
+            if unsafe lacksLocks(path, options) || ReaderNumber.isFree(handle) { return unsafe handle }
+            unsafe ReaderNumber.close(handle)
+            let other = unsafe try openHandle(path, options, mapSize, ReaderNumber.other())
+            if unsafe ReaderNumber.isFree(other) { return unsafe other }
+            unsafe ReaderNumber.close(other)
+        }
+        throw StorageError(.init(number: EAGAIN), call: "mdb_txn_begin", path: path, number: EAGAIN)
+    }
+
+    private static func openHandle(
+        _ path: String, _ options: EnvironmentOptions, _ mapSize: Int, _ number: Int32
     ) throws(StorageError) -> OpaquePointer {
         func check(_ number: Int32, _ call: String) throws(StorageError) {
             guard number != MDB_SUCCESS else { return }
@@ -91,6 +108,7 @@ extension Environment {
             try check(unsafe mdb_env_set_mapsize(handle, mapSize), "mdb_env_set_mapsize")
             try check(unsafe mdb_env_set_maxreaders(handle, readerPlaces), "mdb_env_set_maxreaders")
             try check(unsafe mdb_env_set_maxdbs(handle, UInt32(clamping: options.maximumTables)), "mdb_env_set_maxdbs")
+            if number != getpid() { unsafe try ReaderNumber.take(number, handle, path) }
             if !lacksLocks(path, options) { try reserveLocks(path) }
             try check(unsafe mdb_env_open(handle, path, flags(path, options), 0o600), "mdb_env_open")
             if !lacksLocks(path, options) {

@@ -73,7 +73,7 @@ internal import Synchronization
         guard process == getpid() else { return }
         endResting()
         padFile()
-        unsafe mdb_env_close(handle)
+        unsafe ReaderNumber.close(handle)
         witness?.close()
         OpenEnvironments.remove(identity)
     }

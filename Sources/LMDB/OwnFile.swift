@@ -11,7 +11,13 @@ package enum OwnFile {
     /// - Throws: `.foreign` with what is there instead; nothing was opened or changed.
     package static func open(_ path: String, _ flags: Int32, mode: UInt32 = 0o600) throws(StorageError) -> Int32 {
         try require(path)
-        let file = unsafe Glibc.open(path, flags | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, mode)
+        let flags = flags | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC
+        // The superuser has to know which files are new, since they are for another.
+        var file = Int32(-1)
+        let mayBeOfOther = flags & O_CREAT != 0 && geteuid() == 0
+        if mayBeOfOther { file = unsafe Glibc.open(path, flags | O_EXCL, mode) }
+        let isNew = file >= 0
+        if !isNew { file = unsafe Glibc.open(path, flags, mode) }
         guard file >= 0 else {
             let number = errno
             try require(path)  // it may have been put there meanwhile
@@ -21,6 +27,7 @@ package enum OwnFile {
         do throws(StorageError) {
             guard unsafe fstat(file, &status) == 0 else { throw failed("fstat", path) }
             try require(status, isFolder: false, path)
+            if isNew, let owner = owner(above: path) { fchown(file, owner.user, owner.group) }
         } catch {
             close(file)
             throw error
@@ -117,6 +124,8 @@ package enum OwnFile {
     package struct Identity: Hashable, Sendable {
         package let device: UInt64
         package let inode: UInt64
+
+        package init(device: UInt64, inode: UInt64) { (self.device, self.inode) = (device, inode) }
     }
 
     // MARK: What is there

@@ -31,7 +31,7 @@ struct SourceNames {
         let fits = known.count < Self.limit && isShort && !name.isEmpty
         guard fits || name.utf8.elementsEqual(base.utf8) else { return try await id(named: base) }
         do {
-            let id = try await log.source(named: name)
+            let id = try await log.reserveSource(named: name)
             known[name] = id
             return id
         } catch {

@@ -10,6 +10,7 @@
  *                   makes call number N (from 1) of kind K (`write`, `sync` or `any`) fail with the errno E, and all after it too when
  *                   SHIM_STICKY is set; E of 0 makes a write short.
  * SHIM_SWITCH=FILE  makes all calls of kind K fail with the errno E for as long as the file is there.
+ * SHIM_SHUT=END    lets no file be opened whose path ends so, as where a process may open no more files.
  * SHIM_COUNT=FILE   keeps there the number of calls of kind K.
  * The bytes that go to a file named `acks` are recorded too and never fail: marks of what was acknowledged. */
 #define _GNU_SOURCE
@@ -31,7 +32,7 @@ enum kind { WRITE = 1, SYNC = 2, TRUNCATE = 3, ALLOCATE = 4, ACK = 5, WRITE_SYNC
 enum file { OTHER = 0, DATA = 1, ACKS = 2, REST = 3 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static const char *root, *switch_path;
+static const char *root, *switch_path, *shut;
 static size_t root_length;
 static int trace = -1, count = -1, is_whole, wants_write, wants_sync, is_sticky, error_number;
 static long fail_at, seen;
@@ -62,6 +63,7 @@ __attribute__((constructor)) void shim_begin(void) {
     const char *count_path = getenv("SHIM_COUNT");
     if (count_path) count = open(count_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     switch_path = getenv("SHIM_SWITCH");
+    shut = getenv("SHIM_SHUT");
     unsetenv("LD_PRELOAD");  /* a program that this one starts, a sanitizer's symbolizer, would begin the trace anew */
 }
 
@@ -269,6 +271,11 @@ int open(const char *path, int flags, ...) {
     }
     static int (*real_open)(const char *, int, ...);
     if (!real_open) real_open = REAL(open);
+    size_t length = strlen(path), shut_length = shut ? strlen(shut) : 0;
+    if (shut && length >= shut_length && strcmp(path + length - shut_length, shut) == 0) {
+        errno = EMFILE;
+        return -1;
+    }
     int is_new = is_whole && (flags & O_CREAT) && access(path, F_OK) != 0;
     int fd = real_open(path, flags, mode);
     if (is_whole && fd >= 0 && is_new) note_call(MAKE, path, NULL);

@@ -10,13 +10,12 @@ import Testing
         case moved, removed, replaced
     }
 
-    @Test(arguments: Change.allCases) func `nothing is acknowledged that is not in the ledger at the path`(_ change: Change)
-        async throws
-    {
+    @Test(arguments: Change.allCases, [false, true])
+    func `nothing is acknowledged that is not in the ledger at the path`(_ change: Change, isInMemory: Bool) async throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/ledger"
         var options = EventLogOptions(sealing: SealingPolicy(isAutomatic: false))
-        options.isInMemory = false
+        options.isInMemory = isInMemory
         let log = try EventLog.create(at: path, options: options)
         try await appendNumbered(log, 10)
         switch change {

@@ -1,6 +1,8 @@
-import EventLog
+import LMDB
 import TestKit
 import Testing
+
+@testable import EventLog
 
 struct SourceTests {
     @Test func `a source has one number for ever, also when many ask at once`() async throws {
@@ -16,6 +18,29 @@ struct SourceTests {
         #expect(try log.sources().map(\.id.rawValue) == Array(1...20))
         #expect(Set(try log.sources().map(\.name)).count == 20)
         await log.close()
+    }
+
+    @Test func `new sources are stored in one commit with their first events, also after one that failed`() async throws {
+        let folder = try TemporaryFolder()
+        let log = try EventLog.create(at: folder.path + "/ledger", options: EventLogOptions(sizeLimit: 1 << 20))
+        func commits() throws -> Int { try log.store.environment.extent().lastTransaction }
+        let before = try commits()
+        var ids: [SourceID] = []
+        for number in 0..<1_000 { ids.append(try await log.reserveSource(named: "source \(number)")) }
+        #expect(try await log.reserveSource(named: "source 7") == ids[7])
+        #expect(try commits() == before && log.sources().isEmpty)
+        let large = NewEvent([UInt8](repeating: 1, count: 2_000), encoding: .note, source: ids[0])
+        let error = await #expect(throws: EventLogError.self) { try await log.append(Array(repeating: large, count: 1_000)) }
+        #expect(error?.code == .sizeLimitReached)
+        try await log.append(ids.map { NewEvent([1], encoding: .note, source: $0) })
+        #expect(try commits() <= before + 2)
+        #expect(try log.sources().map(\.name) == (0..<1_000).map { "source \($0)" })
+        #expect(try await log.source(named: "source 999") == ids[999])
+        await log.close()
+        let again = try EventLog.open(at: folder.path + "/ledger")
+        #expect(try again.sources().map(\.id) == ids)
+        #expect(try await again.reserveSource(named: "another").rawValue == 1_001)
+        await again.close()
     }
 
     @Test func `K15: a cursor is stored with its events or not at all`() async throws {

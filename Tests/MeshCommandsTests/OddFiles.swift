@@ -126,10 +126,14 @@ struct OddFiles {
 
     @Test func `a process that may open too few files, or has no room for its threads, says so and begins nothing`() throws {
         let tool = try made()
-        for (limit, word) in [("-n 60", "60 files"), ("-v 100000", "97 MB of address space")] {
+        for (limit, word) in [
+            ("-n 60", "60 files"), ("-n 200", "200 files"), ("-v 100000", "97 MB of address space"),
+            // Started with many files open.
+            ("-n 300; for n in $(seq 3 230); do eval \"exec $n</dev/null\"; done", "started with"),
+        ] {
             let process = Process()
-            process.executableURL = URL(fileURLWithPath: "/bin/sh")
-            process.arguments = ["-c", "ulimit \(limit); exec '\(Tool.program.path)' nodes --ledger '\(tool.ledger)'"]
+            process.executableURL = URL(fileURLWithPath: "/bin/bash")
+            process.arguments = ["-c", "ulimit \(limit); exec '\(Tool.program.path)' verify --ledger '\(tool.ledger)'"]
             let errors = Pipe.ofOneChild()
             process.standardError = errors
             try process.run()

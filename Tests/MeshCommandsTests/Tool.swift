@@ -38,13 +38,17 @@ struct Tool {
         return file.path
     }
 
-    func start(_ arguments: [String], environment: [String: String] = [:], input: Any? = nil) throws -> Running {
+    /// - Parameter starter: a program that starts this one, with its arguments: in a container, as another user.
+    func start(
+        _ arguments: [String], environment: [String: String] = [:], input: Any? = nil, by starter: [String] = []
+    ) throws -> Running {
         let name = UUID().uuidString
         let files = [folder.file(name + ".out"), folder.file(name + ".err")]
         for file in files { try Data().write(to: file) }
         let process = Process()
-        process.executableURL = Self.program
-        process.arguments = arguments
+        let command = (starter.isEmpty ? [Self.program.path] : starter) + arguments
+        process.executableURL = URL(fileURLWithPath: command[0])
+        process.arguments = Array(command.dropFirst())
         process.environment = ProcessInfo.commandEnvironment(ledger: ledger, home: folder.path).merging(environment) { $1 }
         process.standardOutput = try FileHandle(forWritingTo: files[0])
         process.standardError = try FileHandle(forWritingTo: files[1])

@@ -3,6 +3,7 @@ import Foundation
 import MeshViews
 import Meshtastic
 import ProtobufWire
+import Synchronization
 import TestKit
 import Testing
 
@@ -51,6 +52,27 @@ struct BrokerIngestTests {
                 == [.serviceEnvelope, .serviceEnvelope, .serviceEnvelope, .mqttJSON].map { PayloadEncoding($0) })
         #expect(running.ingest.statistics.statusCount == 1)
         #expect(running.ingest.statistics.foreignCount == 1)
+    }
+
+    @Test func `thousands of topics wait for no commit of their own, so that a signal is heard at once`() async throws {
+        let bench = try ImportBench()
+        let broker = try TestBroker(in: bench.folder)
+        let sink = CountingSink(log: bench.log)
+        let ingest = MQTTIngest(MQTTOptions(try MQTTAddress(broker.address())), into: IngestTarget(log: sink))
+        let task = Task { try await ingest.run() }
+        while ingest.statistics.connectionCount == 0 { try await Task.sleep(for: .milliseconds(10)) }
+        let publisher = try TestPublisher(port: broker.port)
+        let count = 3_000
+        for number in 0..<count {
+            try publisher.publish(MadeEnvelope.bytes(from: 5, id: UInt32(number)), to: "msh/TEST/2/e/LongFast/!\(number)")
+        }
+        while bench.log.head.rawValue < UInt64(count) { try await Task.sleep(for: .milliseconds(10)) }
+        task.cancel()
+        try await task.value
+        #expect(sink.waits.withLock { $0 } == 0)
+        #expect(try bench.log.sources().count == count)
+        let names = try Set(bench.events().map { try bench.log.name(of: $0.header.source) })
+        #expect(names.count == count)
     }
 
     @Test func `retained, repeated, empty and huge messages do no harm`() async throws {
@@ -154,5 +176,28 @@ struct BrokerIngestTests {
         _ = try await published
         #expect(await running.stop() == nil)
         #expect(try bench.events().map(\.payload) == lines.map { Data(base64Encoded: String($0)).map { [UInt8]($0) } ?? [] })
+    }
+}
+
+/// Counts how often a new source waits for a commit.
+private final class CountingSink: EventSink {
+    let log: EventLog
+    let waits = Mutex(0)
+
+    init(log: EventLog) { self.log = log }
+
+    func source(named name: String) async throws(EventLogError) -> SourceID {
+        waits.withLock { $0 += 1 }
+        return try await log.source(named: name)
+    }
+
+    func reserveSource(named name: String) async throws(EventLogError) -> SourceID { try await log.reserveSource(named: name) }
+
+    func storedCursor(_ key: String) async throws(EventLogError) -> [UInt8]? { try log.cursor(key) }
+
+    func append(
+        _ events: [NewEvent], cursor: SourceCursor?, token: AppendToken?
+    ) async throws(EventLogError) -> ClosedRange<EventSequence>? {
+        try await log.append(events, cursor: cursor, token: token)
     }
 }

@@ -107,6 +107,13 @@ extension LogWriter {
         (state.erasures, state.erased) = ([], [])
     }
 
+    /// The sources that events have named since the last transaction.
+    func putSources(_ write: inout WriteTransaction) throws(StorageError) -> [EventSource] {
+        let sources = names.reserved
+        for source in sources { try write.put(Table<UInt32, [UInt8]>(raw: store.sources), source.id.rawValue, source.bytes) }
+        return sources
+    }
+
     /// Cursors and new sources, which few requests have.
     func putRareParts(
         of group: LaneGroup, of lane: inout AppendLane, _ write: inout WriteTransaction
@@ -124,9 +131,8 @@ extension LogWriter {
                 try parts.put(first: first, &write, store)
             }
             if case .source(let name) = request.work {
-                let (source, isNew) = names.pending(name, at: Timestamp(microseconds: request.arrival))
-                lane.outcomes[place] = .stored(first: UInt64(source.id.rawValue))
-                if isNew { try write.put(Table<UInt32, [UInt8]>(raw: store.sources), source.id.rawValue, source.bytes) }
+                let source = names.reserve(name, at: Timestamp(microseconds: request.arrival))
+                lane.outcomes[place] = .stored(first: UInt64(source.rawValue))
             }
         }
     }

@@ -11,7 +11,7 @@ struct LogWriter {
     let prepared: PreparedWorkBox
     let saltSeed: @Sendable (_ tile: UInt64) -> [UInt8]
     let commitFault: (@Sendable () -> CommitFault?)?
-    /// Nil in memory, where nobody else knows the path.
+    /// Nil for a temporary log, of which nobody else knows the path.
     let lock: WriterLock?
     var state: State
 
@@ -65,7 +65,6 @@ struct LogWriter {
         } catch {
             sizes.failed(error)
             state = before
-            names.forgetPending()
             lane.outcomes.removeSubrange(group.requests.lowerBound...)
             for work in works { work.ended(error) }
             if error.code == .sizeLimitReached && sizes.foundRoom() { return serve(group, of: &lane, with: []) }
@@ -136,7 +135,6 @@ struct LogWriter {
         } catch {
             sizes.failed(error)
             state = before
-            names.forgetPending()
             for work in works { work.ended(error) }
             throw error
         }
@@ -167,9 +165,10 @@ struct LogWriter {
         if !state.erasures.isEmpty || !state.erased.isEmpty { try putErasures(&write) }
         for work in works { try work.move(into: &write, store) }
         if !group.requests.isEmpty { try putRareParts(of: group, of: &lane, &write) }
+        let sources = try putSources(&write)
         try commit(write)
         try requirePlace()
-        names.keepPending()
+        names.stored(sources)
     }
 
     /// Nothing is acknowledged that is not in the ledger at the path.

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Glibc
+internal import LMDB
 internal import MeshCrypto
 
 /// The files of a backup.
@@ -46,13 +47,10 @@ struct BackupFolder: Sendable {
         guard names.isEmpty || names.contains("manifest") || names.contains("parts") else {
             throw EventLogError(.exists, path: path, detail: "the folder is no backup and not empty")
         }
-        do {
-            for place in [partsPath, filesPath] {
-                try FileManager.default.createDirectory(
-                    atPath: place, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-            }
+        do throws(StorageError) {
+            for place in [partsPath, filesPath] { try OwnFile.makeFolders(place) }
         } catch {
-            throw SmallFile.failureToMake(errno, partsPath)
+            throw error.number > 0 ? SmallFile.failureToMake(error.number, partsPath) : SmallFile.failure(error)
         }
     }
 

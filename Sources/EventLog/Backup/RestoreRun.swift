@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Glibc
+internal import LMDB
 
 /// Up to where a backup is restored.
 public enum RestoreEnd: Sendable, Hashable {
@@ -125,11 +126,10 @@ struct RestoreRun {
             guard isWanted else { continue }
             let place = ledger + "/" + file.path
             let parent = URL(fileURLWithPath: place).deletingLastPathComponent().path
-            do {
-                try FileManager.default.createDirectory(
-                    atPath: parent, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            do throws(StorageError) {
+                try OwnFile.makeFolders(parent)
             } catch {
-                throw SmallFile.failureToMake(errno, parent)
+                throw error.number > 0 ? SmallFile.failureToMake(error.number, parent) : SmallFile.failure(error)
             }
             try folder.copy(file, to: place)
             if names.first == "consumers" { try goOn(String(names[1]), ConsumerFiles(ledger: ledger), head) }

@@ -32,8 +32,7 @@ struct ConsumerFiles: Sendable {
 
     func makeFolder() throws(EventLogError) {
         try SmallFile.requireFolder(folder)
-        guard unsafe mkdir(folder, 0o700) != 0, errno != EEXIST else { return }
-        throw SmallFile.failure(errno, folder)
+        try SmallFile.makeFolder(folder)
     }
 
     /// The last acknowledged sequence, nil for a consumer that does not exist.

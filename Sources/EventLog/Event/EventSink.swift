@@ -3,6 +3,9 @@ public protocol EventSink: Sendable {
     /// The number of the source of that name, which the log gives it when it hears of it first.
     func source(named name: String) async throws(EventLogError) -> SourceID
 
+    /// The same for events that are about to be appended: it need not be stored before the first of them.
+    func reserveSource(named name: String) async throws(EventLogError) -> SourceID
+
     /// How far a source has been read, nil when it was never stored.
     func storedCursor(_ key: String) async throws(EventLogError) -> [UInt8]?
 
@@ -13,6 +16,8 @@ public protocol EventSink: Sendable {
 }
 
 extension EventSink {
+    public func reserveSource(named name: String) async throws(EventLogError) -> SourceID { try await source(named: name) }
+
     @discardableResult
     public func append(_ events: [NewEvent], cursor: SourceCursor? = nil) async throws(EventLogError) -> ClosedRange<
         EventSequence

@@ -4,10 +4,22 @@ extension EventLog {
     /// The number of the source of that name, which the log gives it when it hears of it first.
     public func source(named name: String) async throws(EventLogError) -> SourceID {
         if let known = names[name] { return known }
+        try check(name)
+        return SourceID(rawValue: UInt32(truncatingIfNeeded: try await first(of: .source(name))))
+    }
+
+    /// The number of the source of that name, which is stored in one commit with the first events that carry it, at the latest.
+    public func reserveSource(named name: String) async throws(EventLogError) -> SourceID {
+        if let known = names[name] { return known }
+        if isReadOnly { throw EventLogError(.readOnly, path: path) }
+        try check(name)
+        return names.reserve(name, at: options.clock())
+    }
+
+    private func check(_ name: String) throws(EventLogError) {
         guard name.utf8.count <= 4096 else {
             throw EventLogError(.tooLarge, path: path, detail: "a source's name has up to 4096 bytes")
         }
-        return SourceID(rawValue: UInt32(truncatingIfNeeded: try await first(of: .source(name))))
     }
 
     /// The number of a source of another log, which that log heard of at the time `created`.

@@ -21,9 +21,10 @@ struct LogFolder: Sendable {
     /// - Returns: whether the ledger's own folder was not there before.
     func makeFolders() throws(EventLogError) -> Bool {
         try SmallFile.requireFolder(logPath)
+        // The ledger's own folder is for whoever makes it.
         let isNew = unsafe mkdir(path, 0o700) == 0
         guard isNew || errno == EEXIST else { throw SmallFile.failureToMake(errno, path) }
-        guard unsafe mkdir(logPath, 0o700) == 0 || errno == EEXIST else { throw SmallFile.failureToMake(errno, logPath) }
+        try SmallFile.makeFolder(logPath)
         return isNew
     }
 

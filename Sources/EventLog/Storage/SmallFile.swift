@@ -49,6 +49,15 @@ enum SmallFile {
         }
     }
 
+    /// Makes a folder of the ledger's owner, unless it is there.
+    static func makeFolder(_ path: String) throws(EventLogError) {
+        do throws(StorageError) {
+            try OwnFile.makeFolder(path)
+        } catch {
+            throw error.number > 0 ? failureToMake(error.number, path) : failure(error)
+        }
+    }
+
     /// Refuses what is no folder of the ledger's owner.
     static func requireFolder(_ path: String) throws(EventLogError) {
         do throws(StorageError) {

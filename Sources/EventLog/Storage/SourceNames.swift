@@ -4,14 +4,16 @@ internal import Synchronization
 
 /// The sources' names and numbers, so that asking for a known one costs a look-up.
 ///
-/// Synchronization: behind the mutex. Only the writer adds.
+/// A name that is new gets its number at once, and is stored by the next transaction: by that of the first event that carries the number, at the
+/// latest.
+///
+/// Synchronization: behind the mutex. Only the writer stores.
 final class SourceNames: Sendable {
     private struct State {
-        var known: [String: SourceID] = [:]
-        /// Those of the transaction that is being written.
-        var pending: [String: SourceID] = [:]
+        var stored: [String: SourceID] = [:]
+        /// Those that no transaction has stored yet.
+        var reserved: [String: EventSource] = [:]
         var last: UInt32 = 0
-        var lastPending: UInt32 = 0
     }
 
     private let state: Mutex<State>
@@ -19,41 +21,38 @@ final class SourceNames: Sendable {
     init(_ sources: [EventSource]) {
         var state = State()
         for source in sources {
-            state.known[source.name] = source.id
+            state.stored[source.name] = source.id
             state.last = max(state.last, source.id.rawValue)
         }
-        state.lastPending = state.last
         self.state = Mutex(state)
     }
 
-    subscript(name: String) -> SourceID? { state.withLock { $0.known[name] } }
+    /// The source of that name, where it is stored.
+    subscript(name: String) -> SourceID? { state.withLock { $0.stored[name] } }
 
-    /// The source of that name, new if it must be.
-    func pending(_ name: String, at time: Timestamp) -> (EventSource, isNew: Bool) {
+    /// The number of the source of that name, new if it must be.
+    func reserve(_ name: String, at time: Timestamp) -> SourceID {
         state.withLock { state in
-            if let id = state.known[name] ?? state.pending[name] {
-                return (EventSource(id: id, name: name, created: time), false)
+            if let id = state.stored[name] ?? state.reserved[name]?.id { return id }
+            state.last += 1
+            let source = EventSource(id: SourceID(rawValue: state.last), name: name, created: time)
+            state.reserved[name] = source
+            return source.id
+        }
+    }
+
+    /// What the next transaction is to store.
+    var reserved: [EventSource] {
+        state.withLock { state in state.reserved.isEmpty ? [] : state.reserved.values.sorted { $0.id.rawValue < $1.id.rawValue } }
+    }
+
+    func stored(_ sources: [EventSource]) {
+        guard !sources.isEmpty else { return }
+        state.withLock { state in
+            for source in sources {
+                state.reserved[source.name] = nil
+                state.stored[source.name] = source.id
             }
-            state.lastPending += 1
-            let id = SourceID(rawValue: state.lastPending)
-            state.pending[name] = id
-            return (EventSource(id: id, name: name, created: time), true)
-        }
-    }
-
-    func keepPending() {
-        state.withLock { state in
-            guard !state.pending.isEmpty else { return }
-            state.known.merge(state.pending) { $1 }
-            state.pending.removeAll()
-            state.last = state.lastPending
-        }
-    }
-
-    func forgetPending() {
-        state.withLock { state in
-            state.pending.removeAll()
-            state.lastPending = state.last
         }
     }
 }

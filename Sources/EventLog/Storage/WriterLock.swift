@@ -1,32 +1,55 @@
 internal import Glibc
+internal import LMDB
 internal import Synchronization
 
-/// The right to write to a ledger: a lock on its file LOCK, which holds the writer's process number. The system takes the lock
-/// back when the process ends, however it ends.
+/// The right to write to a ledger: a lock on its file LOCK, which holds the writer's process number and the namespace that it is a number in.
+/// The system takes the lock back when the process ends, however it ends.
 ///
-/// Synchronization: `isHeld` is behind its mutex.
+/// Synchronization: `isHeld` is behind its mutex, as are the locks that this process holds.
 final class WriterLock: Sendable {
+    /// Process numbers tell nothing of whether it is this process: in two containers there are two of one number.
+    private static let heldHere = Mutex<Set<OwnFile.Identity>>([])
+
     private let file: Int32
+    private let identity: OwnFile.Identity
     private let isHeld = Mutex(true)
 
     init(path: String) throws(EventLogError) {
         let file = try SmallFile.open(path, O_RDWR | O_CREAT)
         do throws(EventLogError) {
+            var status = stat()
+            guard unsafe fstat(file, &status) == 0 else { throw SmallFile.failure(errno, path) }
+            let identity = OwnFile.Identity(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
             guard flock(file, LOCK_EX | LOCK_NB) == 0 else {
                 guard errno == EWOULDBLOCK else { throw SmallFile.failure(errno, path) }
                 if flock(file, LOCK_SH | LOCK_NB) == 0 {
                     throw EventLogError(.locked, path: path, detail: "a reader without permission to write keeps writers away")
                 }
-                let holder = try Int32(SmallFile.read(file, path).split(separator: "\n").first ?? "")
-                throw EventLogError(holder == getpid() ? .alreadyOpen : .locked, path: path, holder: holder)
+                if Self.heldHere.withLock({ $0.contains(identity) }) {
+                    throw EventLogError(.alreadyOpen, path: path, holder: getpid())
+                }
+                throw Self.held(path, by: try SmallFile.read(file, path))
             }
             guard ftruncate(file, 0) == 0 else { throw SmallFile.failure(errno, path) }
-            try SmallFile.write(file, "\(getpid())\n", path)
+            let namespace = ProcessNamespace.own.map { "namespace \($0)\n" } ?? ""
+            try SmallFile.write(file, "\(getpid())\n\(namespace)", path)
+            self.identity = identity
         } catch {
             close(file)
             throw error
         }
         self.file = file
+        Self.heldHere.withLock { _ = $0.insert(identity) }
+    }
+
+    /// - Parameter text: what the file holds.
+    private static func held(_ path: String, by text: String) -> EventLogError {
+        let lines = text.split(separator: "\n").map { $0.split(separator: " ") }
+        let holder = Int32(lines.first?.first ?? "")
+        let namespace = lines.first { $0.count == 2 && $0[0] == "namespace" }.flatMap { UInt64($0[1]) }
+        let isElsewhere = namespace != nil && ProcessNamespace.own != nil && namespace != ProcessNamespace.own
+        guard let holder, isElsewhere || holder == getpid() else { return EventLogError(.locked, path: path, holder: holder) }
+        return EventLogError(.locked, path: path, detail: "process \(holder) of another container")
     }
 
     /// Whether the file at the path is still the one that is locked: else the ledger was moved, removed or replaced.
@@ -34,6 +57,15 @@ final class WriterLock: Sendable {
         var (own, found) = (stat(), stat())
         guard unsafe fstat(file, &own) == 0, unsafe lstat(path, &found) == 0 else { return false }
         return own.st_dev == found.st_dev && own.st_ino == found.st_ino
+    }
+
+    /// Whether a process holds the lock now. Looking holds it for a moment, too, in which a writer that begins tries again.
+    static func isHeld(_ path: String) throws(EventLogError) -> Bool {
+        let file = try SmallFile.open(path, O_RDONLY)
+        defer { close(file) }
+        guard flock(file, LOCK_SH | LOCK_NB) != 0 else { return false }
+        guard errno == EWOULDBLOCK else { throw SmallFile.failure(errno, path) }
+        return true
     }
 
     deinit { release() }
@@ -46,8 +78,18 @@ final class WriterLock: Sendable {
             return isHeld
         }
         guard wasHeld else { return }
+        Self.heldHere.withLock { _ = $0.remove(identity) }
         // A child that was forked and has not reached its exec yet shares the lock, and would hold it after the close.
         flock(file, LOCK_UN)
         close(file)
     }
+}
+
+/// The namespace in which the system numbers this process and those that it sees.
+enum ProcessNamespace {
+    /// Nil where there is no `/proc`.
+    static let own: UInt64? = {
+        var status = stat()
+        return unsafe stat("/proc/self/ns/pid", &status) == 0 ? UInt64(status.st_ino) : nil
+    }()
 }

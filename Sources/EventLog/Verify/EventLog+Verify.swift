@@ -46,7 +46,8 @@ extension EventLog {
             guard error.code == .corrupt else { throw error }
             result.add(0, error.detail ?? "where events come from cannot be read")
         }
-        let isPending = try pendingErasure() == pending
+        var isPending = false
+        if pending != nil { isPending = try waitsInVain { () throws(EventLogError) in try pendingErasure() == pending } }
         let untold = try verifyUntold(signedBy: verifier, &result)
         for problem in erasures.finish(try listedErasures(), untold: untold, cut: cut, head: head, isPending: isPending) {
             result.add(problem)
@@ -75,6 +76,23 @@ extension EventLog {
             tree.lose()
         }
         return result
+    }
+
+    /// How long a check waits for what a process that writes is about to finish, in seconds.
+    private static let patience_s = 60
+
+    /// Waits, as long as a process writes to the ledger, for something to end that an erasure leaves for a moment.
+    /// - Returns: whether it is so still, and nobody is at work who will end it.
+    package func waitsInVain(_ isSo: () throws(EventLogError) -> Bool) throws(EventLogError) -> Bool {
+        guard isReadOnly else { return try isSo() }
+        let end = ContinuousClock.now + .seconds(Self.patience_s)
+        while try isSo() {
+            let isWritten = try WriterLock.isHeld(path + "/LOCK")
+            // It may have ended between the two looks.
+            if !isWritten || ContinuousClock.now > end { return try isSo() }
+            Thread.sleep(forTimeInterval: 0.05)
+        }
+        return false
     }
 
     private func extent() throws(EventLogError) -> (head: UInt64, cut: UInt64) {

@@ -33,9 +33,12 @@ struct IngestMQTTCommand: AsyncParsableCommand {
     @Option(help: "PEM file of its key.") var keyFile: String?
     @Flag(help: "Take any certificate: for tests only.") var insecure = false
 
+    /// How long a command that writes at this moment is waited for.
+    private static let patience = Duration.seconds(15)
+
     func run() async throws {
         let options = try options()
-        let ledger = try await ledger.openForWriting()
+        let ledger = try await ledger.openForWriting(patience: Self.patience)
         let target = IngestTarget(log: ledger.log) { try await ledger.flush() }
         let bar = ProgressBar("listening")
         let ingest = MQTTIngest(options, into: target) {

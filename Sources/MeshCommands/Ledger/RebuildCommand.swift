@@ -30,11 +30,16 @@ struct RebuildCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        if diff || keep || back { return try await runAlone() }
-        try await ledger.writing { ledger in
-            let bar = ProgressBar("rebuilding")
-            try await ledger.rebuild(views.isEmpty ? nil : views) { bar.show($0) }
-            bar.end()
+        if diff { return try await compare() }
+        let names = Set(views.isEmpty ? OwnViews.names : views)
+        try await ledger.writing(holding: keep || back ? names : []) { ledger in
+            if back {
+                try await ledger.goBack(views)
+            } else {
+                let bar = ProgressBar("rebuilding")
+                defer { bar.end() }
+                try await ledger.rebuild(views.isEmpty ? nil : views, keepsOld: keep) { bar.show($0) }
+            }
             try Self.tell(try await ledger.reading { try await $0.views() }, views)
         }
     }
@@ -46,36 +51,22 @@ struct RebuildCommand: AsyncParsableCommand {
         }
     }
 
-    /// What needs the ledger for this process alone, with the named views held back.
-    private func runAlone() async throws {
+    private func compare() async throws {
         let names = views.isEmpty ? OwnViews.names : views
-        let ledger = try await ledger.openForWriting(holding: Set(names))
-        do {
-            let bar = ProgressBar(diff ? "comparing" : "rebuilding")
-            if diff {
-                let writer = RowPrinter(output.writer(DifferentRow.columns))
-                for name in names {
-                    try await ledger.compareRebuilt(name, progress: { bar.show($0) }) { difference in
-                        bar.end()
-                        writer.write(DifferentRow(difference, of: ledger.rows(of: difference.table)))
-                        return true
-                    }
+        try await ledger.using(ledger.openForComparing(holding: Set(names))) { ledger in
+            let bar = ProgressBar("comparing")
+            defer { bar.end() }
+            let writer = RowPrinter(output.writer(DifferentRow.columns))
+            for name in names {
+                try await ledger.compareRebuilt(name, progress: { bar.show($0) }) { difference in
+                    bar.end()
+                    writer.write(DifferentRow(difference, of: ledger.rows(of: difference.table)))
+                    return true
                 }
-                bar.end()
-                writer.finish(emptyNote: "no row would change")
-            } else if back {
-                for name in names { try await ledger.goBack(name) }
-                try Self.tell(await ledger.views(), names)
-            } else {
-                try await ledger.rebuild(views.isEmpty ? nil : views, keepsOld: true) { bar.show($0) }
-                bar.end()
-                try Self.tell(await ledger.views(), names)
             }
-        } catch {
-            try? await ledger.close()  // the first failure is the one to tell
-            throw error
+            bar.end()
+            writer.finish(emptyNote: "no row would change")
         }
-        try await ledger.close()
     }
 }
 

@@ -20,22 +20,39 @@ struct LedgerOption: ParsableArguments {
         return (data ?? (environment["HOME"] ?? ".") + "/.local/share") + "/meshledger/mesh.ledger"
     }
 
-    /// Opens it for writing by this process alone. A short command may hold it at this moment, so a held ledger is tried again for a few
-    /// seconds.
-    ///
-    /// - Parameter held: views that are not built by themselves.
-    func openForWriting(holding held: Set<String> = []) async throws -> Ledger {
-        var options = OwnViews.options()
-        options.heldViews = held
-        for attempt in 1... {
+    /// Opens it for writing by this process alone. A short command may hold it at this moment, so a held ledger is tried again for some seconds, which
+    /// is said after the first.
+    func openForWriting(patience: Duration = .seconds(3)) async throws -> Ledger {
+        let start = ContinuousClock.now
+        var isTold = false
+        while true {
             do {
-                return try await Ledger.open(at: path, options: options)
+                return try await Ledger.open(at: path, options: OwnViews.options())
             } catch {
-                guard error.code == .locked, attempt < 20 else { throw withAdvice(error) }
+                let waited = ContinuousClock.now - start
+                guard error.code == .locked, waited < patience else { throw withAdvice(error) }
+                if !isTold, waited > .seconds(1) {
+                    let holder = error.holder.map { "process \($0)" } ?? "another process"
+                    StandardOutput.error(
+                        "meshledger: \(path): \(holder) has it open for writing; waiting up to \(patience.components.seconds) s for its end"
+                    )
+                    isTold = true
+                }
                 try await Task.sleep(for: .milliseconds(150))
             }
         }
-        throw CommandError(.locked, "\(path) is held by another process")
+    }
+
+    /// Opens it to compare views with what they would be: for writing where nobody else does.
+    /// - Parameter held: views that are not built by themselves.
+    func openForComparing(holding held: Set<String>) async throws -> Ledger {
+        do {
+            var options = OwnViews.options(access: .automatic)
+            options.heldViews = held
+            return try await Ledger.open(at: path, options: options)
+        } catch {
+            throw withAdvice(error)
+        }
     }
 
     /// Opens the log alone, for reading.
@@ -93,8 +110,8 @@ struct LedgerOption: ParsableArguments {
     }
 
     /// Runs a command's work on a ledger that this process writes, or has written by the one that does already.
-    func writing(_ body: (LedgerWriter) async throws -> Void) async throws {
-        let writer = try await openWriter()
+    func writing(holding held: Set<String> = [], _ body: (LedgerWriter) async throws -> Void) async throws {
+        let writer = try await openWriter(holding: held)
         do {
             try await body(writer)
         } catch {
@@ -104,9 +121,12 @@ struct LedgerOption: ParsableArguments {
         try await writer.close()
     }
 
-    func openWriter() async throws -> LedgerWriter {
+    /// - Parameter held: views that are not built by themselves where this process opens it.
+    func openWriter(holding held: Set<String> = []) async throws -> LedgerWriter {
         do {
-            return try await LedgerWriter.open(at: path, options: OwnViews.options())
+            var options = OwnViews.options()
+            options.heldViews = held
+            return try await LedgerWriter.open(at: path, options: options)
         } catch {
             throw withAdvice(error)
         }

@@ -2,8 +2,10 @@ import Foundation
 
 /// What the process needs of the system before it begins anything: with less it would stop in the middle, or wait for a thread that never comes.
 enum ProcessLimits {
-    /// All views of a ledger have files open at the same time.
-    static let openFiles: rlim_t = 80
+    /// A child process is begun with that many, however few of them it has open.
+    static let openFiles: rlim_t = 256
+    /// Beside those that it was started with: all views of a ledger have files open at the same time.
+    static let ownFiles: rlim_t = 96
     /// In bytes, below which not even the threads of an idle process have their stacks.
     static let addressSpace: rlim_t = 256 << 20
 
@@ -19,7 +21,14 @@ enum ProcessLimits {
             throw CommandError(
                 .inputOutput,
                 "this process may have only \(files.rlim_cur) files open and needs \(openFiles); nothing was begun; raise the limit "
-                    + "(`ulimit -n 256`), then run it again")
+                    + "(`ulimit -n 1024`), then run it again")
+        }
+        let before = openCount(below: files.rlim_cur)
+        guard files.rlim_cur - before >= ownFiles else {
+            throw CommandError(
+                .inputOutput,
+                "this process may have only \(files.rlim_cur) files open, was started with \(before), and needs \(ownFiles) more; nothing was "
+                    + "begun; raise the limit (`ulimit -n 1024`), then run it again")
         }
         let space = get(RLIMIT_AS).rlim_cur
         guard space >= addressSpace else {
@@ -28,6 +37,11 @@ enum ProcessLimits {
                 "this process may have only \(space >> 20) MB of address space and needs more than \(addressSpace >> 20) MB; nothing was begun; "
                     + "raise the limit (`ulimit -v unlimited`), then run it again")
         }
+    }
+
+    /// How many files were open when it was started.
+    private static func openCount(below limit: rlim_t) -> rlim_t {
+        rlim_t((0..<Int32(min(limit, 4_096))).count { fcntl($0, F_GETFD) >= 0 })
     }
 
     private static func get(_ resource: __rlimit_resource) -> rlimit {

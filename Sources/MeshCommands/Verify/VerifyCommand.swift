@@ -155,8 +155,9 @@ extension VerifyCommand {
             var options = OwnViews.options(access: .readOnly)
             options.toleratesBrokenKeys = true
             let ledger = try await Ledger.open(at: ledger.path, options: options)
+            let holdErased = try ledger.viewsHoldErasedForGood()
             var problems = try ledger.viewsBeyondLog().map { "the view \($0) has seen events that the log does not hold" }
-            if try ledger.viewsHoldErased() {
+            if holdErased {
                 problems.append(
                     "the views were made before the last erasure and hold what was erased; `meshledger rebuild` makes them anew")
             }

@@ -19,6 +19,10 @@ final class PatientSink: EventSink {
         try await patiently { () async throws(EventLogError) in try await self.log.source(named: name) }
     }
 
+    func reserveSource(named name: String) async throws(EventLogError) -> SourceID {
+        try await patiently { () async throws(EventLogError) in try await self.log.reserveSource(named: name) }
+    }
+
     func storedCursor(_ key: String) async throws(EventLogError) -> [UInt8]? { try await log.storedCursor(key) }
 
     func append(

@@ -85,8 +85,7 @@ struct PastSnapshots: Sendable {
         let unfinished = folder + "/new-" + UUID().uuidString
         do {
             guard try store.environment.info().usedSize <= Self.largestSize, !sequences().contains(sequence) else { return }
-            try FileManager.default.createDirectory(
-                atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            try OwnFile.makeFolders(folder)
             try store.environment.copyData(to: unfinished)
             try FileManager.default.moveItem(atPath: unfinished, toPath: file(sequence))
             // What was erased meanwhile is in it.

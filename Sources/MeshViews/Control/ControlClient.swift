@@ -8,7 +8,7 @@ import Synchronization
 ///
 /// Synchronization: the socket is used on `queue` only, which waits for answers in the place of the callers.
 final class ControlClient: Sendable {
-    /// The process that writes.
+    /// The process that writes; 0 where it has no number here, in another container.
     let holder: Int32
     let path: String
     private let file: Int32
@@ -21,7 +21,7 @@ final class ControlClient: Sendable {
     init(ledger path: String) async throws(ControlError) {
         self.path = path
         file = try ControlSocket.connect(to: path)
-        guard let process = ControlSocket.trustedPeer(file) else {
+        guard let process = ControlSocket.trustedPeer(file, of: path) else {
             Glibc.close(file)
             throw ControlError(.unreachable, path: path, "another user's process listens")
         }

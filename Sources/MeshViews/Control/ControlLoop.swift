@@ -1,3 +1,4 @@
+import EventLog
 import Glibc
 import ProtobufWire
 
@@ -8,6 +9,7 @@ struct ControlLoop {
     typealias Handler = @Sendable (ControlRequest, UInt64) -> Void
 
     private let path: String
+    private let place: LedgerPlace
     private let listener: Int32
     /// Which file the socket is: a ledger that was moved, and another put in its place, has another one at the path.
     private let socket: ControlSocket.Identity?
@@ -29,6 +31,7 @@ struct ControlLoop {
     /// - Parameter handler: begins to work on a client's request; the reply comes through the mailbox.
     init(ledger path: String, listener: Int32, mailbox: ControlMailbox, limits: ControlLimits, handler: @escaping Handler) {
         self.path = path
+        place = LedgerPlace(path)
         self.listener = listener
         socket = ControlSocket.identity(in: path)
         self.mailbox = mailbox
@@ -116,7 +119,7 @@ struct ControlLoop {
             _ = (fcntl(file, F_SETFD, FD_CLOEXEC), fcntl(file, F_SETFL, O_NONBLOCK))
             nextClient += 1
             var client = ControlConnection(file: file, now: now)
-            if ControlSocket.trustedPeer(file) == nil || !makeRoom() {
+            if ControlSocket.trustedPeer(file, of: path) == nil || !makeRoom() {
                 client.queue(
                     .failure(.control(ControlError(.busy, path: path, "it serves \(limits.mostClients) clients already"))))
                 _ = client.send(now: now)
@@ -194,6 +197,9 @@ struct ControlLoop {
         case .unknown(let number):
             let reason = "process \(getpid()) does not know requests of kind \(number); it runs another version of this program"
             answer(client, .failure(.control(ControlError(.unknownRequest, path: path, reason))))
+        case _ where !place.isThere:
+            // What this process has open is not what the client means.
+            answer(client, .failure(.log(EventLogError(.replaced, path: path))))
         case _ where closingSince != nil: answer(client, .failure(.control(ControlError(.closing, path: path))))
         default:
             clients[client]?.work = .running(isShort: request.isShort, bytes: body.count)

@@ -62,7 +62,7 @@ extension ControlFailure {
         .readOnly, .networkFileSystem, .corrupt, .sizeLimitReached, .diskFull, .outcomeUnknown, .writesClosed, .closed, .tooLarge,
         .queueFull, .tooFewEvents, .consumerName, .missingConsumer, .consumerHeld, .consumerAhead, .writerGone, .cursorMoved,
         .notARecording, .notABackup, .forked, .notErasable, .beyondRetention, .notCuttable, .readerGone,
-        .mutationDuringEnumeration,
+        .mutationDuringEnumeration, .replaced,
     ]
     fileprivate static let ledgerCodes: [LedgerError.Code] = [
         .storage, .missing, .exists, .locked, .readOnly, .permission, .otherFormat, .corrupt, .full, .notBuilt, .keys, .closed,

@@ -9,6 +9,7 @@ extension ControlRequest {
         static let (changeKeys, rebuild, seal, compact, status): (UInt32, UInt32, UInt32, UInt32, UInt32) = (6, 7, 8, 9, 10)
         static let (erase, retain, importRecording): (UInt32, UInt32, UInt32) = (11, 12, 13)
         static let (annotate, revert): (UInt32, UInt32) = (14, 15)
+        static let (goBack, rebuildKeeping): (UInt32, UInt32) = (16, 17)
     }
 
     var bytes: [UInt8] {
@@ -34,7 +35,9 @@ extension ControlRequest {
         case .cursor(let key): writer.message(Kind.cursor) { $0.string(1, key) }
         case .catchUp: writer.message(Kind.catchUp) { _ in }
         case .changeKeys(let change): writer.message(Kind.changeKeys) { $0.keyringChange(change) }
-        case .rebuild(let views): writer.message(Kind.rebuild) { message in for view in views { message.string(1, view) } }
+        case .rebuild(let views, let keepsOld):
+            writer.message(keepsOld ? Kind.rebuildKeeping : Kind.rebuild) { $0.names(views) }
+        case .goBack(let views): writer.message(Kind.goBack) { $0.names(views) }
         case .seal: writer.message(Kind.seal) { _ in }
         case .compact: writer.message(Kind.compact) { _ in }
         case .status: writer.message(Kind.status) { _ in }
@@ -100,11 +103,9 @@ extension ControlRequest {
             }
             self = .retain(through: EventSequence(last), keeping: sizes)
         case Kind.importRecording: self = .importRecording(file: try body.controlText())
-        case Kind.rebuild:
-            var views: [String] = []
-            var fields = WireReader(body)
-            while let field = try fields.next() { if field.number == 1 { views.append(fields.string(field)) } }
-            self = .rebuild(views: views)
+        case Kind.rebuild: self = .rebuild(views: try body.controlNames())
+        case Kind.rebuildKeeping: self = .rebuild(views: try body.controlNames(), keepsOld: true)
+        case Kind.goBack: self = .goBack(views: try body.controlNames())
         case Kind.seal: self = .seal
         case Kind.compact: self = .compact
         case Kind.status: self = .status
@@ -193,6 +194,8 @@ extension WireWriter {
         }
         if event.isMasked { bool(6, true) }
     }
+
+    fileprivate mutating func names(_ names: [String]) { for name in names { string(1, name) } }
 
     fileprivate mutating func cursor(_ cursor: SourceCursor) {
         string(1, cursor.key)
@@ -335,6 +338,14 @@ extension RawSpan {
             if numbers.indices.contains(place) { numbers[place] = field.scalar }
         }
         return numbers
+    }
+
+    /// The texts of the fields 1.
+    fileprivate func controlNames() throws(WireError) -> [String] {
+        var names: [String] = []
+        var reader = WireReader(self)
+        while let field = try reader.next() { if field.number == 1 { names.append(reader.string(field)) } }
+        return names
     }
 
     /// The text of field 1.

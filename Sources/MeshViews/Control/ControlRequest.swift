@@ -14,7 +14,9 @@ enum ControlRequest: Sendable {
     case catchUp
     case changeKeys(KeyringChange)
     /// Builds the named views anew, all when none is named.
-    case rebuild(views: [String])
+    case rebuild(views: [String], keepsOld: Bool = false)
+    /// Serves the rows again that were kept of the named views.
+    case goBack(views: [String])
     case seal
     case compact
     case status
@@ -35,7 +37,7 @@ enum ControlRequest: Sendable {
     var isShort: Bool {
         switch self {
         case .hello, .append, .source, .cursor, .status, .annotate, .unknown: true
-        case .catchUp, .changeKeys, .rebuild, .seal, .compact, .erase, .retain, .importRecording, .revert: false
+        case .catchUp, .changeKeys, .rebuild, .goBack, .seal, .compact, .erase, .retain, .importRecording, .revert: false
         }
     }
 }

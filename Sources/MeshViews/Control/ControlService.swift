@@ -16,8 +16,11 @@ extension Ledger {
             try await catchUp { progress(ControlProgress($0)) }
             return ControlAnswer()
         case .changeKeys(let change): return ControlAnswer(numbers: [UInt64(try await changeKeys(change))])
-        case .rebuild(let views):
-            try await rebuild(views.isEmpty ? nil : views) { progress(ControlProgress($0)) }
+        case .rebuild(let views, let keepsOld):
+            try await rebuild(views.isEmpty ? nil : views, keepsOld: keepsOld) { progress(ControlProgress($0)) }
+            return ControlAnswer()
+        case .goBack(let views):
+            for view in views { try await goBack(view) }
             return ControlAnswer()
         case .seal:
             try await log.seal { progress(ControlProgress(start: 0, position: $0.sealed, target: $0.target)) }

@@ -1,4 +1,5 @@
 import Glibc
+import LMDB
 
 /// The socket `control.sock` in a ledger's folder, through which commands reach the process that writes to it.
 ///
@@ -30,6 +31,7 @@ enum ControlSocket {
             guard fchmod(file, 0o600) == 0 else { throw ControlError(.unreachable, path: path(in: ledger), number: errno) }
             unsafe unlink(path(in: ledger))
             unsafe try withAddress(ledger) { address, length in unsafe bind(file, address, length) }
+            OwnFile.give(path(in: ledger))
             guard Glibc.listen(file, 16) == 0 else { throw ControlError(.unreachable, path: path(in: ledger), number: errno) }
             let flags = fcntl(file, F_GETFL)
             guard flags >= 0, fcntl(file, F_SETFL, flags | O_NONBLOCK) == 0 else {
@@ -84,12 +86,15 @@ enum ControlSocket {
         guard result == 0 else { throw ControlError(.unreachable, path: path(in: ledger), number: errno) }
     }
 
-    /// The process at the other end, where it runs as this user or as the superuser.
-    static func trustedPeer(_ file: Int32) -> Int32? {
+    /// The process at the other end, where it runs as this user, as the ledger's owner or as the superuser; 0 for one that has no number here, in
+    /// another container.
+    static func trustedPeer(_ file: Int32, of ledger: String) -> Int32? {
         var peer = PeerCredentials()
         var length = socklen_t(MemoryLayout<PeerCredentials>.size)
         guard unsafe getsockopt(file, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 else { return nil }
-        return peer.user == geteuid() || peer.user == 0 ? peer.process : nil
+        if peer.user == geteuid() || peer.user == 0 { return peer.process }
+        var folder = stat()
+        return unsafe stat(ledger, &folder) == 0 && folder.st_uid == peer.user ? peer.process : nil
     }
 }
 

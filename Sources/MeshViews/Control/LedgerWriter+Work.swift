@@ -16,15 +16,28 @@ extension LedgerWriter {
     }
 
     /// Builds views again from the first event, beside the ones that answer meanwhile.
-    /// - Parameter names: nil for all.
+    /// - Parameters:
+    ///   - names: nil for all.
+    ///   - keepsOld: whether the old rows stay, so that `goBack` can serve them again.
     public func rebuild(
-        _ names: [String]? = nil, progress: (@Sendable (FoldProgress) -> Void)? = nil
+        _ names: [String]? = nil, keepsOld: Bool = false, progress: (@Sendable (FoldProgress) -> Void)? = nil
     ) async throws(LedgerError) {
         try await asking {
             try await either {
-                try await $0.rebuild(names, progress: progress)
+                try await $0.rebuild(names, keepsOld: keepsOld, progress: progress)
             } _: { client in
-                _ = try await client.call(.rebuild(views: names ?? [])) { progress?($0.ofFold) }
+                _ = try await client.call(.rebuild(views: names ?? [], keepsOld: keepsOld)) { progress?($0.ofFold) }
+            }
+        }
+    }
+
+    /// Serves the rows again that the last `rebuild(keepsOld: true)` replaced, as `Ledger.goBack` does.
+    public func goBack(_ names: [String]) async throws(LedgerError) {
+        try await asking {
+            try await either { ledger in
+                for name in names { try await ledger.goBack(name) }
+            } _: { client in
+                _ = try await client.call(.goBack(views: names))
             }
         }
     }
@@ -170,6 +183,16 @@ extension LedgerWriter: EventSink {
                 try await $0.log.source(named: name)
             } _: { client in
                 SourceID(rawValue: UInt32(clamping: try await client.call(.source(named: name)).numbers.first ?? 0))
+            }
+        }
+    }
+
+    public func reserveSource(named name: String) async throws(EventLogError) -> SourceID {
+        try await logging {
+            try await either {
+                try await $0.log.reserveSource(named: name)
+            } _: { _ in
+                try await source(named: name)  // another process may have taken the other's place before the events come
             }
         }
     }

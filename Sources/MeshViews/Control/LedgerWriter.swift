@@ -23,6 +23,7 @@ public final class LedgerWriter: Sendable {
 
     public let path: String
     let options: LedgerOptions
+    private let place: LedgerPlace
     private let way: Mutex<Way>
     private let gate = SerialGate()
 
@@ -35,6 +36,7 @@ public final class LedgerWriter: Sendable {
     private init(_ path: String, _ options: LedgerOptions, _ way: Way) {
         self.path = path
         self.options = options
+        place = LedgerPlace(path)
         self.way = Mutex(way)
     }
 
@@ -43,7 +45,7 @@ public final class LedgerWriter: Sendable {
         LedgerWriter(path, options, try await way(to: path, options, patience))
     }
 
-    /// The process that writes in the place of this one, nil where this one does.
+    /// The process that writes in the place of this one, nil where this one does; 0 for one that has no number here, in another container.
     public var holder: Int32? {
         guard case .remote(let client) = way.withLock({ $0 }) else { return nil }
         return client.holder
@@ -99,6 +101,8 @@ public final class LedgerWriter: Sendable {
     private func change(from old: ControlClient) async throws {
         try await gate.run {
             guard case .remote(let client) = way.withLock({ $0 }), client === old else { return }
+            // What was asked for is not for the ledger that has come to this path meanwhile.
+            guard place.isThere else { throw EventLogError(.replaced, path: path) }
             let new = try await Self.way(to: path, options, Self.patienceAtChange)
             way.withLock { $0 = new }
         }
@@ -109,10 +113,11 @@ public final class LedgerWriter: Sendable {
         case .log(let error): error
         case .ledger(let error): error
         case .control(let error) where error.code == .gone:
-            EventLogError(.writerGone, path: client.path, detail: error.reason, holder: client.holder)
+            EventLogError(.writerGone, path: client.path, detail: error.reason, holder: client.holder > 0 ? client.holder : nil)
         case .control(let error):
             EventLogError(
-                .locked, path: client.path, detail: error.reason ?? "it did not do what was asked", holder: client.holder)
+                .locked, path: client.path, detail: error.reason ?? "it did not do what was asked",
+                holder: client.holder > 0 ? client.holder : nil)
         }
     }
 

@@ -18,6 +18,7 @@ extension ViewEngine {
         try refuseNewer(definitions)
         for definition in definitions {
             let folder = served.folder(definition.name)
+            try folder.requireReadable()
             var name = folder.current()
             if let name, folder.isPinned, FileManager.default.fileExists(atPath: folder.store(name)) {
                 try serveOld(definition, folderName: name)

@@ -1,45 +1,60 @@
 import EventLog
 import Foundation
+import LMDB
 
 /// The file `views/erased`: up to which erasure of the log the views are free of what was erased. Views that were made before a later one hold
 /// what is to be forgotten.
 struct ErasedViews: Sendable {
     private let ledger: String
     private var folder: String { ledger + "/views" }
+    private var leaving: String { ledger + "/views-erased" }
     private var file: String { folder + "/erased" }
 
     init(ledger: String) { self.ledger = ledger }
 
     /// Whether there are views from before the log's last erasure.
-    func areStale(_ log: EventLog) throws -> Bool {
+    func areStale(_ log: EventLog) throws(EventLogError) -> Bool {
         guard let last = try log.lastErasure() else { return false }
-        return known < last.rawValue && FileManager.default.fileExists(atPath: folder)
+        return try known() < last.rawValue && FileManager.default.fileExists(atPath: folder)
     }
 
     /// Removes all views.
     func removeAll() throws {
+        try removeLeft()
         guard FileManager.default.fileExists(atPath: folder) else { return }
-        try FileManager.default.removeItem(atPath: folder)
+        // Under a name that no reader knows: one that opens a view makes a file in a folder that is being removed.
+        guard unsafe rename(folder, leaving) == 0 else {
+            throw LedgerError(POSIXError(.init(rawValue: errno) ?? .EIO), path: folder)
+        }
+        try Self.sync(ledger)
+        try removeLeft()
+    }
+
+    /// What an interruption may have left, too.
+    private func removeLeft() throws {
+        guard FileManager.default.fileExists(atPath: leaving) else { return }
+        try FileManager.default.removeItem(atPath: leaving)
         try Self.sync(ledger)
     }
 
     /// Removes views from before the log's last erasure, also half-built ones and those of old recipes.
     func removeStale(_ log: EventLog) throws {
-        guard let last = try log.lastErasure(), known < last.rawValue else { return }
-        if FileManager.default.fileExists(atPath: folder) {
-            try FileManager.default.removeItem(atPath: folder)
-            try Self.sync(ledger)
-        }
-        try FileManager.default.createDirectory(
-            atPath: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+        guard let last = try log.lastErasure(), try known() < last.rawValue else { return }
+        try removeAll()
+        try OwnFile.makeFolder(folder)
         try CheckedText.replace(file, with: "\(last.rawValue)\n")
         try Self.sync(folder)
         try Self.sync(ledger)
     }
 
-    private var known: UInt64 {
-        let text = try? CheckedText.read(file)  // damaged: the views are made anew
-        return UInt64((text ?? "").trimmingCharacters(in: .whitespacesAndNewlines)) ?? 0
+    /// 0 where the mark is missing or damaged: the views are made anew. One that could not be opened says nothing of them.
+    private func known() throws(EventLogError) -> UInt64 {
+        do throws(EventLogError) {
+            return UInt64((try CheckedText.read(file) ?? "").trimmingCharacters(in: .whitespacesAndNewlines)) ?? 0
+        } catch {
+            guard error.code == .corrupt else { throw error }
+            return 0
+        }
     }
 
     private static func sync(_ folder: String) throws {

@@ -22,7 +22,8 @@ extension Ledger {
     }
 
     /// Folds a view anew, and tells where the rows differ from those that answer: what a new version, another cap or other keys would change, before
-    /// it does. Nothing is swapped in. A view that the opening would begin to build is held back with `LedgerOptions.heldViews`.
+    /// it does. Nothing is swapped in. A view that the opening would begin to build is held back with `LedgerOptions.heldViews`. Of a ledger that is
+    /// open for reading, beside the process that writes, both are compared in memory, at the event that the view has come to.
     ///
     /// - Parameter body: given each row that differs, in the order of the keys; ends the comparison by returning false.
     /// - Throws: `.notBuilt` where there are no rows to compare with.
@@ -30,9 +31,9 @@ extension Ledger {
         _ name: String, progress: (@Sendable (FoldProgress) -> Void)? = nil,
         _ body: @escaping @Sendable (RowDifference) throws -> Bool
     ) async throws(LedgerError) {
-        guard !isReadOnly else { throw readOnlyError }
         let definition = try definition(name)
         do {
+            if isReadOnly { return try compareBeside(definition, body) }
             try await gate.run {
                 try await engine.compare(definition, keyring: keyring, progress: progress, body)
             }

@@ -72,6 +72,16 @@ extension Ledger {
         }
     }
 
+    /// The same, of a ledger at which no other process is about to make them anew: one that erases does so at the end.
+    public func viewsHoldErasedForGood() throws(LedgerError) -> Bool {
+        let views = ErasedViews(ledger: path)
+        do throws(EventLogError) {
+            return try log.waitsInVain { () throws(EventLogError) in try views.areStale(log) }
+        } catch {
+            throw LedgerError(error)
+        }
+    }
+
     private static func fill(
         _ status: inout ViewStatus, from store: ViewStore, _ definition: ViewDefinition
     ) throws(StorageError) {

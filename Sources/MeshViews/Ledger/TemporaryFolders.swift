@@ -29,7 +29,12 @@ enum TemporaryFolders {
     private static func removeIfAbandoned(_ path: String) {
         var status = stat()
         guard unsafe lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR, status.st_uid == geteuid() else { return }
-        let file = try? OwnFile.open(path + "/LOCK", O_RDWR)  // without one, only its age tells
+        var file: Int32?
+        do throws(StorageError) {
+            file = try OwnFile.open(path + "/LOCK", O_RDWR)
+        } catch {
+            guard error.code == .missing else { return }  // whether it is held is unknown; without one, its age tells
+        }
         defer { if let file { close(file) } }
         if let file {
             guard unsafe fstat(file, &status) == 0, time(nil) - status.st_mtim.tv_sec > leastAge,

@@ -16,8 +16,7 @@ public struct BaselineCopy {
     ///   - file: the baseline's data file, which was checked; it is only read.
     ///   - path: a folder that does not exist yet.
     public init(of file: String, at path: String) throws {
-        try FileManager.default.createDirectory(
-            atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        try OwnFile.makeFolders(path)
         var options = EnvironmentOptions(access: .readOnly, sizeLimit: ViewStore.reservation, maximumTables: 64)
         options.excludesWriters = true
         options.createsFolder = false

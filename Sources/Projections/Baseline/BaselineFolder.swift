@@ -19,8 +19,7 @@ public struct BaselineFolder: Sendable {
     /// Empties the place where the next ones are made.
     public func prepareBuilding() throws {
         if FileManager.default.fileExists(atPath: building) { try FileManager.default.removeItem(atPath: building) }
-        try FileManager.default.createDirectory(
-            atPath: building, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        try OwnFile.makeFolders(building)
     }
 
     /// Puts what was built, and is on the disk, in its place.

@@ -9,7 +9,16 @@ extension ViewFolder {
 
     /// The last one kept comes last.
     public func kept() -> [String] {
-        guard let data = try? OwnFile.contents(keptFile) else { return [] }  // what is not named is not kept
+        (try? keptOrFailure()) ?? []  // what is not named is not kept, unless others are to be removed: then it has to be known
+    }
+
+    private func keptOrFailure() throws(ViewFolderError) -> [String] {
+        let data: [UInt8]
+        do throws(StorageError) {
+            data = try OwnFile.contents(keptFile) ?? []
+        } catch {
+            throw ViewFolderError(error, keptFile)
+        }
         return String(decoding: data, as: UTF8.self).split(separator: "\n").map(String.init)
             .filter { !$0.contains("/") && FileManager.default.fileExists(atPath: store($0)) }
     }
@@ -31,6 +40,17 @@ extension ViewFolder {
             try OwnFile.replace(file, with: Array(text.utf8))
         } catch {
             throw ViewFolderError(error, file)
+        }
+    }
+
+    /// Whether what is served and kept can be told, before a writer decides about it: a file that cannot be opened does not say that there is nothing.
+    public func requireReadable() throws(ViewFolderError) {
+        for file in [currentFile, keptFile] {
+            do throws(StorageError) {
+                _ = try OwnFile.contents(file)
+            } catch {
+                guard error.code == .foreign else { throw ViewFolderError(error, file) }  // told when it is written
+            }
         }
     }
 
@@ -58,7 +78,7 @@ extension ViewFolder {
 
     /// Removes all recipes but this one and those that are kept.
     public func removeOthers(than identifier: String) throws(ViewFolderError) {
-        let names = [identifier] + kept().filter { $0 != identifier }
+        let names = [identifier] + (try keptOrFailure()).filter { $0 != identifier }
         let stays = Set(names + names.map { target(of: $0) })
         for name in recipes() where !stays.contains(name) { try remove(name) }
     }

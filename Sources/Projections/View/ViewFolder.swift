@@ -9,7 +9,7 @@ public struct ViewFolder: Sendable {
 
     public func store(_ identifier: String) -> String { path + "/" + identifier }
 
-    private var currentFile: String { path + "/current" }
+    var currentFile: String { path + "/current" }
 
     /// The recipe that is served, or nil before the first build and where the file that names it is damaged: then the view is built anew.
     public func current() -> String? {
@@ -51,8 +51,7 @@ public struct ViewFolder: Sendable {
     public func create() throws(ViewFolderError) {
         do {
             try OwnFile.requireFolder(path)
-            try FileManager.default.createDirectory(
-                atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            try OwnFile.makeFolders(path)
         } catch {
             throw ViewFolderError(error, path)
         }
