@@ -6,7 +6,7 @@ extension LogFolder {
     func remove(generation: UInt32) {
         // Else a power cut could bring back a file `current` that names it.
         guard (try? SmallFile.syncFolder(logPath)) != nil else { return }  // the next opening tries again
-        try? FileManager.default.removeItem(atPath: environmentPath(generation: generation))  // the next opening tries again
+        try? OwnFile.removeAll(environmentPath(generation: generation))  // the next opening tries again
     }
 
     /// Removes what an interruption left beside the log: only where that has no event which the log lacks. What cannot be read stays.

@@ -1,5 +1,6 @@
 import EventLog
 import Foundation
+import LMDB
 
 /// The file `views/erased`: up to which erasure of the log the views are free of what was erased. Views that were made before a later one hold
 /// what is to be forgotten.
@@ -18,20 +19,34 @@ struct ErasedViews: Sendable {
 
     /// Removes all views.
     func removeAll() throws {
-        guard FileManager.default.fileExists(atPath: folder) else { return }
-        try FileManager.default.removeItem(atPath: folder)
+        if FileManager.default.fileExists(atPath: folder) {
+            // Taken away as a whole first: whoever opens a view at this moment would else put files into what is being removed.
+            guard rename(folder, ledger + "/" + Self.removed + UUID().uuidString) == 0 else {
+                let number = errno
+                throw StorageError(.init(number: number), call: "rename", path: folder, number: number)
+            }
+            try Self.sync(ledger)
+        }
+        try removeLeftovers()
+    }
+
+    /// What views that were taken away are called until they are gone.
+    private static let removed = "views-removed-"
+
+    private func removeLeftovers() throws {
+        let names = try FileManager.default.contentsOfDirectory(atPath: ledger).filter { $0.hasPrefix(Self.removed) }
+        guard !names.isEmpty else { return }
+        for name in names { try OwnFile.removeAll(ledger + "/" + name) }
         try Self.sync(ledger)
     }
 
     /// Removes views from before the log's last erasure, also half-built ones and those of old recipes.
     func removeStale(_ log: EventLog) throws {
+        try removeLeftovers()
         guard let last = try log.lastErasure(), known < last.rawValue else { return }
-        if FileManager.default.fileExists(atPath: folder) {
-            try FileManager.default.removeItem(atPath: folder)
-            try Self.sync(ledger)
-        }
+        try removeAll()
         try FileManager.default.createDirectory(
-            atPath: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+            atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         try CheckedText.replace(file, with: "\(last.rawValue)\n")
         try Self.sync(folder)
         try Self.sync(ledger)
