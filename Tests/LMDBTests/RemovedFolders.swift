@@ -23,7 +23,7 @@ struct RemovedFolders {
                     return
                 }
                 while !isDone.load(ordering: .relaxed) {
-                    FileManager.default.createFile(atPath: path + "/nodes/v1/lock.mdb", contents: Data([2]))
+                    _ = FileManager.default.createFile(atPath: path + "/nodes/v1/lock.mdb", contents: Data([2]))
                 }
             }
             #expect(!FileManager.default.fileExists(atPath: path))

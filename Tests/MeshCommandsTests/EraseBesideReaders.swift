@@ -40,7 +40,9 @@ struct EraseBesideReaders {
                         let ended = try tool.start(readings[turn % readings.count]).wait()
                         reads.add(1, ordering: .relaxed)
                         // 75: the writer is at work.
-                        if ![0, 75].contains(ended.status) { note("\(readings[turn % readings.count]): \(ended.status) \(ended.errors)") }
+                        if ![0, 75].contains(ended.status) {
+                            note("\(readings[turn % readings.count]): \(ended.status) \(ended.errors)")
+                        }
                     }
                     return
                 }

@@ -67,7 +67,8 @@ extension EventLog {
     /// Notes that the clock has gone back since the last writer's last event.
     func noteClock(after last: Timestamp) {
         let now = options.clock()
-        guard watch != nil, now.microseconds < last.microseconds.subtractingReportingOverflow(ClockJump.leastDistance).partialValue
+        guard watch != nil,
+            now.microseconds < last.microseconds.subtractingReportingOverflow(ClockJump.leastDistance).partialValue
         else { return }
         submit(ClockJump(expected: last, found: now, basis: .lastEvent)) {}
     }

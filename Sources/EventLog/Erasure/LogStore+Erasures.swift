@@ -17,7 +17,8 @@ extension LogStore {
         try sequences(Self.clockJumpsKey, read)
     }
 
-    private func sequences(_ row: String, _ read: borrowing some TransactionReading & ~Copyable) throws(StorageError) -> [UInt64] {
+    private func sequences(_ row: String, _ read: borrowing some TransactionReading & ~Copyable) throws(StorageError) -> [UInt64]
+    {
         let bytes = try read.get(Table<String, [UInt8]>(raw: meta), row) ?? []
         return (0..<bytes.count / 8).map { number in
             (0..<8).reduce(0) { $0 | UInt64(bytes[8 * number + $1]) << (8 * UInt64($1)) }

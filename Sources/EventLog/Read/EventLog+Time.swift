@@ -25,7 +25,8 @@ extension EventLog {
     ///   - start: nil for all from the first event on.
     ///   - end: they arrived before it; nil for all.
     /// - Complexity: a look per 256 events; the events themselves are looked at only where the times begin or end among 256 of them.
-    public func runs(arrivedFrom start: Timestamp?, before end: Timestamp?) throws(EventLogError) -> [ClosedRange<EventSequence>] {
+    public func runs(arrivedFrom start: Timestamp?, before end: Timestamp?) throws(EventLogError) -> [ClosedRange<EventSequence>]
+    {
         let reader = try beginRead()
         guard reader.first <= reader.head else { return [] }
         if start == nil, end == nil { return [reader.first...reader.head] }
@@ -43,7 +44,9 @@ extension EventLog {
             var isThere = try cursor.seek(EventSequence(first))
             while isThere, cursor.sequence.rawValue <= last {
                 let arrival = try arrival(cursor)
-                if arrival >= lowest && (arrival < limit || end == nil) { add(cursor.sequence.rawValue, cursor.sequence.rawValue) }
+                if arrival >= lowest && (arrival < limit || end == nil) {
+                    add(cursor.sequence.rawValue, cursor.sequence.rawValue)
+                }
                 isThere = try cursor.next()
             }
         }

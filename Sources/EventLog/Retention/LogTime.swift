@@ -50,14 +50,16 @@ struct LogTime {
         }
         for candidate in [offset] + offsets {
             let seen = arrival.subtractingReportingOverflow(candidate)
-            guard !seen.overflow, seen.partialValue >= Self.sum(time, -Self.slack), seen.partialValue <= Self.sum(time, longestStep)
+            guard !seen.overflow, seen.partialValue >= Self.sum(time, -Self.slack),
+                seen.partialValue <= Self.sum(time, longestStep)
             else { continue }
             offset = candidate
             self.time = max(time, seen.partialValue)
             elsewhere = nil
             return .goesOn
         }
-        guard let place = elsewhere, arrival >= Self.sum(place.first, -Self.slack), arrival <= Self.sum(place.last, 2 * proof) else {
+        guard let place = elsewhere, arrival >= Self.sum(place.first, -Self.slack), arrival <= Self.sum(place.last, 2 * proof)
+        else {
             elsewhere = (arrival, arrival)
             return .waits
         }

@@ -22,7 +22,8 @@ struct EventPages {
         self.page = page
         limit = page.limit ?? defaultLimit
         let head = (ledger.asOfSequence ?? log.head).rawValue
-        let runs = try log.runs(arrivedFrom: times.since?.time, before: times.until?.time).compactMap { run -> ClosedRange<UInt64>? in
+        let runs = try log.runs(arrivedFrom: times.since?.time, before: times.until?.time).compactMap {
+            run -> ClosedRange<UInt64>? in
             let (first, last) = (run.lowerBound.rawValue, min(run.upperBound.rawValue, head))
             return first <= last ? first...last : nil
         }

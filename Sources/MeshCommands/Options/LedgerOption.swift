@@ -61,7 +61,9 @@ struct LedgerOption: ParsableArguments {
             return try await openUpToDate()
         } catch let error as LedgerError {
             // Views are made of the events: a damaged or missing one is made again, and commands that do not ask it need not wait for that.
-            guard error.isOfView(in: path) || error.code == .beingBuilt || error.code == .notBuilt else { throw withAdvice(error) }
+            guard error.isOfView(in: path) || error.code == .beingBuilt || error.code == .notBuilt else {
+                throw withAdvice(error)
+            }
             return try await openUpToDate()
         }
     }

@@ -21,7 +21,7 @@ struct ErasedViews: Sendable {
     func removeAll() throws {
         if FileManager.default.fileExists(atPath: folder) {
             // Taken away as a whole first: whoever opens a view at this moment would else put files into what is being removed.
-            guard rename(folder, ledger + "/" + Self.removed + UUID().uuidString) == 0 else {
+            guard unsafe rename(folder, ledger + "/" + Self.removed + UUID().uuidString) == 0 else {
                 let number = errno
                 throw StorageError(.init(number: number), call: "rename", path: folder, number: number)
             }

@@ -41,7 +41,8 @@ extension Ledger {
             if let times {
                 let runs = try log.runs(arrivedFrom: times.lowerBound, before: times.upperBound)
                 for run in newestFirst ? runs.reversed() : runs where sequences.count < limit {
-                    sequences += try self.sequences(of: selection, in: run, limit: limit - sequences.count, newestFirst: newestFirst)
+                    sequences += try self.sequences(
+                        of: selection, in: run, limit: limit - sequences.count, newestFirst: newestFirst)
                 }
             } else {
                 sequences = try self.sequences(of: selection, limit: limit, newestFirst: newestFirst)
