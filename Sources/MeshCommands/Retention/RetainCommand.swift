@@ -57,13 +57,13 @@ struct RetainCommand: AsyncParsableCommand {
         if wanted.isOff { return try await show() }
         if dryRun {
             return try await ledger.reading { ledger in
-                let plan = try plan(in: ledger)
+                let plan = try plannedNow(in: ledger)
                 try await tell(plan, in: ledger)
             }
         }
         try await ledger.writing { ledger in
             let plan = try await ledger.reading { ledger in
-                let found = try plan(in: ledger)
+                let found = try plannedNow(in: ledger)
                 try await tell(found, in: ledger)
                 return found
             }
@@ -78,7 +78,7 @@ struct RetainCommand: AsyncParsableCommand {
         }
     }
 
-    private func plan(in ledger: Ledger) throws -> RetentionPlan? {
+    private func plannedNow(in ledger: Ledger) throws -> RetentionPlan? {
         if trustClock { return try ledger.retentionPlan(wanted, trustsClock: true) }
         let now = Timestamp.now
         let outlook = try ledger.retentionOutlook(wanted, now: now)
