@@ -152,17 +152,23 @@ extension EventLog {
             sizes: sizes, keeper: keeper,
             driver: lock == nil ? nil : LogDriver(queue: queue, writer: writer, sizes: sizes, isInMemory: isInMemory),
             sealer: lock == nil ? nil : sealer, maintenance: lock == nil ? nil : maintenance,
-            dropper: lock == nil ? nil : dropper, readerLock: readerLock)
+            dropper: lock == nil ? nil : dropper, watch: lock == nil ? nil : clockWatch(options), readerLock: readerLock)
         if let lock {
             log.startWriter(
                 lock, keeper, TreeKeeper(stores: stores, prepared: prepared) { Relay.run { queue.nudge(options.clock()) } })
         }
+        if let last = tail.lastArrival { log.noteClock(after: last) }
         log.finishInterrupted()
         return log
     }
 
+    private static func clockWatch(_ options: EventLogOptions) -> ClockWatch? {
+        guard !options.isTemporary, let steady = options.steadyClock else { return nil }
+        return ClockWatch(options.clock, steady: steady)
+    }
+
     private func startWriter(_ lock: WriterLock, _ keeper: LogKeeper, _ tree: TreeKeeper) {
-        keeper.start()
+        keeper.start { [weak self] in self?.noteClockLater() }
         let (board, end, stores, maintenance) = (board, end, stores, maintenance)
         let removes = options.isTemporary ? path : nil
         _ = board.addHook { head in tree.wake(head: head.rawValue) }

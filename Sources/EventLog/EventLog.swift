@@ -38,6 +38,8 @@ public final class EventLog: Sendable {
     /// What rewrites the log while it is open; nil where it is read only.
     let maintenance: Maintenance?
     let dropper: Dropper?
+    /// Nil where the log is read only, temporary, or has a clock of the caller's.
+    let watch: ClockWatch?
     /// Held while a reader goes over to another generation.
     let following = Mutex(())
     let erasureFailure = Mutex<EventLogError?>(nil)
@@ -47,7 +49,7 @@ public final class EventLog: Sendable {
     init(
         path: String, identifier: String, options: EventLogOptions, stores: StoreBox, queue: AppendQueue, board: HeadBoard,
         names: SourceNames, sizes: SizeGuard, keeper: LogKeeper, driver: LogDriver?, sealer: Sealer?, maintenance: Maintenance?,
-        dropper: Dropper?,
+        dropper: Dropper?, watch: ClockWatch?,
         readerLock: ReaderLock?
     ) {
         self.path = path
@@ -63,6 +65,7 @@ public final class EventLog: Sendable {
         self.sealer = sealer
         self.maintenance = maintenance
         self.dropper = dropper
+        self.watch = watch
         self.readerLock = readerLock
         end = Latch()
     }

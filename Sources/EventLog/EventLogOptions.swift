@@ -22,7 +22,9 @@ public struct EventLogOptions: Sendable {
     /// Tells what sealed blocks say openly, so that readers can skip them; nil for nothing.
     public var summariser: EventSummariser?
     /// The clock that arrival times are read from.
-    public var clock: @Sendable () -> Timestamp
+    public var clock: @Sendable () -> Timestamp { didSet { steadyClock = nil } }
+    /// A clock that nobody sets, in microseconds, beside which jumps of the other are noticed; nil for none, as beside a clock of the caller's.
+    package var steadyClock: (@Sendable () -> Int64)?
     /// Where salts, identifiers and keys come from: the system, but in tests that are to repeat themselves bit by bit.
     package var randomBytes: @Sendable (_ count: Int) -> [UInt8] = Self.systemRandomBytes
     /// Where the seed of a tile's salts comes from, in these tests; else from `randomBytes`.
@@ -46,7 +48,7 @@ public struct EventLogOptions: Sendable {
     public init(
         access: Access = .readWrite, sizeLimit: Int = 1 << 40, queueLimit: Int = 32 << 20, isDurable: Bool = true,
         checksTail: Bool = true, blockCacheLimit: Int = 16 << 20, sealing: SealingPolicy = SealingPolicy(),
-        summariser: EventSummariser? = nil, clock: @escaping @Sendable () -> Timestamp = { Timestamp.now }
+        summariser: EventSummariser? = nil, clock: (@Sendable () -> Timestamp)? = nil
     ) {
         self.access = access
         self.sizeLimit = sizeLimit
@@ -56,8 +58,11 @@ public struct EventLogOptions: Sendable {
         self.blockCacheLimit = blockCacheLimit
         self.sealing = sealing
         self.summariser = summariser
-        self.clock = clock
+        self.clock = clock ?? Self.systemClock
+        steadyClock = clock == nil ? ClockWatch.systemSteadyTime : nil
     }
+    private static let systemClock: @Sendable () -> Timestamp = { Timestamp.now }
+
     private static func systemRandomBytes(_ count: Int) -> [UInt8] {
         // The generator asks the kernel for each number, so that it is asked for whole words only.
         var generator = SystemRandomNumberGenerator()

@@ -103,7 +103,7 @@ struct TamperedBookkeeping {
             let key = SequenceKey(sequence)
             try write.put(store.events, key: key.span, value: written.span.rawBytes)
             try write.put(
-                Table<String, [UInt8]>(raw: store.meta), LogStore.erasuresKey, LogStore.bytes(ofErasures: [sequence]))
+                Table<String, [UInt8]>(raw: store.meta), LogStore.erasuresKey, LogStore.bytes(of: [sequence]))
         }
     }
 }

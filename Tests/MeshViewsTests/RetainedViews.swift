@@ -191,6 +191,37 @@ struct RetainedViews {
         #expect(!FileManager.default.fileExists(atPath: path + "/retention"))
     }
 
+    @Test(arguments: [true, false]) func `18.8: a policy drops nothing young while the clock is ahead`(isMeasured: Bool)
+        async throws
+    {
+        let folder = try TemporaryFolder()
+        let clock = TestClock(Timestamp(seconds: 1_780_000_000))
+        var options = LedgerOptions()
+        options.retentionPeriod = .milliseconds(20)
+        options.log.clock = { clock.now }
+        if isMeasured { options.log.steadyClock = { 1_000_000 } }
+        let ledger = try await Ledger.create(at: folder.path + "/mesh.ledger", options: options)
+        let source = try await ledger.log.source(named: "test")
+        _ = try await ledger.log.append(traffic.packets(2_000, seed: 9).map { $0.event(source) })
+        try ledger.setRetentionPolicy(RetentionPolicy(longestSeconds: 90 * 86_400))
+        clock.advance(200 * 86_400)
+        _ = try await ledger.log.append(traffic.packets(20, seed: 10).map { $0.event(source) })
+        #expect(try ledger.retentionPlan(RetentionPolicy(longestSeconds: 90 * 86_400), now: clock.now, trustsClock: true) != nil)
+        try await Task.sleep(for: .milliseconds(500))
+        #expect(ledger.log.first == EventSequence(1))
+        #expect(try ledger.log.clockJumps().count == (isMeasured ? 1 : 0))
+        clock.advance(-200 * 86_400)
+        _ = try await ledger.log.append(traffic.packets(20, seed: 11).map { $0.event(source) })
+        try await Task.sleep(for: .milliseconds(200))
+        #expect(ledger.log.first == EventSequence(1))
+        // Of the events that are asked for by their time, those that came while the clock was ahead are elsewhere.
+        let ahead = Timestamp(seconds: 1_780_000_000).adding(seconds: 100 * 86_400)
+        let late = try ledger.log.runs(arrivedFrom: ahead, before: nil)
+        #expect(late.count == 1 && late[0].lowerBound > EventSequence(2_000) && late[0].upperBound <= EventSequence(2_021))
+        #expect(try ledger.log.runs(arrivedFrom: nil, before: ahead).count == 2)
+        try await ledger.close()
+    }
+
     @Test func `D9: what arrived before a time goes, whatever the size`() async throws {
         let clock = TestClock(Timestamp(seconds: 1_780_000_000))
         var options = LedgerOptions()

@@ -174,7 +174,8 @@ extension EventLog {
     }
 
     private var ownEvent: EventLogError {
-        EventLogError(.reserved, path: path, detail: "what was erased or dropped is told by `erase` and `cut` only")
+        EventLogError(
+            .reserved, path: path, detail: "only the log itself tells what was erased or dropped, and that the clock jumped")
     }
 
     private func error(_ refusal: AppendQueue.Refusal) -> EventLogError {

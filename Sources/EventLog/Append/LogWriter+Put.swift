@@ -71,6 +71,7 @@ extension LogWriter {
         state.head = sequence
         state.openTile.include(arrival)
         if header.encoding == PayloadEncoding.erasure.rawValue && header.source == 0 { state.erasures.append(sequence) }
+        if header.encoding == PayloadEncoding.clockJump.rawValue && header.source == 0 { state.jumps.append(sequence) }
         if header.flags & RecordHeader.erased != 0 { state.erased.append(sequence) }
         if sequence % LogStore.tileSize == 0 {
             filledTiles.append((sequence / LogStore.tileSize - 1, state.openTile))
@@ -93,7 +94,7 @@ extension LogWriter {
     mutating func putErasures(_ write: inout WriteTransaction) throws(StorageError) {
         if !state.erasures.isEmpty {
             let all = try store.erasures(write) + state.erasures
-            try write.put(Table<String, [UInt8]>(raw: store.meta), LogStore.erasuresKey, LogStore.bytes(ofErasures: all))
+            try write.put(Table<String, [UInt8]>(raw: store.meta), LogStore.erasuresKey, LogStore.bytes(of: all))
         }
         for tile in Set(state.erased.map { ($0 - 1) / LogStore.tileSize }) {
             var salts = try store.salts(ofTile: tile, write).bytes
@@ -105,6 +106,12 @@ extension LogWriter {
             try write.put(store.salts, key: key.span, value: salts.span.rawBytes)
         }
         (state.erasures, state.erased) = ([], [])
+    }
+
+    mutating func putJumps(_ write: inout WriteTransaction) throws(StorageError) {
+        let all = try store.clockJumps(write) + state.jumps
+        try write.put(Table<String, [UInt8]>(raw: store.meta), LogStore.clockJumpsKey, LogStore.bytes(of: all))
+        state.jumps = []
     }
 
     /// The sources that events have named since the last transaction.

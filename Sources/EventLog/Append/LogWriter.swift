@@ -22,6 +22,8 @@ struct LogWriter {
         /// Of the transaction that is being written: events that say what was erased, and events that are erased, as copies of others are.
         var erasures: [UInt64] = []
         var erased: [UInt64] = []
+        /// Likewise, events that say that the clock jumped.
+        var jumps: [UInt64] = []
     }
 
     init(
@@ -163,6 +165,7 @@ struct LogWriter {
         }
         try putSaltSeeds(after: before, &write)
         if !state.erasures.isEmpty || !state.erased.isEmpty { try putErasures(&write) }
+        if !state.jumps.isEmpty { try putJumps(&write) }
         for work in works { try work.move(into: &write, store) }
         if !group.requests.isEmpty { try putRareParts(of: group, of: &lane, &write) }
         let sources = try putSources(&write)

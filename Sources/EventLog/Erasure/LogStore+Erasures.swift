@@ -7,13 +7,25 @@ extension LogStore {
     static let erasingKey = "erasing"
 
     func erasures(_ read: borrowing some TransactionReading & ~Copyable) throws(StorageError) -> [UInt64] {
-        let bytes = try read.get(Table<String, [UInt8]>(raw: meta), Self.erasuresKey) ?? []
+        try sequences(Self.erasuresKey, read)
+    }
+
+    /// In `meta`: the sequences of all events that say that the clock jumped.
+    static let clockJumpsKey = "clock"
+
+    func clockJumps(_ read: borrowing some TransactionReading & ~Copyable) throws(StorageError) -> [UInt64] {
+        try sequences(Self.clockJumpsKey, read)
+    }
+
+    private func sequences(_ row: String, _ read: borrowing some TransactionReading & ~Copyable) throws(StorageError) -> [UInt64]
+    {
+        let bytes = try read.get(Table<String, [UInt8]>(raw: meta), row) ?? []
         return (0..<bytes.count / 8).map { number in
             (0..<8).reduce(0) { $0 | UInt64(bytes[8 * number + $1]) << (8 * UInt64($1)) }
         }
     }
 
-    static func bytes(ofErasures sequences: [UInt64]) -> [UInt8] {
+    static func bytes(of sequences: [UInt64]) -> [UInt8] {
         sequences.flatMap { sequence in (0..<8).map { UInt8(truncatingIfNeeded: sequence >> (8 * UInt64($0))) } }
     }
 

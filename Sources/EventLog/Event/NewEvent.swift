@@ -18,7 +18,7 @@ public struct NewEvent: Sendable {
         self.isMasked = isMasked
     }
 
-    /// Whether it would say, in the log's own name, that events were erased or dropped.
+    /// Whether it would say, in the log's own name, that events were erased or dropped, or that the clock jumped.
     var isOfLog: Bool { encoding.isOfLog && source == .log }
 
     /// The largest payload that the log takes, in bytes.

@@ -13,6 +13,9 @@ public struct PayloadEncoding: RawRepresentable, Sendable, Hashable, Codable {
     /// Says which events retention has dropped: see `Retention`. Only the log itself writes these.
     public static let retention = PayloadEncoding(rawValue: 4)
 
+    /// Says that the clock jumped: see `ClockJump`. Only the log itself writes these.
+    public static let clockJump = PayloadEncoding(rawValue: 5)
+
     /// Whether only the log itself writes events of this kind in its own name.
-    var isOfLog: Bool { self == .erasure || self == .retention }
+    var isOfLog: Bool { self == .erasure || self == .retention || self == .clockJump }
 }

@@ -1,7 +1,7 @@
 internal import Dispatch
 internal import Synchronization
 
-/// Looks after the log from time to time: frees the places of dead readers, watches the others, and applies a changed size limit.
+/// Looks after the log from time to time: frees the places of dead readers, watches the others, applies a changed size limit, and does what else it is given.
 ///
 /// Synchronization: whether it has ended is atomic.
 final class LogKeeper: Sendable {
@@ -14,17 +14,18 @@ final class LogKeeper: Sendable {
         self.interval = interval
     }
 
-    func start() { schedule() }
+    func start(_ look: @escaping @Sendable () -> Void) { schedule(look) }
 
     func end() { hasEnded.store(true, ordering: .relaxed) }
 
-    private func schedule() {
+    private func schedule(_ look: @escaping @Sendable () -> Void) {
         let (seconds, attoseconds) = interval.components
         let time = DispatchTime.now() + .seconds(Int(clamping: seconds)) + .nanoseconds(Int(attoseconds / 1_000_000_000))
         DispatchQueue.global(qos: .utility).asyncAfter(deadline: time) { [weak self] in
             guard let self, !hasEnded.load(ordering: .relaxed) else { return }
             sizes.look()
-            schedule()
+            look()
+            schedule(look)
         }
     }
 }

@@ -18,6 +18,68 @@ extension EventLog {
 }
 
 extension EventLog {
+    /// The events that arrived within the times, as runs of sequences: rising, none beside another. Where the clock only rose that is one run; where
+    /// it jumped, each stretch that belongs to the times.
+    ///
+    /// - Parameters:
+    ///   - start: nil for all from the first event on.
+    ///   - end: they arrived before it; nil for all.
+    /// - Complexity: a look per 256 events; the events themselves are looked at only where the times begin or end among 256 of them.
+    public func runs(arrivedFrom start: Timestamp?, before end: Timestamp?) throws(EventLogError) -> [ClosedRange<EventSequence>]
+    {
+        let reader = try beginRead()
+        guard reader.first <= reader.head else { return [] }
+        if start == nil, end == nil { return [reader.first...reader.head] }
+        let (lowest, limit) = (start?.microseconds ?? .min, end?.microseconds ?? .max)
+        var runs: [ClosedRange<EventSequence>] = []
+        func add(_ first: UInt64, _ last: UInt64) {
+            if let before = runs.last, before.upperBound.rawValue + 1 == first {
+                runs[runs.count - 1] = before.lowerBound...EventSequence(last)
+            } else {
+                runs.append(EventSequence(first)...EventSequence(last))
+            }
+        }
+        func look(_ first: UInt64, _ last: UInt64) throws(EventLogError) {
+            var cursor = try reader.cursor()
+            var isThere = try cursor.seek(EventSequence(first))
+            while isThere, cursor.sequence.rawValue <= last {
+                let arrival = try arrival(cursor)
+                if arrival >= lowest && (arrival < limit || end == nil) {
+                    add(cursor.sequence.rawValue, cursor.sequence.rawValue)
+                }
+                isThere = try cursor.next()
+            }
+        }
+        let full = Self.tiles(reader)
+        for (tile, range) in try fullTiles(reader) {
+            let (first, last) = (tile * LogStore.tileSize + 1, (tile + 1) * LogStore.tileSize)
+            if range.lowest >= lowest && (range.highest < limit || end == nil) {
+                add(first, last)
+            } else if range.highest >= lowest && (range.lowest < limit || end == nil) {
+                try look(first, last)
+            }
+        }
+        let open = max(full * LogStore.tileSize, reader.cut) + 1
+        if open <= reader.head.rawValue { try look(open, reader.head.rawValue) }
+        return runs
+    }
+
+    /// The arrivals of all full tiles that are kept.
+    func fullTiles(_ reader: borrowing LogReader) throws(EventLogError) -> [(tile: UInt64, range: ArrivalRange)] {
+        try storing { () throws(StorageError) in
+            var found: [(tile: UInt64, range: ArrivalRange)] = []
+            var tiles = try reader.transaction.cursor(reader.store.arrivals)
+            let key = SequenceKey(reader.cut / LogStore.tileSize)
+            var isThere = try tiles.seek(atOrAfter: key.span)
+            while isThere, let tile = SequenceKey.sequence(tiles.key), tile < Self.tiles(reader) {
+                guard let range = ArrivalRange(tiles.value) else { throw .malformed(ArrivalRange.self) }
+                found.append((tile, range))
+                isThere = try tiles.next()
+            }
+            return found
+        }
+    }
+
     private static func tiles(_ reader: borrowing LogReader) -> UInt64 { reader.head.rawValue / LogStore.tileSize }
 
     /// The last tile that may hold what is wanted; the one after the last full tile when that has events. Nil when none may.
@@ -88,7 +150,7 @@ extension EventLog {
         return nil
     }
 
-    private func arrival(_ cursor: borrowing EventCursor) throws(EventLogError) -> Int64 {
+    func arrival(_ cursor: borrowing EventCursor) throws(EventLogError) -> Int64 {
         guard cursor.record.byteCount >= RecordHeader.size else { throw damage(cursor.sequence) }
         return Record.arrival(cursor.record)
     }

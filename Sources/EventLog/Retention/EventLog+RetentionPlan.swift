@@ -14,6 +14,26 @@ public struct RetentionPlan: Sendable, Equatable {
     public let logBytes: Int
 }
 
+/// What a retention would drop by the log's own time, and what by the clock.
+public struct RetentionOutlook: Sendable {
+    /// Nil where nothing would go.
+    public let plan: RetentionPlan?
+    /// From when ages count; nil where none is asked for.
+    public var logTime: Timestamp?
+    /// What the clock would have dropped instead, where that is more: nothing in the log bears out yet that so much time has passed.
+    public var byClock: RetentionPlan?
+    /// The events that the plan keeps.
+    var kept: UInt64 = 0
+
+    init(plan: RetentionPlan?, logTime: Timestamp? = nil) { (self.plan, self.logTime) = (plan, logTime) }
+
+    /// Whether the clock would drop more than half of what the log's own time keeps.
+    public var isHeldBack: Bool {
+        guard let byClock else { return false }
+        return (byClock.last.rawValue - (plan?.last.rawValue ?? byClock.last.rawValue - byClock.count)) > kept / 2
+    }
+}
+
 extension EventLog {
     /// The bytes of the log's rows, free room in its file not counted. In constant time.
     public func size() throws(EventLogError) -> Int {
@@ -35,12 +55,38 @@ extension EventLog {
     public func retentionPlan(olderThan time: Timestamp?, largerThan bytes: Int?) throws(EventLogError) -> RetentionPlan? {
         let (first, head) = (first.rawValue, head.rawValue)
         guard head >= first else { return nil }
-        let size = try size()
         var last = first - 1
         if let time {
             let young = try firstSequence(arrivedFrom: time)?.rawValue ?? head + 1
             if young > last { last = min(young - 1, head) }
         }
+        return try retentionPlan(through: last, first...head, largerThan: bytes)
+    }
+
+    /// What would be dropped to keep no event that is older than so many seconds by the log's own time, and no more than `bytes` of rows: a clock
+    /// that has jumped makes no event old.
+    public func retentionOutlook(
+        olderThan seconds: Int64?, largerThan bytes: Int?, now: Timestamp
+    ) throws(EventLogError) -> RetentionOutlook {
+        let byClock = try retentionPlan(olderThan: seconds.map { now.adding(seconds: -$0) }, largerThan: bytes)
+        guard let seconds else { return RetentionOutlook(plan: byClock) }
+        let (first, head) = (first.rawValue, head.rawValue)
+        guard head >= first else { return RetentionOutlook(plan: nil) }
+        let ages = try ages(olderThan: seconds, now: now)
+        let plan = try retentionPlan(through: max(ages.lastOld, first - 1), first...head, largerThan: bytes)
+        var outlook = RetentionOutlook(plan: plan, logTime: ages.time)
+        if let byClock, byClock.last > plan?.last ?? .zero { outlook.byClock = byClock }
+        outlook.kept = head - (plan?.last.rawValue ?? first - 1)
+        return outlook
+    }
+
+    /// - Parameter old: the last event that is to go whatever the size.
+    private func retentionPlan(
+        through old: UInt64, _ events: ClosedRange<UInt64>, largerThan bytes: Int?
+    ) throws(EventLogError) -> RetentionPlan? {
+        let (first, head) = (events.lowerBound, events.upperBound)
+        let size = try size()
+        var last = old
         if let bytes, size > bytes {
             var reached = first - 1
             try visitSizes { (end, sum) in

@@ -7,6 +7,8 @@ struct LogTail: Sendable {
     var cut: UInt64 = 0
     /// The arrival times of the events after the last full tile.
     var openTile = ArrivalRange()
+    /// Of the last event; nil where there is none.
+    var lastArrival: Timestamp?
 
     /// Reads the end of the log and, when asked to, checks the last events' checksums.
     init(_ store: LogStore, checksums: Bool) throws(EventLogError) {
@@ -58,6 +60,7 @@ struct LogTail: Sendable {
                 return "event \(sequence) is missing"
             }
             if checksums && !cursor.isIntact { return "the checksum of event \(sequence) does not match its bytes" }
+            if sequence == head { lastArrival = Timestamp(microseconds: Record.arrival(cursor.record)) }
             if sequence >= firstOpen { openTile.include(Record.arrival(cursor.record)) }
             _ = try cursor.next()
         }

@@ -5,9 +5,8 @@ import MeshViews
 struct EventPages {
     private static let pageSize: UInt64 = 1_000
 
-    /// First and last sequence; empty when the first is the higher one.
-    private let first: UInt64
-    private let last: UInt64
+    /// Where the events are, in the order in which they are visited.
+    private let runs: [ClosedRange<UInt64>]
     private let page: PageOptions
     private let limit: Int
     private let log: EventLog
@@ -22,19 +21,19 @@ struct EventPages {
         self.blocks = blocks
         self.page = page
         limit = page.limit ?? defaultLimit
-        first = try times.since.map { try log.firstSequence(arrivedFrom: $0.time)?.rawValue ?? .max } ?? log.first.rawValue
         let head = (ledger.asOfSequence ?? log.head).rawValue
-        last =
-            try times.until.map { until in
-                let before = Timestamp(microseconds: until.time.microseconds &- 1)
-                return min(head, try log.lastSequence(arrivedBy: before).rawValue)
-            } ?? head
+        let runs = try log.runs(arrivedFrom: times.since?.time, before: times.until?.time).compactMap {
+            run -> ClosedRange<UInt64>? in
+            let (first, last) = (run.lowerBound.rawValue, min(run.upperBound.rawValue, head))
+            return first <= last ? first...last : nil
+        }
+        self.runs = page.oldestFirst ? runs : runs.reversed()
     }
 
     /// Visits the page's events.
     /// - Parameter visitor: returns whether the event is one of those asked for; only these count for limit and offset.
     func visit(_ visitor: (Event) throws -> Bool, skipping: (Event) throws -> Bool) throws {
-        guard first <= last, limit > 0 else { return }
+        guard limit > 0 else { return }
         var skips = page.offset
         var left = limit
         try walk(from: 0) { event in
@@ -49,7 +48,7 @@ struct EventPages {
 
     /// Visits the page's events where all are asked for: what is skipped is not read.
     func visitAll(_ visitor: (Event) throws -> Void) throws {
-        guard first <= last, limit > 0 else { return }
+        guard limit > 0 else { return }
         var left = limit
         try walk(from: UInt64(page.offset)) { event in
             try visitor(event)
@@ -60,21 +59,35 @@ struct EventPages {
 
     /// Visits the page's events of a selection, found by the index.
     func visit(_ selection: EventSelection, in ledger: Ledger, _ visitor: (Event) -> Void) throws {
-        guard first <= last, limit > 0 else { return }
+        guard limit > 0 else { return }
         var (skips, left) = (page.offset, limit)
-        let range = EventSequence(first)...EventSequence(last)
-        try ledger.forEachEvent(of: selection, in: range, newestFirst: !page.oldestFirst) { event in
-            if skips > 0 {
-                skips -= 1
-                return true
+        for run in runs where left > 0 {
+            let range = EventSequence(run.lowerBound)...EventSequence(run.upperBound)
+            try ledger.forEachEvent(of: selection, in: range, newestFirst: !page.oldestFirst) { event in
+                if skips > 0 {
+                    skips -= 1
+                    return true
+                }
+                visitor(event)
+                left -= 1
+                return left > 0
             }
-            visitor(event)
-            left -= 1
-            return left > 0
         }
     }
 
     private func walk(from offset: UInt64, _ visitor: (Event) throws -> Bool) throws {
+        var left = offset
+        for run in runs {
+            let count = run.upperBound - run.lowerBound + 1
+            let skipped = min(left, count)
+            left -= skipped
+            guard try walk(run, from: skipped, visitor) else { return }
+        }
+    }
+
+    /// - Returns: whether it goes on.
+    private func walk(_ run: ClosedRange<UInt64>, from offset: UInt64, _ visitor: (Event) throws -> Bool) throws -> Bool {
+        let (first, last) = (run.lowerBound, run.upperBound)
         let count = last - first + 1
         var done = offset
         while done < count {
@@ -82,9 +95,10 @@ struct EventPages {
             let start = page.oldestFirst ? first + done : last - done - step + 1
             let sequences = EventSequence(start)...EventSequence(start + step - 1)
             for event in try log.events(in: sequences, reversed: !page.oldestFirst, where: blocks) {
-                guard try visitor(event) else { return }
+                guard try visitor(event) else { return false }
             }
             done += step
         }
+        return true
     }
 }

@@ -70,6 +70,9 @@ struct PacketShowCommand: AsyncParsableCommand {
                 "retention: \(retention.count) events up to \(retention.first.advanced(by: -1)) were dropped, which arrived from "
                 + "\(times[0]) to \(times[1])"
         }
+        if event.header.encoding == .clockJump, let jump = ClockJump(payload: event.payload.rawSpan) {
+            return jump.text
+        }
         if event.header.encoding == .annotation {
             return Annotation(event)?.description ?? "an annotation that cannot be read"
         }
@@ -79,5 +82,16 @@ struct PacketShowCommand: AsyncParsableCommand {
         let times =
             "\(TimeText.iso(microseconds: gap.first.microseconds)) to \(TimeText.iso(microseconds: gap.last.microseconds))"
         return "a gap: \(gap.count) events were dropped, \(times): \(gap.reason)"
+    }
+}
+
+extension ClockJump {
+    fileprivate var text: String {
+        let times = [expected, found].map { TimeText.iso(microseconds: $0.microseconds) }
+        let direction = distance < 0 ? "back" : "ahead"
+        switch basis {
+        case .steadyClock: return "the clock jumped \(direction): it showed \(times[1]), and should have shown \(times[0])"
+        case .lastEvent: return "the clock has gone \(direction): it showed \(times[1]), after the last event at \(times[0])"
+        }
     }
 }

@@ -30,24 +30,25 @@ struct PacketsCommand: AsyncParsableCommand {
         try await ledger.reading(past) { ledger in
             let writer = output.writer(PacketRow.columns)
             let limit = limit ?? (output.format == .table ? 50 : .max)
-            if let range = try range(in: ledger) {
-                let rows = try ledger.packets(
-                    selection.selection(in: ledger) ?? EventSelection(), in: range, limit: limit, offset: offset)
-                for row in rows { writer.write(row) }
+            var left = (limit: limit, offset: offset)
+            let chosen = try selection.selection(in: ledger) ?? EventSelection()
+            for range in try ranges(in: ledger) where left.limit > 0 {
+                // What is skipped is counted here, since it may be more than a range has.
+                let most = left.limit.addingReportingOverflow(left.offset)
+                let rows = try ledger.packets(chosen, in: range, limit: most.overflow ? .max : most.partialValue)
+                for row in rows.dropFirst(left.offset) { writer.write(row) }
+                left = (left.limit - max(0, rows.count - left.offset), max(0, left.offset - rows.count))
             }
             writer.finish(emptyNote: "no packets")
         }
     }
 
-    /// The events that arrived within the times; nil where none did.
-    private func range(in ledger: Ledger) throws -> ClosedRange<EventSequence>? {
+    /// The events that arrived within the times, the newest first.
+    private func ranges(in ledger: Ledger) throws -> [ClosedRange<EventSequence>] {
         let (log, head) = (ledger.log, ledger.asOfSequence ?? ledger.log.head)
-        let first = try times.since.map { try log.firstSequence(arrivedFrom: $0.time) ?? head.advanced(by: 1) } ?? log.first
-        var last = head
-        if let until = times.until {
-            last = min(head, try log.lastSequence(arrivedBy: Timestamp(microseconds: until.time.microseconds &- 1)))
+        return try log.runs(arrivedFrom: times.since?.time, before: times.until?.time).reversed().compactMap { run in
+            run.lowerBound <= head ? run.lowerBound...min(run.upperBound, head) : nil
         }
-        return first <= last ? first...last : nil
     }
 }
 

@@ -30,20 +30,26 @@ extension ExportCommand {
 
     private func record(_ log: EventLog, _ ledger: Ledger?) throws {
         var selection = RecordingSelection.all
-        if let since = times.since {
-            guard let first = try log.firstSequence(arrivedFrom: since.time) else {
-                throw CommandError(.noInput, "\(log.path) has no events since then")
+        if times.since != nil || times.until != nil {
+            let runs = try log.runs(arrivedFrom: times.since?.time, before: times.until?.time)
+            if runs.isEmpty, times.since != nil { throw CommandError(.noInput, "\(log.path) has no events of these times") }
+            if times.since != nil { selection.first = runs.first?.lowerBound }
+            if times.until != nil { selection.last = runs.last?.upperBound ?? .zero }
+            if runs.count > 1 {
+                let (since, until) = (times.since?.time, times.until?.time)
+                selection.text = "events of these times, among which the clock jumped"
+                selection.isWanted = { header, _ in
+                    since.map { header.arrivalTime >= $0 } ?? true && until.map { header.arrivalTime < $0 } ?? true
+                }
             }
-            selection.first = first
-        }
-        if let until = times.until {
-            selection.last = try log.lastSequence(arrivedBy: Timestamp(microseconds: until.time.microseconds &- 1))
         }
         if let ledger, let number = try node?.number(in: ledger) {
             let rows = RowsBehindLock(try EventRows(ledger))
             selection.blocks = .packets(fromOrTo: number)
             selection.text = "packets from or to \(NodeID.text(number))"
+            let isInTime = selection.isWanted
             selection.isWanted = { header, payload in
+                guard isInTime?(header, payload) ?? true else { return false }
                 let bytes = unsafe payload.withUnsafeBytes { unsafe [UInt8]($0) }
                 guard let packet = rows.row(Event(header: header, payload: bytes)).packet else { return false }
                 return packet.hasPacket && (packet.from == number || packet.to == number)

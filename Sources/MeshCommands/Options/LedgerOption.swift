@@ -77,8 +77,10 @@ struct LedgerOption: ParsableArguments {
             try await reader.close()
             return try await openUpToDate()
         } catch let error as LedgerError {
-            guard error.isOfView(in: path) else { throw withAdvice(error) }
-            // Views are made of the events: a damaged one is made anew.
+            // Views are made of the events: a damaged or missing one is made again, and commands that do not ask it need not wait for that.
+            guard error.isOfView(in: path) || error.code == .beingBuilt || error.code == .notBuilt else {
+                throw withAdvice(error)
+            }
             return try await openUpToDate()
         }
     }
@@ -100,7 +102,8 @@ struct LedgerOption: ParsableArguments {
     }
 
     private func withAdvice(_ error: LedgerError) -> any Error {
-        guard error.code == .missing else { return error }
+        // Else something in it is missing, which the error names.
+        guard error.code == .missing, !FileManager.default.fileExists(atPath: path + "/log/current") else { return error }
         return CommandError(.noInput, "there is no ledger at \(path); make one with `meshledger init`, or name one with --ledger")
     }
 
@@ -167,6 +170,6 @@ private func showing(
 }
 
 extension LedgerError {
-    /// Whether a view of the ledger is damaged, not its log.
-    func isOfView(in ledger: String) -> Bool { code == .corrupt && path.hasPrefix(ledger + "/views/") }
+    /// Whether a view of the ledger is damaged or missing, not its log.
+    func isOfView(in ledger: String) -> Bool { [.corrupt, .missing].contains(code) && path.hasPrefix(ledger + "/views/") }
 }

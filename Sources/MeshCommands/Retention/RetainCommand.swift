@@ -13,7 +13,10 @@ struct RetainCommand: AsyncParsableCommand {
             again. Rows that an older recipe (code, caps, keys) made are marked so (`older_recipe` in JSON and CSV). The tree keeps its
             hashes: `verify`, older checkpoints and proofs of what is kept hold as before.
 
-            An age counts from an event's arrival. A size is that of the log's rows, without the free room in its file; the room of dropped
+            An age counts from an event's arrival to the log's own time: the clock's, as long as events bear it out. A clock that jumps makes
+            no event old. Where it is ahead of the events by more than a pause (a quarter of the age, 36 hours at most), ages count from the
+            last events before, until events have arrived there for a week (for the age, if that is shorter). What waits is told;
+            --trust-clock drops it all the same. A size is that of the log's rows, without the free room in its file; the room of dropped
             events is used for new ones, `meshledger compact` gives it back to the file system. A checkpoint that was made while the ledger
             could not be written is compared later only when its note is named with --checkpoint here.
 
@@ -27,6 +30,7 @@ struct RetainCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Drop what arrived longer ago: 90d, 12h, 1y.", valueName: "age")) var olderThan: DurationArgument?
     @Option(help: ArgumentHelp("Drop the oldest events of a log that takes more: 10GB, 500MB.", valueName: "size"))
     var largerThan: SizeArgument?
+    @Flag(help: "Count ages from the clock, even where no events bear it out.") var trustClock = false
     @Flag(help: "Only tell what would be dropped.") var dryRun = false
     @Flag(help: "Do not ask.") var yes = false
     @Flag(help: "Keep this as a policy, which whatever process writes to the ledger applies each hour.") var policy = false
@@ -40,6 +44,7 @@ struct RetainCommand: AsyncParsableCommand {
         let hasLimit = olderThan != nil || largerThan != nil
         if off && (hasLimit || policy || dryRun) { throw ValidationError("--off stands alone") }
         if policy && !hasLimit { throw ValidationError("a policy needs --older-than or --larger-than") }
+        if trustClock && (policy || olderThan == nil) { throw ValidationError("--trust-clock goes with a single cut by age") }
         if policy && !checkpoint.isEmpty { throw ValidationError("--checkpoint goes with a single cut, not with a policy") }
     }
 
@@ -50,10 +55,15 @@ struct RetainCommand: AsyncParsableCommand {
     func run() async throws {
         if off || (policy && !dryRun) { return try await keep(off ? RetentionPolicy() : wanted) }
         if wanted.isOff { return try await show() }
-        if dryRun { return try await ledger.reading { try await tell($0.retentionPlan(wanted), in: $0) } }
+        if dryRun {
+            return try await ledger.reading { ledger in
+                let plan = try plannedNow(in: ledger)
+                try await tell(plan, in: ledger)
+            }
+        }
         try await ledger.writing { ledger in
             let plan = try await ledger.reading { ledger in
-                let found = try ledger.retentionPlan(wanted)
+                let found = try plannedNow(in: ledger)
                 try await tell(found, in: ledger)
                 return found
             }
@@ -66,6 +76,18 @@ struct RetainCommand: AsyncParsableCommand {
             bar.end()
             StandardOutput().line("dropped \(done.count) events; the first that is kept is \(done.first)")
         }
+    }
+
+    private func plannedNow(in ledger: Ledger) throws -> RetentionPlan? {
+        if trustClock { return try ledger.retentionPlan(wanted, trustsClock: true) }
+        let now = Timestamp.now
+        let outlook = try ledger.retentionOutlook(wanted, now: now)
+        if outlook.byClock != nil {
+            let output = StandardOutput()
+            output.line(outlook.heldBackText(ledger.path, now: now))
+            output.flush()
+        }
+        return outlook.plan
     }
 
     private func tell(_ plan: RetentionPlan?, in ledger: Ledger) async throws {

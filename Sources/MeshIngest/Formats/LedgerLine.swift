@@ -46,7 +46,7 @@ public enum LedgerLine {
     public static func encoding(named name: String) -> PayloadEncoding? { names.first { $0.name == name }?.encoding }
 
     private static let names: [(encoding: PayloadEncoding, name: String)] = [
-        (.gap, "gap"), (.note, "note"), (.erasure, "erasure"), (.retention, "retention"),
+        (.gap, "gap"), (.note, "note"), (.erasure, "erasure"), (.retention, "retention"), (.clockJump, "clock jump"),
         (PayloadEncoding(.serviceEnvelope), "ServiceEnvelope"),
         (PayloadEncoding(.meshPacket), "MeshPacket"), (PayloadEncoding(.fromRadio), "FromRadio"),
         (PayloadEncoding(.mqttJSON), "MQTTJSON"), (PayloadEncoding(.unreadable), "unreadable"), (.annotation, "annotation"),

@@ -84,6 +84,7 @@ struct PastSnapshots: Sendable {
         guard mayWrite else { return }
         let unfinished = folder + "/new-" + UUID().uuidString
         do {
+            guard try log.lastErasure()?.rawValue ?? 0 == mark else { return }  // it may hold what was erased meanwhile
             guard try store.environment.info().usedSize <= Self.largestSize, !sequences().contains(sequence) else { return }
             try OwnFile.makeFolders(folder)
             try store.environment.copyData(to: unfinished)

@@ -7,7 +7,6 @@ import LMDB
 struct ErasedViews: Sendable {
     private let ledger: String
     private var folder: String { ledger + "/views" }
-    private var leaving: String { ledger + "/views-erased" }
     private var file: String { folder + "/erased" }
 
     init(ledger: String) { self.ledger = ledger }
@@ -20,25 +19,29 @@ struct ErasedViews: Sendable {
 
     /// Removes all views.
     func removeAll() throws {
-        try removeLeft()
-        guard FileManager.default.fileExists(atPath: folder) else { return }
-        // Under a name that no reader knows: one that opens a view makes a file in a folder that is being removed.
-        guard unsafe rename(folder, leaving) == 0 else {
-            throw LedgerError(POSIXError(.init(rawValue: errno) ?? .EIO), path: folder)
+        if FileManager.default.fileExists(atPath: folder) {
+            // Taken away as a whole first: whoever opens a view at this moment would else put files into what is being removed.
+            guard unsafe rename(folder, ledger + "/" + Self.removed + UUID().uuidString) == 0 else {
+                throw LedgerError(POSIXError(.init(rawValue: errno) ?? .EIO), path: folder)
+            }
+            try Self.sync(ledger)
         }
-        try Self.sync(ledger)
-        try removeLeft()
+        try removeLeftovers()
     }
 
-    /// What an interruption may have left, too.
-    private func removeLeft() throws {
-        guard FileManager.default.fileExists(atPath: leaving) else { return }
-        try FileManager.default.removeItem(atPath: leaving)
+    /// What views that were taken away are called until they are gone.
+    private static let removed = "views-removed-"
+
+    private func removeLeftovers() throws {
+        let names = try FileManager.default.contentsOfDirectory(atPath: ledger).filter { $0.hasPrefix(Self.removed) }
+        guard !names.isEmpty else { return }
+        for name in names { try OwnFile.removeAll(ledger + "/" + name) }
         try Self.sync(ledger)
     }
 
     /// Removes views from before the log's last erasure, also half-built ones and those of old recipes.
     func removeStale(_ log: EventLog) throws {
+        try removeLeftovers()
         guard let last = try log.lastErasure(), try known() < last.rawValue else { return }
         try removeAll()
         try OwnFile.makeFolder(folder)

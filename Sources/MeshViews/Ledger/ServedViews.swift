@@ -37,8 +37,8 @@ final class ServedViews: Sendable {
                 stores.withLock { $0[definition.name] = (current, file, store) }
                 return store
             } catch {
-                // Else it was removed meanwhile, since another one is served.
-                if folder.current() == current { throw error }
+                // Else it was removed or replaced meanwhile, since another one is served.
+                if folder.current() == current, Self.file(path) == file { throw error }
             }
         }
         return nil

@@ -32,20 +32,22 @@ extension Ledger {
 
     /// The events that a selection means, oldest first unless it says otherwise.
     ///
-    /// - Parameter times: when they arrived, found as `EventLog.firstSequence(arrivedFrom:)` does; nil for all times.
+    /// - Parameter times: when they arrived, whatever the clock did in between; nil for all times.
     public func events(
         of selection: EventSelection, in times: Range<Timestamp>? = nil, limit: Int = .max, newestFirst: Bool = false
     ) throws(LedgerError) -> [Event] {
         do {
-            var range: ClosedRange<EventSequence>?
+            var sequences: [EventSequence] = []
             if let times {
-                let before = Timestamp(microseconds: times.upperBound.microseconds &- 1)
-                let last = try log.lastSequence(arrivedBy: before)
-                guard let first = try log.firstSequence(arrivedFrom: times.lowerBound), first <= last else { return [] }
-                range = first...last
+                let runs = try log.runs(arrivedFrom: times.lowerBound, before: times.upperBound)
+                for run in newestFirst ? runs.reversed() : runs where sequences.count < limit {
+                    sequences += try self.sequences(
+                        of: selection, in: run, limit: limit - sequences.count, newestFirst: newestFirst)
+                }
+            } else {
+                sequences = try self.sequences(of: selection, limit: limit, newestFirst: newestFirst)
             }
             var events: [Event] = []
-            let sequences = try sequences(of: selection, in: range, limit: limit, newestFirst: newestFirst)
             try forEachEvent(at: sequences) { header, payload in events.append(Event(header: header, payload: payload.asArray)) }
             return events
         } catch {

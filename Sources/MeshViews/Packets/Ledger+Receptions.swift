@@ -120,8 +120,14 @@ extension Ledger {
         guard !keyring.privateKeys.isEmpty else { return PacketOpener(keyring: keyring) }
         var all = RowQuery()
         all.includesArchived = true
-        let known = try nodes(all).filter { $0.publicKey.count == 32 }.map { ($0.number, $0.publicKey) }
-        return PacketOpener(keyring: keyring, publicKeys: Dictionary(known) { $1 })
+        do throws(LedgerError) {
+            let known = try nodes(all).filter { $0.publicKey.count == 32 }.map { ($0.number, $0.publicKey) }
+            return PacketOpener(keyring: keyring, publicKeys: Dictionary(known) { $1 })
+        } catch {
+            // Without the view, which an erasure may have taken away, direct messages stay closed: the rest is there all the same.
+            guard [.beingBuilt, .notBuilt, .missing, .corrupt].contains(error.code) else { throw error }
+            return PacketOpener(keyring: keyring)
+        }
     }
 }
 

@@ -5,11 +5,25 @@ public import Projections
 
 extension Ledger {
     /// What the policy would drop now; nil where that is nothing. Changes nothing.
+    ///
+    /// Ages count from the log's own time, which a clock that has jumped does not move: see `EventLog/FORMAT.md`, Ages.
+    ///
+    /// - Parameter trustsClock: whether they count from `now`, whatever the log bears out.
     public func retentionPlan(
-        _ policy: RetentionPolicy, now: Timestamp = .now
+        _ policy: RetentionPolicy, now: Timestamp = .now, trustsClock: Bool = false
     ) throws(LedgerError) -> RetentionPlan? {
+        guard trustsClock else { return try retentionOutlook(policy, now: now).plan }
         do throws(EventLogError) {
             return try log.retentionPlan(olderThan: policy.oldest(at: now), largerThan: policy.largestBytes)
+        } catch {
+            throw LedgerError(error)
+        }
+    }
+
+    /// What the policy would drop now, and what the clock alone would.
+    public func retentionOutlook(_ policy: RetentionPolicy, now: Timestamp = .now) throws(LedgerError) -> RetentionOutlook {
+        do throws(EventLogError) {
+            return try log.retentionOutlook(olderThan: policy.longestSeconds, largerThan: policy.largestBytes, now: now)
         } catch {
             throw LedgerError(error)
         }
@@ -62,18 +76,31 @@ extension Ledger {
         return try reading(view) { (store) throws(StorageError) in try store.origins() }
     }
 
-    /// Applies the kept policy.
+    /// Applies the kept policy. An age whose cut would be implausibly large waits.
     func applyPolicy() async {
         do {
             let policy = try retentionPolicy()
+            guard !policy.isOff else { return }
+            try await log.noteClock()
             let now = options.log.clock()
-            guard !policy.isOff, try retentionPlan(policy.slack, now: now) != nil,
-                let plan = try retentionPlan(policy.target(of: log.size()), now: now)
+            let outlook = try retentionOutlook(policy.slack, now: now)
+            if outlook.isHeldBack { logger.warning("\(outlook.heldBackText(path, now: now))") }
+            guard outlook.plan != nil, let plan = try retentionPlan(policy.target(of: log.size()), now: now)
             else { return }
             try await retain(through: plan.last)
         } catch {
             guard !Task.isCancelled else { return }
             logger.warning("the retention policy of \(path) cannot be applied: \(error)")
         }
+    }
+}
+
+extension RetentionOutlook {
+    /// That a cut waits, and how it is made all the same.
+    public func heldBackText(_ path: String, now: Timestamp) -> String {
+        let times = [now, logTime ?? now].map { ISO8601.text(seconds: $0.seconds) }
+        return
+            "the clock shows \(times[0]), but the events of \(path) bear out no more than \(times[1]): ages count from then, and "
+            + "\(byClock?.count ?? 0) events up to \(byClock?.last ?? .zero) wait; `meshledger retain --trust-clock` drops them all the same"
     }
 }

@@ -16,10 +16,16 @@ public struct ViewFolder: Sendable {
         var last: String?
         // Another process may serve another recipe, and remove this one, between the two looks: then the name has changed.
         while let name = named(), name != last {
-            if FileManager.default.fileExists(atPath: store(name)) { return name }
+            if hasFile(name) { return name }
             last = name
         }
         return nil
+    }
+
+    /// Whether the recipe has its file: a folder without it is no view, but what is left of one.
+    private func hasFile(_ identifier: String) -> Bool {
+        var status = stat()
+        return unsafe lstat(store(identifier) + "/data.mdb", &status) == 0
     }
 
     private func named() -> String? {
@@ -66,7 +72,7 @@ public struct ViewFolder: Sendable {
     /// Deletes a recipe's files. A process that still reads them keeps them until it closes them.
     public func remove(_ identifier: String) throws(ViewFolderError) {
         do {
-            try FileManager.default.removeItem(atPath: store(identifier))
+            try OwnFile.removeAll(store(identifier))
         } catch {
             throw ViewFolderError(error, store(identifier))
         }

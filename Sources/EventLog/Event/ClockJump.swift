@@ -1,0 +1,60 @@
+internal import ProtobufWire
+
+/// Says that the clock jumped from which arrival times are read. It is an event itself, of the encoding `.clockJump`.
+public struct ClockJump: Sendable, Hashable {
+    /// What the clock was measured by.
+    public enum Basis: UInt64, Sendable {
+        /// A clock that nobody sets, which ran with it while the log was open.
+        case steadyClock = 1
+        /// The last event of the writer before.
+        case lastEvent = 2
+    }
+
+    /// What the clock should have shown; by `.lastEvent`, at least.
+    public var expected: Timestamp
+    /// What it showed.
+    public var found: Timestamp
+    public var basis: Basis
+
+    public init(expected: Timestamp, found: Timestamp, basis: Basis) {
+        self.expected = expected
+        self.found = found
+        self.basis = basis
+    }
+
+    /// In microseconds: how far the clock went ahead, or back where it is negative.
+    public var distance: Int64 { found.microseconds.subtractingReportingOverflow(expected.microseconds).partialValue }
+
+    /// Less is no jump: clocks are corrected all the time.
+    static let leastDistance: Int64 = 120_000_000
+
+    /// Protobuf: 1 expected and 2 found in microseconds, 3 the basis.
+    public var payload: [UInt8] {
+        var writer = WireWriter(capacity: 24)
+        writer.int64(1, expected.microseconds)
+        writer.int64(2, found.microseconds)
+        writer.varint(3, basis.rawValue)
+        return writer.bytes
+    }
+
+    /// Nil when the bytes are none.
+    public init?(payload: RawSpan) {
+        self.init(expected: Timestamp(microseconds: 0), found: Timestamp(microseconds: 0), basis: .lastEvent)
+        var basis: Basis?
+        var reader = WireReader(payload)
+        do throws(WireError) {
+            while let field = try reader.next() {
+                switch field.tag {
+                case WireField.tag(1, .varint): expected = Timestamp(microseconds: Int64(bitPattern: field.scalar))
+                case WireField.tag(2, .varint): found = Timestamp(microseconds: Int64(bitPattern: field.scalar))
+                case WireField.tag(3, .varint): basis = Basis(rawValue: field.scalar)
+                default: break
+                }
+            }
+        } catch {
+            return nil
+        }
+        guard let basis else { return nil }
+        self.basis = basis
+    }
+}

@@ -1,0 +1,117 @@
+internal import LMDB
+
+/// What an age means in a log.
+struct LogAges {
+    /// The last event before those that are younger: the end of a tile, 0 where there is none.
+    var lastOld: UInt64
+    /// The time from which ages count.
+    var time: Timestamp
+}
+
+extension EventLog {
+    /// Which events arrived longer than so many seconds ago, by the log's own time.
+    ///
+    /// - Complexity: a step per 256 events; the events themselves are looked at only where their arrivals are far apart, or the clock jumped.
+    func ages(olderThan seconds: Int64, now: Timestamp) throws(EventLogError) -> LogAges {
+        let reader = try beginRead()
+        var walk = AgeWalk(LogTime(age: seconds))
+        let jumps = try clockJumps(reader)
+        let full = reader.head.rawValue / LogStore.tileSize
+        for (tile, range) in try fullTiles(reader) {
+            let first = tile * LogStore.tileSize + 1
+            let isCalm = LogTime.difference(range.highest, range.lowest) <= walk.time.longestStep
+            if isCalm, jumps[in: first...first + LogStore.tileSize - 1].isEmpty {
+                walk.see(range.lowest)
+                walk.see(range.highest)
+            } else {
+                try see(first...first + LogStore.tileSize - 1, jumps, reader, &walk)
+            }
+            walk.endTile(first + LogStore.tileSize - 1)
+        }
+        let open = max(full * LogStore.tileSize, reader.cut) + 1
+        if open <= reader.head.rawValue { try see(open...reader.head.rawValue, jumps, reader, &walk) }
+        walk.see(now.microseconds)
+        let time = walk.time.time ?? now.microseconds
+        let (age, overflows) = seconds.multipliedReportingOverflow(by: 1_000_000)
+        let oldest = overflows ? Int64.min : LogTime.difference(time, age)
+        return LogAges(lastOld: walk.lastTile(before: oldest), time: Timestamp(microseconds: time))
+    }
+
+    private func see(
+        _ range: ClosedRange<UInt64>, _ jumps: [UInt64: ClockJump], _ reader: borrowing LogReader, _ walk: inout AgeWalk
+    ) throws(EventLogError) {
+        var cursor = try reader.cursor()
+        var isThere = try cursor.seek(EventSequence(range.lowerBound))
+        while isThere, range.contains(cursor.sequence.rawValue) {
+            if let jump = jumps[cursor.sequence.rawValue], jump.basis == .steadyClock { walk.time.jump(by: jump.distance) }
+            walk.see(try arrival(cursor))
+            isThere = try cursor.next()
+        }
+    }
+
+    /// The jumps that the log tells of, by their sequences.
+    private func clockJumps(_ reader: borrowing LogReader) throws(EventLogError) -> [UInt64: ClockJump] {
+        let sequences = try storing { () throws(StorageError) in try reader.store.clockJumps(reader.transaction) }
+        var jumps: [UInt64: ClockJump] = [:]
+        var cursor = try reader.cursor()
+        for sequence in sequences where sequence > reader.cut {
+            guard try cursor.seek(EventSequence(sequence)) else { continue }  // `verify` tells what is missing
+            guard cursor.isIntact else { throw damage(EventSequence(sequence)) }
+            if cursor.header?.encoding == .clockJump { jumps[sequence] = ClockJump(payload: cursor.payload) }
+        }
+        return jumps
+    }
+
+    /// All jumps of the clock that the log tells of, in the order of their events.
+    public func clockJumps() throws(EventLogError) -> [(event: EventSequence, jump: ClockJump)] {
+        let reader = try beginRead()
+        return try clockJumps(reader).sorted { $0.key < $1.key }.map { (EventSequence($0.key), $0.value) }
+    }
+}
+
+extension [UInt64: ClockJump] {
+    fileprivate subscript(in range: ClosedRange<UInt64>) -> [UInt64] { keys.filter(range.contains) }
+}
+
+/// Puts the ends of tiles into the log's time.
+private struct AgeWalk {
+    var time: LogTime
+    /// The last events of tiles, each with the latest arrival up to it.
+    private var ends: [(last: UInt64, time: Int64)] = []
+    /// Tiles whose end is elsewhere.
+    private var waiting: [(last: UInt64, arrival: Int64)] = []
+    private var lastArrival: Int64 = 0
+
+    init(_ time: LogTime) { self.time = time }
+
+    mutating func see(_ arrival: Int64) {
+        lastArrival = arrival
+        switch time.see(arrival) {
+        case .goesOn: waiting.removeAll(keepingCapacity: true)
+        case .waits: break
+        case .moved:
+            for (last, arrival) in waiting {
+                ends.append((last, max(ends.last?.time ?? .min, min(time.inForce(arrival), time.time ?? .max))))
+            }
+            waiting.removeAll(keepingCapacity: true)
+        }
+    }
+
+    mutating func endTile(_ last: UInt64) {
+        if time.isElsewhere {
+            waiting.append((last, lastArrival))
+        } else if let time = time.time {
+            ends.append((last, time))
+        }
+    }
+
+    /// The end of the last tile before the first that has something of this time or later.
+    func lastTile(before oldest: Int64) -> UInt64 {
+        var (low, high) = (0, ends.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if ends[middle].time < oldest { low = middle + 1 } else { high = middle }
+        }
+        return low == 0 ? 0 : ends[low - 1].last
+    }
+}

@@ -1,0 +1,179 @@
+import Synchronization
+import TestKit
+import Testing
+
+@testable import EventLog
+
+/// Clocks that jump beside one that nobody sets.
+struct ClockJumps {
+    private static let day: Int64 = 86_400
+    private static let start = Timestamp(seconds: 1_780_000_000)
+
+    /// A log with both clocks.
+    private struct Lab {
+        let folder: TemporaryFolder
+        let log: EventLog
+        let clock: ManualClock
+        let steady: ManualClock
+        private let hasSteady: Bool
+
+        init(hasSteady: Bool = true, start: Timestamp = ClockJumps.start) throws {
+            folder = try TemporaryFolder()
+            clock = ManualClock(start)
+            steady = ManualClock(Timestamp(seconds: 1_000))
+            self.hasSteady = hasSteady
+            log = try EventLog.create(at: folder.path + "/log", options: Self.options(clock, hasSteady ? steady : nil))
+        }
+
+        static func options(_ clock: ManualClock, _ steady: ManualClock?) -> EventLogOptions {
+            var options = EventLogOptions(isDurable: false, clock: clock.read)
+            if let steady { options.steadyClock = { steady.read().microseconds } }
+            options.lookInterval = .seconds(3_600)  // the tests look themselves
+            return options
+        }
+
+        func pass(seconds: Int64) {
+            clock.advance(seconds: seconds)
+            steady.advance(seconds: seconds)
+        }
+
+        /// Events at equal distances; the clock goes on after each.
+        func add(_ count: Int, tiles: Int = 0, every seconds: Int64) async throws {
+            for _ in 0..<count {
+                try await log.noteClock()
+                try await log.append(
+                    [NewEvent](repeating: NewEvent([1], encoding: .note, source: .log), count: max(1, tiles * 256)))
+                pass(seconds: seconds)
+            }
+        }
+
+        func outlook(days: Int64 = 90) throws -> RetentionOutlook {
+            try log.retentionOutlook(olderThan: days * ClockJumps.day, largerThan: nil, now: clock.read())
+        }
+    }
+
+    @Test(arguments: [true, false]) func `a clock that is ahead for a while makes no event old`(isSteady: Bool) async throws {
+        let lab = try Lab(hasSteady: isSteady)
+        try await lab.add(20, tiles: 1, every: Self.day / 2)
+        lab.clock.advance(seconds: 200 * Self.day)
+        try await lab.add(3, every: 15)
+        let ahead = try lab.outlook()
+        #expect(ahead.plan == nil && ahead.byClock != nil && ahead.isHeldBack)
+        #expect(try lab.log.retentionPlan(olderThan: lab.clock.read().adding(seconds: -90 * Self.day), largerThan: nil) != nil)
+        lab.clock.advance(seconds: -200 * Self.day)
+        try await lab.add(3, every: 15)
+        #expect(try lab.outlook().plan == nil && !lab.outlook().isHeldBack)
+        // What is really old goes, also what arrived while the clock was ahead.
+        try await lab.add(240, every: Self.day / 2)
+        try await lab.add(1, tiles: 1, every: 1)
+        let plan = try #require(try lab.outlook().plan)
+        #expect(plan.last.rawValue >= 20 * 256)
+        let old = try #require(try lab.log.event(plan.last.advanced(by: -256)))
+        #expect(old.header.arrivalTime < lab.clock.read().adding(seconds: -89 * Self.day))
+        #expect(try lab.log.verify().isIntact)
+        await lab.log.close()
+    }
+
+    @Test func `a clock that nobody had set makes no event old when it is set`() async throws {
+        let lab = try Lab(start: Timestamp(seconds: 100))
+        try await lab.add(12, tiles: 1, every: Self.day / 4)
+        lab.clock.set(Self.start)
+        try await lab.add(2, every: 60)
+        let outlook = try lab.outlook(days: 10)
+        #expect(outlook.plan == nil && outlook.isHeldBack)
+        try await lab.add(20, tiles: 1, every: Self.day / 2)
+        #expect(try lab.outlook(days: 10).plan?.last == EventSequence(12 * 256))
+        await lab.log.close()
+    }
+
+    @Test func `a pause of months is believed when the log has gone on for a week`() async throws {
+        let lab = try Lab(hasSteady: false)
+        try await lab.add(8, tiles: 1, every: Self.day / 2)
+        lab.pass(seconds: 200 * Self.day)
+        #expect(try lab.outlook().plan == nil)
+        #expect(try lab.outlook().isHeldBack)
+        try await lab.add(12, every: Self.day / 2)
+        #expect(try lab.outlook().plan == nil)
+        try await lab.add(4, every: Self.day / 2)
+        #expect(try lab.outlook().plan?.last == EventSequence(8 * 256))
+        #expect(try lab.outlook().byClock == nil)
+        await lab.log.close()
+    }
+
+    @Test func `a clock that goes back for good does not stop ages for ever`() async throws {
+        let lab = try Lab(hasSteady: false)
+        try await lab.add(8, tiles: 1, every: Self.day / 2)
+        lab.clock.advance(seconds: -1_000 * Self.day)
+        try await lab.add(30, tiles: 1, every: Self.day / 2)
+        #expect(try lab.outlook(days: 10).plan?.last ?? .zero >= EventSequence(8 * 256))
+        #expect(try lab.outlook(days: 100).plan == nil)
+        await lab.log.close()
+    }
+
+    @Test func `a jump is an event, of which the log tells`() async throws {
+        let lab = try Lab()
+        try await lab.add(1, every: 60)
+        lab.clock.advance(seconds: 119)
+        try await lab.log.noteClock()
+        #expect(lab.log.head == EventSequence(1), "clocks are corrected all the time")
+        lab.clock.advance(seconds: -7_200)
+        let expected = lab.clock.read().adding(seconds: 7_200 - 119)
+        try await lab.log.noteClock()
+        try await lab.log.noteClock()
+        let jump = try #require(try lab.log.clockJumps().first)
+        #expect(try lab.log.clockJumps().count == 1 && jump.event == EventSequence(2))
+        #expect(jump.jump == ClockJump(expected: expected, found: lab.clock.read(), basis: .steadyClock))
+        let read = ClockJump(payload: jump.jump.payload.span.rawBytes)
+        #expect(read == jump.jump)
+        #expect(jump.jump.distance == -7_081_000_000)
+        await #expect(throws: EventLogError.self) {
+            try await lab.log.append(NewEvent(jump.jump.payload, encoding: .clockJump, source: .log))
+        }
+        _ = try await lab.log.compact()
+        #expect(try lab.log.clockJumps().map(\.event) == [EventSequence(2)])
+        #expect(try lab.log.verify().isIntact)
+        await lab.log.close()
+
+        lab.clock.advance(seconds: -1_000_000)
+        let again = try EventLog.open(at: lab.folder.path + "/log", options: Lab.options(lab.clock, lab.steady))
+        try await again.flush()
+        let back = try #require(try again.clockJumps().last)
+        #expect(back.event == EventSequence(3) && back.jump.basis == .lastEvent && back.jump.found == lab.clock.read())
+        await again.close()
+    }
+
+    @Test func `bytes that are no jump are none`() {
+        for bytes: [UInt8] in [[], [0xff], [8, 1], [8, 1, 16, 2, 24, 9]] {
+            let jump = ClockJump(payload: bytes.span.rawBytes)
+            #expect(jump == nil)
+        }
+    }
+
+    @Test(arguments: [1, 2, 3] as [UInt64])
+    func `events of a time are those that arrived then, whatever the clock did`(seed: UInt64) async throws {
+        var generator = SeededGenerator(seed: seed)
+        let lab = try Lab(hasSteady: false)
+        var arrivals: [Timestamp] = []
+        for _ in 0..<Int.random(in: 900...1_500, using: &generator) {
+            let jump = Int64.random(in: 0..<100, using: &generator) == 0 ? Int64.random(in: -9_000..<9_000, using: &generator) : 0
+            lab.clock.advance(seconds: jump + Int64.random(in: 0..<30, using: &generator))
+            arrivals.append(lab.clock.read())
+            try await lab.log.append(NewEvent([1], encoding: .note, source: .log))
+        }
+        try await lab.log.cut(through: EventSequence(256))
+        arrivals.append(lab.clock.read())
+        for _ in 0..<200 {
+            let times = (0..<2).map { _ in Self.start.adding(seconds: Int64.random(in: -9_000..<40_000, using: &generator)) }
+                .sorted()
+            let start = Int.random(in: 0..<4, using: &generator) == 0 ? nil : times[0]
+            let end = Int.random(in: 0..<4, using: &generator) == 0 ? nil : times[1]
+            let found = try lab.log.runs(arrivedFrom: start, before: end)
+            let wanted = arrivals.indices.filter { place in
+                place >= 256 && start.map { arrivals[place] >= $0 } ?? true && end.map { arrivals[place] < $0 } ?? true
+            }
+            #expect(found.flatMap { run in run.map { Int($0.rawValue) - 1 } } == wanted, "seed \(seed), \(times)")
+            #expect(zip(found, found.dropFirst()).allSatisfy { $0.upperBound.rawValue + 1 < $1.lowerBound.rawValue })
+        }
+        await lab.log.close()
+    }
+}
