@@ -29,7 +29,7 @@ struct EraseBesideReaders {
         let isDone = Atomic<Bool>(false)
         let reads = Atomic<Int>(0)
         let problems = Mutex<[String]>([])
-        func note(_ problem: String) { problems.withLock { $0.append(problem) } }
+        @Sendable func note(_ problem: String) { problems.withLock { $0.append(problem) } }
         let readings = [["nodes"], ["events", "--limit", "5"], ["messages", "--as-of", "20"], ["packets", "--limit", "5"]]
         DispatchQueue.concurrentPerform(iterations: 4) { number in
             do {
