@@ -46,7 +46,9 @@ let package = Package(
         room("LMDB", ["CLMDB"], documents: ["FINDINGS.md"]),
         room("ProtobufWire"),
         room("MeshCrypto", ["CCrypto", "CXXHash"]),
-        room("EventLog", ["LMDB", "ProtobufWire", "MeshCrypto", "CZstd", logging], documents: ["FORMAT.md", "DELETIONS.md", "RECORDING.md"]),
+        room(
+            "EventLog", ["LMDB", "ProtobufWire", "MeshCrypto", "CZstd", logging],
+            documents: ["FORMAT.md", "DELETIONS.md", "RECORDING.md"]),
         room("Meshtastic", ["ProtobufWire", "MeshCrypto"]),
         room("Projections", ["EventLog", "LMDB", "ProtobufWire", "MeshCrypto", logging]),
         room("ViewQuery", ["Projections", "LMDB", "ProtobufWire", "MeshCrypto"]),

@@ -96,6 +96,16 @@ struct PastCommands {
         #expect(try sequences(["--packet", "\(packet["id"] ?? 0)"]) == packet["sequences"] as? [Int])
         #expect(try tool.run("events", "--port", "NO_SUCH_APP").status == 64)
     }
+
+    @Test(.enabled(if: Tool.isBuilt, "needs the built program"))
+    func `the receptions of a forged packet, and of another node's with its id, are told apart from the real one's`() throws {
+        let tool = try Tool(holding: [Line.text("real", from: 7), Line.text("forged", from: 7), Line.text("other", from: 1007)])
+        let all = try tool.run("packet", "receptions", "7004", "--format", "jsonl").objects
+        #expect(all.map { $0["packet"] as? Int } == [1, 2, 3])
+        #expect(all.map { $0["from"] as? String } == ["!00000007", "!00000007", "!000003ef"])
+        #expect(all.map { $0["has_conflict"] as? Bool } == [true, true, false])
+        #expect(try tool.run("packet", "receptions", "7004", "--from", "!000003ef", "--format", "jsonl").objects.count == 1)
+    }
 }
 
 extension [String: Any] {

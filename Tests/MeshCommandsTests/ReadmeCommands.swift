@@ -8,7 +8,7 @@ struct ReadmeCommands {
         "model": ["steps=100", "length=100"], "tamper": ["count=2"], "crash-images": ["scenarios=1", "images=20", "appends=3"],
         "failing-calls": ["runs=2"], "kill9": ["kills=2"], "bitrot": ["bits=4", "bytes=65536", "reports=0"],
         "read-ledger": ["--checkpoint", "Tests/Fixtures/format-2/mesh.ledger"], "memory": ["--events", "20000"],
-        "queries": ["200"], "histories": ["count=2"], "folds": ["count=2"],
+        "queries": ["200"], "campaign": ["--seconds", "4", "--part", "making"], "histories": ["count=2"], "folds": ["count=2"],
     ]
 
     @Test(.timeLimit(.minutes(15)))
@@ -21,7 +21,7 @@ struct ReadmeCommands {
         // Without the official decoder, which IndependentFold is skipped without, there is no other fold.
         for tool in tools where tool != "folds" || OraclePython.path != nil {
             var arguments = Self.proofs[tool] ?? []
-            if tool == "memory" { arguments += ["--program", try BuiltProgram.url().path] }
+            if ["memory", "campaign"].contains(tool) { arguments += ["--program", try BuiltProgram.url().path] }
             let run = try FinishedProcess(
                 PackageRoot.url.appendingPathComponent("Tools/\(tool)"), arguments,
                 adding: [

@@ -18,6 +18,8 @@ struct Folders {
         #expect(folder.current() == nil, "its folder is not there")
         for name in ["v1-abc", "v2-def"] {
             try FileManager.default.createDirectory(atPath: folder.store(name), withIntermediateDirectories: false)
+            #expect(folder.current() != name, "its folder is empty")
+            try Data().write(to: URL(fileURLWithPath: folder.store(name) + "/data.mdb"))
         }
         #expect(folder.current() == "v1-abc")
         try folder.serve("v2-def")
@@ -43,6 +45,7 @@ struct Folders {
         defer { try? FileManager.default.removeItem(atPath: folder.path) }  // the test's verdict does not depend on it
         func make(_ name: String) throws {
             try FileManager.default.createDirectory(atPath: folder.store(name), withIntermediateDirectories: false)
+            try Data().write(to: URL(fileURLWithPath: folder.store(name) + "/data.mdb"))
             try folder.serve(name)
         }
         try make("v1")

@@ -189,46 +189,6 @@ extension EventLog {
             }
         }
     }
-
-    /// Makes a log under another name, and gives it its own when it is complete. What fails leaves nothing.
-    static func make<Report>(
-        at new: String, suffix: String, _ body: (String) async throws(EventLogError) -> Report
-    ) async throws(EventLogError) -> Report {
-        let names = try? FileManager.default.contentsOfDirectory(atPath: new)  // nil where there is none
-        guard names?.isEmpty ?? !FileManager.default.fileExists(atPath: new) else { throw EventLogError(.exists, path: new) }
-        let place = URL(fileURLWithPath: new)
-        let unfinished = place.path + "." + suffix
-        try removeUnfinished(unfinished)
-        do throws(EventLogError) {
-            let report = try await body(unfinished)
-            guard unsafe rename(unfinished, place.path) == 0 else { throw SmallFile.failure(errno, new) }
-            try SmallFile.syncFolder(place.deletingLastPathComponent().path)
-            return report
-        } catch {
-            try? FileManager.default.removeItem(atPath: unfinished)  // the first failure is the one to tell
-            throw error
-        }
-    }
-
-    /// Removes what an interrupted run left: a log that no process has open, and nothing else.
-    private static func removeUnfinished(_ path: String) throws(EventLogError) {
-        try SmallFile.requireFolder(path)
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []  // none is there
-        var lock: WriterLock?
-        defer { lock?.release() }
-        if !names.isEmpty {
-            guard names.allSatisfy({ parts.contains($0.hasSuffix(".new") ? String($0.dropLast(4)) : $0) }) else {
-                throw EventLogError(.exists, path: path, detail: "it is not what an interrupted run leaves")
-            }
-            lock = try WriterLock(path: path + "/LOCK")
-        }
-        try? FileManager.default.removeItem(atPath: path)  // else creating fails
-    }
-
-    /// What a log has in its folder.
-    private static let parts: Set = [
-        "LOCK", "log", "signing.key", "keys.json", "consumers", "baselines", "checkpoints", "limit", "retention",
-    ]
 }
 
 extension SequenceKey {

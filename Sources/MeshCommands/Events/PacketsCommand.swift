@@ -56,6 +56,8 @@ struct PacketReceptionsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "receptions", abstract: "Everybody who heard a packet, and how well.",
         discussion: """
+            Packets that have this id and are not the same, of other nodes, of later or forged, follow one another: `packet` is the first event of each.
+
               meshledger packet receptions 2740310711
               meshledger packet receptions 2740310711 --from '!19025c00' --format json
             """)
@@ -69,15 +71,30 @@ struct PacketReceptionsCommand: AsyncParsableCommand {
     func run() async throws {
         try await ledger.reading(past) { ledger in
             let names = try EventRows.sourceNames(ledger)
-            let rows = try ledger.receptions(of: id, from: from?.number(in: ledger))
-            guard !rows.isEmpty else { throw CommandError(.noInput, "no packet with the id \(id) was heard") }
-            let writer = output.writer(
-                PacketReception.columns + [
-                    Column<PacketReception>("source", canCut: true) { .text(EventRows.name($0.source, in: names)) }
-                ])
-            for row in rows { writer.write(row) }
+            let packets = try ledger.packets(withID: id, from: from?.number(in: ledger))
+            guard !packets.isEmpty else { throw CommandError(.noInput, "no packet with the id \(id) was heard") }
+            let source = Column<PacketReception>("source", canCut: true) { .text(EventRows.name($0.source, in: names)) }
+            let columns = (PacketReception.columns + [source]).map { $0.of(\HeardPacket.reception) }
+            let writer = output.writer(HeardPacket.columns + columns)
+            for packet in packets {
+                for reception in packet.receptions { writer.write(HeardPacket(packet: packet, reception: reception)) }
+            }
             writer.finish()
         }
+    }
+}
+
+/// A reception, and what it is one of.
+private struct HeardPacket {
+    let packet: PacketRow
+    let reception: PacketReception
+
+    static var columns: [Column<HeardPacket>] {
+        [
+            Column("packet") { .unsigned($0.packet.firstSequence) },
+            Column("from") { .text(NodeID.text($0.packet.from)) },
+            Column("has_conflict", isDetail: true) { .bool($0.packet.hasConflict) },
+        ]
     }
 }
 

@@ -9,10 +9,7 @@ struct ControlLoop {
     typealias Handler = @Sendable (ControlRequest, UInt64) -> Void
 
     private let path: String
-    private let place: LedgerPlace
-    private let listener: Int32
-    /// Which file the socket is: a ledger that was moved, and another put in its place, has another one at the path.
-    private let socket: ControlSocket.Identity?
+    private let listener: ControlListener
     private let mailbox: ControlMailbox
     private let limits: ControlLimits
     private let handler: Handler
@@ -29,11 +26,11 @@ struct ControlLoop {
     private static let tick_ms: Int32 = 500
 
     /// - Parameter handler: begins to work on a client's request; the reply comes through the mailbox.
-    init(ledger path: String, listener: Int32, mailbox: ControlMailbox, limits: ControlLimits, handler: @escaping Handler) {
+    init(
+        ledger path: String, listener: ControlListener, mailbox: ControlMailbox, limits: ControlLimits, handler: @escaping Handler
+    ) {
         self.path = path
-        place = LedgerPlace(path)
         self.listener = listener
-        socket = ControlSocket.identity(in: path)
         self.mailbox = mailbox
         self.limits = limits
         self.handler = handler
@@ -71,7 +68,7 @@ struct ControlLoop {
     private func wait() -> Ready {
         var polls = [pollfd(fd: mailbox.bell, events: Int16(POLLIN), revents: 0)]
         let admits = isListening && (isShutUntil.map { $0 <= now } ?? true)
-        polls.append(pollfd(fd: admits ? listener : -1, events: Int16(POLLIN), revents: 0))
+        polls.append(pollfd(fd: admits ? listener.file : -1, events: Int16(POLLIN), revents: 0))
         let order = Array(clients.keys)
         let receivers = mayReceive
         for client in order {
@@ -110,7 +107,7 @@ struct ControlLoop {
     private mutating func admit() {
         isShutUntil = nil
         while true {
-            let file = accept(listener, nil, nil)
+            let file = accept(listener.file, nil, nil)
             guard file >= 0 else {
                 if errno == EINTR || errno == ECONNABORTED { continue }
                 if errno != EAGAIN { isShutUntil = now.advanced(by: .milliseconds(500)) }
@@ -197,7 +194,7 @@ struct ControlLoop {
         case .unknown(let number):
             let reason = "process \(getpid()) does not know requests of kind \(number); it runs another version of this program"
             answer(client, .failure(.control(ControlError(.unknownRequest, path: path, reason))))
-        case _ where !place.isThere:
+        case _ where !listener.place.isThere:
             // What this process has open is not what the client means.
             answer(client, .failure(.log(EventLogError(.replaced, path: path))))
         case _ where closingSince != nil: answer(client, .failure(.control(ControlError(.closing, path: path))))
@@ -256,7 +253,6 @@ struct ControlLoop {
     private mutating func stopListening() {
         guard isListening else { return }
         isListening = false
-        if let socket, ControlSocket.identity(in: path) == socket { unsafe unlink(ControlSocket.path(in: path)) }
-        close(listener)
+        listener.stop()
     }
 }

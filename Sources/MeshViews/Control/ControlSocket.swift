@@ -11,20 +11,8 @@ enum ControlSocket {
 
     static func path(in ledger: String) -> String { ledger + "/" + name }
 
-    /// Which socket is at the path; nil where none is.
-    static func identity(in ledger: String) -> Identity? {
-        var status = stat()
-        guard unsafe lstat(path(in: ledger), &status) == 0, status.st_mode & S_IFMT == S_IFSOCK else { return nil }
-        return Identity(device: status.st_dev, inode: status.st_ino)
-    }
-
-    struct Identity: Equatable {
-        let device: dev_t
-        let inode: ino_t
-    }
-
     /// Makes the socket and listens on it. Only the holder of the ledger's lock may: what is there is left from one that was killed.
-    static func listen(in ledger: String) throws(ControlError) -> Int32 {
+    static func listen(in ledger: String) throws(ControlError) -> ControlListener {
         let file = try make(ledger)
         do throws(ControlError) {
             // Before it has a name, so that it never has another mode.
@@ -37,7 +25,7 @@ enum ControlSocket {
             guard flags >= 0, fcntl(file, F_SETFL, flags | O_NONBLOCK) == 0 else {
                 throw ControlError(.unreachable, path: path(in: ledger), number: errno)
             }
-            return file
+            return ControlListener(ledger: ledger, file: file)
         } catch {
             close(file)
             throw error

@@ -9,15 +9,28 @@ extension Ledger {
     ///
     /// - Parameter sender: ids recur, and other nodes use them, too; nil for those of all nodes.
     public func receptions(of id: UInt32, from sender: UInt32? = nil) throws(LedgerError) -> [PacketReception] {
-        var selection = EventSelection(node: sender, roles: .sender, packetID: id)
-        if sender == nil { selection.roles = .any }
-        selection.withoutRepeats = true
-        let sequences = try sequences(of: selection)
+        let sequences = try sequences(of: Self.selection(id, sender))
         do {
             return try receptions(at: sequences).map(\.reception)
         } catch {
             throw LedgerError(error, path: path)
         }
+    }
+
+    /// The packets with an id, the first one first, each with all of its receptions: ids recur, other nodes use them, too, and some are forged.
+    ///
+    /// - Parameter sender: nil for those of all nodes.
+    public func packets(withID id: UInt32, from sender: UInt32? = nil) throws(LedgerError) -> [PacketRow] {
+        let selection = Self.selection(id, sender)
+        let sequences = try sequences(of: selection)
+        guard let first = sequences.min(), let last = sequences.max() else { return [] }
+        return try packets(selection, in: first...last).reversed()
+    }
+
+    private static func selection(_ id: UInt32, _ sender: UInt32?) -> EventSelection {
+        var selection = EventSelection(node: sender, roles: sender == nil ? .any : .sender, packetID: id)
+        selection.withoutRepeats = true
+        return selection
     }
 
     /// The packets that a selection means, the newest first, each with all of its receptions.

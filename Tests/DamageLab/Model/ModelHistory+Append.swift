@@ -91,7 +91,7 @@ extension ModelHistory {
         let first = UInt8(truncatingIfNeeded: log.head.rawValue / 700) &* 8 &+ UInt8.random(in: 0..<8, using: &generator)
         return NewEvent(
             size == 0 ? [] : [first] + generator.bytes(size - 1),
-            encoding: PayloadEncoding(rawValue: UInt8.random(in: 5...255, using: &generator)),  // 3 and 4 are for the log alone
+            encoding: PayloadEncoding(rawValue: UInt8.random(in: 6...255, using: &generator)),  // 3 to 5 are for the log alone
             source: SourceID(rawValue: UInt32.random(in: 0..<50, using: &generator)), reception: reception,
             isMasked: Bool.random(using: &generator))
     }

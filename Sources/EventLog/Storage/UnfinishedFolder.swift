@@ -1,0 +1,99 @@
+internal import Foundation
+internal import Glibc
+internal import LMDB
+
+extension EventLog {
+    /// Makes a log under another name, and gives it its own when it is complete. What fails leaves nothing.
+    static func make<Report>(
+        at new: String, suffix: String, _ body: (String) async throws(EventLogError) -> Report
+    ) async throws(EventLogError) -> Report {
+        let place = URL(fileURLWithPath: new)
+        let unfinished = try UnfinishedFolder(place.path + "." + suffix, of: place.path)
+        do throws(EventLogError) {
+            let report = try await body(unfinished.path)
+            guard unsafe rename(unfinished.path, place.path) == 0 else { throw SmallFile.failure(errno, new) }
+            try SmallFile.syncFolder(place.deletingLastPathComponent().path)
+            return report
+        } catch {
+            unfinished.remove()
+            throw error
+        }
+    }
+}
+
+/// The folder in which a log is made before it gets its name. Its lock is that of the folder itself, from before anything is in it until it has the
+/// name: of several that make a log at one path one does, and none takes away what another makes.
+private final class UnfinishedFolder: Sendable {
+    let path: String
+    private let file: Int32
+
+    /// Removes what an interrupted run left, and nothing else.
+    /// - Throws: `.exists` where the log is there already, or where the folder is something else; `.locked` while another process has it.
+    init(_ path: String, of new: String) throws(EventLogError) {
+        self.path = path
+        try Self.requireRoom(new)
+        file = try Self.lock(path)
+        do throws(EventLogError) {
+            // Another process may have given it its name before the lock was free.
+            try Self.requireRoom(new)
+            try Self.clear(path)
+        } catch {
+            unsafe rmdir(path)  // where it is empty
+            throw error
+        }
+    }
+
+    deinit { close(file) }
+
+    func remove() {
+        try? OwnFile.removeAll(path)  // what failed before is the failure to tell
+    }
+
+    private static func requireRoom(_ new: String) throws(EventLogError) {
+        let names = try? FileManager.default.contentsOfDirectory(atPath: new)  // nil where there is none
+        guard names?.isEmpty ?? !FileManager.default.fileExists(atPath: new) else { throw EventLogError(.exists, path: new) }
+    }
+
+    private static func lock(_ path: String) throws(EventLogError) -> Int32 {
+        while true {
+            try SmallFile.makeFolder(path)
+            let file = unsafe open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+            guard file >= 0 else {
+                if errno == ENOENT { continue }
+                throw SmallFile.failureToMake(errno, path)
+            }
+            guard flock(file, LOCK_EX | LOCK_NB) == 0 else {
+                let number = errno
+                close(file)
+                guard number == EWOULDBLOCK else { throw SmallFile.failure(number, path) }
+                throw EventLogError(.locked, path: path, detail: "another process makes the ledger")
+            }
+            // Whoever had the lock may have given the folder its name, or removed it.
+            var (own, found) = (stat(), stat())
+            if unsafe fstat(file, &own) == 0, unsafe lstat(path, &found) == 0, own.st_dev == found.st_dev,
+                own.st_ino == found.st_ino
+            {
+                return file
+            }
+            close(file)
+        }
+    }
+
+    private static func clear(_ path: String) throws(EventLogError) {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []  // closed to this user: creating fails
+        guard names.allSatisfy({ parts.contains($0.hasSuffix(".new") ? String($0.dropLast(4)) : $0) }) else {
+            throw EventLogError(.exists, path: path, detail: "it is not what an interrupted run leaves")
+        }
+        if names.contains("LOCK") { try WriterLock(path: path + "/LOCK").release() }  // by whoever opened it as a ledger
+        do throws(StorageError) {
+            for name in names { try OwnFile.removeAll(path + "/" + name) }
+        } catch {
+            throw EventLogError(error)
+        }
+    }
+
+    /// What a log has in its folder.
+    private static let parts: Set = [
+        "LOCK", "log", "signing.key", "keys.json", "consumers", "baselines", "checkpoints", "limit", "retention",
+    ]
+}
