@@ -49,6 +49,21 @@ struct RefusalTests {
         #expect(try tool.run("stats", "--format", "json").objects.first?["events"] as? Int == 0)
     }
 
+    @Test func `of several files none is imported where one is missing, and after one that is refused the rest is named`() throws {
+        let tool = try Tool()
+        try tool.run("init")
+        let files = (1...2).map { "\(tool.ledger)-\($0).jsonl" }
+        for (file, text) in zip(files, ["one", "two"]) {
+            try Line.text(text, from: 7).write(toFile: file, atomically: false, encoding: .utf8)
+        }
+        expectRefusal(try tool.run("import", files[0], "/nonexistent/file", files[1]), 66, "/nonexistent/file")
+        #expect(try tool.run("events").lines.isEmpty)
+        let refused = try tool.run("import", "--complete", files[0], "/etc/passwd", files[1])
+        #expect(refused.status == 65)
+        #expect(refused.errors.contains("not imported because of this: \(files[1])"), "\(refused.errors)")
+        #expect(try tool.run("events", "--format", "jsonl").lines.count == 1)
+    }
+
     @Test func `a ledger is never made over something else`() throws {
         let tool = try Tool()
         #expect(try tool.run("init").status == 0)

@@ -37,6 +37,7 @@ struct TableTests {
     @Test func `control characters are shown, not obeyed`() {
         #expect(DisplayWidth.safe("a\u{1b}[31mred\u{9b}\u{7}\n") == "a\\u{1b}[31mred\\u{9b}\\u{7}\\u{a}")
         #expect(DisplayWidth.safe("\u{202e}evil") == "\\u{202e}evil")
+        #expect(DisplayWidth.safe("gate\u{200b}way\u{feff}") == "gate\\u{200b}way\\u{feff}")
         #expect(DisplayWidth.safe("👨‍👩‍👧 é") == "👨‍👩‍👧 é")
     }
 }

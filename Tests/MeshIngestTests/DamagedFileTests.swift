@@ -86,7 +86,10 @@ struct DamagedFileTests {
         let bench = try ImportBench()
         let long = String(repeating: "x", count: 3_000_000)
         let report = try await bench.run(
-            try bench.write(MadeEnvelope.lines(0..<600) + long + "\n" + MadeEnvelope.lines(600..<610), to: "capture"))
+            try bench.write(
+                MadeEnvelope.lines(0..<600) + long + "\n" + MadeEnvelope.lines(600..<610) + "damaged!\n", to: "capture"))
+        #expect(report.unreadableCount == 2)
+        #expect(report.problems.map(\.number) == [601, 612])
         let events = try bench.events()
         #expect(report.eventCount == events.count)
         let text = events.filter { $0.header.encoding == PayloadEncoding(.unreadable) }.map(\.payload.count).reduce(0, +)

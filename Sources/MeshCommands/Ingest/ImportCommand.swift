@@ -33,6 +33,7 @@ struct ImportCommand: AsyncParsableCommand {
     @Argument(help: "The files; - is standard input.", completion: .file()) var files: [String]
 
     func run() async throws {
+        for file in files where file != "-" { try FileImport.requireReadable(file) }
         if try await importRecordings() { return }
         let ledger = try await ledger.openWriter()
         let outcome = await importAll(into: ledger)
@@ -52,36 +53,42 @@ struct ImportCommand: AsyncParsableCommand {
     }
 
     private func importAll(into ledger: LedgerWriter) async -> Result<Int, any Error> {
+        var (added, left) = (0, files[...])
         do {
-            let options = ImportOptions(format: format, isComplete: complete, sourceName: source)
-            var added = 0
-            for file in files {
-                let bar = ProgressBar(file)
-                let target = IngestTarget(log: ledger) {
-                    bar.end()
-                    try await ledger.catchUp(title: "folding")
-                }
-                let (report, stopped) = try await StopSignals.cancelling {
-                    try await FileImport(file, into: target, options: options).run { progress in
-                        let fraction = progress.bytesTotal.map { $0 == 0 ? 1 : Double(progress.bytesDone) / Double($0) }
-                        bar.show(
-                            fraction: fraction, done: UInt64(progress.eventCount), unit: "events",
-                            secondsLeft: progress.secondsLeft)
-                    }
-                }
-                bar.end()
-                tell(file, report)
-                added += report.eventCount
-                try await take(report, file, ledger)
-                if let stopped {
-                    throw CommandError(
-                        stopped, "\(file): stopped by a signal; what was read is kept, the next import goes on there")
-                }
-            }
+            while let file = left.popFirst() { added += try await importFile(file, into: ledger) }
             return .success(added)
         } catch {
+            if !left.isEmpty {
+                StandardOutput.error(
+                    "meshledger: not imported because of this: \(DisplayWidth.safe(left.joined(separator: ", ")))")
+            }
             return .failure(error)
         }
+    }
+
+    /// - Returns: how many events it brought.
+    private func importFile(_ file: String, into ledger: LedgerWriter) async throws -> Int {
+        let bar = ProgressBar(file)
+        defer { bar.end() }
+        let target = IngestTarget(log: ledger) {
+            bar.end()
+            try await ledger.catchUp(title: "folding")
+        }
+        let options = ImportOptions(format: format, isComplete: complete, sourceName: source)
+        let (report, stopped) = try await StopSignals.cancelling {
+            try await FileImport(file, into: target, options: options).run { progress in
+                let fraction = progress.bytesTotal.map { $0 == 0 ? 1 : Double(progress.bytesDone) / Double($0) }
+                bar.show(
+                    fraction: fraction, done: UInt64(progress.eventCount), unit: "events", secondsLeft: progress.secondsLeft)
+            }
+        }
+        bar.end()
+        tell(file, report)
+        try await take(report, file, ledger)
+        if let stopped {
+            throw CommandError(stopped, "\(file): stopped by a signal; what was read is kept, the next import goes on there")
+        }
+        return report.eventCount
     }
 
     /// What earlier imports have read of the file is read again for keys, since it is not in the ledger.

@@ -21,8 +21,8 @@ struct KeysAddCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "add", abstract: "Add a channel's key, or a node's private key for direct messages.",
         discussion: """
-            A PSK is base64 of 0 bytes (no encryption), 1 byte (AQ== is the default key), 16 or 32 bytes, as the Meshtastic
-            apps show it. With `--psk -` it is read from standard input, so that it stays out of the shell's history.
+            A PSK is base64 of 1 byte (AQ== is the default key), 16 or 32 bytes, as the Meshtastic apps show it; a channel
+            without encryption needs none. With `--psk -` it is read from standard input, so that it stays out of the shell's history.
             A channel with authenticated encryption (`use_aead`, firmware 2.8.1 and later) needs --aead. It opens only packets whose tag fits, and
             packets of the same name and key without a tag need a key of their own.
 
@@ -71,8 +71,8 @@ struct KeysAddCommand: AsyncParsableCommand {
     }
 
     static func number(of node: String) throws -> UInt32 {
-        guard let number = NodeID.parse(node) ?? UInt32(node) else {
-            throw CommandError(.usage, "\(node) is no node; use !hex or a number")
+        guard let number = NodeID.parse(node) ?? UInt32(node), number != 0, number != NodeID.broadcast else {
+            throw CommandError(.usage, "\(node) is not a node; use !hex or a number")
         }
         return number
     }

@@ -37,10 +37,13 @@ struct KeysRemoveCommand: AsyncParsableCommand {
             let removed = try await ledger.changeKeys(change)
             let owner = name.map { "channel \($0)" } ?? node.map { "node \($0)" } ?? "no particular node"
             guard removed > 0 else {
-                throw CommandError(.noInput, "there is no such key of \(owner); `meshledger keys list` shows them")
+                let isNode = name.map { NodeID.parse($0) != nil } ?? false
+                let way = isNode ? "a node's key is removed with --private-key --node" : "`meshledger keys list` shows them"
+                throw CommandError(.noInput, "there is no such key of \(owner); \(way)")
             }
             try await ledger.catchUp(title: "folding again")
-            StandardOutput().line("\(removed) keys of \(owner) are removed, and the views are folded again")
+            let keys = removed == 1 ? "1 key of \(owner) is removed" : "\(removed) keys of \(owner) are removed"
+            StandardOutput().line("\(keys), and the views are folded again")
         }
     }
 }

@@ -53,6 +53,13 @@ public struct FileImport: Sendable {
         return try await run.finish(isComplete: isComplete, first: file.size == nil ? head : [])
     }
 
+    /// Whether a file is there and may be read, before anything of several is stored.
+    ///
+    /// - Throws: `.notFound`, `.noPermission`, …
+    public static func requireReadable(_ path: String) throws(IngestError) {
+        try InputFile.requireReadable(path)
+    }
+
     func head(of file: InputFile) throws(IngestError) -> [UInt8] {
         if let size = file.size { return try file.bytes(min(size, FileMark.headSize), at: 0) }
         var head: [UInt8] = []

@@ -17,6 +17,8 @@ struct FileReading {
     private var batch = FileBatch()
     private var batchBytes = 0
     private var skippedBefore = 0
+    /// The number of the record that was reported last: the parts of a long one are one.
+    private var lastProblem = 0
 
     init(
         _ file: InputFile, _ format: ImportFormat, from mark: FileMark, isComplete: Bool, batchLimit: Int,
@@ -78,21 +80,27 @@ struct FileReading {
             case .record(let record, let end):
                 position = end
                 mark.offset = windowOffset + end
-                mark.recordCount += 1
                 add(record)
-                if batch.records.count >= batchLimit || batchBytes >= Self.payloadLimit {
-                    guard try hand() else { return nil }
-                }
+                mark.recordCount += 1
+                guard try handFull() else { return nil }
+            case .piece(let record, let end, let isLast):
+                position = end
+                mark.offset = windowOffset + end
+                add(record)
+                if isLast { mark.recordCount += 1 }
+                guard try handFull() else { return nil }
             }
         }
     }
 
     private mutating func add(_ record: IngestRecord) {
         batchBytes += record.payload.count
-        if let problem = record.problem {
+        let number = mark.recordCount + 1
+        if let problem = record.problem, number != lastProblem {
+            lastProblem = number
             batch.unreadableCount += 1
             if batch.problems.count < ImportReport.problemLimit {
-                batch.problems.append(.init(number: mark.recordCount, unit: cutter.unit, reason: problem))
+                batch.problems.append(.init(number: number, unit: cutter.unit, reason: problem))
             }
         }
         if let findings = record.findings { batch.radioKeys.add(findings) }
@@ -109,10 +117,15 @@ struct FileReading {
         }
         for start in stride(from: end, to: window.count, by: IngestLimit.unreadablePiece) {
             let piece = window.span.bytes(start..<min(start + IngestLimit.unreadablePiece, window.count))
-            mark.recordCount += 1
             mark.offset += piece.count
             add(.unreadable(piece, "the file ends inside of this \(cutter.unit)"))
         }
+        mark.recordCount += 1
+    }
+
+    private mutating func handFull() throws(IngestError) -> Bool {
+        guard batch.records.count >= batchLimit || batchBytes >= Self.payloadLimit else { return true }
+        return try hand()
     }
 
     private mutating func hand() throws(IngestError) -> Bool {

@@ -58,7 +58,7 @@ enum FormatDetection {
             case .nothing(let end, _):
                 outside += end - position
                 position = end
-            case .record(let record, let end):
+            case .record(let record, let end), .piece(let record, let end, _):
                 position = end
                 score.seen += 1
                 if record.problem == nil, isPlausible(record, format) { score.sound += 1 }

@@ -28,7 +28,7 @@ public struct ImportReport: Sendable {
     public var eventCount = 0
     /// The first and the last of them.
     public var sequences: ClosedRange<EventSequence>?
-    /// How many were kept as unreadable text.
+    /// How many lines or frames were kept as unreadable text, each in one event or, where it is long, in several.
     public var unreadableCount = 0
     /// The first of them.
     public var problems: [Problem] = []

@@ -69,6 +69,11 @@ final class InputFile: Sendable {
         return unsafe poll(&request, 1, 200) != 0
     }
 
+    /// Without opening it: that would wait for the other end of a pipe, and take it away from the one that reads.
+    static func requireReadable(_ path: String) throws(IngestError) {
+        guard unsafe access(path, R_OK) == 0 else { throw cannotOpen(path, errno) }
+    }
+
     private static func cannotOpen(_ path: String, _ code: Int32) -> IngestError {
         switch code {
         case ENOENT, ENOTDIR: IngestError(.notFound, subject: path, reason: "there is no such file")

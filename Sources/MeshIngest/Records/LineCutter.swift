@@ -53,9 +53,10 @@ struct LineCutter: RecordCutter {
         if lineFeed == nil, end == lineEnd, !(isEnd && isComplete) { return .incomplete }
         isInsideLine = end < lineEnd || lineFeed == nil
         let next = isInsideLine ? end : end + 1
-        if window.trimmed(start..<end).isEmpty { return .nothing(end: next, countsAsRecord: false) }
-        return .record(
-            .unreadable(window.bytes(start..<end), "a part of a line that is too long or has no end"), end: next)
+        if window.trimmed(start..<end).isEmpty { return .nothing(end: next, countsAsRecord: !isInsideLine) }
+        return .piece(
+            .unreadable(window.bytes(start..<end), "the line is too long or has no end; its parts are kept"), end: next,
+            isLast: !isInsideLine)
     }
 }
 

@@ -21,6 +21,8 @@ extension RecordCutter {
 
 enum Cut {
     case record(IngestRecord, end: Int)
+    /// A part of a record that is too long for one event.
+    case piece(IngestRecord, end: Int, isLast: Bool)
     /// A blank line or bytes that belong to no record.
     case nothing(end: Int, countsAsRecord: Bool)
     /// More bytes are needed; at the end of the file, the record there is cut short.
