@@ -49,7 +49,8 @@ struct RefusalTests {
         #expect(try tool.run("stats", "--format", "json").objects.first?["events"] as? Int == 0)
     }
 
-    @Test func `of several files none is imported where one is missing, and after one that is refused the rest is named`() throws {
+    @Test func `of several files none is imported where one is missing, and after one that is refused the rest is named`() throws
+    {
         let tool = try Tool()
         try tool.run("init")
         let files = (1...2).map { "\(tool.ledger)-\($0).jsonl" }
