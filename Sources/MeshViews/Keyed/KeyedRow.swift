@@ -1,5 +1,6 @@
 import Projections
 import ProtobufWire
+import ViewQuery
 
 /// A row that its view keeps in memory as a whole, under a number.
 protocol KeyedRow: Sendable {
@@ -22,6 +23,34 @@ protocol KeyedRow: Sendable {
 
     func encode(to writer: inout WireWriter)
     init(key: UInt64, decoding value: RawSpan) throws(WireError)
+}
+
+/// A keyed row whose declaration says how it is stored, and what in it names a node.
+protocol DeclaredRow: KeyedRow {
+    static var declaration: RowDeclaration<Self> { get }
+
+    init(key: UInt64)
+}
+
+extension DeclaredRow {
+    func encode(to writer: inout WireWriter) { Self.declaration.write(self, to: &writer) }
+
+    init(key: UInt64, decoding value: RawSpan) throws(WireError) {
+        self.init(key: key)
+        try Self.declaration.take(&self, from: value)
+    }
+
+    init?(stored key: RawSpan, _ value: RawSpan) {
+        guard let row = Self.decode(key: key, value: value) else { return nil }
+        self = row
+    }
+
+    /// Whether the declaration says which nodes the rows name. Of others nobody knows which go with a node that is erased.
+    static var namesNodes: Bool { declaration.namesNodes }
+
+    func isOf(_ node: ForgottenNode) -> Bool {
+        Self.declaration.names(node.number, in: self, includesMentions: node.includesMentions)
+    }
 }
 
 extension KeyedRow {

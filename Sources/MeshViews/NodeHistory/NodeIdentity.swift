@@ -1,7 +1,8 @@
 import ProtobufWire
+import ViewQuery
 
 /// What is known of a node: state of the fold of its history.
-struct NodeIdentity: KeyedRow, Equatable {
+struct NodeIdentity: DeclaredRow, Equatable {
     let node: UInt32
     /// Of the last introduction, seconds since 1970.
     var time: UInt32 = 0
@@ -24,42 +25,24 @@ struct NodeIdentity: KeyedRow, Equatable {
     var storedSize: Int { 250 }
     var key: UInt64 { UInt64(node) }
 
-    func isOf(_ node: ForgottenNode) -> Bool { self.node == node.number }
+    init(key: UInt64) { self.init(node: UInt32(truncatingIfNeeded: key)) }
 
-    func encode(to writer: inout WireWriter) {
-        writer.fixed32(1, time)
-        if !longName.isEmpty { writer.string(2, longName) }
-        if !shortName.isEmpty { writer.string(3, shortName) }
-        writer.present(4, hardwareModel)
-        writer.present(5, role)
-        if !firmware.isEmpty { writer.string(6, firmware) }
-        if !firstKey.isEmpty { writer.bytes(7, firstKey) }
-        writer.present(8, keySequence)
-        if !lastKey.isEmpty { writer.bytes(9, lastKey) }
-    }
-
-    init(key: UInt64, decoding value: RawSpan) throws(WireError) {
-        self.init(node: UInt32(truncatingIfNeeded: key))
-        var reader = WireReader(value)
-        while let field = try reader.next() {
-            switch field.number {
-            case 1: time = field.asUInt32
-            case 2: longName = reader.string(field)
-            case 3: shortName = reader.string(field)
-            case 4: hardwareModel = field.asUInt32
-            case 5: role = field.asUInt32
-            case 6: firmware = reader.string(field)
-            case 7: firstKey = reader.bytes(field).asArray
-            case 8: keySequence = field.scalar
-            case 9: lastKey = reader.bytes(field).asArray
-            default: continue
-            }
-        }
-    }
+    static let declaration = RowDeclaration<NodeIdentity>([
+        RowColumn(key: "node", \.node) { $0.node }.naming(.owner),
+        RowColumn(1, "time", \.time, as: .fixed32),
+        RowColumn(2, "longName", \.longName, as: .text),
+        RowColumn(3, "shortName", \.shortName, as: .text),
+        RowColumn(4, "hardwareModel", \.hardwareModel, as: .varint.unlessZero),
+        RowColumn(5, "role", \.role, as: .varint.unlessZero),
+        RowColumn(6, "firmware", \.firmware, as: .text),
+        RowColumn(7, "firstKey", \.firstKey, as: .bytes.unlessEmpty),
+        RowColumn(8, "keySequence", \.keySequence, as: .varint.unlessZero),
+        RowColumn(9, "lastKey", \.lastKey, as: .bytes.unlessEmpty),
+    ])
 }
 
 /// Which node a source's radio is, as it told its client: state of the fold of the nodes' history.
-struct RadioNode: KeyedRow, Equatable {
+struct RadioNode: DeclaredRow, Equatable {
     let source: UInt32
     var time: UInt32 = 0
     var node: UInt32 = 0
@@ -71,24 +54,11 @@ struct RadioNode: KeyedRow, Equatable {
     var storedSize: Int { 50 }
     var key: UInt64 { UInt64(source) }
 
-    func isOf(_ node: ForgottenNode) -> Bool { self.node == node.number }
+    init(key: UInt64) { self.init(source: UInt32(truncatingIfNeeded: key)) }
 
-    func encode(to writer: inout WireWriter) {
-        writer.fixed32(1, time)
-        writer.fixed32(2, node)
-        if !target.isEmpty { writer.string(3, target) }
-    }
-
-    init(key: UInt64, decoding value: RawSpan) throws(WireError) {
-        self.init(source: UInt32(truncatingIfNeeded: key))
-        var reader = WireReader(value)
-        while let field = try reader.next() {
-            switch field.number {
-            case 1: time = field.asUInt32
-            case 2: node = field.asUInt32
-            case 3: target = reader.string(field)
-            default: continue
-            }
-        }
-    }
+    static let declaration = RowDeclaration<RadioNode>([
+        RowColumn(1, "time", \.time, as: .fixed32),
+        RowColumn(2, "node", \.node, as: .fixed32).naming(.owner),
+        RowColumn(3, "target", \.target, as: .text),
+    ])
 }

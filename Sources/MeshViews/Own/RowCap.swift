@@ -12,14 +12,16 @@ public struct RowCap<Row: StoredRow>: Sendable {
 
     /// So many rows.
     public static func total<Value: RowOrder>(_ most: Int, by property: any KeyPath<Row, Value> & Sendable) -> RowCap {
-        RowCap(most: max(1, most), group: nil, orderedBy: property, order: { $0[keyPath: property].rowOrder })
+        let read = propertyReader(property)
+        return RowCap(most: max(1, most), group: nil, orderedBy: property, order: { read($0).rowOrder })
     }
 
     /// So many rows of each value of `group`, the first property of the key.
     public static func each<Group: RowKey, Value: RowOrder>(
         _ group: any KeyPath<Row, Group> & Sendable, _ most: Int, by property: any KeyPath<Row, Value> & Sendable
     ) -> RowCap {
-        RowCap(most: max(1, most), group: group, orderedBy: property, order: { $0[keyPath: property].rowOrder })
+        let read = propertyReader(property)
+        return RowCap(most: max(1, most), group: group, orderedBy: property, order: { read($0).rowOrder })
     }
 
     /// As many as the traffic makes: whoever floods the mesh fills the disk.

@@ -1,7 +1,8 @@
 import ProtobufWire
+import ViewQuery
 
 /// What a radio told last of one part: state of the fold.
-struct RadioState: KeyedRow, Equatable {
+struct RadioState: DeclaredRow, Equatable {
     /// The source and what of it, as in the key of a `RadioRow`.
     let series: UInt64
     /// When it was told last, seconds since 1970.
@@ -15,23 +16,11 @@ struct RadioState: KeyedRow, Equatable {
     var storedSize: Int { 20 + content.count }
     var key: UInt64 { series }
 
-    /// Rows of sources go by what the source's own number is: see `ForgottenNode`.
-    func isOf(_ node: ForgottenNode) -> Bool { false }
+    init(key: UInt64) { self.init(series: key) }
 
-    func encode(to writer: inout WireWriter) {
-        writer.fixed32(1, time)
-        writer.bytes(2, content)
-    }
-
-    init(key: UInt64, decoding value: RawSpan) throws(WireError) {
-        self.init(series: key)
-        var reader = WireReader(value)
-        while let field = try reader.next() {
-            switch field.number {
-            case 1: time = field.asUInt32
-            case 2: content = reader.bytes(field).asArray
-            default: continue
-            }
-        }
-    }
+    static let declaration = RowDeclaration<RadioState>([
+        // No node: rows of sources go with the node that the source's radio is, see `ForgottenNode`.
+        RowColumn(1, "time", \.time, as: .fixed32),
+        RowColumn(2, "content", \.content, as: .bytes),
+    ])
 }

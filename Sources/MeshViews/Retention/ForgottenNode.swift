@@ -24,9 +24,21 @@ public struct ForgottenNode: Sendable, Hashable {
         "nodes": ["channels", ArchiveFlag.table], ArchivedRow.view: [DecisionsView.firstTable],
     ]
 
+    /// Rows whose declarations say which node they are of, by view and table.
+    private static let declared: [String: any DeclaredRow.Type] = {
+        var declared: [String: any DeclaredRow.Type] = [
+            "nodehistory/identities": NodeIdentity.self, "nodehistory/radio_nodes": RadioNode.self,
+        ]
+        for row in ViewRegistry.rows {
+            if let type = row as? any DeclaredRow.Type, type.namesNodes { declared["\(row.view)/\(row.table)"] = type }
+        }
+        return declared
+    }()
+
     /// Whether it is known which rows of a view's table are of a node.
     static func isDeclared(_ table: String, of view: String) -> Bool {
-        others[""]?.contains(table) ?? false || others[view]?.contains(table) ?? false || own[view]?.contains(table) ?? false
+        declared["\(view)/\(table)"] != nil || others[""]?.contains(table) ?? false || others[view]?.contains(table) ?? false
+            || own[view]?.contains(table) ?? false
             || ["carry.entries", "changes", "changes.marks"].contains(table) || Carry.recordSizes[table] != nil
     }
 
@@ -34,10 +46,10 @@ public struct ForgottenNode: Sendable, Hashable {
     private static let own: [String: Set<String>] = [
         "nodes": ["nodes", NodeMarks.table], "positions": ["positions", "counts", FavoriteCaps.table],
         "telemetry": ["telemetry", "counts", "unknown_telemetry", "unknown_counts", FavoriteCaps.table],
-        "messages": ["messages", "counts", "packets", "waiting"], "waypoints": ["waypoints"],
-        "traceroutes": ["traceroutes", "places"], "links": ["links"], "gateways": ["gateways", "gateway_nodes"],
-        "mapreports": ["mapreports"], "sensors": ["sensors", "counts", FavoriteCaps.table],
-        "nodehistory": ["nodehistory", "counts", "hardware", "identities", "radio_nodes"],
+        "messages": ["messages", "counts", "packets", "waiting"], "waypoints": [],
+        "traceroutes": ["places"], "links": [], "gateways": [],
+        "mapreports": [], "sensors": ["sensors", "counts", FavoriteCaps.table],
+        "nodehistory": ["nodehistory", "counts", "identities", "radio_nodes"],
         "radios": ["radios", "counts", "last"],
         "packets": ["packets"], ArchivedRow.view: [ArchivedRow.table, ReferenceRow.table],
     ]
@@ -57,6 +69,7 @@ public struct ForgottenNode: Sendable, Hashable {
         let prefix = bigEndian(number)
         let sources = view == "radios" ? try ownSources(copy) : []
         for name in try copy.tableNames() {
+            let type = Self.declared["\(view)/\(name)"]
             try copy.copy(name) { (key, value) throws(StorageError) in
                 switch (view, name) {
                 case (_, "changes"), (_, "changes.marks"): nil  // readers begin with all rows again
@@ -70,26 +83,19 @@ public struct ForgottenNode: Sendable, Hashable {
                     ("sensors", "counts"), ("sensors", FavoriteCaps.table), ("nodehistory", "nodehistory"),
                     ("nodehistory", "counts"):
                     key.starts(with: prefix) ? nil : value.asArray
-                case ("gateways", "gateways"): isOfNode(GatewayRow.self, key, value) ? nil : value.asArray
-                case ("gateways", "gateway_nodes"): isOfNode(GatewayNodeRow.self, key, value) ? nil : value.asArray
-                case ("mapreports", "mapreports"): isOfNode(MapReportRow.self, key, value) ? nil : value.asArray
-                case ("nodehistory", "hardware"): isOfNode(HardwareRow.self, key, value) ? nil : value.asArray
-                case ("nodehistory", "identities"): isOfNode(NodeIdentity.self, key, value) ? nil : value.asArray
-                case ("nodehistory", "radio_nodes"): isOfNode(RadioNode.self, key, value) ? nil : value.asArray
                 case ("radios", "radios"), ("radios", "counts"):
                     sources.contains(key.bigEndianUInt32(at: 0)) ? nil : value.asArray
                 // Eight bytes whose first is 0: the source follows it.
                 case ("radios", "last"): sources.contains(key.bigEndianUInt32(at: 1)) ? nil : value.asArray
-                case ("waypoints", "waypoints"): isOfNode(WaypointRow.self, key, value) ? nil : value.asArray
                 case ("traceroutes", "traceroutes"): withoutPlace(key, value)
                 case ("traceroutes", "places"): key.starts(with: prefix) ? nil : value.asArray
-                case ("links", "links"): isOfNode(LinkRow.self, key, value) ? nil : value.asArray
                 case ("packets", "packets"): indexBlock(key, value)
                 case (_, _) where Carry.recordSizes[name] != nil: withoutRecords(value, of: name)
                 case (ArchivedRow.view, ArchivedRow.table):
                     ArchivedRow(key: key, value: value)?.nodes.contains(number) ?? true ? nil : value.asArray
                 case (ReferenceRow.view, ReferenceRow.table):
                     ReferenceRow(key: key, value: value)?.nodes.contains(number) ?? true ? nil : value.asArray
+                case (_, _) where type != nil: type.map { isOfNode($0, key, value) } ?? true ? nil : value.asArray
                 default:
                     Self.others[""]?.contains(name) ?? false || Self.others[view]?.contains(name) ?? false ? value.asArray : nil
                 }
@@ -143,7 +149,7 @@ public struct ForgottenNode: Sendable, Hashable {
         return writer.bytes
     }
 
-    private func isOfNode<Row: KeyedRow>(_ rows: Row.Type, _ key: RawSpan, _ value: RawSpan) -> Bool {
+    private func isOfNode<Row: DeclaredRow>(_ rows: Row.Type, _ key: RawSpan, _ value: RawSpan) -> Bool {
         Row.decode(key: key, value: value).map { $0.isOf(self) } ?? true
     }
 

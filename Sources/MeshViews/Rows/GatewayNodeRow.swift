@@ -1,9 +1,10 @@
 import ProtobufWire
+public import ViewQuery
 
 /// What one gateway passed on of one other node.
 ///
 /// Key in the `gateway_nodes` table of the gateways view: the gateway (4 bytes) and the node (4), big-endian. Value: `GatewayNode` of `views.proto`.
-public struct GatewayNodeRow: Sendable, Equatable, KeyedRow {
+public struct GatewayNodeRow: Sendable, Equatable {
     public let gateway: UInt32
     public let node: UInt32
     /// The last and first time, seconds since 1970.
@@ -32,30 +33,25 @@ public struct GatewayNodeRow: Sendable, Equatable, KeyedRow {
     @inline(__always)
     var glance: UInt64 { UInt64(time) &+ receptions }
 
-    func isOf(_ node: ForgottenNode) -> Bool { gateway == node.number || self.node == node.number }
+    init(key: UInt64) { self.init(gateway: UInt32(truncatingIfNeeded: key >> 32), node: UInt32(truncatingIfNeeded: key)) }
+}
 
-    func encode(to writer: inout WireWriter) {
-        writer.fixed32(1, time)
-        writer.fixed32(2, firstTime)
-        writer.varint(3, firstSequence)
-        writer.varint(4, sequence)
-        writer.varint(5, receptions)
-        if let highestSNR { writer.float(6, highestSNR) }
-    }
+extension GatewayNodeRow: QueryRow, DeclaredRow {
+    public static let view = "gateways"
+    public static let table = "gateway_nodes"
 
-    init(key: UInt64, decoding value: RawSpan) throws(WireError) {
-        self.init(gateway: UInt32(truncatingIfNeeded: key >> 32), node: UInt32(truncatingIfNeeded: key))
-        var reader = WireReader(value)
-        while let field = try reader.next() {
-            switch field.number {
-            case 1: time = field.asUInt32
-            case 2: firstTime = field.asUInt32
-            case 3: firstSequence = field.scalar
-            case 4: sequence = field.scalar
-            case 5: receptions = field.scalar
-            case 6: highestSNR = field.asFloat
-            default: continue
-            }
-        }
-    }
+    static let declaration = RowDeclaration<GatewayNodeRow>([
+        RowColumn(key: "gateway", \.gateway) { $0.gateway }.naming(.owner),
+        RowColumn(key: "node", \.node) { $0.node }.naming(.owner),
+        RowColumn(1, "time", \.time, as: .fixed32, .time),
+        RowColumn(2, "firstTime", \.firstTime, as: .fixed32, .time),
+        RowColumn(3, "firstSequence", \.firstSequence, as: .varint),
+        RowColumn(4, "sequence", \.sequence, as: .varint),
+        RowColumn(5, "receptions", \.receptions, as: .varint),
+        RowColumn(6, "highestSNR", \.highestSNR, as: .float, .decibels),
+    ])
+
+    public static let columns = declaration.columns
+
+    public init?(key: RawSpan, value: RawSpan) { self.init(stored: key, value) }
 }

@@ -1,9 +1,10 @@
 import ProtobufWire
+public import ViewQuery
 
 /// What one gateway heard and passed on.
 ///
 /// Key in the `gateways` table: its number, 4 bytes big-endian. Value: `Gateway` of `views.proto`.
-public struct GatewayRow: Sendable, Equatable, KeyedRow {
+public struct GatewayRow: Sendable, Equatable {
     public let gateway: UInt32
     /// When it last and first passed something on, seconds since 1970.
     public var time: UInt32 = 0
@@ -41,50 +42,33 @@ public struct GatewayRow: Sendable, Equatable, KeyedRow {
     var storedSize: Int { 200 }
     var key: UInt64 { UInt64(gateway) }
 
-    func isOf(_ node: ForgottenNode) -> Bool { gateway == node.number }
+    init(key: UInt64) { self.init(gateway: UInt32(truncatingIfNeeded: key)) }
+}
 
-    func encode(to writer: inout WireWriter) {
-        writer.fixed32(1, time)
-        writer.fixed32(2, firstTime)
-        writer.varint(3, firstSequence)
-        writer.varint(4, sequence)
-        writer.varint(5, receptions)
-        writer.present(6, packets)
-        writer.present(7, unreadable)
-        writer.present(8, viaMQTT)
-        writer.present(9, own)
-        writer.present(10, nodes)
-        if let lowestSNR { writer.float(11, lowestSNR) }
-        if let highestSNR { writer.float(12, highestSNR) }
-        if let lowestRSSI { writer.sint32(13, lowestRSSI) }
-        if let highestRSSI { writer.sint32(14, highestRSSI) }
-        writer.packedFixed32(15, sources)
-    }
+extension GatewayRow: QueryRow, DeclaredRow {
+    public static let view = "gateways"
+    public static let table = "gateways"
 
-    init(key: UInt64, decoding value: RawSpan) throws(WireError) {
-        self.init(gateway: UInt32(truncatingIfNeeded: key))
-        var reader = WireReader(value)
-        while let field = try reader.next() {
-            switch field.number {
-            case 1: time = field.asUInt32
-            case 2: firstTime = field.asUInt32
-            case 3: firstSequence = field.scalar
-            case 4: sequence = field.scalar
-            case 5: receptions = field.scalar
-            case 6: packets = field.scalar
-            case 7: unreadable = field.scalar
-            case 8: viaMQTT = field.scalar
-            case 9: own = field.scalar
-            case 10: nodes = field.scalar
-            case 11: lowestSNR = field.asFloat
-            case 12: highestSNR = field.asFloat
-            case 13: lowestRSSI = field.asSInt32
-            case 14: highestRSSI = field.asSInt32
-            case 15:
-                var list = WireReader(reader.bytes(field))
-                while !list.isAtEnd { sources.append(try list.fixed32()) }
-            default: continue
-            }
-        }
-    }
+    static let declaration = RowDeclaration<GatewayRow>([
+        RowColumn(key: "gateway", \.gateway) { $0.gateway }.naming(.owner),
+        RowColumn(1, "time", \.time, as: .fixed32, .time),
+        RowColumn(2, "firstTime", \.firstTime, as: .fixed32, .time),
+        RowColumn(3, "firstSequence", \.firstSequence, as: .varint),
+        RowColumn(4, "sequence", \.sequence, as: .varint),
+        RowColumn(5, "receptions", \.receptions, as: .varint),
+        RowColumn(6, "packets", \.packets, as: .varint.unlessZero),
+        RowColumn(7, "unreadable", \.unreadable, as: .varint.unlessZero),
+        RowColumn(8, "viaMQTT", \.viaMQTT, as: .varint.unlessZero),
+        RowColumn(9, "own", \.own, as: .varint.unlessZero),
+        RowColumn(10, "nodes", \.nodes, as: .varint.unlessZero),
+        RowColumn(11, "lowestSNR", \.lowestSNR, as: .float, .decibels),
+        RowColumn(12, "highestSNR", \.highestSNR, as: .float, .decibels),
+        RowColumn(13, "lowestRSSI", \.lowestRSSI, as: .sint32, .dBm),
+        RowColumn(14, "highestRSSI", \.highestRSSI, as: .sint32, .dBm),
+        RowColumn(15, "sources", \.sources, as: .packedFixed32),
+    ])
+
+    public static let columns = declaration.columns
+
+    public init?(key: RawSpan, value: RawSpan) { self.init(stored: key, value) }
 }

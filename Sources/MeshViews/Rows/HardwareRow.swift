@@ -1,10 +1,11 @@
 import ProtobufWire
+public import ViewQuery
 
 /// That a node is, or was, of a hardware model.
 ///
 /// Key in the `hardware` table of the node history: model (4 bytes) and node (4), big-endian, so that it is an index from models to nodes.
 /// Value: `Hardware` of `views.proto`.
-public struct HardwareRow: Sendable, Equatable, KeyedRow {
+public struct HardwareRow: Sendable, Equatable {
     public let model: UInt32
     public let node: UInt32
     /// The last and the first time that it was told, seconds since 1970.
@@ -34,38 +35,30 @@ public struct HardwareRow: Sendable, Equatable, KeyedRow {
     var key: UInt64 { Self.key(model, node) }
     static func key(_ model: UInt32, _ node: UInt32) -> UInt64 { UInt64(model) << 32 | UInt64(node) }
 
-    func isOf(_ node: ForgottenNode) -> Bool { self.node == node.number }
+    init(key: UInt64) { self.init(model: UInt32(truncatingIfNeeded: key >> 32), node: UInt32(truncatingIfNeeded: key)) }
+}
 
-    func encode(to writer: inout WireWriter) {
-        writer.fixed32(1, time)
-        writer.fixed32(2, firstTime)
-        writer.varint(3, firstSequence)
-        writer.varint(4, sequence)
-        writer.varint(5, count)
-        if !firmware.isEmpty { writer.string(6, firmware) }
-        if !target.isEmpty { writer.string(7, target) }
-        if firmwareTime != 0 { writer.fixed32(8, firmwareTime) }
-        if targetTime != 0 { writer.fixed32(9, targetTime) }
-    }
+extension HardwareRow: QueryRow, DeclaredRow {
+    public static let view = "nodehistory"
+    public static let table = "hardware"
 
-    init(key: UInt64, decoding value: RawSpan) throws(WireError) {
-        self.init(model: UInt32(truncatingIfNeeded: key >> 32), node: UInt32(truncatingIfNeeded: key))
-        var reader = WireReader(value)
-        while let field = try reader.next() {
-            switch field.number {
-            case 1: time = field.asUInt32
-            case 2: firstTime = field.asUInt32
-            case 3: firstSequence = field.scalar
-            case 4: sequence = field.scalar
-            case 5: count = field.scalar
-            case 6: firmware = reader.string(field)
-            case 7: target = reader.string(field)
-            case 8: firmwareTime = field.asUInt32
-            case 9: targetTime = field.asUInt32
-            default: continue
-            }
-        }
-    }
+    static let declaration = RowDeclaration<HardwareRow>([
+        RowColumn(key: "model", \.model) { $0.model },
+        RowColumn(key: "node", \.node) { $0.node }.naming(.owner),
+        RowColumn(1, "time", \.time, as: .fixed32, .time),
+        RowColumn(2, "firstTime", \.firstTime, as: .fixed32, .time),
+        RowColumn(3, "firstSequence", \.firstSequence, as: .varint),
+        RowColumn(4, "sequence", \.sequence, as: .varint),
+        RowColumn(5, "count", \.count, as: .varint),
+        RowColumn(6, "firmware", \.firmware, as: .text),
+        RowColumn(7, "target", \.target, as: .text),
+        RowColumn(hidden: 8, "firmwareTime", \.firmwareTime, as: .fixed32.unlessZero),
+        RowColumn(hidden: 9, "targetTime", \.targetTime, as: .fixed32.unlessZero),
+    ])
+
+    public static let columns = declaration.columns
+
+    public init?(key: RawSpan, value: RawSpan) { self.init(stored: key, value) }
 }
 
 /// One hardware model: who is of it, and what it is built for.

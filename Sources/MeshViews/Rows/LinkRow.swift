@@ -1,9 +1,11 @@
+import Projections
 import ProtobufWire
+public import ViewQuery
 
 /// That one node hears another directly: how well, since when, and who says so.
 ///
 /// Key in the `links` table: the node that hears (4 bytes) and the one that it hears (4), big-endian. Value: `Link` of `views.proto`.
-public struct LinkRow: Sendable, Equatable, KeyedRow {
+public struct LinkRow: Sendable, Equatable {
     /// Who says so.
     public enum Evidence: UInt8, Sendable, CaseIterable {
         /// A gateway passed on a packet that had taken no hop.
@@ -101,60 +103,58 @@ public struct LinkRow: Sendable, Equatable, KeyedRow {
     var key: UInt64 { Self.key(hearer, heard) }
     static func key(_ hearer: UInt32, _ heard: UInt32) -> UInt64 { UInt64(hearer) << 32 | UInt64(heard) }
 
-    func isOf(_ node: ForgottenNode) -> Bool { hearer == node.number || heard == node.number }
+    init(key: UInt64) { self.init(hearer: UInt32(truncatingIfNeeded: key >> 32), heard: UInt32(truncatingIfNeeded: key)) }
+}
 
-    func encode(to writer: inout WireWriter) {
-        writer.fixed32(1, time)
-        writer.fixed32(2, firstTime)
-        writer.varint(3, firstSequence)
-        writer.varint(4, sequence)
-        writer.present(5, direct)
-        writer.present(6, reported)
-        writer.present(7, traced)
-        if snr != 0 { writer.float(8, snr) }
-        writer.varint(9, UInt64(evidence.rawValue))
-        if let rssi { writer.sint32(10, rssi) }
+extension LinkRow: QueryRow, DeclaredRow {
+    public static let view = "links"
+    public static let table = "links"
+
+    static let declaration = RowDeclaration<LinkRow>([
+        RowColumn(key: "hearer", \.hearer) { $0.hearer }.naming(.owner),
+        RowColumn(key: "heard", \.heard) { $0.heard }.naming(.owner),
+        RowColumn(1, "time", \.time, as: .fixed32, .time),
+        RowColumn(2, "firstTime", \.firstTime, as: .fixed32, .time),
+        RowColumn(3, "firstSequence", \.firstSequence, as: .varint),
+        RowColumn(4, "sequence", \.sequence, as: .varint),
+        RowColumn(5, "direct", \.direct, as: .varint.unlessZero),
+        RowColumn(6, "reported", \.reported, as: .varint.unlessZero),
+        RowColumn(7, "traced", \.traced, as: .varint.unlessZero),
+        RowColumn("count", \.count) { $0.count }.stored(5, 6, 7).computed(),
+        RowColumn(8, "snr", \.snr, as: .float, .decibels),
+        RowColumn(9, "evidence", \.evidence, as: .enumeration(or: .direct)),
+        RowColumn(10, "rssi", \.rssi, as: .sint32, .dBm),
+        RowColumn(11...13, "samples", \.samples, write: write, take: take),
+        RowColumn(hidden: 14, "rssiTime", \.rssiTime, as: .fixed32.unlessZero),
+    ])
+
+    public static let columns = declaration.columns
+    public static let indexes: [RowIndex<LinkRow>] = [.index(\.heard)]
+
+    public init?(key: RawSpan, value: RawSpan) { self.init(stored: key, value) }
+
+    private static func write(_ samples: [Sample], to writer: inout WireWriter) {
         writer.packedFixed32(11, samples.map(\.time))
         writer.packedFloat(12, samples.map(\.snr))
         writer.bytes(13, samples.map(\.evidence.rawValue))
-        if rssiTime != 0 { writer.fixed32(14, rssiTime) }
     }
 
-    init(key: UInt64, decoding value: RawSpan) throws(WireError) {
-        self.init(hearer: UInt32(truncatingIfNeeded: key >> 32), heard: UInt32(truncatingIfNeeded: key))
-        var (times, strengths, kinds): ([UInt32], [UInt32], [UInt8]) = ([], [], [])
-        var reader = WireReader(value)
-        while let field = try reader.next() {
-            switch field.number {
-            case 1: time = field.asUInt32
-            case 2: firstTime = field.asUInt32
-            case 3: firstSequence = field.scalar
-            case 4: sequence = field.scalar
-            case 5: direct = field.scalar
-            case 6: reported = field.scalar
-            case 7: traced = field.scalar
-            case 8: snr = field.asFloat
-            case 9: evidence = Evidence(rawValue: UInt8(truncatingIfNeeded: field.scalar)) ?? .direct
-            case 10: rssi = field.asSInt32
-            case 11: times = try Self.numbers(reader.bytes(field))
-            case 12: strengths = try Self.numbers(reader.bytes(field))
-            case 13: kinds = reader.bytes(field).asArray
-            case 14: rssiTime = field.asUInt32
-            default: continue
+    /// The times come first, then the strengths, then who said so; where a list is shorter than the others, the rest of them means nothing.
+    private static func take(
+        _ samples: inout [Sample], _ field: WireField, _ reader: borrowing WireReader
+    ) throws(WireError) {
+        let bytes = reader.bytes(field)
+        switch field.number {
+        case 11: samples = try bytes.packedFixed32().map { Sample(time: $0, snr: 0, evidence: .direct) }
+        case 12:
+            let strengths = try bytes.packedFixed32()
+            samples.removeLast(max(0, samples.count - strengths.count))
+            for (place, strength) in zip(samples.indices, strengths) { samples[place].snr = Float(bitPattern: strength) }
+        default:
+            samples.removeLast(max(0, samples.count - bytes.byteCount))
+            for place in samples.indices {
+                samples[place].evidence = Evidence(rawValue: bytes.byte(at: place)) ?? .direct
             }
         }
-        for index in 0..<min(times.count, strengths.count, kinds.count) {
-            samples.append(
-                Sample(
-                    time: times[index], snr: Float(bitPattern: strengths[index]),
-                    evidence: Evidence(rawValue: kinds[index]) ?? .direct))
-        }
-    }
-
-    private static func numbers(_ bytes: RawSpan) throws(WireError) -> [UInt32] {
-        var list = WireReader(bytes)
-        var numbers: [UInt32] = []
-        while !list.isAtEnd { numbers.append(try list.fixed32()) }
-        return numbers
     }
 }

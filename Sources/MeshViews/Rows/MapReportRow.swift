@@ -1,9 +1,10 @@
 import ProtobufWire
+public import ViewQuery
 
 /// What a gateway last told the public map about itself.
 ///
 /// Key in the `mapreports` table: its node number, 4 bytes big-endian. Value: `MapReport` of `views.proto`.
-public struct MapReportRow: Sendable, Equatable, KeyedRow {
+public struct MapReportRow: Sendable, Equatable {
     public let node: UInt32
     /// Of the newest report, seconds since 1970, and whose clock that is.
     public var time: UInt32 = 0
@@ -46,64 +47,42 @@ public struct MapReportRow: Sendable, Equatable, KeyedRow {
     var storedSize: Int { 250 }
     var key: UInt64 { UInt64(node) }
 
-    func isOf(_ node: ForgottenNode) -> Bool { self.node == node.number }
+    init(key: UInt64) { self.init(node: UInt32(truncatingIfNeeded: key)) }
+}
 
-    func encode(to writer: inout WireWriter) {
-        writer.fixed32(1, time)
-        writer.varint(2, UInt64(timeSource.rawValue))
-        writer.fixed32(3, firstTime)
-        writer.varint(4, firstSequence)
-        writer.varint(5, sequence)
-        writer.varint(6, reports)
-        if !longName.isEmpty { writer.string(7, longName) }
-        if !shortName.isEmpty { writer.string(8, shortName) }
-        writer.present(9, role)
-        writer.present(10, hardwareModel)
-        if !firmware.isEmpty { writer.string(11, firmware) }
-        writer.present(12, region)
-        writer.present(13, modemPreset)
-        if hasDefaultChannel { writer.bool(14, true) }
-        if let latitudeE7 { writer.sfixed32(15, latitudeE7) }
-        if let longitudeE7 { writer.sfixed32(16, longitudeE7) }
-        if altitude != 0 { writer.sint32(17, altitude) }
-        writer.present(18, precisionBits)
-        writer.present(19, onlineLocalNodes)
-        writer.present(20, mostOnlineLocalNodes)
-        if hasOptedReportLocation { writer.bool(21, true) }
-        if !channel.isEmpty { writer.string(22, channel) }
-    }
+extension MapReportRow: QueryRow, DeclaredRow {
+    public static let view = "mapreports"
+    public static let table = "mapreports"
 
-    init(key: UInt64, decoding value: RawSpan) throws(WireError) {
-        self.init(node: UInt32(truncatingIfNeeded: key))
-        var reader = WireReader(value)
-        while let field = try reader.next() { decode(field, reader) }
-    }
+    static let declaration = RowDeclaration<MapReportRow>([
+        RowColumn(key: "node", \.node) { $0.node }.naming(.owner),
+        RowColumn(1, "time", \.time, as: .fixed32, .time),
+        RowColumn(2, "timeSource", \.timeSource, as: .enumeration(or: .arrival)),
+        RowColumn(3, "firstTime", \.firstTime, as: .fixed32, .time),
+        RowColumn(4, "firstSequence", \.firstSequence, as: .varint),
+        RowColumn(5, "sequence", \.sequence, as: .varint),
+        RowColumn(6, "reports", \.reports, as: .varint),
+        RowColumn(7, "longName", \.longName, as: .text),
+        RowColumn(8, "shortName", \.shortName, as: .text),
+        RowColumn(9, "role", \.role, as: .varint.unlessZero),
+        RowColumn(10, "hardwareModel", \.hardwareModel, as: .varint.unlessZero),
+        RowColumn(11, "firmware", \.firmware, as: .text),
+        RowColumn(12, "region", \.region, as: .varint.unlessZero),
+        RowColumn(13, "modemPreset", \.modemPreset, as: .varint.unlessZero),
+        RowColumn(14, "hasDefaultChannel", \.hasDefaultChannel, as: .flag),
+        RowColumn(15, "latitudeE7", \.latitudeE7, as: .sfixed32),
+        RowColumn(16, "longitudeE7", \.longitudeE7, as: .sfixed32),
+        RowColumn("latitude", \.latitude) { $0.latitude }.stored(15).computed(),
+        RowColumn("longitude", \.longitude) { $0.longitude }.stored(16).computed(),
+        RowColumn(17, "altitude", \.altitude, as: .sint32.unlessZero, .meters),
+        RowColumn(18, "precisionBits", \.precisionBits, as: .varint.unlessZero),
+        RowColumn(19, "onlineLocalNodes", \.onlineLocalNodes, as: .varint.unlessZero),
+        RowColumn(20, "mostOnlineLocalNodes", \.mostOnlineLocalNodes, as: .varint.unlessZero),
+        RowColumn(21, "hasOptedReportLocation", \.hasOptedReportLocation, as: .flag),
+        RowColumn(22, "channel", \.channel, as: .text),
+    ])
 
-    private mutating func decode(_ field: WireField, _ reader: borrowing WireReader) {
-        switch field.number {
-        case 1: time = field.asUInt32
-        case 2: timeSource = TimeSource(rawValue: UInt8(truncatingIfNeeded: field.scalar)) ?? .arrival
-        case 3: firstTime = field.asUInt32
-        case 4: firstSequence = field.scalar
-        case 5: sequence = field.scalar
-        case 6: reports = field.scalar
-        case 7: longName = reader.string(field)
-        case 8: shortName = reader.string(field)
-        case 9: role = field.asUInt32
-        case 10: hardwareModel = field.asUInt32
-        case 11: firmware = reader.string(field)
-        case 12: region = field.asUInt32
-        case 13: modemPreset = field.asUInt32
-        case 14: hasDefaultChannel = field.asBool
-        case 15: latitudeE7 = field.asInt32
-        case 16: longitudeE7 = field.asInt32
-        case 17: altitude = field.asSInt32
-        case 18: precisionBits = field.asUInt32
-        case 19: onlineLocalNodes = field.asUInt32
-        case 20: mostOnlineLocalNodes = field.asUInt32
-        case 21: hasOptedReportLocation = field.asBool
-        case 22: channel = reader.string(field)
-        default: break
-        }
-    }
+    public static let columns = declaration.columns
+
+    public init?(key: RawSpan, value: RawSpan) { self.init(stored: key, value) }
 }

@@ -1,4 +1,6 @@
+import Projections
 import ProtobufWire
+public import ViewQuery
 
 /// Who told what a node says of itself.
 public enum IntroductionKind: UInt8, Sendable, CaseIterable, Codable {
@@ -72,38 +74,41 @@ public struct NodeChangeRow: Sendable, Equatable {
 
     // MARK: Storage
 
-    func encode(to writer: inout WireWriter) {
-        writer.varint(1, UInt64(timeSource.rawValue))
-        writer.varint(2, UInt64(changes.rawValue))
-        writer.varint(3, UInt64(kind.rawValue))
-        if !longName.isEmpty { writer.string(4, longName) }
-        if !shortName.isEmpty { writer.string(5, shortName) }
-        writer.present(6, hardwareModel)
-        writer.present(7, role)
-        if !firmware.isEmpty { writer.string(8, firmware) }
-        if !publicKey.isEmpty { writer.bytes(9, publicKey) }
-        if sameKeyAs != 0 { writer.fixed32(10, sameKeyAs) }
-        if gateway != 0 { writer.fixed32(11, gateway) }
-    }
+    func encode(to writer: inout WireWriter) { Self.declaration.write(self, to: &writer) }
 
     init(node: UInt32, time: UInt32, sequence: UInt64, decoding value: RawSpan) throws(WireError) {
         self.init(node: node, time: time, sequence: sequence)
-        var reader = WireReader(value)
-        while let field = try reader.next() {
-            switch field.number {
-            case 1: timeSource = TimeSource(rawValue: UInt8(truncatingIfNeeded: field.scalar)) ?? .arrival
-            case 2: changes = NodeChanges(rawValue: field.asUInt32)
-            case 3: kind = IntroductionKind(rawValue: UInt8(truncatingIfNeeded: field.scalar)) ?? .nodeInfo
-            case 4: longName = reader.string(field)
-            case 5: shortName = reader.string(field)
-            case 6: hardwareModel = field.asUInt32
-            case 7: role = field.asUInt32
-            case 8: firmware = reader.string(field)
-            case 9: publicKey = reader.bytes(field).asArray
-            case 10: sameKeyAs = field.asUInt32
-            case 11: gateway = field.asUInt32
-            default: continue
-            }
-        }
+        try Self.declaration.take(&self, from: value)
+    }
+}
+
+extension NodeChangeRow: QueryRow, SeriesRow {
+    public static let view = "nodehistory"
+    public static let table = "nodehistory"
+
+    static let declaration = RowDeclaration<NodeChangeRow>([
+        RowColumn(key: "node", \.node) { $0.node }.naming(.owner),
+        RowColumn(key: "time", \.time) { $0.time }.shown(as: .time),
+        RowColumn(key: "sequence", \.sequence) { $0.sequence },
+        RowColumn(1, "timeSource", \.timeSource, as: .enumeration(or: .arrival)),
+        RowColumn(2, "changes", \.changes, as: .options),
+        RowColumn(3, "kind", \.kind, as: .enumeration(or: .nodeInfo)),
+        RowColumn(4, "longName", \.longName, as: .text),
+        RowColumn(5, "shortName", \.shortName, as: .text),
+        RowColumn(6, "hardwareModel", \.hardwareModel, as: .varint.unlessZero),
+        RowColumn(7, "role", \.role, as: .varint.unlessZero),
+        RowColumn(8, "firmware", \.firmware, as: .text),
+        RowColumn(9, "publicKey", \.publicKey, as: .bytes.unlessEmpty),
+        RowColumn(10, "sameKeyAs", \.sameKeyAs, as: .fixed32.unlessZero, .node),
+        RowColumn(11, "gateway", \.gateway, as: .fixed32.unlessZero, .node),
+    ])
+
+    public static let columns = declaration.columns
+
+    public init?(key: RawSpan, value: RawSpan) {
+        guard key.byteCount == 16 else { return nil }
+        try? self.init(  // bytes that are no row are told by nil
+            node: key.bigEndianUInt32(at: 0), time: key.bigEndianUInt32(at: 4), sequence: key.bigEndianUInt64(at: 8),
+            decoding: value)
     }
 }

@@ -1,5 +1,7 @@
 public import Meshtastic
+import Projections
 import ProtobufWire
+public import ViewQuery
 
 /// What a radio tells its client of itself.
 public enum RadioPart: UInt8, Sendable, CaseIterable, Codable {
@@ -76,22 +78,36 @@ public struct RadioRow: Sendable, Equatable {
         UInt64(source) << 24 | UInt64(part.rawValue) << 16 | UInt64(section) << 8 | UInt64(slot)
     }
 
-    func encode(to writer: inout WireWriter) {
-        writer.varint(1, UInt64(timeSource.rawValue))
-        if node != 0 { writer.fixed32(2, node) }
-        writer.bytes(3, content)
-    }
+    func encode(to writer: inout WireWriter) { Self.declaration.write(self, to: &writer) }
 
     init(series: UInt64, part: RadioPart, time: UInt32, sequence: UInt64, decoding value: RawSpan) throws(WireError) {
         self.init(series: series, part: part, time: time, sequence: sequence)
-        var reader = WireReader(value)
-        while let field = try reader.next() {
-            switch field.number {
-            case 1: timeSource = TimeSource(rawValue: UInt8(truncatingIfNeeded: field.scalar)) ?? .arrival
-            case 2: node = field.asUInt32
-            case 3: content = reader.bytes(field).asArray
-            default: continue
-            }
-        }
+        try Self.declaration.take(&self, from: value)
+    }
+}
+
+extension RadioRow: QueryRow, SeriesRow {
+    public static let view = "radios"
+    public static let table = "radios"
+
+    static let declaration = RowDeclaration<RadioRow>([
+        RowColumn(key: "source", \.source) { $0.source },
+        RowColumn(key: "part", \.part, widths: [1], numbers: { [UInt64($0.rawValue)] }, get: { $0.part }),
+        RowColumn(key: "section", \.section) { $0.section },
+        RowColumn(key: "slot", \.slot) { $0.slot },
+        RowColumn(key: "time", \.time) { $0.time }.shown(as: .time),
+        RowColumn(key: "sequence", \.sequence) { $0.sequence },
+        RowColumn(1, "timeSource", \.timeSource, as: .enumeration(or: .arrival)),
+        RowColumn(2, "node", \.node, as: .fixed32.unlessZero, .node),
+        RowColumn(3, "content", \.content, as: .bytes),
+    ])
+
+    public static let columns = declaration.columns
+
+    public init?(key: RawSpan, value: RawSpan) {
+        guard key.byteCount == 19, let part = RadioPart(rawValue: key.byte(at: 4)) else { return nil }
+        let series = UInt64(key.bigEndianUInt32(at: 0)) << 24 | UInt64(key.bigEndianUInt32(at: 3)) & 0xff_ffff
+        try? self.init(  // bytes that are no row are told by nil
+            series: series, part: part, time: key.bigEndianUInt32(at: 7), sequence: key.bigEndianUInt64(at: 11), decoding: value)
     }
 }

@@ -1,5 +1,7 @@
 public import Meshtastic
+import Projections
 import ProtobufWire
+public import ViewQuery
 
 /// Which sensor or counter sent something.
 public enum SensorKind: UInt8, Sendable, CaseIterable, Codable {
@@ -64,34 +66,41 @@ public struct SensorRow: Sendable, Equatable {
 
     // MARK: Storage
 
-    func encode(to writer: inout WireWriter) {
-        writer.varint(1, UInt64(timeSource.rawValue))
-        writer.fixed32(2, packetID)
-        if to != NodeID.broadcast { writer.fixed32(3, to) }
-        if !channel.isEmpty { writer.string(4, channel) }
-        if gateway != 0 { writer.fixed32(5, gateway) }
-        if snr != 0 { writer.float(6, snr) }
-        if let rssi { writer.sint32(7, rssi) }
-        if let hopsAway { writer.varint(8, UInt64(hopsAway)) }
-        writer.bytes(9, payload)
-    }
+    func encode(to writer: inout WireWriter) { Self.declaration.write(self, to: &writer) }
 
     init(node: UInt32, kind: SensorKind, time: UInt32, sequence: UInt64, decoding value: RawSpan) throws(WireError) {
         self.init(node: node, kind: kind, time: time, sequence: sequence)
-        var reader = WireReader(value)
-        while let field = try reader.next() {
-            switch field.number {
-            case 1: timeSource = TimeSource(rawValue: UInt8(truncatingIfNeeded: field.scalar)) ?? .arrival
-            case 2: packetID = field.asUInt32
-            case 3: to = field.asUInt32
-            case 4: channel = reader.string(field)
-            case 5: gateway = field.asUInt32
-            case 6: snr = field.asFloat
-            case 7: rssi = field.asSInt32
-            case 8: hopsAway = field.asUInt32
-            case 9: payload = reader.bytes(field).asArray
-            default: continue
-            }
-        }
+        try Self.declaration.take(&self, from: value)
+    }
+}
+
+extension SensorRow: QueryRow, SeriesRow {
+    public static let view = "sensors"
+    public static let table = "sensors"
+
+    static let declaration = RowDeclaration<SensorRow>([
+        RowColumn(key: "node", \.node) { $0.node }.naming(.owner),
+        RowColumn(key: "kind", \.kind, widths: [1], numbers: { [UInt64($0.rawValue)] }, get: { $0.kind }),
+        RowColumn(key: "time", \.time) { $0.time }.shown(as: .time),
+        RowColumn(key: "sequence", \.sequence) { $0.sequence },
+        RowColumn(1, "timeSource", \.timeSource, as: .enumeration(or: .arrival)),
+        RowColumn(2, "packetID", \.packetID, as: .fixed32),
+        RowColumn(3, "to", \.to, as: .fixed32.unless { $0 == NodeID.broadcast }, .node),
+        RowColumn(4, "channel", \.channel, as: .text),
+        RowColumn(5, "gateway", \.gateway, as: .fixed32.unlessZero, .node),
+        RowColumn(6, "snr", \.snr, as: .float, .decibels),
+        RowColumn(7, "rssi", \.rssi, as: .sint32, .dBm),
+        RowColumn(8, "hopsAway", \.hopsAway, as: .varint),
+        RowColumn("text", \.text) { $0.text },
+        RowColumn(9, "payload", \.payload, as: .bytes),
+    ])
+
+    public static let columns = declaration.columns
+
+    public init?(key: RawSpan, value: RawSpan) {
+        guard key.byteCount == 17, let kind = SensorKind(rawValue: key.byte(at: 4)) else { return nil }
+        try? self.init(  // bytes that are no row are told by nil
+            node: key.bigEndianUInt32(at: 0), kind: kind, time: key.bigEndianUInt32(at: 5), sequence: key.bigEndianUInt64(at: 9),
+            decoding: value)
     }
 }

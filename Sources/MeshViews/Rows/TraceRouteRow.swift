@@ -1,9 +1,11 @@
+import Projections
 import ProtobufWire
+public import ViewQuery
 
 /// One question for the way to a node, with its answer: the hops there and back, and how well each heard the one before.
 ///
 /// Key in the `traceroutes` table: who asked (4 bytes) and the id of the question's packet (4), big-endian. Value: `TraceRoute` of `views.proto`.
-public struct TraceRouteRow: Sendable, Equatable, KeyedRow {
+public struct TraceRouteRow: Sendable, Equatable {
     /// One step of a way.
     public struct Hop: Sendable, Equatable {
         /// Nil for a hop that could not read the packet, and so did not say who it is.
@@ -92,26 +94,40 @@ public struct TraceRouteRow: Sendable, Equatable, KeyedRow {
     var key: UInt64 { Self.key(from, id) }
     static func key(_ from: UInt32, _ id: UInt32) -> UInt64 { UInt64(from) << 32 | UInt64(id) }
 
-    func isOf(_ node: ForgottenNode) -> Bool {
-        if from == node.number || to == node.number { return true }
-        return node.includesMentions && (route.contains(node.number) || routeBack.contains(node.number))
-    }
+    init(key: UInt64) { self.init(from: UInt32(truncatingIfNeeded: key >> 32), id: UInt32(truncatingIfNeeded: key)) }
+}
 
-    func encode(to writer: inout WireWriter) {
-        writer.fixed32(1, time)
-        writer.varint(2, UInt64(timeSource.rawValue))
-        writer.fixed32(3, to)
-        writer.varint(4, firstSequence)
-        writer.varint(5, sequence)
-        writer.present(6, requestSequence)
-        writer.present(7, replySequence)
-        if replyID != 0 { writer.fixed32(8, replyID) }
-        if replyTime != 0 { writer.fixed32(9, replyTime) }
-        if !channel.isEmpty { writer.string(10, channel) }
-        if !route.isEmpty { writer.packedFixed32(11, route) }
-        if !snrTowards.isEmpty { writer.packedInt32(12, snrTowards) }
-        if !routeBack.isEmpty { writer.packedFixed32(13, routeBack) }
-        if !snrBack.isEmpty { writer.packedInt32(14, snrBack) }
+extension TraceRouteRow: QueryRow, DeclaredRow {
+    public static let view = "traceroutes"
+    public static let table = "traceroutes"
+
+    static let declaration = RowDeclaration<TraceRouteRow>([
+        RowColumn(key: "from", \.from) { $0.from }.naming(.owner),
+        RowColumn(key: "id", \.id) { $0.id },
+        RowColumn(3, "to", \.to, as: .fixed32).naming(.owner),
+        RowColumn(1, "time", \.time, as: .fixed32, .time),
+        RowColumn(2, "timeSource", \.timeSource, as: .enumeration(or: .arrival)),
+        RowColumn(4, "firstSequence", \.firstSequence, as: .varint),
+        RowColumn(5, "sequence", \.sequence, as: .varint),
+        RowColumn(6, "requestSequence", \.requestSequence, as: .varint.unlessZero),
+        RowColumn(7, "replySequence", \.replySequence, as: .varint.unlessZero),
+        RowColumn(8, "replyID", \.replyID, as: .fixed32.unlessZero),
+        RowColumn(9, "replyTime", \.replyTime, as: .fixed32.unlessZero, .time),
+        RowColumn("isAnswered", \.isAnswered) { $0.isAnswered }.computed(),
+        RowColumn(10, "channel", \.channel, as: .text),
+        RowColumn(11, "route", \.route, as: .packedFixed32.unlessEmpty).naming(.mention),
+        RowColumn(12, "snrTowards", \.snrTowards, as: .packedInt32.unlessEmpty),
+        RowColumn(13, "routeBack", \.routeBack, as: .packedFixed32.unlessEmpty).naming(.mention),
+        RowColumn(14, "snrBack", \.snrBack, as: .packedInt32.unlessEmpty),
+        RowColumn(15...18, "places", \.places, write: write, take: take),
+    ])
+
+    public static let columns = declaration.columns
+    public static let indexes: [RowIndex<TraceRouteRow>] = [.index(\.to, \.time)]
+
+    public init?(key: RawSpan, value: RawSpan) { self.init(stored: key, value) }
+
+    private static func write(_ places: [Place], to writer: inout WireWriter) {
         guard !places.isEmpty else { return }
         writer.packedFixed32(15, places.map(\.node))
         writer.packedFixed32(16, places.map(\.time))
@@ -119,50 +135,22 @@ public struct TraceRouteRow: Sendable, Equatable, KeyedRow {
         writer.packedFixed32(18, places.map { UInt32(bitPattern: $0.longitudeE7) })
     }
 
-    init(key: UInt64, decoding value: RawSpan) throws(WireError) {
-        self.init(from: UInt32(truncatingIfNeeded: key >> 32), id: UInt32(truncatingIfNeeded: key))
-        var placeFields: [[UInt32]] = Array(repeating: [], count: 4)
-        var reader = WireReader(value)
-        while let field = try reader.next() {
+    /// The nodes come first; where a list is shorter than the others, the rest of them means nothing.
+    private static func take(
+        _ places: inout [Place], _ field: WireField, _ reader: borrowing WireReader
+    ) throws(WireError) {
+        let numbers = try reader.bytes(field).packedFixed32()
+        if field.number == 15 {
+            places = numbers.map { Place(node: $0, time: 0, latitudeE7: 0, longitudeE7: 0) }
+            return
+        }
+        places.removeLast(max(0, places.count - numbers.count))
+        for (index, number) in zip(places.indices, numbers) {
             switch field.number {
-            case 1: time = field.asUInt32
-            case 2: timeSource = TimeSource(rawValue: UInt8(truncatingIfNeeded: field.scalar)) ?? .arrival
-            case 3: to = field.asUInt32
-            case 4: firstSequence = field.scalar
-            case 5: sequence = field.scalar
-            case 6: requestSequence = field.scalar
-            case 7: replySequence = field.scalar
-            case 8: replyID = field.asUInt32
-            case 9: replyTime = field.asUInt32
-            case 10: channel = reader.string(field)
-            case 11: route = try Self.numbers(reader.bytes(field))
-            case 12: snrTowards = try Self.strengths(reader.bytes(field))
-            case 13: routeBack = try Self.numbers(reader.bytes(field))
-            case 14: snrBack = try Self.strengths(reader.bytes(field))
-            case 15...18: placeFields[Int(field.number) - 15] = try Self.numbers(reader.bytes(field))
-            default: continue
+            case 16: places[index].time = number
+            case 17: places[index].latitudeE7 = Int32(bitPattern: number)
+            default: places[index].longitudeE7 = Int32(bitPattern: number)
             }
         }
-        for index in 0..<(placeFields.map(\.count).min() ?? 0) {
-            places.append(
-                Place(
-                    node: placeFields[0][index], time: placeFields[1][index],
-                    latitudeE7: Int32(bitPattern: placeFields[2][index]),
-                    longitudeE7: Int32(bitPattern: placeFields[3][index])))
-        }
-    }
-
-    private static func numbers(_ bytes: RawSpan) throws(WireError) -> [UInt32] {
-        var list = WireReader(bytes)
-        var numbers: [UInt32] = []
-        while !list.isAtEnd { numbers.append(try list.fixed32()) }
-        return numbers
-    }
-
-    private static func strengths(_ bytes: RawSpan) throws(WireError) -> [Int32] {
-        var list = WireReader(bytes)
-        var strengths: [Int32] = []
-        while !list.isAtEnd { strengths.append(Int32(truncatingIfNeeded: try list.varint())) }
-        return strengths
     }
 }

@@ -1,10 +1,12 @@
 public import Meshtastic
+import Projections
 import ProtobufWire
+public import ViewQuery
 
 /// A place that somebody shares, as the newest change that counted left it.
 ///
 /// Key in the `waypoints` table: its id, 4 bytes big-endian. Value: `Waypoint` of `views.proto`.
-public struct WaypointRow: Sendable, Equatable, KeyedRow {
+public struct WaypointRow: Sendable, Equatable {
     /// Whether it is on the map.
     public enum State: String, Sendable, CaseIterable {
         case active, expired, deleted
@@ -70,93 +72,75 @@ public struct WaypointRow: Sendable, Equatable, KeyedRow {
     var storedSize: Int { 300 }
     var key: UInt64 { UInt64(id) }
 
-    func isOf(_ node: ForgottenNode) -> Bool {
-        if creator == node.number || from == node.number { return true }
-        return node.includesMentions && (lockedTo == node.number || to == node.number)
+    init(key: UInt64) { self.init(id: UInt32(truncatingIfNeeded: key)) }
+}
+
+extension WaypointRow: QueryRow, DeclaredRow {
+    public static let view = "waypoints"
+    public static let table = "waypoints"
+
+    static let declaration = RowDeclaration<WaypointRow>([
+        RowColumn(key: "id", \.id) { $0.id },
+        RowColumn(1, "time", \.time, as: .fixed32, .time),
+        RowColumn(2, "timeSource", \.timeSource, as: .enumeration(or: .arrival)),
+        RowColumn(3, "sequence", \.sequence, as: .varint),
+        RowColumn(4, "firstSequence", \.firstSequence, as: .varint),
+        RowColumn(5, "packetID", \.packetID, as: .fixed32),
+        RowColumn(6, "creator", \.creator, as: .fixed32).naming(.owner),
+        RowColumn(7, "from", \.from, as: .fixed32).naming(.owner),
+        RowColumn(8, "to", \.to, as: .fixed32).naming(.mention),
+        RowColumn(9, "channel", \.channel, as: .text),
+        RowColumn(10, "gateway", \.gateway, as: .fixed32.unlessZero, .node),
+        RowColumn(11, "latitudeE7", \.latitudeE7, as: .sfixed32),
+        RowColumn(12, "longitudeE7", \.longitudeE7, as: .sfixed32),
+        RowColumn("latitude", \.latitude) { $0.latitude }.stored(11).computed(),
+        RowColumn("longitude", \.longitude) { $0.longitude }.stored(12).computed(),
+        RowColumn(13, "expire", \.expire, as: .varint.unlessZero, .time),
+        RowColumn(14, "lockedTo", \.lockedTo, as: .fixed32.unlessZero).naming(.mention),
+        RowColumn(15, "name", \.name, as: .text),
+        RowColumn(16, "details", \.details, as: .text),
+        RowColumn(17, "icon", \.icon, as: .fixed32.unlessZero),
+        RowColumn(18, "geofenceRadius", \.geofenceRadius, as: .varint.unlessZero, .meters),
+        RowColumn(19...22, "boundingBox", \.boundingBox, write: write, take: take),
+        RowColumn(23, "notifiesOnEnter", \.notifiesOnEnter, as: .flag),
+        RowColumn(24, "notifiesOnExit", \.notifiesOnExit, as: .flag),
+        RowColumn(25, "notifiesFavoritesOnly", \.notifiesFavoritesOnly, as: .flag),
+        RowColumn(26, "isDeleted", \.isDeleted, as: .flag),
+        RowColumn(27, "changes", \.changes, as: .varint),
+        RowColumn(28, "refusedChanges", \.refusedChanges, as: .varint.unlessZero),
+        RowColumn(hidden: 29, "contentTime", \.contentTime, as: .fixed32.unlessZero),
+        RowColumn(hidden: 30, "createdTime", \.createdTime, as: .fixed32.unlessZero),
+    ])
+
+    public static let columns = declaration.columns
+
+    public static let texts: [RowText<WaypointRow>] = [
+        RowText("name", \.name, field: 15) { $0.name },
+        RowText("details", \.details, field: 16) { $0.details },
+    ]
+
+    public static let indexes: [RowIndex<WaypointRow>] = [.index(\.expire)]
+
+    public init?(key: RawSpan, value: RawSpan) { self.init(stored: key, value) }
+
+    private static func write(_ box: Waypoint.BoundingBox?, to writer: inout WireWriter) {
+        guard let box else { return }
+        writer.sfixed32(19, box.westE7)
+        writer.sfixed32(20, box.southE7)
+        writer.sfixed32(21, box.eastE7)
+        writer.sfixed32(22, box.northE7)
     }
 
-    func encode(to writer: inout WireWriter) {
-        writer.fixed32(1, time)
-        writer.varint(2, UInt64(timeSource.rawValue))
-        writer.varint(3, sequence)
-        writer.varint(4, firstSequence)
-        writer.fixed32(5, packetID)
-        writer.fixed32(6, creator)
-        writer.fixed32(7, from)
-        writer.fixed32(8, to)
-        if !channel.isEmpty { writer.string(9, channel) }
-        if gateway != 0 { writer.fixed32(10, gateway) }
-        if let latitudeE7 { writer.sfixed32(11, latitudeE7) }
-        if let longitudeE7 { writer.sfixed32(12, longitudeE7) }
-        writer.present(13, expire)
-        if lockedTo != 0 { writer.fixed32(14, lockedTo) }
-        if !name.isEmpty { writer.string(15, name) }
-        if !details.isEmpty { writer.string(16, details) }
-        if icon != 0 { writer.fixed32(17, icon) }
-        writer.present(18, geofenceRadius)
-        if let boundingBox {
-            writer.sfixed32(19, boundingBox.westE7)
-            writer.sfixed32(20, boundingBox.southE7)
-            writer.sfixed32(21, boundingBox.eastE7)
-            writer.sfixed32(22, boundingBox.northE7)
-        }
-        if notifiesOnEnter { writer.bool(23, true) }
-        if notifiesOnExit { writer.bool(24, true) }
-        if notifiesFavoritesOnly { writer.bool(25, true) }
-        if isDeleted { writer.bool(26, true) }
-        writer.varint(27, UInt64(changes))
-        writer.present(28, refusedChanges)
-        if contentTime != 0 { writer.fixed32(29, contentTime) }
-        if createdTime != 0 { writer.fixed32(30, createdTime) }
-    }
-
-    init(key: UInt64, decoding value: RawSpan) throws(WireError) {
-        self.init(id: UInt32(truncatingIfNeeded: key))
-        var reader = WireReader(value)
-        while let field = try reader.next() { decode(field, reader) }
-    }
-
-    private mutating func decode(_ field: WireField, _ reader: borrowing WireReader) {
+    private static func take(
+        _ box: inout Waypoint.BoundingBox?, _ field: WireField, _ reader: borrowing WireReader
+    ) throws(WireError) {
+        var edges = box ?? Waypoint.BoundingBox()
         switch field.number {
-        case 1: time = field.asUInt32
-        case 2: timeSource = TimeSource(rawValue: UInt8(truncatingIfNeeded: field.scalar)) ?? .arrival
-        case 3: sequence = field.scalar
-        case 4: firstSequence = field.scalar
-        case 5: packetID = field.asUInt32
-        case 6: creator = field.asUInt32
-        case 7: from = field.asUInt32
-        case 8: to = field.asUInt32
-        case 9: channel = reader.string(field)
-        case 10: gateway = field.asUInt32
-        case 11: latitudeE7 = field.asInt32
-        case 12: longitudeE7 = field.asInt32
-        case 13: expire = field.asUInt32
-        case 14: lockedTo = field.asUInt32
-        case 15: name = reader.string(field)
-        case 16: details = reader.string(field)
-        case 17: icon = field.asUInt32
-        case 18: geofenceRadius = field.asUInt32
-        case 19...22: decodeEdge(field)
-        case 23: notifiesOnEnter = field.asBool
-        case 24: notifiesOnExit = field.asBool
-        case 25: notifiesFavoritesOnly = field.asBool
-        case 26: isDeleted = field.asBool
-        case 27: changes = field.asUInt32
-        case 28: refusedChanges = field.asUInt32
-        case 29: contentTime = field.asUInt32
-        case 30: createdTime = field.asUInt32
-        default: break
+        case 19: edges.westE7 = field.asInt32
+        case 20: edges.southE7 = field.asInt32
+        case 21: edges.eastE7 = field.asInt32
+        default: edges.northE7 = field.asInt32
         }
-    }
-
-    private mutating func decodeEdge(_ field: WireField) {
-        var box = boundingBox ?? Waypoint.BoundingBox()
-        switch field.number {
-        case 19: box.westE7 = field.asInt32
-        case 20: box.southE7 = field.asInt32
-        case 21: box.eastE7 = field.asInt32
-        default: box.northE7 = field.asInt32
-        }
-        boundingBox = box
+        box = edges
     }
 }

@@ -1,8 +1,9 @@
 import Meshtastic
 import ProtobufWire
+import ViewQuery
 
 /// Where a node was last: state of the fold of trace routes.
-struct NodePlace: KeyedRow, Equatable {
+struct NodePlace: DeclaredRow, Equatable {
     let node: UInt32
     /// Seconds since 1970.
     var time: UInt32 = 0
@@ -16,24 +17,12 @@ struct NodePlace: KeyedRow, Equatable {
     var storedSize: Int { 40 }
     var key: UInt64 { UInt64(node) }
 
-    func isOf(_ node: ForgottenNode) -> Bool { self.node == node.number }
+    init(key: UInt64) { self.init(node: UInt32(truncatingIfNeeded: key)) }
 
-    func encode(to writer: inout WireWriter) {
-        writer.fixed32(1, time)
-        writer.sfixed32(2, latitudeE7)
-        writer.sfixed32(3, longitudeE7)
-    }
-
-    init(key: UInt64, decoding value: RawSpan) throws(WireError) {
-        self.init(node: UInt32(truncatingIfNeeded: key))
-        var reader = WireReader(value)
-        while let field = try reader.next() {
-            switch field.number {
-            case 1: time = field.asUInt32
-            case 2: latitudeE7 = field.asInt32
-            case 3: longitudeE7 = field.asInt32
-            default: continue
-            }
-        }
-    }
+    static let declaration = RowDeclaration<NodePlace>([
+        RowColumn(key: "node", \.node) { $0.node }.naming(.owner),
+        RowColumn(1, "time", \.time, as: .fixed32),
+        RowColumn(2, "latitudeE7", \.latitudeE7, as: .sfixed32),
+        RowColumn(3, "longitudeE7", \.longitudeE7, as: .sfixed32),
+    ])
 }

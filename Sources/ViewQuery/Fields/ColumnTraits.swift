@@ -31,8 +31,16 @@ struct ColumnTraits<Row>: Sendable {
     var isComputed = false
     /// How the property is stored, where the row is stored by its columns.
     var field: RowField<Row>?
+    /// How the property is stored, where the row is one of the ledger's own: see `RowDeclaration`.
+    var wire: [RowField<Row>] = []
+    /// Only stored, and no column.
+    var isHidden = false
+    /// What a node is that the property names; nil where it names none.
+    var naming: NodeNaming?
     /// The stored fields that the property is made of; nil where it is not known, none for a property of the key.
     var fields: [UInt32]?
+    /// Appends the property's part of the key, where the row is stored by its columns.
+    var appendKey: (@Sendable (borrowing Row, inout [UInt8]) -> Void)?
     /// Puts the numbers of the key back, where the row is stored by its columns.
     var setKey: (@Sendable (ArraySlice<UInt64>, inout Row) -> Bool)?
 }

@@ -5,13 +5,14 @@ extension RowColumn where Row: FieldRow {
     public init<Value: RowValue>(
         _ number: UInt32, _ name: String, _ keyPath: any WritableKeyPath<Row, Value> & Sendable, _ kind: ColumnKind = .plain
     ) {
-        self.init(name, keyPath, get: { $0[keyPath: keyPath] })
+        let property = StoredProperty(keyPath)
+        self.init(name, keyPath, get: property.get)
         let writesBlank = !Row()[keyPath: keyPath].isBlank && Value.blank != nil
         traits.kind = kind
         traits.field = RowField(
             number: number, layout: Value.layout,
             write: { row, writer in
-                let value = row[keyPath: keyPath]
+                let value = property.get(row)
                 guard value.isBlank else { return value.write(number, to: &writer) }
                 guard writesBlank else { return }
                 // An empty group says that it is blank, though the default is not.
@@ -19,10 +20,12 @@ extension RowColumn where Row: FieldRow {
                 writer.tag(number, .endGroup)
             },
             take: { (row, field, reader, isFirst) throws(WireError) in
-                if field.type == .startGroup, let blank = Value.blank {
-                    row[keyPath: keyPath] = blank
-                } else {
-                    try row[keyPath: keyPath].take(field, reader, isFirst: isFirst)
+                try property.change(&row) { (value) throws(WireError) in
+                    if field.type == .startGroup, let blank = Value.blank {
+                        value = blank
+                    } else {
+                        try value.take(field, reader, isFirst: isFirst)
+                    }
                 }
             })
     }
@@ -32,11 +35,12 @@ extension RowColumn where Row: FieldRow {
         _ number: UInt32, _ name: String, _ keyPath: any WritableKeyPath<Row, Value> & Sendable, codec: RowCodec<Value>,
         _ kind: ColumnKind = .plain
     ) {
-        self.init(name, keyPath, get: { $0[keyPath: keyPath] })
+        let property = StoredProperty(keyPath)
+        self.init(name, keyPath, get: property.get)
         traits.kind = kind
         traits.field = RowField(
             number: number, layout: codec.name,
-            write: { row, writer in writer.bytes(number, codec.encode(row[keyPath: keyPath])) },
+            write: { row, writer in writer.bytes(number, codec.encode(property.get(row))) },
             take: { (row, field, reader, _) throws(WireError) in
                 guard field.type == .lengthDelimited, let value = codec.decode(reader.bytes(field).asArray) else { return }
                 row[keyPath: keyPath] = value
@@ -47,13 +51,17 @@ extension RowColumn where Row: FieldRow {
     public init<Value: RowKey>(
         key name: String, _ keyPath: any WritableKeyPath<Row, Value> & Sendable, _ kind: ColumnKind = .plain
     ) {
-        self.init(
-            key: name, keyPath, widths: [Value.keyWidth], numbers: { [$0.keyNumber] }, get: { $0[keyPath: keyPath] })
+        let property = StoredProperty(keyPath)
+        self.init(key: name, keyPath, widths: [Value.keyWidth], numbers: { [$0.keyNumber] }, get: property.get)
         code = ColumnCode(widths: [Value.keyWidth], isOrdered: true) { ($0 as? Value).map { [$0.keyNumber] } }
         traits.kind = kind
+        traits.appendKey = { row, key in
+            let number = property.get(row).keyNumber
+            for byte in (0..<Value.keyWidth).reversed() { key.append(UInt8(truncatingIfNeeded: number >> UInt64(8 * byte))) }
+        }
         traits.setKey = { numbers, row in
             guard let number = numbers.first, let value = Value(keyNumber: number) else { return false }
-            row[keyPath: keyPath] = value
+            property.change(&row) { $0 = value }
             return true
         }
     }

@@ -1,0 +1,121 @@
+package import ProtobufWire
+
+/// How the rows of one of the ledger's own tables are stored, by one list: the columns, and what is stored beside them.
+///
+/// ```swift
+/// static let declaration = RowDeclaration<HardwareRow>([
+///     RowColumn(key: "model", \.model) { $0.model },
+///     RowColumn(key: "node", \.node) { $0.node }.shown(as: .node).naming(.owner),
+///     RowColumn(1, "time", \.time, as: .fixed32, .time),
+/// ])
+/// ```
+package struct RowDeclaration<Row>: Sendable {
+    /// Without those that are only stored.
+    package let columns: [RowColumn<Row>]
+    /// In the order of their numbers.
+    private let fields: [RowField<Row>]
+    /// By number.
+    private let places: [Int?]
+    private let nodes: [RowColumn<Row>]
+
+    package init(_ declared: [RowColumn<Row>]) {
+        columns = declared.filter { !$0.traits.isHidden }
+        let fields = declared.flatMap(\.traits.wire).sorted { $0.number < $1.number }
+        self.fields = fields
+        var places = [Int?](repeating: nil, count: Int(fields.last?.number ?? 0) + 1)
+        for (place, field) in fields.enumerated() { places[Int(field.number)] = place }
+        self.places = places
+        nodes = declared.filter { $0.traits.naming != nil }
+    }
+
+    package func write(_ row: borrowing Row, to writer: inout WireWriter) {
+        for field in fields { field.write(row, &writer) }
+    }
+
+    package func take(_ row: inout Row, from bytes: RawSpan) throws(WireError) {
+        var reader = WireReader(bytes)
+        while let field = try reader.next() {
+            let number = Int(field.number)
+            guard number < places.count, let place = places[number] else { continue }
+            try fields[place].take(&row, field, reader, true)
+        }
+    }
+
+    package var namesNodes: Bool { !nodes.isEmpty }
+
+    /// Whether a property names the node: one that says whose the row is or, where those count as well, one that mentions it.
+    package func names(_ node: UInt32, in row: Row, includesMentions: Bool) -> Bool {
+        nodes.contains { column in
+            guard column.traits.naming == .owner || includesMentions else { return false }
+            let value = column.value(in: row)
+            return value as? UInt32 == node || (value as? [UInt32])?.contains(node) ?? false
+        }
+    }
+}
+
+/// What a node is that a property names.
+package enum NodeNaming: Sendable {
+    /// The row is the node's: it goes where the node is erased.
+    case owner
+    /// The row goes only where what mentions the node is erased, too.
+    case mention
+}
+
+extension RowColumn {
+    /// A property that is stored under a number, which is never used again for another one.
+    package init<Value: Sendable>(
+        _ number: UInt32, _ name: String, _ keyPath: any WritableKeyPath<Row, Value> & Sendable, as form: WireForm<Value>,
+        _ kind: ColumnKind = .plain
+    ) {
+        let property = StoredProperty(keyPath)
+        self.init(name, keyPath, get: property.get)
+        traits.kind = kind
+        traits.fields = [number]
+        traits.wire = [
+            RowField(
+                number: number, layout: "", write: { row, writer in form.write(property.get(row), number, &writer) },
+                take: { (row, field, reader, _) throws(WireError) in
+                    try property.change(&row) { (value) throws(WireError) in try form.take(&value, field, reader) }
+                })
+        ]
+    }
+
+    /// A property that is stored under several numbers.
+    ///
+    /// - Parameters:
+    ///   - write: writes all of them.
+    ///   - take: takes one in.
+    package init<Value: Sendable>(
+        _ numbers: ClosedRange<UInt32>, _ name: String, _ keyPath: any WritableKeyPath<Row, Value> & Sendable,
+        write: @escaping @Sendable (Value, inout WireWriter) -> Void,
+        take: @escaping @Sendable (inout Value, WireField, borrowing WireReader) throws(WireError) -> Void
+    ) {
+        let property = StoredProperty(keyPath)
+        self.init(name, keyPath, get: property.get)
+        traits.fields = Array(numbers)
+        traits.wire = numbers.map { number in
+            RowField(
+                number: number, layout: "",
+                write: { row, writer in if number == numbers.lowerBound { write(property.get(row), &writer) } },
+                take: { (row, field, reader, _) throws(WireError) in
+                    try property.change(&row) { (value) throws(WireError) in try take(&value, field, reader) }
+                })
+        }
+    }
+
+    /// What only the fold needs: it is stored, and cannot be asked for.
+    package init<Value: Sendable>(
+        hidden number: UInt32, _ name: String, _ keyPath: any WritableKeyPath<Row, Value> & Sendable, as form: WireForm<Value>
+    ) {
+        self.init(number, name, keyPath, as: form)
+        traits.isHidden = true
+    }
+
+    /// The same column, which names a node, or nodes.
+    package func naming(_ naming: NodeNaming) -> RowColumn {
+        var column = self
+        column.traits.kind = .node
+        column.traits.naming = naming
+        return column
+    }
+}

@@ -1,0 +1,28 @@
+/// Reads and changes a property where it lies in the row: a key path costs some fifty nanoseconds.
+struct StoredProperty<Row, Value: Sendable>: Sendable {
+    let get: @Sendable (borrowing Row) -> Value
+    private let keyPath: any WritableKeyPath<Row, Value> & Sendable
+    private let offset: Int?
+
+    init(_ keyPath: any WritableKeyPath<Row, Value> & Sendable) {
+        self.keyPath = keyPath
+        get = propertyReader(keyPath)
+        offset = MemoryLayout<Row>.offset(of: keyPath)
+    }
+
+    func change<Failure: Error>(_ row: inout Row, _ body: (inout Value) throws(Failure) -> Void) throws(Failure) {
+        guard let offset else { return try body(&row[keyPath: keyPath]) }
+        unsafe try withUnsafeMutablePointer(to: &row) { (pointer) throws(Failure) in
+            let place = unsafe UnsafeMutableRawPointer(pointer) + offset
+            unsafe try body(&place.assumingMemoryBound(to: Value.self).pointee)
+        }
+    }
+}
+
+/// What reads a property where it lies in the row, or by its key path where it does not lie there, as one that is computed.
+package func propertyReader<Row, Value>(
+    _ keyPath: any KeyPath<Row, Value> & Sendable
+) -> @Sendable (borrowing Row) -> Value {
+    guard let offset = MemoryLayout<Row>.offset(of: keyPath) else { return { $0[keyPath: keyPath] } }
+    return { row in unsafe withUnsafeBytes(of: row) { unsafe $0.load(fromByteOffset: offset, as: Value.self) } }
+}

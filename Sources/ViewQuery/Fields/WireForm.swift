@@ -1,0 +1,209 @@
+package import ProtobufWire
+
+/// How a property of one of the ledger's own rows is stored. They choose the form, since their bytes are documented and must not change with a type.
+package struct WireForm<Value: Sendable>: Sendable {
+    /// Writes the field, or nothing where the value is the one that a row has without it.
+    let write: @Sendable (Value, _ number: UInt32, inout WireWriter) -> Void
+    /// Takes the value of one stored field.
+    let take: @Sendable (inout Value, WireField, borrowing WireReader) throws(WireError) -> Void
+
+    init(
+        write: @escaping @Sendable (Value, _ number: UInt32, inout WireWriter) -> Void,
+        take: @escaping @Sendable (inout Value, WireField, borrowing WireReader) throws(WireError) -> Void
+    ) {
+        self.write = write
+        self.take = take
+    }
+
+    /// The same form, which leaves out what a row has without the field.
+    package func unless(_ isLeftOut: @escaping @Sendable (Value) -> Bool) -> WireForm {
+        let write = write
+        return WireForm(write: { if !isLeftOut($0) { write($0, $1, &$2) } }, take: take)
+    }
+}
+
+extension WireForm where Value: BinaryInteger {
+    package var unlessZero: WireForm { unless { $0 == 0 } }
+}
+
+extension WireForm where Value: Collection {
+    package var unlessEmpty: WireForm { unless { $0.isEmpty } }
+}
+
+extension WireForm where Value == UInt32 {
+    package static var fixed32: WireForm {
+        WireForm {
+            $2.fixed32($1, $0)
+        } take: {
+            $0 = $1.asUInt32
+        }
+    }
+    package static var varint: WireForm {
+        WireForm {
+            $2.varint($1, UInt64($0))
+        } take: {
+            $0 = $1.asUInt32
+        }
+    }
+}
+
+extension WireForm where Value == UInt32? {
+    package static var varint: WireForm {
+        WireForm { value, number, writer in
+            if let value { writer.varint(number, UInt64(value)) }
+        } take: {
+            $0 = $1.asUInt32
+        }
+    }
+}
+
+extension WireForm where Value == UInt64 {
+    package static var varint: WireForm {
+        WireForm {
+            $2.varint($1, $0)
+        } take: {
+            $0 = $1.scalar
+        }
+    }
+}
+
+extension WireForm where Value == Int32 {
+    package static var sfixed32: WireForm {
+        WireForm {
+            $2.sfixed32($1, $0)
+        } take: {
+            $0 = $1.asInt32
+        }
+    }
+    package static var sint32: WireForm {
+        WireForm {
+            $2.sint32($1, $0)
+        } take: {
+            $0 = $1.asSInt32
+        }
+    }
+}
+
+extension WireForm where Value == Int32? {
+    package static var sfixed32: WireForm {
+        WireForm { value, number, writer in
+            if let value { writer.sfixed32(number, value) }
+        } take: {
+            $0 = $1.asInt32
+        }
+    }
+
+    package static var sint32: WireForm {
+        WireForm { value, number, writer in
+            if let value { writer.sint32(number, value) }
+        } take: {
+            $0 = $1.asSInt32
+        }
+    }
+}
+
+extension WireForm where Value == Float {
+    /// Nothing where it is zero.
+    package static var float: WireForm {
+        WireForm { value, number, writer in
+            if value != 0 { writer.float(number, value) }
+        } take: {
+            $0 = $1.asFloat
+        }
+    }
+}
+
+extension WireForm where Value == Float? {
+    package static var float: WireForm {
+        WireForm { value, number, writer in
+            if let value { writer.float(number, value) }
+        } take: {
+            $0 = $1.asFloat
+        }
+    }
+}
+
+extension WireForm where Value == Bool {
+    /// Nothing where it is false.
+    package static var flag: WireForm {
+        WireForm { value, number, writer in
+            if value { writer.bool(number, true) }
+        } take: {
+            $0 = $1.asBool
+        }
+    }
+}
+
+extension WireForm where Value == String {
+    /// Nothing where it is empty.
+    package static var text: WireForm {
+        WireForm { value, number, writer in
+            if !value.isEmpty { writer.string(number, value) }
+        } take: {
+            $0 = $2.string($1)
+        }
+    }
+}
+
+extension WireForm where Value == [UInt8] {
+    package static var bytes: WireForm {
+        WireForm {
+            $2.bytes($1, $0)
+        } take: {
+            $0 = $2.bytes($1).asArray
+        }
+    }
+}
+
+extension WireForm where Value == [UInt32] {
+    package static var packedFixed32: WireForm {
+        WireForm {
+            $2.packedFixed32($1, $0)
+        } take: { (list, field, reader) throws(WireError) in
+            list = try reader.bytes(field).packedFixed32()
+        }
+    }
+}
+
+extension WireForm where Value == [Int32] {
+    package static var packedInt32: WireForm {
+        WireForm {
+            $2.packedInt32($1, $0)
+        } take: { (list, field, reader) throws(WireError) in
+            var packed = WireReader(reader.bytes(field))
+            list.removeAll()
+            while !packed.isAtEnd { list.append(Int32(truncatingIfNeeded: try packed.varint())) }
+        }
+    }
+}
+
+extension WireForm where Value: RawRepresentable, Value.RawValue == UInt8 {
+    /// - Parameter other: what a number is that this version does not know.
+    package static func enumeration(or other: Value) -> WireForm {
+        WireForm {
+            $2.varint($1, UInt64($0.rawValue))
+        } take: {
+            $0 = Value(rawValue: UInt8(truncatingIfNeeded: $1.scalar)) ?? other
+        }
+    }
+}
+
+extension WireForm where Value: OptionSet, Value.RawValue == UInt32 {
+    package static var options: WireForm {
+        WireForm {
+            $2.varint($1, UInt64($0.rawValue))
+        } take: {
+            $0 = Value(rawValue: $1.asUInt32)
+        }
+    }
+}
+
+extension RawSpan {
+    /// The numbers of a packed list.
+    package func packedFixed32() throws(WireError) -> [UInt32] {
+        var list = WireReader(self)
+        var numbers: [UInt32] = []
+        while !list.isAtEnd { numbers.append(try list.fixed32()) }
+        return numbers
+    }
+}
