@@ -216,7 +216,7 @@ struct Annotations {
         try await ledger.annotate(.archive([try #require(MessageKey(row))]))
         let hidden = try ledger.changes(of: "messages", since: start)
         #expect(hidden.changes.count == 1 && hidden.changes.first?.table == "messages")
-        guard case .message(let told)? = hidden.changes.first?.row else { return #expect(Bool(false), "no message was told") }
+        let told = try #require(hidden.changes.first?.row as? MessageRow)
         #expect(told.isArchived && told.text == row.text && told.sequence == row.sequence)
         let source = try await ledger.log.source(named: "test")
         _ = try await ledger.log.append(Packet(from: 1_009, id: 5, rxTime: Self.start + 9, payload: [65]).event(source))

@@ -6,17 +6,19 @@ extension ExportCommand {
     /// Subjects whose rows are few.
     func exportMore(_ subject: ExportSubject, _ ledger: Ledger, _ node: UInt32?, _ query: RowQuery) throws {
         switch subject {
-        case .gateways: try write(try ledger.gateways(query).filter { $0.gateway == node ?? $0.gateway }, ledger.gatewayColumns())
-        case .gatewayNodes: try write(try ledger.gatewayNodes(of: node, query), ledger.gatewayNodeColumns())
+        case .gateways:
+            try write(try ledger.gateways(query).filter { $0.gateway == node ?? $0.gateway }, ledger.columns(GatewayRow.self))
+        case .gatewayNodes: try write(try ledger.gatewayNodes(of: node, query), ledger.columns(GatewayNodeRow.self))
         case .mapreports:
             let rows = reduced(try ledger.mapReports(of: node, query)) { $0.reduced(to: $1) }
-            try write(rows, ledger.mapReportColumns().filter { precision == nil || $0.name != "altitude" })
-        case .sensors: try write(try ledger.sensors(of: node, query), ledger.sensorColumns())
-        case .nodehistory: try write(try ledger.nodeHistory(of: node, query), ledger.nodeChangeColumns())
-        case .hardware: try write(try ledger.hardwareRows(of: node, query), ledger.hardwareColumns())
+            try write(rows, ledger.columns(MapReportRow.self).filter { precision == nil || $0.name != "altitude" })
+        case .sensors: try write(try ledger.sensors(of: node, query), ledger.columns(SensorRow.self))
+        case .nodehistory: try write(try ledger.nodeHistory(of: node, query), ledger.columns(NodeChangeRow.self))
+        case .hardware: try write(try ledger.hardwareRows(of: node, query), ledger.columns(HardwareRow.self))
         case .radios:
-            try write(try ledger.radios(isHistory: true, query).filter { $0.node == node ?? $0.node }, ledger.radioColumns())
-        case .unknownTelemetry: try write(try ledger.unknownTelemetry(of: node, query), ledger.unknownTelemetryColumns())
+            try write(
+                try ledger.radios(isHistory: true, query).filter { $0.node == node ?? $0.node }, ledger.columns(RadioRow.self))
+        case .unknownTelemetry: try write(try ledger.unknownTelemetry(of: node, query), ledger.columns(UnknownTelemetryRow.self))
         case .channels: try write(try ledger.channels(), ChannelRow.columns)
         case .archived: try write(ledger.fetch(FetchDescriptor<ArchivedRow>()), GenericCell.columns(ArchivedRow.self))
         case .references: try write(ledger.fetch(FetchDescriptor<ReferenceRow>()), GenericCell.columns(ReferenceRow.self))

@@ -100,27 +100,27 @@ struct ExportCommand: AsyncParsableCommand {
             case .events: try exportEvents(ledger)
             case .nodes:
                 let rows = try ledger.nodes(query, only: number)
-                try write(ledger.nodeColumns()) { writer in for row in rows { writer.write(row) } }
+                try write(ledger.columns(NodeRow.self)) { writer in for row in rows { writer.write(row) } }
             case .positions: try exportPositions(ledger, number, query)
             case .telemetry:
                 try write(ledger.telemetryColumns(of: kind)) { writer in
                     try ledger.forEachTelemetry(of: number, kind: kind, query) { writer.write($0) }
                 }
             case .messages:
-                try write(ledger.messageColumns()) { writer in
+                try write(ledger.columns(MessageRow.self)) { writer in
                     try ledger.forEachMessage(of: number, query) { writer.write($0) }
                 }
             case .waypoints:
                 let rows = reduced(try ledger.waypoints(of: number, query)) { $0.reduced(to: $1) }
-                if format == .geojson { return try map(rows, ledger.waypointColumns()) { $0.write($1, $2) } }
-                try write(ledger.waypointColumns()) { writer in for row in rows { writer.write(row) } }
+                if format == .geojson { return try map(rows, ledger.columns(WaypointRow.self)) { $0.write($1, $2) } }
+                try write(ledger.columns(WaypointRow.self)) { writer in for row in rows { writer.write(row) } }
             case .traceroutes:
                 let rows = reduced(try ledger.traceRoutes(of: number, query)) { $0.reduced(to: $1) }
-                if format == .geojson { return try map(rows, ledger.traceRouteColumns()) { $0.write($1, $2) } }
-                try write(ledger.traceRouteColumns()) { writer in for row in rows { writer.write(row) } }
+                if format == .geojson { return try map(rows, ledger.columns(TraceRouteRow.self)) { $0.write($1, $2) } }
+                try write(ledger.columns(TraceRouteRow.self)) { writer in for row in rows { writer.write(row) } }
             case .links:
                 let rows = try ledger.links(of: number, query)
-                try write(ledger.linkColumns()) { writer in for row in rows { writer.write(row) } }
+                try write(ledger.columns(LinkRow.self)) { writer in for row in rows { writer.write(row) } }
             case .packets:
                 try write(IndexedEvent.columns) { writer in try ledger.forEachIndexedEvent { writer.write($0) } }
             default: try exportMore(subject, ledger, number, query)
@@ -184,7 +184,7 @@ struct ExportCommand: AsyncParsableCommand {
             try forEach { writer.write($0, columns) }
             writer.finish()
         case .csv, .json, .jsonl, .ledger:
-            try write(ledger.positionColumns()) { writer in
+            try write(ledger.columns(PositionRow.self)) { writer in
                 try forEach { writer.write($0) }
             }
         }

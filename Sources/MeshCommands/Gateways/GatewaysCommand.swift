@@ -26,11 +26,11 @@ struct GatewaysCommand: AsyncParsableCommand {
         try await ledger.reading(past) { ledger in
             let query = page.query(times)
             guard nodes || by != nil || of != nil else {
-                let writer = output.writer(try ledger.gatewayColumns())
+                let writer = output.writer(try ledger.columns(GatewayRow.self))
                 for row in try ledger.gateways(query) { writer.write(row) }
                 return writer.finish(emptyNote: "no gateways")
             }
-            let writer = output.writer(try ledger.gatewayNodeColumns())
+            let writer = output.writer(try ledger.columns(GatewayNodeRow.self))
             let (gateway, node) = (try by?.number(in: ledger), try of?.number(in: ledger))
             for row in try ledger.gatewayNodes(by: gateway, of: node, query) { writer.write(row) }
             writer.finish(emptyNote: "no gateway heard a node")

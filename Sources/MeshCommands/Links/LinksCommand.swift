@@ -25,7 +25,7 @@ struct LinksCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await ledger.reading(past) { ledger in
-            let writer = output.writer(try ledger.linkColumns())
+            let writer = output.writer(try ledger.columns(LinkRow.self))
             let (node, hearer, heard) = (
                 try node?.number(in: ledger), try hearer?.number(in: ledger), try heard?.number(in: ledger)
             )

@@ -20,7 +20,7 @@ struct MapReportsCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await ledger.reading(past) { ledger in
-            let writer = output.writer(try ledger.mapReportColumns())
+            let writer = output.writer(try ledger.columns(MapReportRow.self))
             let rows = try ledger.mapReports(of: node?.number(in: ledger), page.query(times, channel: channel))
             for row in rows { writer.write(row) }
             writer.finish(emptyNote: "no map reports")

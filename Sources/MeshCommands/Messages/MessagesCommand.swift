@@ -26,7 +26,7 @@ struct MessagesCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await ledger.reading(past) { ledger in
-            let writer = output.writer(try ledger.messageColumns())
+            let writer = output.writer(try ledger.columns(MessageRow.self))
             let number = try node?.number(in: ledger)
             var query = marks.query(page.query(times, channel: channel))
             if unread { query.isRead = false }

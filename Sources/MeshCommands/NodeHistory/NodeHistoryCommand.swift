@@ -25,7 +25,7 @@ struct NodeHistoryCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await ledger.reading(past) { ledger in
-            let writer = output.writer(try ledger.nodeChangeColumns())
+            let writer = output.writer(try ledger.columns(NodeChangeRow.self))
             let changes: NodeChanges? = alarms ? [.otherKey, .sharedKey] : nil
             for row in try ledger.nodeHistory(of: node?.number(in: ledger), changes: changes, page.query(times)) {
                 writer.write(row)

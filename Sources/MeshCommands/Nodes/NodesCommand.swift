@@ -31,7 +31,7 @@ struct NodesCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await ledger.reading(past) { ledger in
-            let writer = output.writer(try ledger.nodeColumns())
+            let writer = output.writer(try ledger.columns(NodeRow.self))
             let number = try node?.number(in: ledger)
             if let number, try ledger.node(number, includingArchived: true) == nil {
                 throw CommandError(.noInput, "the node \(NodeID.text(number)) was never heard")

@@ -25,7 +25,7 @@ struct PositionsListCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await ledger.reading(past) { ledger in
-            let writer = output.writer(try ledger.positionColumns())
+            let writer = output.writer(try ledger.columns(PositionRow.self))
             let number = try node?.number(in: ledger)
             try ledger.forEachPosition(of: number, page.query(times)) { writer.write($0) }
             writer.finish(emptyNote: "no positions")

@@ -32,7 +32,7 @@ struct RadiosCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await ledger.reading(past) { ledger in
-            let writer = output.writer(try ledger.radioColumns())
+            let writer = output.writer(try ledger.columns(RadioRow.self))
             let number = try source.map { try EventRows.source($0, EventRows.sourceNames(ledger)) }
             for row in try ledger.radios(source: number, part: part, isHistory: history, page.query(times)) { writer.write(row) }
             writer.finish(emptyNote: "no radio told anything of itself")

@@ -32,7 +32,7 @@ struct SensorsCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await ledger.reading(past) { ledger in
-            let writer = output.writer(try ledger.sensorColumns())
+            let writer = output.writer(try ledger.columns(SensorRow.self))
             let query = page.query(times, channel: channel)
             for row in try ledger.sensors(of: node?.number(in: ledger), kind: kind, query) { writer.write(row) }
             writer.finish(emptyNote: "nothing of sensors")

@@ -42,7 +42,7 @@ struct TelemetryCommand: AsyncParsableCommand {
             let number = try node?.number(in: ledger)
             let query = page.query(times)
             if unknown {
-                let writer = output.writer(try ledger.unknownTelemetryColumns())
+                let writer = output.writer(try ledger.columns(UnknownTelemetryRow.self))
                 for row in try ledger.unknownTelemetry(of: number, query) { writer.write(row) }
                 return writer.finish(emptyNote: "no telemetry of unknown kinds")
             }

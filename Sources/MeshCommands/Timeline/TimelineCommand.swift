@@ -2,8 +2,6 @@ public import ArgumentParser
 public import MeshViews
 import Meshtastic
 
-extension ViewRow.Kind: ExpressibleByArgument {}
-
 struct TimelineCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "timeline", abstract: "All that a node said, whatever it is of, the newest first.",
@@ -17,12 +15,12 @@ struct TimelineCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
     @OptionGroup var times: TimeOptions
     @OptionGroup var page: PageOptions
-    @Option(help: "Only this kind; may be given several times.") var kind: [ViewRow.Kind] = []
+    @Option(help: "Only this kind; may be given several times.", completion: .list(Ledger.timelineKinds)) var kind: [String] = []
     @Argument(help: "The node: !hex, a number, or its name.") var node: NodeArgument
 
     func validate() throws {
         if let other = kind.first(where: { !Ledger.timelineKinds.contains($0) }) {
-            throw ValidationError("\(other) is not something that a node says at a time")
+            throw ValidationError("\(other) is not a kind; there are \(Ledger.timelineKinds.joined(separator: ", "))")
         }
     }
 
@@ -30,10 +28,10 @@ struct TimelineCommand: AsyncParsableCommand {
         try await ledger.reading(past) { ledger in
             let cells = try RowCells(ledger)
             let writer = output.writer([
-                Column<ViewRow>("time") { .time($0.time) },
-                Column<ViewRow>("kind") { .text($0.kind.rawValue) },
-                Column<ViewRow>("sequence") { .unsigned($0.sequence) },
-                Column<ViewRow>("row", canCut: true, shown: { cells.summary($0) }) { cells.object($0) },
+                Column<any ViewRow>("time") { .time($0.time) },
+                Column<any ViewRow>("kind") { .text($0.kind) },
+                Column<any ViewRow>("sequence") { .unsigned($0.sequence) },
+                Column<any ViewRow>("row", canCut: true, shown: { cells.summary($0) }) { cells.object($0) },
             ])
             let kinds = kind.isEmpty ? Set(Ledger.timelineKinds) : Set(kind)
             for row in try ledger.timeline(of: node.number(in: ledger), kinds: kinds, page.query(times)) { writer.write(row) }

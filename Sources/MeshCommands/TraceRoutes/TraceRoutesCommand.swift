@@ -25,7 +25,7 @@ struct TraceRoutesCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await ledger.reading(past) { ledger in
-            let writer = output.writer(try ledger.traceRouteColumns())
+            let writer = output.writer(try ledger.columns(TraceRouteRow.self))
             let query = page.query(times, channel: channel)
             let (node, hop) = (try node?.number(in: ledger), try through?.number(in: ledger))
             for row in try ledger.traceRoutes(of: node, through: hop, query) { writer.write(row) }

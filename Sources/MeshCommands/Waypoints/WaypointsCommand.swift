@@ -22,7 +22,7 @@ struct WaypointsCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await ledger.reading(past) { ledger in
-            let writer = output.writer(try ledger.waypointColumns())
+            let writer = output.writer(try ledger.columns(WaypointRow.self))
             let query = page.query(times, channel: channel)
             let now = ledger.asOfTime ?? .now
             for row in try ledger.waypoints(of: node?.number(in: ledger), activeAt: all ? nil : now, query) { writer.write(row) }

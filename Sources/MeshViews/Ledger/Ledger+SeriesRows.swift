@@ -3,15 +3,9 @@ import Projections
 import ProtobufWire
 import ViewQuery
 
-/// A row of a series: its key ends with its time and its sequence.
-protocol SeriesRow: QueryRow {
-    var time: UInt32 { get }
-    var sequence: UInt64 { get }
-}
-
 extension Ledger {
     /// The rows of all series whose keys begin so, in the order of their times; no more are held than twice what is asked for.
-    func seriesRows<Row: SeriesRow>(
+    func seriesRows<Row: ViewRow>(
         prefix: [UInt8], _ query: RowQuery, where isWanted: (Row) -> Bool
     ) throws(LedgerError) -> [Row] {
         guard let seconds = query.seconds, query.limit > 0 else { return [] }

@@ -2,7 +2,8 @@ import Projections
 import ProtobufWire
 public import ViewQuery
 
-extension MessageRow: QueryRow {
+extension MessageRow: ViewRow {
+    public static let kind = "message"
     public static let view = "messages"
     public static let table = "messages"
 

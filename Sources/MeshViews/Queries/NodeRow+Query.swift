@@ -2,9 +2,13 @@ import Projections
 import ProtobufWire
 public import ViewQuery
 
-extension NodeRow: QueryRow {
+extension NodeRow: ViewRow {
+    public static let kind = "node"
     public static let view = "nodes"
     public static let table = "nodes"
+
+    public var time: UInt32 { lastHeard }
+    public var sequence: UInt64 { lastSequence }
 
     public static let columns: [RowColumn<NodeRow>] = [
         RowColumn(key: "number", \.number) { $0.number }.shown(as: .node),

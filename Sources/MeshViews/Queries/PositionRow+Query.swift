@@ -2,7 +2,8 @@ import Projections
 import ProtobufWire
 public import ViewQuery
 
-extension PositionRow: QueryRow {
+extension PositionRow: ViewRow {
+    public static let kind = "position"
     public static let view = "positions"
     public static let table = "positions"
 

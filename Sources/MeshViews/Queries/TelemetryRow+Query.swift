@@ -3,7 +3,8 @@ import Projections
 import ProtobufWire
 public import ViewQuery
 
-extension TelemetryRow: QueryRow {
+extension TelemetryRow: ViewRow {
+    public static let kind = "telemetry"
     public static let view = "telemetry"
     public static let table = "telemetry"
 

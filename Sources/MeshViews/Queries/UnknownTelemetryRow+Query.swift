@@ -2,7 +2,8 @@ import Projections
 import ProtobufWire
 public import ViewQuery
 
-extension UnknownTelemetryRow: QueryRow, SeriesRow {
+extension UnknownTelemetryRow: ViewRow {
+    public static let kind = "unknownTelemetry"
     public static let view = "telemetry"
     public static let table = "unknown_telemetry"
 

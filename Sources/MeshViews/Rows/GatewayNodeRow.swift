@@ -36,7 +36,8 @@ public struct GatewayNodeRow: Sendable, Equatable {
     init(key: UInt64) { self.init(gateway: UInt32(truncatingIfNeeded: key >> 32), node: UInt32(truncatingIfNeeded: key)) }
 }
 
-extension GatewayNodeRow: QueryRow, DeclaredRow {
+extension GatewayNodeRow: ViewRow, DeclaredRow {
+    public static let kind = "gatewayNode"
     public static let view = "gateways"
     public static let table = "gateway_nodes"
 

@@ -45,7 +45,8 @@ public struct GatewayRow: Sendable, Equatable {
     init(key: UInt64) { self.init(gateway: UInt32(truncatingIfNeeded: key)) }
 }
 
-extension GatewayRow: QueryRow, DeclaredRow {
+extension GatewayRow: ViewRow, DeclaredRow {
+    public static let kind = "gateway"
     public static let view = "gateways"
     public static let table = "gateways"
 

@@ -38,7 +38,8 @@ public struct HardwareRow: Sendable, Equatable {
     init(key: UInt64) { self.init(model: UInt32(truncatingIfNeeded: key >> 32), node: UInt32(truncatingIfNeeded: key)) }
 }
 
-extension HardwareRow: QueryRow, DeclaredRow {
+extension HardwareRow: ViewRow, DeclaredRow {
+    public static let kind = "hardware"
     public static let view = "nodehistory"
     public static let table = "hardware"
 

@@ -106,7 +106,8 @@ public struct LinkRow: Sendable, Equatable {
     init(key: UInt64) { self.init(hearer: UInt32(truncatingIfNeeded: key >> 32), heard: UInt32(truncatingIfNeeded: key)) }
 }
 
-extension LinkRow: QueryRow, DeclaredRow {
+extension LinkRow: ViewRow, DeclaredRow {
+    public static let kind = "link"
     public static let view = "links"
     public static let table = "links"
 

@@ -50,7 +50,8 @@ public struct MapReportRow: Sendable, Equatable {
     init(key: UInt64) { self.init(node: UInt32(truncatingIfNeeded: key)) }
 }
 
-extension MapReportRow: QueryRow, DeclaredRow {
+extension MapReportRow: ViewRow, DeclaredRow {
+    public static let kind = "mapReport"
     public static let view = "mapreports"
     public static let table = "mapreports"
 

@@ -82,7 +82,8 @@ public struct NodeChangeRow: Sendable, Equatable {
     }
 }
 
-extension NodeChangeRow: QueryRow, SeriesRow {
+extension NodeChangeRow: ViewRow {
+    public static let kind = "nodeChange"
     public static let view = "nodehistory"
     public static let table = "nodehistory"
 

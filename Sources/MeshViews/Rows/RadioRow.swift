@@ -86,7 +86,8 @@ public struct RadioRow: Sendable, Equatable {
     }
 }
 
-extension RadioRow: QueryRow, SeriesRow {
+extension RadioRow: ViewRow {
+    public static let kind = "radio"
     public static let view = "radios"
     public static let table = "radios"
 

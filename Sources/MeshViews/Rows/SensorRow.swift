@@ -74,7 +74,8 @@ public struct SensorRow: Sendable, Equatable {
     }
 }
 
-extension SensorRow: QueryRow, SeriesRow {
+extension SensorRow: ViewRow {
+    public static let kind = "sensor"
     public static let view = "sensors"
     public static let table = "sensors"
 

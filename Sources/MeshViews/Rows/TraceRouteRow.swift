@@ -97,7 +97,8 @@ public struct TraceRouteRow: Sendable, Equatable {
     init(key: UInt64) { self.init(from: UInt32(truncatingIfNeeded: key >> 32), id: UInt32(truncatingIfNeeded: key)) }
 }
 
-extension TraceRouteRow: QueryRow, DeclaredRow {
+extension TraceRouteRow: ViewRow, DeclaredRow {
+    public static let kind = "traceRoute"
     public static let view = "traceroutes"
     public static let table = "traceroutes"
 

@@ -75,7 +75,8 @@ public struct WaypointRow: Sendable, Equatable {
     init(key: UInt64) { self.init(id: UInt32(truncatingIfNeeded: key)) }
 }
 
-extension WaypointRow: QueryRow, DeclaredRow {
+extension WaypointRow: ViewRow, DeclaredRow {
+    public static let kind = "waypoint"
     public static let view = "waypoints"
     public static let table = "waypoints"
 

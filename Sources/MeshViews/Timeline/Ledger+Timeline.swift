@@ -3,10 +3,23 @@ import Meshtastic
 import ViewQuery
 
 extension Ledger {
-    /// The kinds that a timeline may have.
-    public static let timelineKinds: [ViewRow.Kind] = [
-        .position, .telemetry, .message, .waypoint, .traceRoute, .sensor, .nodeChange, .unknownTelemetry,
+    /// What a node says at a time: of each kind its rows.
+    private static let said: [(kind: String, rows: @Sendable (Ledger, UInt32, RowQuery) throws(LedgerError) -> [any ViewRow])] = [
+        (PositionRow.kind, { (ledger, node, query) throws(LedgerError) in try ledger.positions(of: node, query) }),
+        (TelemetryRow.kind, { (ledger, node, query) throws(LedgerError) in try ledger.telemetryOfAllKinds(of: node, query) }),
+        (MessageRow.kind, { (ledger, node, query) throws(LedgerError) in try ledger.messages(from: node, query) }),
+        (WaypointRow.kind, { (ledger, node, query) throws(LedgerError) in try ledger.waypoints(of: node, query) }),
+        (TraceRouteRow.kind, { (ledger, node, query) throws(LedgerError) in try ledger.traceRoutes(of: node, query) }),
+        (SensorRow.kind, { (ledger, node, query) throws(LedgerError) in try ledger.sensors(of: node, query) }),
+        (NodeChangeRow.kind, { (ledger, node, query) throws(LedgerError) in try ledger.nodeHistory(of: node, query) }),
+        (
+            UnknownTelemetryRow.kind,
+            { (ledger, node, query) throws(LedgerError) in try ledger.unknownTelemetry(of: node, query) }
+        ),
     ]
+
+    /// The kinds that a timeline may have.
+    public static let timelineKinds = said.map(\.kind)
 
     /// All that a node said, whatever it is of, in one list by time.
     ///
@@ -16,39 +29,27 @@ extension Ledger {
     /// - Parameter kinds: only these of `timelineKinds`.
     /// - Complexity: of each kind as many rows are read as are asked for.
     public func timeline(
-        of node: UInt32, kinds: Set<ViewRow.Kind> = Set(Ledger.timelineKinds), _ query: RowQuery = RowQuery()
-    ) throws(LedgerError) -> [ViewRow] {
+        of node: UInt32, kinds: Set<String> = Set(Ledger.timelineKinds), _ query: RowQuery = RowQuery()
+    ) throws(LedgerError) -> [any ViewRow] {
         var part = query
         part.offset = 0
         part.limit = query.limit.addingReportingOverflow(max(0, query.offset)).partialValue
         if part.limit < query.limit { part.limit = .max }
-        var rows: [ViewRow] = []
-        for kind in Self.timelineKinds where kinds.contains(kind) { rows += try self.rows(of: node, kind, part) }
+        var rows: [any ViewRow] = []
+        for said in Self.said where kinds.contains(said.kind) { rows += try said.rows(self, node, part) }
         let sorted = rows.sorted { left, right in
             if left.time != right.time { return (left.time < right.time) != query.newestFirst }
             if left.sequence != right.sequence { return (left.sequence < right.sequence) != query.newestFirst }
-            return left.kind.rawValue < right.kind.rawValue
+            return left.kind < right.kind
         }
         return Array(sorted.dropFirst(max(0, query.offset)).prefix(max(0, query.limit)))
     }
 
-    private func rows(of node: UInt32, _ kind: ViewRow.Kind, _ query: RowQuery) throws(LedgerError) -> [ViewRow] {
-        switch kind {
-        case .position: return try positions(of: node, query).map { .position($0) }
-        case .telemetry:
-            // Kind by kind, so that each has as many as are asked for.
-            var rows: [ViewRow] = []
-            for kind in TelemetryKind.allCases { rows += try telemetry(of: node, kind: kind, query).map { .telemetry($0) } }
-            return rows
-        case .message:
-            return try messages(from: node, query).map { .message($0) }
-        case .waypoint: return try waypoints(of: node, query).map { .waypoint($0) }
-        case .traceRoute: return try traceRoutes(of: node, query).map { .traceRoute($0) }
-        case .sensor: return try sensors(of: node, query).map { .sensor($0) }
-        case .nodeChange: return try nodeHistory(of: node, query).map { .nodeChange($0) }
-        case .unknownTelemetry: return try unknownTelemetry(of: node, query).map { .unknownTelemetry($0) }
-        case .node, .link, .gateway, .gatewayNode, .mapReport, .hardware, .radio: return []
-        }
+    /// Kind by kind, so that each has as many as are asked for.
+    private func telemetryOfAllKinds(of node: UInt32, _ query: RowQuery) throws(LedgerError) -> [TelemetryRow] {
+        var rows: [TelemetryRow] = []
+        for kind in TelemetryKind.allCases { rows += try telemetry(of: node, kind: kind, query) }
+        return rows
     }
 
     private func messages(from node: UInt32, _ query: RowQuery) throws(LedgerError) -> [MessageRow] {
