@@ -2,6 +2,7 @@ import EventLog
 import MeshViews
 import Meshtastic
 import Projections
+import ViewQuery
 
 /// A row that lists, tables and exports show.
 protocol ShownRow: ViewRow {

@@ -1,5 +1,5 @@
-public import ArgumentParser
-public import MeshViews
+import ArgumentParser
+import MeshViews
 import Meshtastic
 
 struct TimelineCommand: AsyncParsableCommand {

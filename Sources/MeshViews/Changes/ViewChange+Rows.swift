@@ -1,4 +1,6 @@
 public import Projections
+import ProtobufWire
+import ViewQuery
 
 extension ViewChange {
     /// The row, decoded; nil where it is gone, or of a table of another view than this library's.

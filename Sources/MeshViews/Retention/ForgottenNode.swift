@@ -2,6 +2,7 @@ import LMDB
 import Meshtastic
 import Projections
 import ProtobufWire
+import ViewQuery
 
 /// A node whose rows leave the baselines of dropped events when its events are erased.
 public struct ForgottenNode: Sendable, Hashable {

@@ -30,118 +30,63 @@ extension WireForm where Value: Collection {
     package var unlessEmpty: WireForm { unless { $0.isEmpty } }
 }
 
+extension WireForm {
+    private static func scalar(
+        _ write: @escaping @Sendable (inout WireWriter, UInt32, Value) -> Void, _ read: @escaping @Sendable (WireField) -> Value
+    ) -> WireForm {
+        WireForm(write: { write(&$2, $1, $0) }, take: { (value, field, _) in value = read(field) })
+    }
+
+    /// Nothing where it is nil.
+    private static func optional<Wrapped>(
+        _ write: @escaping @Sendable (inout WireWriter, UInt32, Wrapped) -> Void,
+        _ read: @escaping @Sendable (WireField) -> Wrapped
+    ) -> WireForm where Value == Wrapped? {
+        scalar({ writer, number, value in if let value { write(&writer, number, value) } }, { .some(read($0)) })
+    }
+}
+
 extension WireForm where Value == UInt32 {
-    package static var fixed32: WireForm {
-        WireForm {
-            $2.fixed32($1, $0)
-        } take: {
-            $0 = $1.asUInt32
-        }
-    }
-    package static var varint: WireForm {
-        WireForm {
-            $2.varint($1, UInt64($0))
-        } take: {
-            $0 = $1.asUInt32
-        }
-    }
+    package static var fixed32: WireForm { scalar({ $0.fixed32($1, $2) }, { $0.asUInt32 }) }
+    package static var varint: WireForm { scalar({ $0.varint($1, UInt64($2)) }, { $0.asUInt32 }) }
 }
 
 extension WireForm where Value == UInt32? {
-    package static var varint: WireForm {
-        WireForm { value, number, writer in
-            if let value { writer.varint(number, UInt64(value)) }
-        } take: {
-            $0 = $1.asUInt32
-        }
-    }
+    package static var varint: WireForm { optional({ $0.varint($1, UInt64($2)) }, { $0.asUInt32 }) }
 }
 
 extension WireForm where Value == UInt64 {
-    package static var varint: WireForm {
-        WireForm {
-            $2.varint($1, $0)
-        } take: {
-            $0 = $1.scalar
-        }
-    }
+    package static var varint: WireForm { scalar({ $0.varint($1, $2) }, { $0.scalar }) }
 }
 
 extension WireForm where Value == Int32 {
-    package static var sfixed32: WireForm {
-        WireForm {
-            $2.sfixed32($1, $0)
-        } take: {
-            $0 = $1.asInt32
-        }
-    }
-    package static var sint32: WireForm {
-        WireForm {
-            $2.sint32($1, $0)
-        } take: {
-            $0 = $1.asSInt32
-        }
-    }
+    package static var sfixed32: WireForm { scalar({ $0.sfixed32($1, $2) }, { $0.asInt32 }) }
+    package static var sint32: WireForm { scalar({ $0.sint32($1, $2) }, { $0.asSInt32 }) }
 }
 
 extension WireForm where Value == Int32? {
-    package static var sfixed32: WireForm {
-        WireForm { value, number, writer in
-            if let value { writer.sfixed32(number, value) }
-        } take: {
-            $0 = $1.asInt32
-        }
-    }
-
-    package static var sint32: WireForm {
-        WireForm { value, number, writer in
-            if let value { writer.sint32(number, value) }
-        } take: {
-            $0 = $1.asSInt32
-        }
-    }
+    package static var sfixed32: WireForm { optional({ $0.sfixed32($1, $2) }, { $0.asInt32 }) }
+    package static var sint32: WireForm { optional({ $0.sint32($1, $2) }, { $0.asSInt32 }) }
 }
 
 extension WireForm where Value == Float {
     /// Nothing where it is zero.
-    package static var float: WireForm {
-        WireForm { value, number, writer in
-            if value != 0 { writer.float(number, value) }
-        } take: {
-            $0 = $1.asFloat
-        }
-    }
+    package static var float: WireForm { scalar({ $0.float($1, $2) }, { $0.asFloat }).unless { $0 == 0 } }
 }
 
 extension WireForm where Value == Float? {
-    package static var float: WireForm {
-        WireForm { value, number, writer in
-            if let value { writer.float(number, value) }
-        } take: {
-            $0 = $1.asFloat
-        }
-    }
+    package static var float: WireForm { optional({ $0.float($1, $2) }, { $0.asFloat }) }
 }
 
 extension WireForm where Value == Bool {
     /// Nothing where it is false.
-    package static var flag: WireForm {
-        WireForm { value, number, writer in
-            if value { writer.bool(number, true) }
-        } take: {
-            $0 = $1.asBool
-        }
-    }
+    package static var flag: WireForm { scalar({ $0.bool($1, $2) }, { $0.asBool }).unless { !$0 } }
 }
 
 extension WireForm where Value == String {
     /// Nothing where it is empty.
     package static var text: WireForm {
-        WireForm { value, number, writer in
-            if !value.isEmpty { writer.string(number, value) }
-        } take: {
-            $0 = $2.string($1)
-        }
+        WireForm(write: { $2.string($1, $0) }, take: { (text, field, reader) in text = reader.string(field) }).unlessEmpty
     }
 }
 
@@ -180,21 +125,13 @@ extension WireForm where Value == [Int32] {
 extension WireForm where Value: RawRepresentable, Value.RawValue == UInt8 {
     /// - Parameter other: what a number is that this version does not know.
     package static func enumeration(or other: Value) -> WireForm {
-        WireForm {
-            $2.varint($1, UInt64($0.rawValue))
-        } take: {
-            $0 = Value(rawValue: UInt8(truncatingIfNeeded: $1.scalar)) ?? other
-        }
+        scalar({ $0.varint($1, UInt64($2.rawValue)) }, { Value(rawValue: UInt8(truncatingIfNeeded: $0.scalar)) ?? other })
     }
 }
 
 extension WireForm where Value: OptionSet, Value.RawValue == UInt32 {
     package static var options: WireForm {
-        WireForm {
-            $2.varint($1, UInt64($0.rawValue))
-        } take: {
-            $0 = Value(rawValue: $1.asUInt32)
-        }
+        scalar({ $0.varint($1, UInt64($2.rawValue)) }, { Value(rawValue: $0.asUInt32) })
     }
 }
 
