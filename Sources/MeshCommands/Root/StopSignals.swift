@@ -4,41 +4,75 @@ import Synchronization
 
 /// Turns SIGINT, SIGTERM and SIGHUP into the cancellation of a task, so that queues are drained and views flushed. When it is
 /// released the signals do again what they do by default. A SIGHUP that is ignored, as under `nohup`, stays so.
+///
+/// A signal's handler writes to a pipe: from the moment on in which it no longer ends the process, no signal is lost. A signal that is ignored until a
+/// dispatch source watches for it can come in between.
 final class StopSignals {
+    /// What a signal does now; nil where nobody waits for one.
+    private static let receiver = Mutex<(@Sendable (ExitStatus) -> Void)?>(nil)
+
+    /// Where the handler writes to.
+    ///
+    /// Synchronization: written once, before the first handler is installed.
+    nonisolated(unsafe) private static var written: Int32 = -1
+
+    /// Reads what the handler writes; made once, and never ended: a handler may still be running when nobody waits any more. Nil where there was no room
+    /// for the pipe: then signals end the process as they do by default.
+    ///
+    /// Synchronization: never changed.
+    nonisolated(unsafe) private static let source: (any DispatchSourceRead)? = {
+        var ends: [Int32] = [-1, -1]
+        guard unsafe pipe(&ends) == 0 else { return nil }
+        for end in ends { _ = (fcntl(end, F_SETFD, FD_CLOEXEC), fcntl(end, F_SETFL, O_NONBLOCK)) }
+        let out = ends[0]
+        unsafe written = ends[1]
+        let source = DispatchSource.makeReadSource(fileDescriptor: out, queue: .global())
+        source.setEventHandler {
+            var number: UInt8 = 0
+            while unsafe read(out, &number, 1) == 1 {
+                guard let status = statuses[Int32(number)] else { continue }
+                if let receive = receiver.withLock({ $0 }) { receive(status) } else { kill(getpid(), Int32(number)) }
+            }
+        }
+        source.resume()
+        return source
+    }()
+
+    private static let statuses: [Int32: ExitStatus] = [SIGINT: .interrupted, SIGTERM: .terminated, SIGHUP: .terminated]
+
     /// Synchronization: written from the signals' queue.
     private final class Received: Sendable {
         let status = Mutex<ExitStatus?>(nil)
     }
 
     private let numbers: [Int32]
-    private let sources: [any DispatchSourceSignal]
     private let received = Received()
 
     /// How a command ends that a signal stopped.
     var status: ExitStatus? { received.status.withLock { $0 } }
 
+    /// One at a time.
     init(_ handler: @escaping @Sendable () -> Void) {
-        let statuses: [(number: Int32, status: ExitStatus)] = [
-            (SIGINT, .interrupted), (SIGTERM, .terminated), (SIGHUP, .terminated),
-        ]
-        let heeded = statuses.filter { $0.number != SIGHUP || !Self.isIgnored(SIGHUP) }
-        numbers = heeded.map(\.number)
-        sources = numbers.map { number in
-            signal(number, SIG_IGN)
-            return DispatchSource.makeSignalSource(signal: number, queue: .global())
-        }
-        for (source, status) in zip(sources, heeded.map(\.status)) {
-            source.setEventHandler { [received] in
+        numbers = unsafe Self.source == nil ? [] : Self.statuses.keys.filter { $0 != SIGHUP || !Self.isIgnored(SIGHUP) }
+        Self.receiver.withLock { receiver in
+            receiver = { [received] status in
                 received.status.withLock { $0 = status }
                 handler()
             }
-            source.resume()
+        }
+        for number in numbers {
+            signal(number) { number in
+                let before = errno
+                var byte = UInt8(truncatingIfNeeded: number)
+                _ = unsafe write(StopSignals.written, &byte, 1)
+                errno = before
+            }
         }
     }
 
     deinit {
-        for source in sources { source.cancel() }
         for number in numbers { signal(number, SIG_DFL) }
+        Self.receiver.withLock { $0 = nil }
     }
 
     private static func isIgnored(_ number: Int32) -> Bool {
