@@ -17,7 +17,7 @@ struct BackupFolder: Sendable {
     func path(of file: BackupManifest.File) -> String { filesPath + "/" + file.hash }
     func path(of part: BackupManifest.Part) -> String { partsPath + "/" + part.name }
 
-    /// Nil where no run was ever complete.
+    /// Nil where no run ever completed.
     func manifest() throws(EventLogError) -> BackupManifest? {
         guard unsafe access(manifestPath, F_OK) == 0 else {
             guard errno == ENOENT || errno == ENOTDIR else { throw SmallFile.failure(errno, manifestPath) }
@@ -34,7 +34,7 @@ struct BackupFolder: Sendable {
             isThere ? .notABackup : .missingBackup, path: path, detail: isThere ? "no run of a backup was ever complete" : nil)
     }
 
-    /// Makes the folder, or looks whether it may be used.
+    /// Creates the folder, or checks that an existing one may be used.
     func prepare() throws(EventLogError) {
         for place in [partsPath, filesPath] {
             do throws(EventLogError) {

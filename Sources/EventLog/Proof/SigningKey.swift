@@ -3,7 +3,7 @@ internal import Glibc
 
 /// The file of the key that signs a ledger's checkpoints.
 enum SigningKey {
-    /// Makes the key of a new ledger from 32 random bytes.
+    /// Creates the key of a new ledger from 32 random bytes.
     static func create(at path: String, seed: [UInt8]) throws(EventLogError) {
         try SmallFile.replace(path, with: Data(seed).base64EncodedString() + "\n")
     }
