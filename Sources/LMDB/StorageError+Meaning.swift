@@ -4,7 +4,7 @@ internal import Glibc
 extension StorageError: CustomStringConvertible {
     public var description: String { "\(path): \(code.sentence) (\(reason))" }
 
-    /// The call that failed, and what the system or LMDB said.
+    /// The call that failed, and the message of the system or LMDB.
     public var reason: String { number == 0 ? call : "\(call): \(systemText)" }
 
     private var systemText: String {
@@ -14,7 +14,7 @@ extension StorageError: CustomStringConvertible {
 }
 
 extension StorageError.Code {
-    /// What happened and what to do, to be read after the path.
+    /// What happened and what to do, to follow the path.
     var sentence: String {
         switch self {
         case .missing: "it does not exist; check the path or create it first"

@@ -9,7 +9,7 @@ package struct MetaPage: Sendable, Equatable {
     /// The table of tables.
     package let tables: TableRoot
 
-    /// Nil, or what is wrong with it.
+    /// Nil and the reason, where it is damaged.
     package static func read(_ file: DataFile, _ index: UInt64) -> (page: MetaPage?, fault: String?) {
         var buffer: [UInt8] = []
         guard file.readPage(index, into: &buffer) else { return (nil, "meta page \(index) is missing") }
@@ -33,7 +33,7 @@ package struct MetaPage: Sendable, Equatable {
     }
 
     /// Both pages.
-    /// - Returns: the last commit and the one before, and what contradicts; where only one page is sound it is the last commit.
+    /// - Returns: the last commit and the one before, and any contradiction; if only one page is sound, that is the last commit.
     package static func both(_ file: DataFile) -> (last: MetaPage?, before: MetaPage?, fault: String?) {
         let (first, second) = (read(file, 0), read(file, 1))
         let fault = first.fault ?? second.fault
