@@ -1,4 +1,4 @@
-/// An operation on two numbers that has no value, instead of ending the process, where the result does not fit into their type.
+/// An operation on two numbers that has no value, instead of crashing, where the result does not fit into their type.
 final class CheckedOperation<Number> {
     private let word: String
     private let apply: (Number, Number) -> Number?
@@ -41,7 +41,7 @@ extension CheckedOperation where Number: BinaryInteger {
 }
 
 extension CheckedOperation {
-    /// The operation of integers of a fixed width; nil where the numbers are others.
+    /// The operation for integers of a fixed width; nil for other numbers.
     private static func exact(_ operation: (any FixedWidthInteger.Type) -> Any) -> CheckedOperation? {
         (Number.self as? any FixedWidthInteger.Type).flatMap { operation($0) as? CheckedOperation }
     }

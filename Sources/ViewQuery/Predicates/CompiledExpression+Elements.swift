@@ -1,6 +1,6 @@
 internal import Foundation
 
-// Elements of collections and dictionaries, and what is said of all elements.
+// Elements of collections and dictionaries, and statements about all elements.
 
 extension PredicateExpressions.CollectionIndexSubscript: CompiledExpression
 where Wrapped: CompiledExpression, Index: CompiledExpression {

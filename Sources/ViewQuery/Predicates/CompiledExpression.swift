@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// An expression of a predicate that becomes a closure: Foundation's own evaluation takes 0.6 microseconds a row, this some tens of
+/// An expression of a predicate that is compiled to a closure: Foundation's own evaluation takes 0.6 microseconds per row, this some tens of
 /// nanoseconds.
 ///
 /// An expression conforms when its parts do, so that a predicate is compiled as a whole or refused as a whole.
