@@ -2,7 +2,7 @@ import Meshtastic
 import Projections
 
 extension Annotation: CustomStringConvertible {
-    /// What it says, for people.
+    /// Its contents, for people.
     public var description: String {
         var parts: [String] = []
         if let isFavorite { parts.append(isFavorite ? "favorite" : "no favorite any more") }

@@ -1,7 +1,7 @@
 import EventLog
 import Foundation
 
-/// The most bytes that a ledger's log and views may take together, as it is kept in the ledger. Without one only the disk limits them.
+/// The most bytes that a ledger's log and views may take together, as stored in the ledger. Without a limit only the disk bounds them.
 public struct SizeLimit: Sendable, Equatable {
     public var bytes: Int?
 
@@ -28,7 +28,7 @@ public struct SizeLimit: Sendable, Equatable {
         return SizeLimit(bytes: bytes)
     }
 
-    /// Replaced in one step; beside a running writer, too, which takes it up within seconds.
+    /// Replaced in one step, even beside a running writer, which applies it within seconds.
     public func save(in ledger: String) throws(LedgerError) {
         let path = Self.path(in: ledger)
         do {

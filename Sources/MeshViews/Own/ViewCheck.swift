@@ -1,12 +1,12 @@
 import Projections
 import ViewQuery
 
-/// What a view of one's own must be before a ledger is opened with it.
+/// Checks the declaration of a custom view before a ledger is opened with it.
 struct ViewCheck {
     private let path: String
     private var names: Set<String>
 
-    /// Words that `meshledger view` takes for something else, and names of a file's other tables.
+    /// Words with another meaning for `meshledger view`, and names of a file's other tables.
     private static let reserved: Set<String> = ["list", "digest", "rows", "erased", "meta", "quarantine", "changes"]
 
     init(path: String, taken: [String]) {
@@ -14,7 +14,7 @@ struct ViewCheck {
         names = Set(taken)
     }
 
-    /// - Throws: `.schema` with what is wrong.
+    /// - Throws: `.schema` with the reason.
     mutating func check<View: LedgerView>(_ view: View.Type) throws(LedgerError) {
         let name = View.Row.view
         let isPlain = name.utf8.allSatisfy { (0x61...0x7a).contains($0) || (0x30...0x39).contains($0) || $0 == 0x2d }

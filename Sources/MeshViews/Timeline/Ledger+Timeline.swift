@@ -18,16 +18,16 @@ extension Ledger {
         ),
     ]
 
-    /// The kinds that a timeline may have.
+    /// The possible kinds of a timeline's rows.
     public static let timelineKinds = said.map(\.kind)
 
-    /// All that a node said, whatever it is of, in one list by time.
+    /// Everything that a node reported, of all kinds, in one list by time.
     ///
     /// ```swift
     /// for row in try ledger.timeline(of: 0x1902_5c00, RowQuery(limit: 50)) { print(row.kind, row.time) }
     /// ```
     /// - Parameter kinds: only these of `timelineKinds`.
-    /// - Complexity: of each kind as many rows are read as are asked for.
+    /// - Complexity: for each kind, as many rows are read as requested.
     public func timeline(
         of node: UInt32, kinds: Set<String> = Set(Ledger.timelineKinds), _ query: RowQuery = RowQuery()
     ) throws(LedgerError) -> [any ViewRow] {
