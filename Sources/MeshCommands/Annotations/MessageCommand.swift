@@ -34,7 +34,7 @@ struct MarkedMessages: ParsableArguments {
         }
     }
 
-    /// Writes the annotation of the messages down that are asked for and for which it changes something.
+    /// Writes the annotation of the matching messages that it changes.
     func mark(_ annotation: ([MessageKey], String) -> Annotation, where changes: (MessageRow) -> Bool) async throws {
         try await ledger.writing { ledger in
             try await ledger.catchUp(title: "bringing the views up to date")
@@ -59,7 +59,7 @@ struct MarkedMessages: ParsableArguments {
         return keys
     }
 
-    /// What was asked for, as it will stand in the log. No names of nodes: they may be what is to be forgotten.
+    /// A description of the request, stored in the log. Without names of nodes: they may be what is to be erased later.
     private var request: String {
         var parts: [String] = []
         if let channel { parts.append("channel=\(channel)") }

@@ -26,7 +26,7 @@ struct MarkedNodes: ParsableArguments {
     @OptionGroup var ledger: LedgerOption
     @Argument(help: "The nodes: !hex, a number, an alias or a name.") var nodes: [NodeArgument]
 
-    /// Writes the annotation of each node down, all in one commit.
+    /// Writes the annotation of each node, all in one commit.
     func mark(_ annotation: (UInt32) -> Annotation) async throws {
         try await ledger.writing { ledger in
             let all = try await ledger.reading { ledger in try nodes.map { annotation(try $0.number(in: ledger)) } }
@@ -35,7 +35,7 @@ struct MarkedNodes: ParsableArguments {
     }
 }
 
-/// Says which events were written.
+/// Reports which events were written.
 enum Told {
     static func tell(_ annotations: [Annotation], _ events: ClosedRange<EventSequence>) {
         let output = StandardOutput()

@@ -73,7 +73,7 @@ struct BackupCommand: AsyncParsableCommand {
 }
 
 extension ProgressBar {
-    /// - Returns: true, so that the work goes on.
+    /// - Returns: true, so that the work continues.
     func show(_ progress: RecordingProgress) -> Bool {
         let fraction = progress.total.map { $0 == 0 ? 1 : Double(progress.done) / Double($0) }
         show(fraction: fraction, done: progress.done, unit: "events")

@@ -87,7 +87,7 @@ struct FollowCommand: AsyncParsableCommand {
     }
 }
 
-/// Writes events as lines and sees that they are handed on.
+/// Writes events as lines and makes sure that they are passed on.
 private final class ConsumerFeed {
     private let log: EventLog
     private let output = StandardOutput()

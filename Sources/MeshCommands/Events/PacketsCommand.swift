@@ -33,7 +33,7 @@ struct PacketsCommand: AsyncParsableCommand {
             var left = (limit: limit, offset: offset)
             let chosen = try selection.selection(in: ledger) ?? EventSelection()
             for range in try ranges(in: ledger) where left.limit > 0 {
-                // What is skipped is counted here, since it may be more than a range has.
+                // Skipped packets are counted here, since a range may have fewer.
                 let most = left.limit.addingReportingOverflow(left.offset)
                 let rows = try ledger.packets(chosen, in: range, limit: most.overflow ? .max : most.partialValue)
                 for row in rows.dropFirst(left.offset) { writer.write(row) }
@@ -84,7 +84,7 @@ struct PacketReceptionsCommand: AsyncParsableCommand {
     }
 }
 
-/// A reception, and what it is one of.
+/// A reception, and its packet.
 private struct HeardPacket {
     let packet: PacketRow
     let reception: PacketReception

@@ -157,7 +157,7 @@ struct ExportCommand: AsyncParsableCommand {
         }
     }
 
-    /// The rows, no more exact than was asked for.
+    /// The rows, no more exact than requested.
     func reduced<Row>(_ rows: [Row], _ reduce: (Row, PlacePrecision) -> Row) -> [Row] {
         guard let precision = precision?.precision else { return rows }
         return rows.map { reduce($0, precision) }

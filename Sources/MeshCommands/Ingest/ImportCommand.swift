@@ -38,7 +38,7 @@ struct ImportCommand: AsyncParsableCommand {
         let ledger = try await ledger.openWriter()
         let outcome = await importAll(into: ledger)
         guard case .success = outcome else {
-            try? await ledger.close()  // the first failure is the one to tell
+            try? await ledger.close()  // the first failure is the one to report
             _ = try outcome.get()
             return
         }
@@ -91,7 +91,7 @@ struct ImportCommand: AsyncParsableCommand {
         return report.eventCount
     }
 
-    /// What earlier imports have read of the file is read again for keys, since it is not in the ledger.
+    /// The part of the file that earlier imports have read is read again for keys, since the ledger does not store those.
     private func take(_ report: ImportReport, _ file: String, _ ledger: LedgerWriter) async throws {
         var found = report.radioKeys
         if keys.keepKeys, report.startOffset > 0 {

@@ -120,7 +120,7 @@ struct EraseCommand: AsyncParsableCommand {
         if node == nil { tellOfBaselines(try ledger.retention()?.retention.first.advanced(by: -1)) }
     }
 
-    /// Not all rows in the baselines say of which packets they came.
+    /// Not all rows in the baselines state which packets they came from.
     private func tellOfBaselines(_ dropped: EventSequence?) {
         guard let dropped else { return }
         let what =
@@ -152,7 +152,7 @@ struct PacketIDArgument: ExpressibleByArgument {
     }
 }
 
-/// A sequence, or the first and the last of some.
+/// A sequence, or the first and the last of a range.
 struct SequenceArgument: ExpressibleByArgument {
     let range: ClosedRange<EventSequence>
 

@@ -50,7 +50,7 @@ struct SalvageCommand: AsyncParsableCommand {
         return try await EventLog.salvage(damaged, to: new, progress: progress)
     }
 
-    /// What is lost goes to standard error, line by line; the sums to standard output.
+    /// Losses go to standard error, line by line; the totals to standard output.
     static func tell(_ report: SalvageReport, _ output: StandardOutput) {
         for range in report.missingRanges { StandardOutput.error("\(name(range)) cannot be saved") }
         if report.missingRanges.count == 10_000 { StandardOutput.error("and more") }
@@ -86,14 +86,14 @@ struct SalvageCommand: AsyncParsableCommand {
         range.count == 1 ? "event \(range.lowerBound)" : "events \(range.lowerBound) to \(range.upperBound)"
     }
 
-    /// Channel keys, and what the views had made of dropped events.
+    /// Channel keys, and the views' baselines of dropped events.
     private static func copyFiles(from damaged: String, to new: String) throws {
         for (name, what) in [
             ("keys.json", "the channel keys"), ("baselines", "the views' baselines"), ("retention", "the policy of retention"),
             ("consumers", "the positions of consumers"), ("limit", "the size limit"),
         ] {
             let file = "\(damaged)/\(name)"
-            let type = (try? FileManager.default.attributesOfItem(atPath: file))?[.type] as? FileAttributeType  // none: not there
+            let type = (try? FileManager.default.attributesOfItem(atPath: file))?[.type] as? FileAttributeType  // nil: missing
             guard let type else { continue }
             guard type == .typeRegular || type == .typeDirectory else {
                 StandardOutput.error("meshledger: \(what) in \(file) cannot be copied: it is no plain file or folder")

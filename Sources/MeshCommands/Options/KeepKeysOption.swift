@@ -3,11 +3,11 @@ import MeshIngest
 import MeshViews
 import Meshtastic
 
-/// Whether channel keys that a radio tells are kept: they are zeroed in what is stored, so this is the only moment to keep them.
+/// Whether to keep channel keys that a radio reports: they are zeroed in stored data, so this is the only chance to keep them.
 struct KeepKeysOption: ParsableArguments {
     @Flag(help: "Keep the channel keys that a radio tells in keys.json, and open what is stored with them.") var keepKeys = false
 
-    /// Adds the keys that the ledger does not know to its keyring, or says how to.
+    /// Adds the keys that the ledger does not know to its keyring, or prints how to.
     ///
     /// - Parameter advice: what to run to keep them
     func take(_ found: RadioKeys, into ledger: LedgerWriter, advice: String) async throws {

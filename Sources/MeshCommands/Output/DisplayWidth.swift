@@ -4,7 +4,7 @@ import ProtobufWire
 enum DisplayWidth {
     static func of(_ text: String) -> Int { text.reduce(0) { $0 + of($1) } }
 
-    /// Of what is seen as one character: emoji sequences and flags take two, marks that combine take none.
+    /// For what is displayed as one character: emoji sequences and flags take two, combining marks take none.
     static func of(_ character: Character) -> Int {
         let scalars = character.unicodeScalars
         guard let first = scalars.first else { return 0 }

@@ -41,7 +41,7 @@ struct PositionsTrackCommand: AsyncParsableCommand {
         }
     }
 
-    /// Those of each packet with a position, by the sequence of any of them.
+    /// The receptions of each packet with a position, by the sequence of any of them.
     private static func receptions(of node: UInt32, in ledger: Ledger) throws -> [UInt64: [PacketReception]] {
         var all: [UInt64: [PacketReception]] = [:]
         for packet in try ledger.packets(EventSelection(node: node, roles: .sender, port: Port.position)) {
@@ -54,7 +54,7 @@ struct PositionsTrackCommand: AsyncParsableCommand {
 /// A position of a track.
 struct TrackStep {
     var row: PositionRow
-    /// From the one before, in metres and seconds.
+    /// From the previous one, in metres and seconds.
     var distance: Double?
     var seconds: UInt32?
     var receptions: [PacketReception] = []

@@ -121,7 +121,7 @@ struct RetainCommand: AsyncParsableCommand {
     }
 
     private func keep(_ policy: RetentionPolicy) async throws {
-        // Also beside a running writer, which reads the policy each time.
+        // Works beside a running writer, which reads the policy each time.
         let log = try ledger.openLogForReading()
         await log.close()
         try policy.save(in: ledger.path)

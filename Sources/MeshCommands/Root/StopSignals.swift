@@ -2,8 +2,8 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// Turns SIGINT, SIGTERM and SIGHUP into the cancellation of a task, so that queues are drained and views flushed. When it is
-/// released the signals do again what they do by default. A SIGHUP that is ignored, as under `nohup`, stays so.
+/// Turns SIGINT, SIGTERM and SIGHUP into the cancellation of a task, so that queues are drained and views flushed. On
+/// release the signals get their default actions again. A SIGHUP that is ignored, as under `nohup`, stays ignored.
 final class StopSignals {
     /// Synchronization: written from the signals' queue.
     private final class Received: Sendable {
@@ -14,7 +14,7 @@ final class StopSignals {
     private let sources: [any DispatchSourceSignal]
     private let received = Received()
 
-    /// How a command ends that a signal stopped.
+    /// The exit status of a command that a signal stopped.
     var status: ExitStatus? { received.status.withLock { $0 } }
 
     init(_ handler: @escaping @Sendable () -> Void) {
@@ -51,7 +51,7 @@ final class StopSignals {
     }
 
     /// Runs work that ends cleanly when it is cancelled; the first signal cancels it.
-    /// - Returns: what the work returned, and the status of the signal that came, if one did.
+    /// - Returns: the result of the work, and the status of the signal, if one came.
     static func cancelling<Result: Sendable>(
         _ work: @escaping @Sendable () async throws -> Result
     ) async throws -> (result: Result, stopped: ExitStatus?) {

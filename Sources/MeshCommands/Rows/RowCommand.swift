@@ -39,7 +39,7 @@ struct DecidedRows: ParsableArguments {
         return rows
     }
 
-    /// Writes down what is decided about the rows.
+    /// Records decisions about the rows.
     func decide(_ annotations: @Sendable (Ledger, any QueryRow.Type) throws -> [Annotation]) async throws {
         try await ledger.writing { ledger in
             try await ledger.catchUp(title: "bringing the views up to date")

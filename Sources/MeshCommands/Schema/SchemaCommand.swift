@@ -119,7 +119,7 @@ struct SchemaDropCommand: AsyncParsableCommand {
         do {
             try ledger.dropView(view)
         } catch {
-            try? await ledger.close()  // the first failure is the one to tell
+            try? await ledger.close()  // the first failure is the one to report
             throw error
         }
         try await ledger.close()

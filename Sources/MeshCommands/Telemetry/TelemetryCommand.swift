@@ -53,7 +53,7 @@ struct TelemetryCommand: AsyncParsableCommand {
         }
     }
 
-    /// The metrics that the rows have: a kind has up to thirty, a node measures a few.
+    /// The metrics in the rows: a kind has up to thirty, a node measures only a few.
     private func present(_ node: UInt32?, _ query: RowQuery, in ledger: Ledger) throws -> Set<UInt32>? {
         guard kind != nil else { return nil }
         var numbers: Set<UInt32> = []
@@ -65,7 +65,7 @@ struct TelemetryCommand: AsyncParsableCommand {
 }
 
 extension TelemetryRow {
-    /// The metrics by name, or none where the bytes are damaged.
+    /// The metrics by name; empty where the bytes are damaged.
     var values: [TelemetryMetrics.Entry] {
         (try? TelemetryMetrics(decoding: metrics.rawSpan, kind: kind))?.values ?? []  // the view's quarantine lists it
     }

@@ -68,7 +68,7 @@ extension TraceRouteRow {
         }.joined(separator: " > ")
     }
 
-    /// Each hop with the place where it was then.
+    /// Each hop with its place at that time.
     private func cell(_ hops: [Hop]) -> CellValue {
         .list(
             hops.map { hop in

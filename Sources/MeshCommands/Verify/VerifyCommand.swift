@@ -82,7 +82,7 @@ struct VerifyCommand: AsyncParsableCommand {
         "\(path): \(what): no event is damaged, but the views are; make them anew with `meshledger rebuild`"
     }
 
-    /// Names what is lost, found without the store, and what to do.
+    /// Lists the losses, found without the store, and what to do.
     private func tellLosses() throws -> Never {
         let output = StandardOutput()
         SalvageCommand.tell(try EventLog.survey(ledger.path), output)
@@ -93,12 +93,12 @@ struct VerifyCommand: AsyncParsableCommand {
     }
 }
 
-/// What a verifying child tells its parent.
+/// What a verifying child reports to its parent.
 enum VerifyNews: Equatable {
     case progress(done: UInt64, total: UInt64)
-    /// It reads the log.
+    /// It is reading the log.
     case log
-    /// The log is checked; it reads the views.
+    /// The log is checked; it is reading the views.
     case views
     /// The log cannot even be opened.
     case corrupt
@@ -181,7 +181,7 @@ extension VerifyCommand {
         do throws(LedgerError) {
             baselines = try Ledger.problemsOfBaselines(log)
         } catch {
-            guard error.code == .corrupt else { throw error }  // the event of the cut is damaged, which is told above
+            guard error.code == .corrupt else { throw error }  // the event of the cut is damaged, which is reported above
         }
         await log.close()
         for problem in result.problems { StandardOutput.error(problem.description) }
