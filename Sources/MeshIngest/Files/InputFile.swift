@@ -31,9 +31,9 @@ final class InputFile: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Appends up to `count` bytes from `offset` (or from where a pipe stands) to `bytes`; false at the end.
+    /// Appends up to `count` bytes from `offset` (or from a pipe's position) to `bytes`; false at the end.
     ///
-    /// - Parameter isCancelled: asked while a pipe has nothing to give; true ends the wait as the end of the file would
+    /// - Parameter isCancelled: called while a pipe has no data; true ends the wait like the end of the file
     func read(_ count: Int, at offset: Int, into bytes: inout [UInt8], isCancelled: () -> Bool) throws(IngestError) -> Bool {
         if size == nil { while !hasInput() { if isCancelled() { return false } } }
         var failure: Int32 = 0
