@@ -13,7 +13,7 @@ public struct EventLogError: Error, Sendable {
         case notABackup
         /// Two logs, or a log and a recording, differ in the same event.
         case forked
-        /// A link, a FIFO or something else is in the place of a file of the ledger; it was not opened.
+        /// A link, a FIFO or something else replaces a file of the ledger; it was not opened.
         case foreign
         /// The ledger was moved, removed or replaced while it was open for writing: the last appends are not in the ledger at the path.
         case replaced

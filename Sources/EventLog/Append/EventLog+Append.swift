@@ -175,7 +175,7 @@ extension EventLog {
 
     private var ownEvent: EventLogError {
         EventLogError(
-            .reserved, path: path, detail: "only the log itself tells what was erased or dropped, and that the clock jumped")
+            .reserved, path: path, detail: "only the log itself records what was erased or dropped, and that the clock jumped")
     }
 
     private func error(_ refusal: AppendQueue.Refusal) -> EventLogError {

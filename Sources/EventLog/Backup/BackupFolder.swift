@@ -45,7 +45,7 @@ struct BackupFolder: Sendable {
         }
         let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []  // then it is made
         guard names.isEmpty || names.contains("manifest") || names.contains("parts") else {
-            throw EventLogError(.exists, path: path, detail: "the folder is no backup and not empty")
+            throw EventLogError(.exists, path: path, detail: "the folder is not a backup, and is not empty")
         }
         do throws(StorageError) {
             for place in [partsPath, filesPath] { try OwnFile.makeFolders(place) }
@@ -97,7 +97,9 @@ struct BackupFolder: Sendable {
         let summary = try EventLog.readRecording(descriptor: file, path: place) { leaf in tree.add(leaf) }
         guard summary.ledger == manifest.ledger, summary.first.rawValue == part.first, summary.eventCount == part.count,
             BackupManifest.hexadecimal(summary.root) == part.root
-        else { throw EventLogError(.corrupt, path: place, detail: "the part has not the events that the backup's list says") }
+        else {
+            throw EventLogError(.corrupt, path: place, detail: "the part does not have the events that the backup's list says")
+        }
         return summary
     }
 

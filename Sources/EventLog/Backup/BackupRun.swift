@@ -98,7 +98,7 @@ struct BackupRun {
         guard manifest.rootOfParts ?? report.root == report.root else {
             throw EventLogError(
                 .corrupt, path: log.path,
-                detail: "what was backed up has not the root of the log's tree; `meshledger verify` tells more")
+                detail: "the root of the backed-up events is not that of the log's tree; `meshledger verify` finds out more")
         }
         try finish(manifest, erasures)
         return report
@@ -140,7 +140,8 @@ struct BackupRun {
             guard error.code == .beyondRetention else { throw error }
             throw EventLogError(
                 .beyondRetention, path: folder.path,
-                detail: "nobody can tell any more whether the backup's \(old.size) events are the ledger's; choose another folder"
+                detail:
+                    "it is no longer possible to check whether the backup's \(old.size) events are the ledger's; choose another folder"
             )
         }
     }

@@ -83,7 +83,8 @@ struct RestoreRun {
             report.first = EventSequence((cut?.last ?? 0) + 1)
             report.root = try log.root(size: log.head)
             if last == nil, BackupManifest.hexadecimal(report.root) != manifest.root {
-                throw EventLogError(.corrupt, path: folder.path, detail: "what was restored has not the root of the backup")
+                throw EventLogError(
+                    .corrupt, path: folder.path, detail: "the root of the restored events is not that of the backup")
             }
             if !report.hasSigningKey, let cut { try log.tellAnew(of: cut) }
             try await log.tell(erased: erased, request: "restore", reason: "erased later than the state that was restored")

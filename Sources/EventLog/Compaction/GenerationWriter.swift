@@ -120,7 +120,7 @@ struct GenerationWriter: Sendable {
             _ = try storing { () throws(StorageError) in try LogCopier(source: source, target: target).copy() }
             guard try LogContents(source) == LogContents(target) else {
                 throw EventLogError(
-                    .corrupt, path: target.environment.path, detail: "the copy has not what the log has, which stays as it was")
+                    .corrupt, path: target.environment.path, detail: "the copy differs from the log, which stays as it was")
             }
             try SmallFile.syncFolder(target.environment.path)
             try SmallFile.syncFolder(folder.logPath)

@@ -27,7 +27,7 @@ extension EventLog {
     /// - Parameters:
     ///   - name: 1 to 64 of the letters A-Z and a-z, digits, `-` and `_`.
     ///   - start: where a new one begins; an existing one continues after its last acknowledged event.
-    ///   - skipsDropped: whether it goes on with the first event that is kept where retention has dropped events that it has not
+    ///   - skipsDropped: whether it continues with the first event that is kept where retention has dropped events that it has not
     ///     acknowledged.
     /// - Throws: `.consumerName`, `.consumerHeld` with the process that runs it, `.consumerAhead` when it has acknowledged more events
     ///   than the log has, `.beyondRetention` when events were dropped that it has not acknowledged and it does not skip them,
@@ -71,7 +71,7 @@ extension EventLog {
         throw EventLogError(
             .beyondRetention, path: path,
             detail:
-                "a consumer at event \(position) has lost \(cut - position) events, up to \(cut); it goes on when it skips them")
+                "a consumer at event \(position) has lost \(cut - position) events, up to \(cut); it continues if it skips them")
     }
 
     /// All consumers of the log, by name.

@@ -67,7 +67,7 @@ extension EventLog {
         let verifier = if let verifier { verifier } else { try self.verifier() }
         guard ErasureSignature.isSigned(row, by: verifier), let sequences = UntoldErasures.sequences(row) else {
             result.add(
-                0, "what says that erased copies of an interrupted import are no forgery is not signed by the ledger's key")
+                0, "the record that erased copies of an interrupted import are no forgery is not signed by the ledger's key")
             return SequenceSet()
         }
         return sequences

@@ -52,11 +52,11 @@ extension EventLog {
         var sizes: [UInt64] = []
         for note in [old, new] {
             guard let checkpoint = LogCheckpoint(note) else {
-                throw EventLogError(.forked, path: path, detail: "a note is no checkpoint of a ledger")
+                throw EventLogError(.forked, path: path, detail: "a note is not a checkpoint of a ledger")
             }
             guard checkpoint.size <= tree.head else {
                 throw EventLogError(
-                    .tooFewEvents, path: path, detail: "it has \(tree.head) events, a note speaks of \(checkpoint.size)")
+                    .tooFewEvents, path: path, detail: "it has \(tree.head) events, a note covers \(checkpoint.size)")
             }
             guard try tree.root(size: checkpoint.size).bytes == checkpoint.root else {
                 throw EventLogError(.forked, path: path, detail: "the note of \(checkpoint.size) events is of another history")
@@ -64,7 +64,7 @@ extension EventLog {
             sizes.append(checkpoint.size)
         }
         guard sizes[0] <= sizes[1] else {
-            throw EventLogError(.tooFewEvents, path: path, detail: "the first note speaks of more events than the second")
+            throw EventLogError(.tooFewEvents, path: path, detail: "the first note covers more events than the second")
         }
         return ConsistencyProof(old: old, new: new, hashes: try tree.consistencyProof(from: sizes[0], to: sizes[1]))
     }

@@ -17,7 +17,7 @@ enum SigningKey {
             throw EventLogError(.corrupt, path: path, detail: "it is missing")
         }
         guard let seed = Data(base64Encoded: text), let signer = NoteSigner(name: name, seed: Array(seed)) else {
-            throw EventLogError(.corrupt, path: path, detail: "it is no Ed25519 key of 32 bytes in base64")
+            throw EventLogError(.corrupt, path: path, detail: "it is not an Ed25519 key of 32 bytes in base64")
         }
         return signer
     }

@@ -96,7 +96,7 @@ extension EventLog {
     private func missing(_ sequence: EventSequence) -> EventLogError {
         EventLogError(
             .corrupt, path: store.environment.path,
-            detail: "event \(sequence) is not where it should be; `meshledger verify` tells what else is damaged")
+            detail: "event \(sequence) is not where it should be; `meshledger verify` finds out what else is damaged")
     }
 
     func damage(_ sequence: EventSequence) -> EventLogError {

@@ -76,7 +76,7 @@ extension EventLog {
             guard try root(size: EventSequence(range.upperBound)) == summary.root else {
                 throw EventLogError(
                     .corrupt, path: path,
-                    detail: "what was recorded has not the root of the log's tree; `meshledger verify` tells more")
+                    detail: "the root of the recorded events is not that of the log's tree; `meshledger verify` finds out more")
             }
         }
         return summary

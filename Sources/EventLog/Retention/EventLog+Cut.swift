@@ -55,7 +55,7 @@ extension EventLog {
         var cursor = try reader.cursor()
         guard try cursor.seek(EventSequence(sequence)), cursor.isIntact, cursor.header?.encoding == .retention,
             let retention = Retention(payload: cursor.payload)
-        else { throw EventLogError(.corrupt, path: store.environment.path, detail: "event \(sequence) tells of no cut") }
+        else { throw EventLogError(.corrupt, path: store.environment.path, detail: "event \(sequence) records no cut") }
         return (EventSequence(sequence), retention)
     }
 

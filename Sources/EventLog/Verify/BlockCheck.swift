@@ -57,11 +57,11 @@ struct BlockCheck {
     private mutating func compare(_ value: RawSpan) {
         guard let header = BlockHeader(value, first: first) else { return }
         if header.arrivals != arrivals {
-            problems.append((first, "the block of the events from it on tells other arrival times than they have"))
+            problems.append((first, "the block of the events from it on lists other arrival times than they have"))
         }
         // A value that the events added was missing from the block's facts.
         if facts.facets.map(\.values.count) != told {
-            problems.append((first, "the block of the events from it on hides some of them from those who look for them"))
+            problems.append((first, "the block of the events from it on hides some of them from searches"))
         }
     }
 }

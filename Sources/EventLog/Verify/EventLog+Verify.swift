@@ -117,7 +117,7 @@ extension EventLog {
     private static let notSigned = "is not signed by the ledger's key"
     private static let signedByOwn =
         "is signed by the key beside the log, not by the one given: the ledger was restored without its key and erased "
-        + "it then, or somebody who can write its files did"
+        + "it then, or another person with write access to its files did"
 
     /// The ones that can be read: damaged ones have been reported already.
     private func listedErasures() throws(EventLogError) -> [Erasure] {

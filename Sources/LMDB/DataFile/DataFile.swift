@@ -26,7 +26,7 @@ package final class DataFile: Sendable {
         }
         guard status.st_mode & S_IFMT == S_IFREG else {
             Glibc.close(descriptor)
-            throw StorageError(.corrupt, call: "it is no file", path: path)
+            throw StorageError(.corrupt, call: "it is not a file", path: path)
         }
         self.path = path
         self.descriptor = descriptor

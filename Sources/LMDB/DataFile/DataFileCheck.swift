@@ -22,7 +22,7 @@ package enum DataFileCheck {
     private static func fault(_ file: DataFile, _ meta: MetaPage?) -> String? {
         guard let meta else { return "there is no meta page" }
         guard meta.lastPage < UInt64(EnvironmentOptions.reservation / DataFile.pageSize) else {
-            return "the last commit tells of \(meta.lastPage) pages, more than there can be"
+            return "the last commit lists \(meta.lastPage) pages, more than possible"
         }
         var roots: [TableRoot] = [meta.freePages]
         var tables = PageTree(file, lastPage: meta.lastPage)

@@ -19,7 +19,7 @@ package struct MetaPage: Sendable, Equatable {
         guard bytes.littleEndian32(at: start) == magic else { return (nil, "meta page \(index) has no magic number") }
         guard bytes.littleEndian32(at: start + 4) == version else { return (nil, "meta page \(index) is of another version") }
         guard bytes.littleEndian32(at: start + 24) == UInt32(DataFile.pageSize) else {
-            return (nil, "meta page \(index) tells another page size than \(DataFile.pageSize)")
+            return (nil, "meta page \(index) has another page size than \(DataFile.pageSize)")
         }
         guard page.number == index, (bytes.littleEndian16(at: 10) ?? 0) & 0x2f == 0x08,
             let free = TableRoot(bytes, at: start + 24), let tables = TableRoot(bytes, at: start + 72),

@@ -7,7 +7,7 @@ struct MessageCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "message", abstract: "Mark messages as read, and hide them.",
         discussion: """
-            What you decide is an event of the log that names the messages: a replay hides the same ones, and `meshledger revert` undoes it.
+            Your decision is an event of the log that names the messages: a replay hides the same ones, and `meshledger revert` undoes it.
 
               meshledger message read --channel LongFast
               meshledger message archive --until '90d ago'

@@ -6,7 +6,7 @@ import ProtobufWire
 
 struct PacketCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "packet", abstract: "One packet: every field of it, or everybody who heard it.",
+        commandName: "packet", abstract: "One packet: every field of it, or all its receptions.",
         subcommands: [PacketShowCommand.self, PacketReceptionsCommand.self])
 }
 

@@ -5,7 +5,7 @@ import Meshtastic
 
 struct PacketsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "packets", abstract: "The packets that were heard, the newest first, each once, with who heard it.",
+        commandName: "packets", abstract: "The packets that were heard, the newest first, each once, with its receivers.",
         discussion: """
             Receptions of a packet within an hour count as one packet. A table shows 50 unless --limit says otherwise.
 
@@ -54,7 +54,7 @@ struct PacketsCommand: AsyncParsableCommand {
 
 struct PacketReceptionsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "receptions", abstract: "Everybody who heard a packet, and how well.",
+        commandName: "receptions", abstract: "All receptions of a packet, with their signal values.",
         discussion: """
             Packets that have this id and are not the same, of other nodes, of later or forged, follow one another: `packet` is the first event of each.
 

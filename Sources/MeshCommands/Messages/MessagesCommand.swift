@@ -4,7 +4,7 @@ import Meshtastic
 
 struct MessagesCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "messages", abstract: "Texts, alerts and tapbacks, with who heard them and how far they got.",
+        commandName: "messages", abstract: "Texts, alerts and tapbacks, with their receivers and delivery states.",
         discussion: """
               meshledger messages --limit 20
               meshledger messages --channel LongFast --since '1d ago'

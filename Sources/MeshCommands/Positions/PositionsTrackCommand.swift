@@ -5,7 +5,7 @@ import Meshtastic
 
 struct PositionsTrackCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "track", abstract: "The way that a node took: each position with its distance from the one before.",
+        commandName: "track", abstract: "The track of a node: each position with its distance from the previous one.",
         discussion: """
             With --heard-by, each position has the gateways that heard its packet, the first one first.
 
@@ -21,7 +21,7 @@ struct PositionsTrackCommand: AsyncParsableCommand {
     @OptionGroup var times: TimeOptions
     @OptionGroup var page: PageOptions
     @Option(help: "The node: !hex, a number, or its name.") var node: NodeArgument
-    @Flag(help: "Also who heard each position.") var heardBy = false
+    @Flag(help: "Also the receivers of each position.") var heardBy = false
 
     func run() async throws {
         try await ledger.reading(past) { ledger in

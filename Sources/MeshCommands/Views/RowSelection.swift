@@ -14,7 +14,8 @@ struct RowSelection: ParsableArguments {
         help: ArgumentHelp(
             "Only rows that have related ones by this relation, or so many: positions, positions>=5.", valueName: "relation"))
     var having: [RelationAmount] = []
-    @Option(help: ArgumentHelp("Only rows that have none by this relation.", valueName: "relation")) var lacking: [String] = []
+    @Option(help: ArgumentHelp("Only rows without related ones by this relation.", valueName: "relation")) var lacking: [String] =
+        []
 
     var isEmpty: Bool { conditions.isEmpty && having.isEmpty && lacking.isEmpty }
 

@@ -53,7 +53,7 @@ public struct FileImport: Sendable {
         return try await run.finish(isComplete: isComplete, first: file.size == nil ? head : [])
     }
 
-    /// Whether a file is there and may be read, before anything of several is stored.
+    /// Checks that a file exists and may be read, before anything of several files is stored.
     ///
     /// - Throws: `.notFound`, `.noPermission`, …
     public static func requireReadable(_ path: String) throws(IngestError) {

@@ -17,7 +17,7 @@ struct FileReading {
     private var batch = FileBatch()
     private var batchBytes = 0
     private var skippedBefore = 0
-    /// The number of the record that was reported last: the parts of a long one are one.
+    /// The number of the last reported record: the parts of a long one count as one.
     private var lastProblem = 0
 
     init(

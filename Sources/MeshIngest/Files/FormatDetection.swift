@@ -21,7 +21,7 @@ enum FormatDetection {
         guard let best = scores.max(by: { $0.1.share < $1.1.share }), best.1.share >= 1.0 / 3 else {
             throw IngestError(
                 .wrongFormat, subject: path,
-                reason: "this is no format that can be imported; known are \(names), and --format names one")
+                reason: "this is not a format that can be imported; known are \(names), and --format selects one")
         }
         return best.0
     }
@@ -33,7 +33,7 @@ enum FormatDetection {
         guard result.seen > 0, result.sound == 0 else { return }
         throw IngestError(
             .wrongFormat, subject: path,
-            reason: "nothing in its first \(sample.count) bytes is \(format.summary); without --format its format is found out")
+            reason: "nothing in its first \(sample.count) bytes is \(format.summary); without --format its format is detected")
     }
 
     private struct Score {

@@ -119,12 +119,12 @@ struct ImportRun {
                 throw IngestError(
                     .busy, subject: file.path,
                     reason:
-                        "this file is being imported by somebody else, too; what both have read was stored once, import it again later"
+                        "another process is importing this file, too; what both have read was stored once, import it again later"
                 )
             }
             throw IngestError(
                 .storeFailed, subject: file.path,
-                reason: "the ledger did not take the events behind byte \(report.endOffset); the next import goes on there",
+                reason: "the ledger did not take the events behind byte \(report.endOffset); the next import continues there",
                 cause: "\(error)")
         }
     }

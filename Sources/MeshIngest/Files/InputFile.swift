@@ -69,7 +69,7 @@ final class InputFile: Sendable {
         return unsafe poll(&request, 1, 200) != 0
     }
 
-    /// Without opening it: that would wait for the other end of a pipe, and take it away from the one that reads.
+    /// Without opening it: that would wait for the other end of a pipe, and take it away from its reader.
     static func requireReadable(_ path: String) throws(IngestError) {
         guard unsafe access(path, R_OK) == 0 else { throw cannotOpen(path, errno) }
     }

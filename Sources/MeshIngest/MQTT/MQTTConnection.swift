@@ -44,7 +44,7 @@ final class MQTTConnection: Sendable {
         self.report = report
         output = Handoff(limit: max(1, options.queueLimit / Self.messagesATurn), byteLimit: options.queueByteLimit)
         guard let bell = Bell() else {
-            throw IngestError(.unreachable, subject: options.address.text, reason: "no more files can be opened")
+            throw IngestError(.unreachable, subject: options.address.text, reason: "too many files are open")
         }
         self.bell = bell
     }

@@ -56,7 +56,7 @@ struct MQTTFailure: Error, Sendable {
         return switch answer {
         case 1: MQTTFailure(.unreachable, address, "the broker does not speak MQTT 3.1.1", needsPerson: true)
         case 2: MQTTFailure(.notAuthorized, address, "the broker refuses this client id", needsPerson: true)
-        case 3: MQTTFailure(.unreachable, address, "the broker is not available at the moment")
+        case 3: MQTTFailure(.unreachable, address, "the broker is not available now")
         case 4: MQTTFailure(.notAuthorized, address, "wrong user name or password for \(user)", needsPerson: true)
         case 5:
             MQTTFailure(

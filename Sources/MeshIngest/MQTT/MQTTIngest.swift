@@ -47,7 +47,7 @@ public final class MQTTIngest: Sendable {
         try options.check()
         for topic in options.address.topics where !MosquittoClient.isTopic(topic) {
             throw IngestError(
-                .badRequest, subject: options.address.text, reason: "\(topic) is no topic that can be subscribed to")
+                .badRequest, subject: options.address.text, reason: "\(topic) is not a topic that can be subscribed to")
         }
         let connection = try MQTTConnection(options, report: report)
         let thread = Thread { connection.run() }

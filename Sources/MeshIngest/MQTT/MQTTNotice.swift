@@ -22,8 +22,8 @@ public enum MQTTNotice: Sendable, Equatable, CustomStringConvertible {
         case .refused(let topic): "the broker does not permit \(topic)"
         case .lost(let reason, let seconds): "\(reason); trying again in \((seconds * 10).rounded() / 10) s"
         case .disconnected: "disconnected"
-        case .full(let reason): "\(reason); waiting until there is room"
-        case .roomAgain: "there is room again: storing goes on"
+        case .full(let reason): "\(reason); waiting until there is space"
+        case .roomAgain: "there is space again: storing continues"
         case .viewsNotFlushed(let reason): reason
         }
     }

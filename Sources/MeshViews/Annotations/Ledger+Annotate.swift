@@ -101,7 +101,7 @@ extension Ledger {
     func write(_ annotations: [Annotation]) async throws -> ClosedRange<EventSequence> {
         let source = try await log.source(named: Self.annotationSource)
         let events = annotations.flatMap(\.parts).map { NewEvent($0.payload, encoding: .annotation, source: source) }
-        guard let range = try await log.append(events) else { throw refusal("there is nothing to write down") }
+        guard let range = try await log.append(events) else { throw refusal("there is nothing to record") }
         try await flush()
         return range
     }
@@ -113,10 +113,10 @@ extension Ledger {
     func check(_ annotations: [Annotation], _ collision: AliasCollision) throws(LedgerError) -> [Annotation] {
         var (names, others): ([String: UInt32], [Annotation]) = ([:], [])
         for annotation in annotations {
-            guard !annotation.isEmpty else { throw refusal("an annotation says nothing that is to change") }
+            guard !annotation.isEmpty else { throw refusal("an annotation contains no change") }
             switch annotation.subject {
             case .messages(let keys):
-                guard !keys.isEmpty else { throw refusal("there is no message to be marked") }
+                guard !keys.isEmpty else { throw refusal("there is no message to mark") }
                 guard annotation.isFavorite == nil, annotation.isIgnored == nil, annotation.note == .keep,
                     annotation.alias == .keep
                 else { throw refusal("messages can be read, archived and restored, nothing else") }
@@ -173,7 +173,7 @@ extension Ledger {
         names[name] = node
         guard let holder, holder != node else { return nil }
         guard collision == .archive else {
-            throw refusal("\(name) is the alias of \(NodeID.text(holder)) already; take it away there, or have it replaced")
+            throw refusal("\(name) is the alias of \(NodeID.text(holder)) already; remove it there, or use --replace")
         }
         return holder
     }

@@ -17,7 +17,7 @@ extension Ledger {
                 throw LedgerError(.missing, path: path, "there is no event \(sequence) in \(path); the last one is \(log.head)")
             }
             guard let annotation = Annotation(event) else {
-                throw refusal("event \(sequence) is no annotation: only these can be undone")
+                throw refusal("event \(sequence) is not an annotation: only these can be undone")
             }
             return try await annotationGate.run {
                 try await flush()
@@ -25,7 +25,7 @@ extension Ledger {
                 let inverse = try annotation.inverse(of: sequence, before: then, now: self)
                 try await then.close()
                 guard !inverse.isEmpty else {
-                    throw refusal("nothing of event \(sequence) stands any more: it changed nothing, or was changed since")
+                    throw refusal("no change of event \(sequence) is in force: it changed nothing, or was changed since")
                 }
                 return try await write(inverse)
             }

@@ -36,7 +36,7 @@ extension Ledger {
         }
         guard last < cut else { return last }
         var text =
-            "events up to \(cut) of \(path) were dropped by retention; the earliest state that can be told is that after event \(cut)"
+            "events up to \(cut) of \(path) were dropped by retention; the earliest available state is that after event \(cut)"
         if case .time = moment, last == 0 { text += ", and nothing that is kept had arrived by then" }
         throw LedgerError(.beyondRetention, path: path, text)
     }

@@ -36,7 +36,7 @@ extension Ledger {
         guard let found else {
             throw LedgerError(
                 .changesLost, path: path,
-                "changes of the view \(view) after \(position.number) are not kept any more; begin with all of its rows again")
+                "changes of the view \(view) after \(position.number) are no longer kept; begin with all of its rows again")
         }
         return ViewChanges(changes: found.changes, position: found.position)
     }

@@ -20,7 +20,7 @@ extension Ledger {
         guard let position else {
             throw LedgerError(
                 .changesLost, path: path,
-                "changes of the view \(view) after the event \(sequence.rawValue) are not kept any more; read all of its rows")
+                "changes of the view \(view) after the event \(sequence.rawValue) are no longer kept; read all of its rows")
         }
         return try changes(of: view, since: position, limit: limit)
     }

@@ -190,7 +190,7 @@ struct ControlLoop {
             clients[client]?.hasGreeted = true
             answer(client, .answer(ControlAnswer(numbers: [UInt64(ControlServer.version), UInt64(getpid())])))
         case _ where clients[client]?.hasGreeted != true:
-            refuse(client, ControlError(.protocolBroken, path: path, "the first request is no greeting"))
+            refuse(client, ControlError(.protocolBroken, path: path, "the first request is not a greeting"))
         case .unknown(let number):
             let reason = "process \(getpid()) does not know requests of kind \(number); it runs another version of this program"
             answer(client, .failure(.control(ControlError(.unknownRequest, path: path, reason))))

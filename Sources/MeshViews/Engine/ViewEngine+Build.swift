@@ -81,7 +81,7 @@ extension ViewEngine {
             try member.store.continueFeed(of: old, tables: member.definition.rowTables, keeping: changesKept)
         } catch {
             guard [.corrupt, .malformedValue, .noSuchTable, .closed, .missing].contains(error.code) else { throw error }
-            logger.notice("whoever follows the changes of the view \(member.definition.name) has to begin again: \(error)")
+            logger.notice("consumers of the changes of the view \(member.definition.name) have to begin again: \(error)")
             try member.store.beginFeed()
         }
     }

@@ -80,7 +80,7 @@ extension ViewEngine {
                 store.close()
                 throw error
             }
-            logger.notice("the view \(definition.name) stands before the first event that is kept and begins with its baseline")
+            logger.notice("the view \(definition.name) ends before the first event that is kept and begins with its baseline")
         } else {
             logger.warning("the view \(definition.name) has seen events that the log does not hold and is built again")
         }

@@ -25,7 +25,7 @@ protocol KeyedRow: Sendable {
     init(key: UInt64, decoding value: RawSpan) throws(WireError)
 }
 
-/// A keyed row whose declaration says how it is stored, and what in it names a node.
+/// A keyed row whose declaration defines how it is stored, and which of its properties name a node.
 protocol DeclaredRow: KeyedRow {
     static var declaration: RowDeclaration<Self> { get }
 
@@ -45,7 +45,7 @@ extension DeclaredRow {
         self = row
     }
 
-    /// Whether the declaration says which nodes the rows name. Of others nobody knows which go with a node that is erased.
+    /// Whether the declaration defines which nodes the rows name. Otherwise it is unknown which rows to remove with an erased node.
     static var namesNodes: Bool { declaration.namesNodes }
 
     func isOf(_ node: ForgottenNode) -> Bool {

@@ -72,7 +72,7 @@ extension ViewDefinition {
         throw LedgerError(
             .newerThanCode, path: path,
             "the view \(name) of \(path) is of version \(version), this program knows \(recipe.version); use the newer program, or remove "
-                + "\(path)/views/\(name) to have it folded anew")
+                + "\(path)/views/\(name) to have it rebuilt")
     }
 
     /// - Throws: `.unversionedChange` where the stored rows of this version have another layout.

@@ -30,7 +30,7 @@ enum ViewRegistry {
         HardwareRow.self, UnknownTelemetryRow.self, ArchivedRow.self, ReferenceRow.self,
     ]
 
-    /// Those that have a time, by their tables.
+    /// The types with a time, by their tables.
     static let kinds: [String: any ViewRow.Type] = {
         var kinds: [String: any ViewRow.Type] = [:]
         for row in rows { kinds[row.table] = row as? any ViewRow.Type }

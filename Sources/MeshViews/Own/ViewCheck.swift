@@ -20,7 +20,7 @@ struct ViewCheck {
         let isPlain = name.utf8.allSatisfy { (0x61...0x7a).contains($0) || (0x30...0x39).contains($0) || $0 == 0x2d }
         guard isPlain, !name.isEmpty, name.utf8.count <= 64, !Self.reserved.contains(name) else {
             throw refusal(
-                name, "its name is not 1 to 64 small letters, digits and hyphens, or is one that stands for something else")
+                name, "its name is not 1 to 64 small letters, digits and hyphens, or has another meaning")
         }
         guard names.insert(name).inserted else { throw refusal(name, "there is another view of that name") }
         guard View.Row.table == name else { throw refusal(name, "its table is not called as the view is") }
@@ -53,7 +53,7 @@ struct ViewCheck {
         for column in columns {
             guard let number = column.fieldNumber else { continue }
             guard (1...536_870_911).contains(number), !(19_000...19_999).contains(number) else {
-                throw refusal(name, "the number \(number) of \(column.name) is none that protobuf allows")
+                throw refusal(name, "the number \(number) of \(column.name) is not allowed in protobuf")
             }
             guard numbers.insert(number).inserted else { throw refusal(name, "two properties have the number \(number)") }
         }

@@ -25,7 +25,7 @@ public struct ForgottenNode: Sendable, Hashable {
         "nodes": ["channels", ArchiveFlag.table], ArchivedRow.view: [DecisionsView.firstTable],
     ]
 
-    /// Rows whose declarations say which node they are of, by view and table.
+    /// Rows whose declarations define which node they belong to, by view and table.
     private static let declared: [String: any DeclaredRow.Type] = {
         var declared: [String: any DeclaredRow.Type] = [
             "nodehistory/identities": NodeIdentity.self, "nodehistory/radio_nodes": RadioNode.self,
@@ -59,7 +59,7 @@ public struct ForgottenNode: Sendable, Hashable {
     /// - Throws: `.misuse` for a table that is not declared; then nothing is erased.
     func leave(_ copy: BaselineCopy, of view: String) throws(StorageError) {
         for table in try copy.tableNames() where !Self.isDeclared(table, of: view) {
-            throw StorageError(.misuse, call: "nobody has declared which rows of \(view)/\(table) are of a node", path: copy.path)
+            throw StorageError(.misuse, call: "it is not declared which rows of \(view)/\(table) are of a node", path: copy.path)
         }
         var gone: [[UInt8]: UInt64] = [:]
         if view == "messages" {

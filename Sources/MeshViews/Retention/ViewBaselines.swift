@@ -52,7 +52,7 @@ struct ViewBaselines: Sendable {
             guard try folder.digest(name, through: cut) == baseline.digest else { continue }  // was already unusable
             guard forgotten.knows(name) else {
                 logger.warning(
-                    "the view \(name) begins after event \(cut): nobody can tell which of its earlier rows are of the node")
+                    "the view \(name) begins after event \(cut): it is unknown which of its earlier rows are of the node")
                 continue
             }
             let copy = try BaselineCopy(of: folder.file(name, through: cut), at: folder.building + "/" + name)
@@ -141,7 +141,7 @@ struct ViewBaselines: Sendable {
             return refuse("is not named by any event")
         }
         guard let baseline = retention?.baselines.first(where: { $0.view == name }) else {
-            return refuse("is not named by the event that tells of the cut")
+            return refuse("is not named by the event that records the cut")
         }
         guard let digest = try folder.digest(name, through: cut) else {
             return refuse("is missing (\(folder.file(name, through: cut)))")
@@ -149,7 +149,7 @@ struct ViewBaselines: Sendable {
         guard digest == baseline.digest else { return refuse("was changed (\(folder.file(name, through: cut)))") }
         let version = UInt32(baseline.recipe.dropFirst().prefix { $0 != "-" }) ?? 0
         guard (definition.oldestReadableVersion...definition.recipe.version).contains(version) else {
-            return refuse("is of version \(version), which this program cannot go on with")
+            return refuse("is of version \(version), which this program cannot continue from")
         }
         return baseline.recipe
     }

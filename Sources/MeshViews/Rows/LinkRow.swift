@@ -140,7 +140,7 @@ extension LinkRow: ViewRow, DeclaredRow {
         writer.bytes(13, samples.map(\.evidence.rawValue))
     }
 
-    /// The times come first, then the strengths, then who said so; where a list is shorter than the others, the rest of them means nothing.
+    /// The times come first, then the strengths, then the evidence; if a list is shorter than the others, the rest of those is ignored.
     private static func take(
         _ samples: inout [Sample], _ field: WireField, _ reader: borrowing WireReader
     ) throws(WireError) {

@@ -108,7 +108,7 @@ extension RadioRow: ViewRow {
     public init?(key: RawSpan, value: RawSpan) {
         guard key.byteCount == 19, let part = RadioPart(rawValue: key.byte(at: 4)) else { return nil }
         let series = UInt64(key.bigEndianUInt32(at: 0)) << 24 | UInt64(key.bigEndianUInt32(at: 3)) & 0xff_ffff
-        try? self.init(  // bytes that are no row are told by nil
+        try? self.init(  // nil for bytes that are not a row
             series: series, part: part, time: key.bigEndianUInt32(at: 7), sequence: key.bigEndianUInt64(at: 11), decoding: value)
     }
 }

@@ -136,7 +136,7 @@ extension TraceRouteRow: ViewRow, DeclaredRow {
         writer.packedFixed32(18, places.map { UInt32(bitPattern: $0.longitudeE7) })
     }
 
-    /// The nodes come first; where a list is shorter than the others, the rest of them means nothing.
+    /// The nodes come first; if a list is shorter than the others, the rest of those is ignored.
     private static func take(
         _ places: inout [Place], _ field: WireField, _ reader: borrowing WireReader
     ) throws(WireError) {

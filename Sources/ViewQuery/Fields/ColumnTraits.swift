@@ -31,11 +31,11 @@ struct ColumnTraits<Row>: Sendable {
     var isComputed = false
     /// How the property is stored, where the row is stored by its columns.
     var field: RowField<Row>?
-    /// How the property is stored, where the row is one of the ledger's own: see `RowDeclaration`.
+    /// How the property is stored, for the ledger's built-in rows: see `RowDeclaration`.
     var wire: [RowField<Row>] = []
-    /// Only stored, and no column.
+    /// Only stored, not a column.
     var isHidden = false
-    /// What a node is that the property names; nil where it names none.
+    /// The role of the node that the property names; nil where it names none.
     var naming: NodeNaming?
     /// The stored fields behind the property; nil where they are not known, empty for a property of the key.
     var fields: [UInt32]?

@@ -86,6 +86,6 @@ extension QueryRow {
 
     /// The error for a question about time that cannot be answered.
     public static var withoutTime: QueryError {
-        QueryError(.unsupported, "rows of \(view) have no property `time`; name the one that tells when they were")
+        QueryError(.unsupported, "rows of \(view) have no property `time`; name the one with their time")
     }
 }

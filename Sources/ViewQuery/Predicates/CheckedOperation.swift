@@ -10,7 +10,7 @@ final class CheckedOperation<Number> {
 
     func result(_ left: Number, _ right: Number) throws(QueryError) -> Number {
         guard let result = apply(left, right) else {
-            throw QueryError(.noValue, "the predicate calculates \(left) \(word) \(right), which is no \(Number.self)")
+            throw QueryError(.noValue, "the predicate calculates \(left) \(word) \(right), which is not a \(Number.self)")
         }
         return result
     }

@@ -78,10 +78,10 @@ struct KeyLayout<Row: QueryRow>: Sendable {
         var parts: [(column: RowColumn<Row>, number: Int, isDescending: Bool)] = []
         for part in index.parts {
             guard let number = columnNumbers.number(of: part.keyPath) else {
-                preconditionFailure("an index of \(Row.self) names a property that is none of its columns: \(part.keyPath)")
+                preconditionFailure("an index of \(Row.self) names a property that is not one of its columns: \(part.keyPath)")
             }
             let column = columns[number]
-            precondition(column.code != nil, "an index of \(Row.self) names \(column.name), whose type is no IndexValue")
+            precondition(column.code != nil, "an index of \(Row.self) names \(column.name), whose type is not an IndexValue")
             parts.append((column, number, part.isDescending))
         }
         func name(_ name: (RowColumn<Row>) -> String) -> String {
