@@ -3,7 +3,7 @@ internal import LMDB
 internal import Synchronization
 
 extension EventLog {
-    /// Makes a new log in the folder `path`, which does not exist yet or is empty.
+    /// Creates a new log in the folder `path`, which does not exist yet or is empty.
     ///
     /// - Throws: `.exists`, `.permission`, `.diskFull`, `.networkFileSystem` and others.
     public static func create(at path: String, options: EventLogOptions = EventLogOptions()) throws(EventLogError) -> EventLog {
@@ -13,13 +13,13 @@ extension EventLog {
         guard folder.generations.allSatisfy({ $0 == 1 }) else { throw folder.lost("it is missing, and the log is there") }
         let isNew = try folder.makeFolders()
         let lock = try WriterLock(path: folder.lockPath)
-        // Another process may have made a log here, and be done with it, before the lock was free.
+        // Another process may have created a log here, and closed it, before the lock was free.
         guard !folder.hasCurrent else { throw EventLogError(.exists, path: path) }
         do throws(EventLogError) {
             return try create(folder, lock, options)
         } catch {
-            // With the lock held, so that nobody else begins a log in it.
-            if isNew { try? FileManager.default.removeItem(atPath: path) }  // the first failure is the one to tell
+            // With the lock held, so that no other process begins a log in it.
+            if isNew { try? FileManager.default.removeItem(atPath: path) }  // the first failure is the one to report
             throw error
         }
     }
@@ -56,7 +56,7 @@ extension EventLog {
     /// Opens the log in the folder `path`.
     ///
     /// - Throws: `.missing`, `.notALog`, `.newerFormat` (nothing was touched), `.locked` with the writer's process, `.alreadyOpen`,
-    ///   `.writerRunning` to a reader who may not write the lock file, `.permission`, `.corrupt` with what was found,
+    ///   `.writerRunning` to a reader without write permission for the lock file, `.permission`, `.corrupt` with what was found,
     ///   `.networkFileSystem`. Nothing is ever repaired, and nothing removed but what an interrupted compaction left.
     public static func open(at path: String, options: EventLogOptions = EventLogOptions()) throws(EventLogError) -> EventLog {
         let folder = LogFolder(path: path)
@@ -70,7 +70,7 @@ extension EventLog {
             do throws(EventLogError) {
                 return try open(folder, generation, options, lock)
             } catch {
-                // A compaction may just have put another generation in its place.
+                // A compaction may just have replaced this generation.
                 let current = try folder.readCurrent()
                 guard current != generation else { throw error }
                 generation = current
@@ -178,7 +178,7 @@ extension EventLog {
             sealer.wake(head: board.head)
         }
         if board.cut > 0, let dropper {
-            // What fails is tried again by the next writer: nobody sees what is left.
+            // The next writer tries again; no reader sees what is left.
             maintenance?.start { try? dropper.drop() }  // see above
         }
         let sealer = sealer
@@ -190,14 +190,14 @@ extension EventLog {
             tree.finish(isCatchingUp: removes == nil)
             stores.store.environment.close()
             if let removes {
-                try? FileManager.default.removeItem(atPath: removes)  // what may be left in memory harms nobody
+                try? FileManager.default.removeItem(atPath: removes)  // files left in memory do no harm
             }
             lock.release()
             end.open()
         }
     }
 
-    /// A new log in memory (`/dev/shm`, or the temporary folder where there is none) that is removed when it is closed or released.
+    /// A new log in memory (`/dev/shm`, or the temporary folder where that does not exist) that is removed when it is closed or released.
     public static func temporary(options: EventLogOptions = EventLogOptions()) throws(EventLogError) -> EventLog {
         let memory = "/dev/shm"
         let parent = FileManager.default.isWritableFile(atPath: memory) ? memory : NSTemporaryDirectory()

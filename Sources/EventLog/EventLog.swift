@@ -11,8 +11,8 @@ internal import Synchronization
 /// await log.close()
 /// ```
 ///
-/// One process writes, any number read. An append that returned is on the disk. Events that arrive while a commit is on its way
-/// are committed together by the next one.
+/// One process writes, any number read. An append that has returned is on the disk. Events that arrive during a commit are
+/// committed together by the next one.
 ///
 /// Synchronization: the writer's thread owns all that is written; callers reach it through `queue` and hear from it through
 /// `board`. Reading uses LMDB's own isolation.
@@ -35,12 +35,12 @@ public final class EventLog: Sendable {
     /// Nil where the log is read only.
     let driver: LogDriver?
     let sealer: Sealer?
-    /// What rewrites the log while it is open; nil where it is read only.
+    /// Rewrites the log while it is open; nil where it is read only.
     let maintenance: Maintenance?
     let dropper: Dropper?
-    /// Nil where the log is read only, temporary, or has a clock of the caller's.
+    /// Nil where the log is read only, temporary, or uses a clock of the caller.
     let watch: ClockWatch?
-    /// Held while a reader goes over to another generation.
+    /// Held while a reader switches to another generation.
     let following = Mutex(())
     let erasureFailure = Mutex<EventLogError?>(nil)
     /// Held where the log is read without LMDB's lock file.
@@ -74,11 +74,11 @@ public final class EventLog: Sendable {
 
     public var isReadOnly: Bool { options.access == .readOnly }
 
-    /// Whether nobody can write to the ledger as long as this log is open: so where it is read by a user who may not write its lock
-    /// file. Its views can be opened in the same way then.
+    /// Whether no process can write to the ledger while this log is open, as when the reader has no write permission for its lock
+    /// file. Its views can then be opened in the same way.
     package var excludesWriters: Bool { readerLock != nil }
 
-    /// Whether a failed write has closed the log for appending: open it anew.
+    /// Whether a failed write has closed the log for appending: close and reopen it.
     public var areWritesClosed: Bool { store.environment.areWritesClosed }
 
     /// The last event's sequence. Where another process writes, it is read from the file each time.
@@ -95,12 +95,12 @@ public final class EventLog: Sendable {
 
     /// The first event that can be read, unless the log is empty: 1, or the one after those that retention has dropped.
     public var first: EventSequence {
-        if isReadOnly, let reader = try? beginRead() { return reader.first }  // unreadable: whoever reads is told
+        if isReadOnly, let reader = try? beginRead() { return reader.first }  // unreadable: reading reports it
         return EventSequence(board.cut + 1)
     }
 
-    /// Stores what waits, then closes the files. Appends that come later throw `.closed`. Subscriptions end. An erasure that is under way is
-    /// finished before.
+    /// Stores what waits, then closes the files. Later appends throw `.closed`. Subscriptions end. A running erasure is
+    /// finished first.
     public func close() async {
         await waitForErasure()
         queue.close()

@@ -17,13 +17,13 @@ extension EventLogError: CustomStringConvertible {
         case .missing: "there is no ledger here; check the path or create one"
         case .notALog: "this is not a ledger; check the path"
         case .foreign:
-            "something else is in the place of a file of the ledger, and nothing was opened or changed; put the file back, or remove what is there"
+            "something else replaces a file of the ledger, and nothing was opened or changed; put the file back, or remove what is there"
         case .replaced:
             "the ledger was moved, removed or replaced while it was open for writing, and nothing more is stored; start again with the one that is meant"
-        case .notARecording: "this is no recording of a ledger; check the path"
-        case .notABackup: "this is no backup of a ledger; check the path"
+        case .notARecording: "this is not a recording of a ledger; check the path"
+        case .notABackup: "this is not a backup of a ledger; check the path"
         case .forked:
-            "two copies of a ledger tell different things of the same event, so one of them was changed; nothing more was taken"
+            "two copies of a ledger differ in the same event, so one of them was changed; nothing more was copied"
         case .missingBackup: "there is no backup here; check the path, or make one with `meshledger backup`"
         case .cannotCreate: "it cannot be made there; check that the folder above it exists and takes new files"
         case .exists: "there is something here already; choose another path or open it"
@@ -56,7 +56,7 @@ extension EventLogError: CustomStringConvertible {
         case .sizeLimitReached:
             if let holder {
                 "its size limit is reached and nothing was stored, since \(Self.name(ofReader: holder)) is in the middle of reading, which keeps freed "
-                    + "room from being used; end that process or raise the limit, then append again"
+                    + "space from being reused; end that process or raise the limit, then append again"
             } else {
                 "its size limit is reached and nothing was stored; raise the limit or drop old events, then append again"
             }
@@ -69,10 +69,10 @@ extension EventLogError: CustomStringConvertible {
         case .queueFull: "the queue of events is full; wait, or record the loss as a gap"
         case .writerGone:
             "\(holder.map { "process \($0)" } ?? "the process"), which writes to it, ended before it answered; run the command again, an "
-                + "import goes on where it was"
+                + "import continues where it was"
         case .cursorMoved: "another import of the same source has come further meanwhile, so nothing was stored; begin again"
         case .tooFewEvents: "it has fewer events than were asked for"
-        case .reserved: "such an event is the log's own to write; nothing of the append was stored"
+        case .reserved: "only the log itself writes such an event; nothing of the append was stored"
         case .notErasable: "that cannot be erased, and nothing was"
         case .beyondRetention: "retention has dropped this event; only its hash is left"
         case .notCuttable: "the log cannot be cut there"
@@ -83,7 +83,7 @@ extension EventLogError: CustomStringConvertible {
         case .consumerAhead:
             "the consumer's position does not fit this log; remove the consumer with `meshledger consumers remove` or correct the sequence"
         case .storage: "the store failed"
-        case .readerGone: "whoever read the output has ended"
+        case .readerGone: "the reader of the output has ended"
         case .mutationDuringEnumeration:
             "nothing may be appended while rows are enumerated, and nothing was; append afterwards, or allow mutations where you enumerate"
         }

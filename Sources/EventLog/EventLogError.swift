@@ -1,6 +1,6 @@
 public import LMDB
 
-/// What went wrong in the log: what was attempted, on which file, why, and what to do.
+/// An error of the log: what was attempted, on which file, why it failed, and what to do.
 public struct EventLogError: Error, Sendable {
     public enum Code: Sendable, Hashable {
         /// There is no log at the path.
@@ -11,17 +11,17 @@ public struct EventLogError: Error, Sendable {
         case missingBackup
         /// The folder is no backup of a log.
         case notABackup
-        /// Two logs, or a log and a recording, tell different things of the same event.
+        /// Two logs, or a log and a recording, differ in the same event.
         case forked
-        /// A link, a FIFO or something else is in the place of a file of the ledger; it was not opened.
+        /// A link, a FIFO or something else replaces a file of the ledger; it was not opened.
         case foreign
-        /// The ledger was moved, removed or replaced while it was open for writing: what was appended last is not in the ledger at the path.
+        /// The ledger was moved, removed or replaced while it was open for writing: the last appends are not in the ledger at the path.
         case replaced
         /// There is something else where the log should be.
         case notALog
         /// The path of a new log is taken.
         case exists
-        /// A folder or file cannot be made where it was to be.
+        /// A folder or file cannot be created at its place.
         case cannotCreate
         /// A newer program wrote the log; nothing was touched.
         case newerFormat
@@ -29,7 +29,7 @@ public struct EventLogError: Error, Sendable {
         case olderFormat
         /// Another writer has the log open; `holder` is its process.
         case locked
-        /// A process writes to the log, and this user may not write the lock file, without which nobody can read beside a writer.
+        /// A process writes to the log, and this user has no write permission for the lock file, without which it cannot be read beside a writer.
         case writerRunning
         /// This process has the log open already.
         case alreadyOpen
@@ -39,15 +39,15 @@ public struct EventLogError: Error, Sendable {
         case networkFileSystem
         /// The file is damaged; nothing was changed.
         case corrupt
-        /// The policy's size limit is reached: nothing of the append was stored. `holder` is the process, if there is one, whose reading keeps
-        /// freed room from being used.
+        /// The policy's size limit is reached: nothing of the append was stored. `holder` is the process, if known, whose reading keeps
+        /// freed space from being reused.
         case sizeLimitReached
         /// The disk or the quota is full: nothing of the append was stored.
         case diskFull
-        /// A write or sync failed and nobody knows whether the events are on the disk. Open the log anew and append them
+        /// A write or sync failed and it is unknown whether the events are on the disk. Reopen the log and append them
         /// again with `token`: nothing is added twice.
         case outcomeUnknown
-        /// An earlier write failed, so the events were not tried: open the log anew and append them again.
+        /// An earlier write failed, so this append was not tried: reopen the log and append again.
         case writesClosed
         /// The log has been closed, so nothing was stored.
         case closed
@@ -55,32 +55,32 @@ public struct EventLogError: Error, Sendable {
         case tooLarge
         /// The queue is full and the caller chose not to wait.
         case queueFull
-        /// The process that writes to the log on behalf of this one ended or went silent before it answered; `holder` is that process. Nobody
-        /// knows whether the events of the last append are stored.
+        /// The process that writes to the log on behalf of this one ended or stopped answering; `holder` is that process. It is
+        /// unknown whether the events of the last append are stored.
         case writerGone
-        /// The stored cursor is not the one that the append goes on from: nothing of the append was stored.
+        /// The stored cursor is not the one that the append continues from: nothing of the append was stored.
         case cursorMoved
         /// The log has fewer events than were asked for.
         case tooFewEvents
         /// The events cannot be erased; `detail` says why.
         case notErasable
-        /// The event would speak in the log's own name, and the log alone writes such.
+        /// The event has an encoding that only the log itself writes under its own name.
         case reserved
         /// Retention has dropped the event.
         case beyondRetention
-        /// Another cut, or none that this log can make: `detail` says why.
+        /// The log already has another cut, or cannot be cut there: `detail` says why.
         case notCuttable
         /// That cannot be the name of a consumer.
         case consumerName
         /// There is no consumer of that name.
         case missingConsumer
-        /// The consumer runs already; `holder` is its process.
+        /// The consumer is already running; `holder` is its process.
         case consumerHeld
         /// The consumer's position is not one that it can have in this log.
         case consumerAhead
-        /// Any other failure of the store, told by `cause`.
+        /// Any other failure of the store; see `cause`.
         case storage
-        /// Whoever read what was written has ended.
+        /// The reader of the output has ended.
         case readerGone
         /// An append from within an enumeration that does not allow it: nothing was stored.
         case mutationDuringEnumeration
@@ -92,7 +92,7 @@ public struct EventLogError: Error, Sendable {
     /// What exactly was found, where there is more to say than the code does.
     public let detail: String?
     public let cause: StorageError?
-    /// With `.outcomeUnknown`: what to append the same events with after the log has been opened anew.
+    /// With `.outcomeUnknown`: the token to append the same events with after reopening the log.
     public let token: AppendToken?
     /// With `.locked` and `.writerGone`: the process that has the log open, where it is known. With `.consumerHeld`: the process that runs the consumer.
     public let holder: Int32?
@@ -109,7 +109,7 @@ public struct EventLogError: Error, Sendable {
         self.holder = holder
     }
 
-    /// The log's view of a failure of the store.
+    /// Maps a failure of the store.
     init(_ cause: StorageError) {
         let code: Code =
             switch cause.code {
@@ -131,7 +131,7 @@ public struct EventLogError: Error, Sendable {
     }
 }
 
-/// Names an append whose outcome is unknown: where its first event would be, and which.
+/// Identifies an append whose outcome is unknown: where its first event would be, and which event that is.
 ///
 /// Appending the same events with the token adds them only when they are not there.
 public struct AppendToken: Sendable, Hashable {

@@ -6,7 +6,7 @@ public struct EventLogOptions: Sendable {
     }
 
     public var access: Access
-    /// The most bytes that the log's file may take. Where somebody keeps freed room in it from being used, appends slow down in its last
+    /// The most bytes that the log's file may take. Where a reader keeps freed space from being reused, appends slow down in its last
     /// eighth; what does not fit throws `.sizeLimitReached`.
     public var sizeLimit: Int
     /// The most bytes of events that wait in the queue while their callers do not (see `submit`).
@@ -19,13 +19,13 @@ public struct EventLogOptions: Sendable {
     public var blockCacheLimit: Int
     /// When events are sealed.
     public var sealing: SealingPolicy
-    /// Tells what sealed blocks say openly, so that readers can skip them; nil for nothing.
+    /// Writes what sealed blocks disclose, so that readers can skip them; nil for nothing.
     public var summariser: EventSummariser?
     /// The clock that arrival times are read from.
     public var clock: @Sendable () -> Timestamp { didSet { steadyClock = nil } }
-    /// A clock that nobody sets, in microseconds, beside which jumps of the other are noticed; nil for none, as beside a clock of the caller's.
+    /// A steady clock, in microseconds, against which jumps of the other clock are noticed; nil for none, as with a clock of the caller.
     package var steadyClock: (@Sendable () -> Int64)?
-    /// Where salts, identifiers and keys come from: the system, but in tests that are to repeat themselves bit by bit.
+    /// Where salts, identifiers and keys come from: the system, except in tests that must repeat bit by bit.
     package var randomBytes: @Sendable (_ count: Int) -> [UInt8] = Self.systemRandomBytes
     /// Where the seed of a tile's salts comes from, in these tests; else from `randomBytes`.
     package var saltSeed: (@Sendable (_ tile: UInt64) -> [UInt8])?
@@ -36,13 +36,13 @@ public struct EventLogOptions: Sendable {
     var beginning: LogBeginning?
     /// Whether the folder is removed at the end.
     var isTemporary = false
-    /// Whether the writer works as where a file is in memory: as its file system is, but in tests that want the other way, too.
+    /// Whether the writer works as for a file in memory: as its file system is, except in tests that want the other way.
     package var isInMemory: Bool?
-    /// How often a writer looks who keeps freed room from being used, and whether readers have died.
+    /// How often a writer checks which reader keeps freed space from being reused, and whether readers have died.
     package var lookInterval = Duration.seconds(1)
     /// How long a commit is held back at most where the size limit is near because of a reader.
     package var slowestCommit = Duration.seconds(1)
-    /// Asked before each commit whether it shall fail, so that tests can make it.
+    /// Asked before each commit whether it should fail, for tests.
     package var commitFault: (@Sendable () -> CommitFault?)?
 
     public init(

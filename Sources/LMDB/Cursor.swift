@@ -1,6 +1,6 @@
 internal import CLMDB
 
-/// A place in a table, for walking its rows in the order of their keys.
+/// A position in a table, for walking its rows in the order of their keys.
 ///
 /// ```swift
 /// var cursor = try transaction.cursor(table)
@@ -12,7 +12,7 @@ internal import CLMDB
 /// ```
 /// A move costs what it costs in C; nothing is allocated or copied. `key` and `value` are empty when the last move found no row.
 @safe public struct Cursor: ~Copyable, ~Escapable {
-    // unsafe: valid until deinit; the lifetime keeps the transaction open as long.
+    // unsafe: valid until deinit; the lifetime keeps the transaction open for that long.
     @unsafe let pointer: OpaquePointer
     let environment: Unmanaged<Environment>
     @usableFromInline @unsafe var keyStart: UnsafeRawPointer?
@@ -75,35 +75,35 @@ internal import CLMDB
 }
 
 extension Cursor {
-    /// Goes to the first row. False when the table is empty.
+    /// Moves to the first row. False when the table is empty.
     @_lifetime(self: copy self)
     public mutating func first() throws(StorageError) -> Bool { unsafe try move(MDB_FIRST) }
 
-    /// Goes to the last row. False when the table is empty.
+    /// Moves to the last row. False when the table is empty.
     @_lifetime(self: copy self)
     public mutating func last() throws(StorageError) -> Bool { unsafe try move(MDB_LAST) }
 
-    /// Goes to the next row, or to the first when it was nowhere yet. False after the last.
+    /// Moves to the next row, or to the first when it has no position yet. False after the last.
     @_lifetime(self: copy self)
     public mutating func next() throws(StorageError) -> Bool { unsafe try move(MDB_NEXT) }
 
-    /// Goes to the row before, or to the last when it was nowhere yet. False before the first.
+    /// Moves to the previous row, or to the last when it has no position yet. False before the first.
     @_lifetime(self: copy self)
     public mutating func previous() throws(StorageError) -> Bool { unsafe try move(MDB_PREV) }
 
-    /// Goes to the first row whose key is `key` or comes after it. False when there is none.
+    /// Moves to the first row whose key is `key` or comes after it. False when no such row exists.
     @_lifetime(self: copy self)
     public mutating func seek(atOrAfter key: RawSpan) throws(StorageError) -> Bool {
         unsafe try move(MDB_SET_RANGE, key: MDB_val(key))
     }
 
-    /// Goes to the row of this key. False when there is none.
+    /// Moves to the row of this key. False when it does not exist.
     @_lifetime(self: copy self)
     public mutating func seek(exactly key: RawSpan) throws(StorageError) -> Bool {
         unsafe try move(MDB_SET_KEY, key: MDB_val(key))
     }
 
-    /// Goes to the last row whose key is `key` or comes before it. False when there is none.
+    /// Moves to the last row whose key is `key` or comes before it. False when no such row exists.
     @_lifetime(self: copy self)
     public mutating func seek(atOrBefore key: RawSpan) throws(StorageError) -> Bool {
         guard try seek(atOrAfter: key) else { return try last() }
@@ -117,7 +117,7 @@ extension Cursor {
 }
 
 extension TransactionReading where Self: ~Copyable {
-    /// A cursor that stands nowhere yet.
+    /// A cursor without a position yet.
     @_lifetime(borrow self)
     public func cursor(_ table: RawTable) throws(StorageError) -> Cursor {
         unsafe _overrideLifetime(try Cursor(table, handle), borrowing: self)

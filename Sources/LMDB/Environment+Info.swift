@@ -2,19 +2,19 @@ internal import CLMDB
 internal import Glibc
 internal import Synchronization
 
-/// Sizes and readers of an environment at one moment.
+/// Sizes and readers of an environment at one point in time.
 public struct EnvironmentInfo: Sendable, Equatable {
     /// Bytes of the data file that the last commit uses, free pages included.
     public let usedSize: Int
-    /// Bytes that the data file really has. A little less than `usedSize` is possible where the last pages are free; much less means
-    /// that the file was cut.
+    /// Bytes that the data file actually has. Slightly less than `usedSize` is possible where the last pages are free; much less means
+    /// that the file was truncated.
     public let fileSize: Int
     /// The most bytes that this handle may use.
     public let mappedSize: Int
     public let pageSize: Int
     /// The number of the last committed transaction.
     public let lastTransaction: Int
-    /// Places of the readers' table in use.
+    /// Slots of the readers' table in use.
     public let readers: Int
 }
 
@@ -32,7 +32,7 @@ extension Environment {
             lastTransaction: info.me_last_txnid, readers: Int(info.me_numreaders))
     }
 
-    /// Bytes of the data file up to the last page that was ever used, and how many of them this handle may use. Costs no call of the system.
+    /// Bytes of the data file up to the last page that was ever used, and how many of them this handle may use. Needs no system call.
     public func extent() throws(StorageError) -> (usedSize: Int, sizeLimit: Int, lastTransaction: Int) {
         try enter(forWriting: false)
         defer { leave() }
@@ -43,7 +43,7 @@ extension Environment {
         return unsafe (Self.usedSize(info, status), info.me_mapsize, info.me_last_txnid)
     }
 
-    /// Bytes of all pages up to the last one; of a number that damage has made impossible, as many as there can be.
+    /// Bytes of all pages up to the last one; for a number that damage has made impossible, the largest possible size.
     private static func usedSize(_ info: MDB_envinfo, _ status: MDB_stat) -> Int {
         let last = unsafe info.me_last_pgno
         let (size, isTooMuch) = last.multipliedReportingOverflow(by: Int(status.ms_psize))
@@ -60,9 +60,9 @@ extension Environment {
         return Int(status.st_size)
     }
 
-    /// Refuses a file that was cut, since touching what is missing would end the process.
+    /// Refuses a truncated file, since touching a missing page would crash the process.
     ///
-    /// Pages that a commit left free at the end may never have been written: for few of them a writer makes the room, so that reading
+    /// Pages that a commit left free at the end may never have been written: if only few are missing, a writer extends the file, so that reading
     /// them finds zeros.
     func refuseCutFile() throws(StorageError) {
         let info = try info()
@@ -79,8 +79,8 @@ extension Environment {
         guard number == 0 else { throw StorageError(.init(number: number), call: "posix_fallocate", path: path, number: number) }
     }
 
-    /// Makes the file as long as its last commit says, when only free pages are missing at its end: so that a reader can tell that it is
-    /// whole. A failure leaves it as short as it is, which is no damage.
+    /// Extends the file to the length of its last commit, when only free pages are missing at its end, so that a reader can check that it is
+    /// whole. A failure leaves the file short, which is no damage.
     func padFile() {
         guard options.access == .readWrite else { return }
         var info = unsafe MDB_envinfo()
@@ -91,11 +91,11 @@ extension Environment {
             unsafe mdb_env_get_fd(handle, &file) == MDB_SUCCESS, unsafe fstat(file, &fileStatus) == 0
         else { return }
         let missing = unsafe Self.usedSize(info, status) - Int(fileStatus.st_size)
-        // Else the number is damage, of a file that was opened all the same.
+        // Otherwise the number is damage, in a file that was opened nevertheless.
         if missing > 0, missing <= 1 << 40 { posix_fallocate(file, Int(fileStatus.st_size), missing) }
     }
 
-    /// Copies the data file, in which nobody writes meanwhile, also where it has no name any more. The copy is on the disk when this returns.
+    /// Copies the data file, which must not be written to meanwhile, even where it no longer has a name. The copy is on the disk when this returns.
     package func copyData(to path: String) throws(StorageError) {
         try enter(forWriting: false)
         defer { leave() }
@@ -114,7 +114,7 @@ extension Environment {
         guard fsync(target) == 0 else { throw StorageError(.init(number: errno), call: "fsync", path: path, number: errno) }
     }
 
-    /// Writes a copy of the data file as of one commit, whoever writes to it meanwhile.
+    /// Writes a copy of the data file as of one commit, even while it is written to.
     package func copySnapshot(to path: String) throws(StorageError) {
         try enter(forWriting: false)
         defer { leave() }
@@ -126,8 +126,8 @@ extension Environment {
     /// Whether the files are in memory, where a sync waits for nothing.
     public func isInMemory() throws(StorageError) -> Bool { FileSystemKind.isMemory(magic: try FileSystemKind.magic(path)) }
 
-    /// Frees the places of readers whose process has died. Also done at open and when all places are taken.
-    /// - Returns: how many places were freed.
+    /// Frees the slots of readers whose process has died. Also done at open and when all slots are taken.
+    /// - Returns: how many slots were freed.
     @discardableResult
     public func clearStaleReaders() throws(StorageError) -> Int {
         try enter(forWriting: false)
@@ -137,7 +137,7 @@ extension Environment {
         return Int(count)
     }
 
-    /// Brings all commits to the disk, whatever the durability. A failure closes this handle for writing.
+    /// Flushes all commits to the disk, whatever the durability. A failure closes this handle for writing.
     public func sync() throws(StorageError) {
         try enter(forWriting: true)
         defer { leave() }
@@ -146,8 +146,8 @@ extension Environment {
         try check(result, "mdb_env_sync")
     }
 
-    /// Sets how large the data file may grow, in bytes; never less than it has. Only between transactions of this process: else it throws
-    /// `.busy`. Where there is no address space for it, `.outOfMemory`, and the limit stays.
+    /// Sets the maximum size of the data file, in bytes; never less than its present size. Only between transactions of this process: else it throws
+    /// `.busy`. If the address space does not suffice, it throws `.outOfMemory`, and the limit stays.
     public func setSizeLimit(_ bytes: Int) throws(StorageError) {
         guard process == getpid() else { throw StorageError(.forked, call: "mdb_env_set_mapsize", path: path) }
         var wanted = options
@@ -156,11 +156,11 @@ extension Environment {
         let result: (StorageError.Code, Int32)? = state.withLock { state in
             if state.isClosed { return (.closed, 0) }
             if state.liveTransactions > 0 { return (.busy, 0) }
-            // LMDB gives the old map back first: it must not come to nothing then.
+            // LMDB unmaps the old map first: the new one must not fail after that.
             guard Environment.canMap(size) else { return (.outOfMemory, ENOMEM) }
             let number = unsafe mdb_env_set_mapsize(handle, size)
             if number == MDB_SUCCESS { return nil }
-            // Without a map nothing may touch the handle any more.
+            // Without a map the handle must not be used.
             state.isClosed = true
             state.isReleased = true
             return (.init(number: number), number)

@@ -32,12 +32,12 @@ extension Environment {
 
     private static func createFolder(_ path: String) throws(StorageError) {
         try OwnFile.makeFolder(path)
-        // LMDB would make it as the superuser's; it takes an empty one for new.
+        // LMDB would create it for the superuser; it accepts an empty file as a new one.
         let file = path + "/data.mdb"
         if OwnFile.owner(above: file) != nil { Glibc.close(try OwnFile.open(file, O_RDWR | O_CREAT)) }
     }
 
-    /// LMDB would make an empty data file where a reader or a careful writer expects one.
+    /// LMDB would create an empty data file where a reader or a careful writer expects one.
     private static func requireDataFile(_ path: String, _ options: EnvironmentOptions) throws(StorageError) {
         guard options.access == .readOnly || !options.createsFolder else { return }
         let file = path + "/data.mdb"
@@ -45,7 +45,7 @@ extension Environment {
         throw StorageError(.init(number: errno), call: "access", path: file, number: errno)
     }
 
-    /// Looks at what LMDB will trust. A writer that creates finds an empty file where a creation was interrupted.
+    /// Checks what LMDB will trust. A writer that creates the file may find an empty one after an interrupted creation.
     private static func refuseDamage(_ path: String, _ options: EnvironmentOptions) throws(StorageError) {
         let file = path + "/data.mdb"
         var status = stat()
@@ -67,19 +67,19 @@ extension Environment {
         }
     }
 
-    /// A writer maps exactly what it may use, so that LMDB itself holds the limit to the page; a reader maps all that a writer
+    /// A writer maps exactly what it may use, so that LMDB itself enforces the limit to the page; a reader maps the most that a writer
     /// could ever grow to.
     static func mapSize(_ options: EnvironmentOptions) -> Int {
         mapSize(limit: options.access == .readOnly ? EnvironmentOptions.reservation : options.sizeLimit)
     }
 
-    /// What a writer with this limit maps.
+    /// The map size of a writer with this limit.
     package static func mapSize(limit: Int) -> Int {
         let page = Int(getpagesize())
         return max(min(limit, EnvironmentOptions.reservation), 16 * page) / page * page
     }
 
-    /// Takes another number among the readers where a process of another container has that of this one.
+    /// Uses another number among the readers where a process of another container has that of this one.
     private static func openHandle(
         _ path: String, _ options: EnvironmentOptions, mapSize: Int
     ) throws(StorageError) -> OpaquePointer {
@@ -122,10 +122,10 @@ extension Environment {
     }
 
     private static let readerPlaces: UInt32 = 1024
-    /// What LMDB makes of them: a cache line each, and three before them.
+    /// Their size in LMDB: a cache line each, and three before them.
     package static let lockFileSize = Int(readerPlaces) * 64 + 128
 
-    /// Has the disk give the room of the lock file, which LMDB makes as a hole and writes through memory: on a full disk that ends the process with a signal.
+    /// Allocates the lock file's space, since LMDB creates it as a hole and writes through memory: on a full disk that ends the process with a signal.
     private static func reserveLocks(_ path: String) throws(StorageError) {
         let place = path + "/lock.mdb"
         let file: Int32
@@ -139,7 +139,7 @@ extension Environment {
         var status = stat()
         guard unsafe fstat(file, &status) == 0, status.st_blocks * 512 < lockFileSize else { return }
         let number = posix_fallocate(file, 0, off_t(lockFileSize))
-        // Other numbers cannot tell beforehand; and one that was in use before is likely to have what is needed.
+        // Other numbers are not conclusive; and a file that was in use before probably has the space that it needs.
         guard number == ENOSPC || number == EDQUOT || number == EIO, status.st_size < lockFileSize else { return }
         _ = ftruncate(file, status.st_size)
         throw StorageError(.init(number: number), call: "posix_fallocate", path: place, number: number)
@@ -157,8 +157,8 @@ extension Environment {
         return UInt32(bitPattern: flags)
     }
 
-    /// A reader goes without the lock file only where it cannot use one, and where no writer can exist: there is none and none can be
-    /// made, or the caller keeps writers away.
+    /// A reader does without the lock file only where it cannot use one, and where no writer can exist: no lock file exists and none can be
+    /// created, or the caller excludes writers.
     private static func lacksLocks(_ path: String, _ options: EnvironmentOptions) -> Bool {
         guard options.access == .readOnly else { return false }
         let locks = path + "/lock.mdb"
@@ -167,7 +167,7 @@ extension Environment {
     }
 }
 
-/// The files of an environment before LMDB opens them by their paths, to be looked at again afterwards.
+/// The files of an environment before LMDB opens them by their paths, to be checked again afterwards.
 private struct FilesBefore {
     private let (data, locks): (OwnFile.Identity?, OwnFile.Identity?)
     private let path: String

@@ -1,17 +1,17 @@
 internal import CLMDB
 internal import Glibc
 
-/// A read transaction that is open, in whatever process.
+/// An open read transaction of any process.
 public struct OpenRead: Sendable, Hashable {
     public let process: Int32
-    /// The number of the commit that it reads; pages that later ones replaced cannot be used again before it ends.
+    /// The number of the commit that it reads; pages that later ones replaced cannot be reused before it ends.
     public let transaction: Int
 }
 
 extension Environment {
     /// The read transactions that are open now.
     ///
-    /// - Parameter clearingStale: whether the places of dead processes are freed before; else these are told, too.
+    /// - Parameter clearingStale: whether to free the slots of dead processes first; otherwise these are listed, too.
     public func openReads(clearingStale: Bool = true) throws(StorageError) -> [OpenRead] {
         if clearingStale { try clearStaleReaders() }
         try enter(forWriting: false)
@@ -28,7 +28,7 @@ extension Environment {
                 }, place)
         }
         guard result >= 0 else { throw StorageError(.init(number: result), call: "mdb_reader_list", path: path, number: result) }
-        // Process, thread and commit; a dash in the place of the commit for readers that are between two transactions.
+        // Process, thread and commit; readers between two transactions have a dash instead of the commit.
         return String(decoding: text, as: UTF8.self).split(separator: "\n").compactMap { line in
             let words = line.split(separator: " ")
             guard words.count == 3, let process = Int32(words[0]), let transaction = Int(words[2]) else { return nil }

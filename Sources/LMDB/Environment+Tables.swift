@@ -2,10 +2,10 @@ internal import CLMDB
 internal import Synchronization
 
 extension Environment {
-    /// The table of that name. Handles are kept, so asking again costs a dictionary look-up.
+    /// The table of that name. Handles are kept, so asking again costs a dictionary lookup.
     ///
-    /// Opening a table the first time runs a transaction of its own: never ask for a new one while this thread writes.
-    /// - Parameter create: whether a missing table is made; else it throws `.noSuchTable`.
+    /// Opening a table the first time runs a separate transaction: never open a new one while this thread writes.
+    /// - Parameter create: whether a missing table is created; else it throws `.noSuchTable`.
     public func table(_ name: String, create: Bool? = nil) throws(StorageError) -> RawTable {
         if let known = state.withLock({ $0.tables[name] }) { return known }
         try open([name], create: create ?? (options.access == .readWrite))
@@ -15,7 +15,7 @@ extension Environment {
         return table
     }
 
-    /// Opens tables, and makes all that are missing in one commit, where each would otherwise wait for the disk on its own.
+    /// Opens tables, and creates all that are missing in one commit, so that they do not each wait for the disk.
     ///
     /// - Throws: `.noSuchTable` where one is missing and the file may not be written.
     public func openTables(_ names: [String]) throws(StorageError) {

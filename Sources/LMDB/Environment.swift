@@ -13,7 +13,7 @@ internal import Synchronization
 /// ```
 ///
 /// Readers see the state of the last commit before they began and never wait; a reader that stays open keeps old pages from
-/// being used again, so read transactions are short: a batch or 100 ms, never across an `await`.
+/// being reused, so read transactions are short: a batch or 100 ms, never across an `await`.
 ///
 /// Synchronization: `state` is behind its mutex; LMDB serialises everything else itself.
 @safe public final class Environment: Sendable {
@@ -24,13 +24,13 @@ internal import Synchronization
         var isReleased = false
         var areWritesClosed = false
         var tables: [String: RawTable] = [:]
-        /// Ended read transactions that the next ones take over.
+        /// Ended read transactions that later ones reuse.
         var resting: [RestingRead] = []
     }
 
     public let path: String
     public let options: EnvironmentOptions
-    /// The process that opened it: after a fork the child must not touch it.
+    /// The process that opened it: after a fork the child must not use it.
     let process: Int32
     let identity: OpenEnvironments.Identity
     /// Nil where nothing is written or synced.
@@ -56,7 +56,7 @@ internal import Synchronization
         if !isReleased { release() }
     }
 
-    /// Takes no new transactions; the file is closed as soon as the last live transaction has ended.
+    /// Begins no new transactions; the file is closed as soon as the last live transaction has ended.
     public func close() {
         let closesNow = state.withLock { state in
             guard !state.isClosed else { return false }
@@ -69,7 +69,7 @@ internal import Synchronization
     }
 
     private func release() {
-        // A forked child only forgets: closing would touch the parent's readers' table.
+        // A forked child only drops it: closing would touch the parent's readers' table.
         guard process == getpid() else { return }
         endResting()
         padFile()
@@ -78,9 +78,9 @@ internal import Synchronization
         OpenEnvironments.remove(identity)
     }
 
-    /// Counts a transaction in, unless none may begin.
+    /// Counts a new transaction, unless none may begin.
     ///
-    /// - Parameter take: called with the state where one may.
+    /// - Parameter take: called with the state if the transaction may begin.
     func enter(forWriting: Bool, _ take: (inout State) -> Void = { _ in }) throws(StorageError) {
         guard process == getpid() else { throw StorageError(.forked, call: "mdb_txn_begin", path: path) }
         let refusal: StorageError.Code? = state.withLock { state in
@@ -97,7 +97,7 @@ internal import Synchronization
         }
     }
 
-    /// Counts a transaction out, and closes the file when `close` waits for it.
+    /// Counts an ended transaction, and closes the file when `close` waits for it.
     func leave() {
         let closesNow = state.withLock { state in
             state.liveTransactions -= 1
@@ -108,7 +108,7 @@ internal import Synchronization
         if closesNow { release() }
     }
 
-    /// Takes no more writes: after a failed sync nobody knows what the disk holds until the file is opened anew.
+    /// Refuses further writes: after a failed sync it is unknown what the disk holds until the file is reopened.
     package func closeWrites() {
         state.withLock { $0.areWritesClosed = true }
     }

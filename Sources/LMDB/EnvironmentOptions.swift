@@ -2,7 +2,7 @@
 public struct EnvironmentOptions: Sendable {
     public enum Access: Sendable {
         case readWrite
-        /// Never changes a byte of the data; still takes part in the readers' table where the folder allows it.
+        /// Never changes a byte of the data; still uses the readers' table where the folder allows it.
         case readOnly
     }
 
@@ -10,9 +10,9 @@ public struct EnvironmentOptions: Sendable {
     public enum Durability: Sendable {
         /// Data and meta page: a commit that returned survives a power cut.
         case full
-        /// Data, but not the meta page: a power cut may undo the last commits, never damage the file. For what can be replayed.
+        /// Data, but not the meta page: a power cut may undo the last commits, never damage the file. For data that can be replayed.
         case withoutMetaSync
-        /// Nothing is synced: for scratch files that nobody needs after a crash.
+        /// Nothing is synced: for scratch files that are useless after a crash.
         case none
     }
 
@@ -22,15 +22,15 @@ public struct EnvironmentOptions: Sendable {
     public var sizeLimit: Int
     /// The most named tables that the environment may have.
     public var maximumTables: Int
-    /// Makes the folder (mode 0700) and the files when they do not exist yet.
+    /// Creates the folder (mode 0700) and the files when they do not exist yet.
     public var createsFolder: Bool
 
-    /// Whether a reader refuses a file that is shorter than its last commit says by whatever little. Where pages at the end may be free
+    /// Whether a reader refuses a file that is even slightly shorter than its last commit says. Where pages at the end may be free
     /// and unwritten, as with tables that also shrink, a short file may be whole.
     public var refusesShortFile = false
 
-    /// The caller's promise that nobody writes while a reader has the environment open: then a reader who may not write the lock file
-    /// goes without it.
+    /// The caller's promise that no process writes while a reader has the environment open: then a reader without write permission for the
+    /// lock file does without it.
     public var excludesWriters = false
 
     /// The address space that an environment reserves, in bytes, where the system grants it: 1 TiB costs nothing until it is used.

@@ -1,7 +1,7 @@
 internal import CLMDB
 internal import Glibc
 
-/// Finds out what kind of file system a folder lies on: on one of the network, locks and shared maps do not hold.
+/// Detects the kind of file system of a folder: on a network file system, locks and shared maps do not work.
 package enum FileSystemKind {
     /// Magic numbers of `statfs(2)`: NFS, SMB, CIFS, SMB2, AFS, kAFS, 9P, Ceph, Coda, NCP, Lustre, GFS2, OCFS2, VirtualBox shares.
     private static let magicNumbers: Set<UInt32> = [

@@ -24,7 +24,7 @@ enum OpenEnvironments {
         let process: Int32
     }
 
-    /// With each its folder, held open: when it is removed meanwhile, no new folder gets its inode. -1 where it cannot be opened.
+    /// The folder of each is held open: if it is removed meanwhile, no new folder gets its inode. -1 where it cannot be opened.
     private static let entries = Mutex<[Entry: Int32]>([:])
 
     /// Claims the folder for this process.

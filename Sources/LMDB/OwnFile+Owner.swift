@@ -1,9 +1,9 @@
 internal import Glibc
 
-/// Whose the files are that the superuser makes: those of the owner of the folder that they are in, so that a command of the superuser leaves
+/// The owner of files that the superuser creates: the owner of the folder that they are in, so that a command of the superuser leaves
 /// nothing in a user's ledger that this user cannot open.
 extension OwnFile {
-    /// Makes a folder for its owner only, unless it is there.
+    /// Creates a folder for its owner only, unless it exists.
     package static func makeFolder(_ path: String) throws(StorageError) {
         if unsafe mkdir(path, 0o700) == 0 { return give(path) }
         let number = errno
@@ -13,7 +13,7 @@ extension OwnFile {
         throw StorageError(.init(number: number), call: "mkdir", path: path, number: number)
     }
 
-    /// Makes a folder, and those above it that are missing.
+    /// Creates a folder, and missing ones above it.
     package static func makeFolders(_ path: String) throws(StorageError) {
         do throws(StorageError) {
             try makeFolder(path)
@@ -24,7 +24,7 @@ extension OwnFile {
         }
     }
 
-    /// Gives what the superuser has just made at the path to the owner of its folder. Of a file that has other names, too, nobody knows who made it.
+    /// Gives what the superuser has just created at the path to the owner of its folder. Leaves a file with several names alone: its creator is unknown.
     package static func give(_ path: String) {
         guard let owner = owner(above: path) else { return }
         let file = unsafe Glibc.open(path, pathOnly | O_NOFOLLOW | O_CLOEXEC)
@@ -37,7 +37,7 @@ extension OwnFile {
         unsafe fchownat(file, "", owner.user, owner.group, emptyPath)
     }
 
-    /// The user who owns the folder that holds `path`, where this process is the superuser's and the folder is not.
+    /// The owner of the folder that holds `path`, where this process is the superuser's and the folder is not.
     static func owner(above path: String) -> (user: UInt32, group: UInt32)? {
         var status = stat()
         guard geteuid() == 0, let parent = parent(of: path), unsafe stat(parent, &status) == 0, status.st_uid != 0 else {

@@ -1,13 +1,13 @@
 internal import Glibc
 
 extension OwnFile {
-    /// Removes a folder and all that is in it, also where others make files in it meanwhile, as a reader of an environment makes its lock file. No
-    /// link is followed. Nothing is done where nothing is there.
+    /// Removes a folder and everything in it, even while others create files in it, as a reader of an environment creates its lock file. Follows no
+    /// links. Does nothing where the folder does not exist.
     package static func removeAll(_ path: String) throws(StorageError) {
         for attempt in 1... {
             let number = removeOnce(path)
             guard number != 0 else { return }
-            // Only what comes in meanwhile goes away again.
+            // Files that are added meanwhile disappear again by themselves.
             guard [ENOTEMPTY, EEXIST, ENOTDIR, ENOENT].contains(number), attempt < mostAttempts else {
                 throw StorageError(.init(number: number), call: "remove", path: path, number: number)
             }

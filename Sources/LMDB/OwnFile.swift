@@ -1,18 +1,18 @@
 internal import Glibc
 
-/// The files of a ledger and of a backup, opened so that nothing else can stand in their place: no link is followed, no FIFO or device waited for,
+/// The files of a ledger and of a backup, opened so that nothing else can take their place: no link is followed, no FIFO or device waited for,
 /// and a file belongs to this user, to the owner of its folder or to the superuser.
 ///
 /// ```swift
 /// let file = try OwnFile.open("/srv/mesh.ledger/LOCK", O_RDWR | O_CREAT)
 /// ```
 package enum OwnFile {
-    /// Opens a plain file; one that is made gets `mode`.
+    /// Opens a plain file; a created one gets `mode`.
     /// - Throws: `.foreign` with what is there instead; nothing was opened or changed.
     package static func open(_ path: String, _ flags: Int32, mode: UInt32 = 0o600) throws(StorageError) -> Int32 {
         try require(path)
         let flags = flags | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC
-        // The superuser has to know which files are new, since they are for another.
+        // The superuser has to know which files are new, since those get another owner.
         var file = Int32(-1)
         let mayBeOfOther = flags & O_CREAT != 0 && geteuid() == 0
         if mayBeOfOther { file = unsafe Glibc.open(path, flags | O_EXCL, mode) }
@@ -35,7 +35,7 @@ package enum OwnFile {
         return file
     }
 
-    /// Which file is at the path, looked at without opening it; nil where nothing is.
+    /// The identity of the file at the path, without opening it; nil where nothing is there.
     /// - Throws: `.foreign` where it is no plain file of the owner.
     @discardableResult
     package static func require(_ path: String) throws(StorageError) -> Identity? {
@@ -44,7 +44,7 @@ package enum OwnFile {
         return Identity(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
     }
 
-    /// Refuses what is no folder of the owner. Nothing is a folder that can be made.
+    /// Refuses anything but a folder of the owner. A missing one is accepted: it can be created.
     /// - Parameter mayBeAlias: whether it may be a link to a folder beside it.
     package static func requireFolder(_ path: String, mayBeAlias: Bool = false) throws(StorageError) {
         var place = path
@@ -96,7 +96,7 @@ package enum OwnFile {
         try syncFolder(path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? ".")
     }
 
-    /// Makes an empty file for writing in the place of what an interruption left there.
+    /// Creates an empty file for writing, replacing what an interruption left there.
     package static func create(_ path: String, mode: UInt32 = 0o600) throws(StorageError) -> Int32 {
         guard unsafe unlink(path) == 0 || errno == ENOENT || errno == EISDIR else { throw failed("unlink", path) }
         return try open(path, O_WRONLY | O_CREAT | O_EXCL, mode: mode)

@@ -3,7 +3,7 @@ internal import Synchronization
 
 /// A view of the environment as of the last commit before it began. Ends when the value does.
 ///
-/// Keep it short: while it lives, pages that writers replace cannot be used again and the file grows.
+/// Keep it short: while it lives, pages that writers replace cannot be reused and the file grows.
 public struct ReadTransaction: ~Copyable, TransactionReading {
     public let handle: TransactionHandle
     private var isEnded = false
@@ -15,7 +15,7 @@ public struct ReadTransaction: ~Copyable, TransactionReading {
         unsafe handle.environment.rest(handle.pointer)
     }
 
-    /// Which commit is read: two transactions of one environment in which it is the same read the same.
+    /// The number of the commit that is read: two transactions of one environment with the same number read the same.
     public var snapshot: Int { unsafe mdb_txn_id(handle.pointer) }
 
     /// Ends the transaction so that table handles opened in it stay open.
@@ -61,11 +61,11 @@ extension Environment {
 }
 
 extension Environment {
-    /// How many ended read transactions are kept, each with its place in the readers' table: to begin anew costs several times
-    /// what renewing one does.
+    /// How many ended read transactions are kept, each with its slot in the readers' table: beginning a new one costs several times
+    /// as much as renewing one.
     private static let mostResting = 8
 
-    /// Ends a read transaction, and keeps it for the next one.
+    /// Ends a read transaction, and keeps it for reuse.
     func rest(_ pointer: OpaquePointer) {
         unsafe mdb_txn_reset(pointer)
         let resting = unsafe RestingRead(pointer: pointer)
@@ -80,7 +80,7 @@ extension Environment {
         leave()
     }
 
-    /// Ends those that are kept; the environment is about to be closed.
+    /// Ends the kept ones; the environment is about to be closed.
     func endResting() {
         let resting = state.withLock { state in
             let resting = state.resting
@@ -93,7 +93,7 @@ extension Environment {
 
 /// A read transaction that has been reset.
 ///
-/// Safe: it is used by whoever took it out of the environment's state, under its lock.
+/// Safe: only the caller that took it out of the environment's state, under its lock, uses it.
 @safe struct RestingRead: @unchecked Sendable {
     @unsafe let pointer: OpaquePointer
 

@@ -2,34 +2,34 @@ internal import CLMDB
 internal import Glibc
 internal import Synchronization
 
-/// The number by which LMDB's table of readers knows this process: its process id.
+/// The number that identifies this process in LMDB's table of readers: its process id.
 ///
-/// Two processes have the same where they run in containers of their own (PID namespaces). LMDB refuses to let the second one read, and would free
-/// the places of the first when the second closes. So the second one takes a number that no process has. LMDB has no call for that; it is written
-/// where LMDB 0.9 keeps it, after all that stands around it was compared with what is known.
+/// Two processes have the same number if they run in separate containers (PID namespaces). LMDB refuses to let the second one read, and would free
+/// the slots of the first when the second closes. So the second one takes a number that no process has. LMDB has no call for that; it is written
+/// where LMDB 0.9 keeps it, after everything around it was compared with what is known.
 enum ReaderNumber {
     static let attempts = 4
 
-    /// The environments, by their addresses, that have a number of their own.
+    /// The environments, by their addresses, that use another number than the process id.
     private static let others = Mutex<Set<UInt>>([])
 
     static var own: Int32 { getpid() }
 
-    /// Linux gives no process a number of 2^22 or more.
+    /// Linux assigns no process a number of 2^22 or more.
     static let largestOfProcess: Int32 = 1 << 22
 
     static func other() -> Int32 { .random(in: 1 << 30 ... .max) }
 
-    /// Whether no other process reads under this environment's number. This process does from here on, until the environment is closed.
+    /// Whether no other process reads under this environment's number. From here on this process does, until the environment is closed.
     static func isFree(_ handle: OpaquePointer) -> Bool {
         var transaction: OpaquePointer?
         let number = unsafe mdb_txn_begin(handle, nil, UInt32(bitPattern: MDB_RDONLY), &transaction)
-        guard number == MDB_SUCCESS else { return number != EAGAIN && number != EACCES }  // others are told by the first read
+        guard number == MDB_SUCCESS else { return number != EAGAIN && number != EACCES }  // the first read reports other errors
         unsafe mdb_txn_abort(transaction)
         return true
     }
 
-    /// Has an environment that was made, but not opened, use another number.
+    /// Makes an environment that was created, but not opened, use another number.
     static func take(_ number: Int32, _ handle: OpaquePointer, _ path: String) throws(StorageError) {
         let words = unsafe words(handle)
         var places: UInt32 = 0
@@ -42,7 +42,7 @@ enum ReaderNumber {
         others.withLock { _ = $0.insert(UInt(bitPattern: handle)) }
     }
 
-    /// Closes an environment. One with a number of its own must not free the places of the process that has the same id: it has freed its own with
+    /// Closes an environment. One with another number must not free the slots of the process that has the same id: it has freed its own with
     /// each transaction.
     static func close(_ handle: OpaquePointer) {
         if others.withLock({ $0.remove(UInt(bitPattern: handle)) != nil }) { unsafe words(handle)[Word.placesToFree] = 0 }
@@ -58,7 +58,7 @@ enum ReaderNumber {
         unsafe UnsafeMutableRawPointer(handle).assumingMemoryBound(to: Int32.self)
     }
 
-    /// Whether all is where it is expected in an environment that is not open: no files, the readers' places as they were set, LMDB's own two tables.
+    /// Whether everything is where it is expected in an environment that is not open: no files, the readers' slots as they were set, LMDB's own two tables.
     private static func isKnown(_ words: UnsafeMutablePointer<Int32>, _ places: UInt32) -> Bool {
         unsafe words[0] == -1 && words[1] == -1 && words[2] == -1 && words[Word.places] == Int32(bitPattern: places)
             && words[Word.placesToFree] == 0 && words[Word.tables] == 2 && words[Word.process] == getpid()

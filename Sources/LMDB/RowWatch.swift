@@ -1,5 +1,5 @@
-/// Notes which rows of some tables a write transaction stores or removes, in the order of the changes. Removing all rows of a table at once is
-/// not noted.
+/// Records which rows of some tables a write transaction stores or removes, in the order of the changes. Removing all rows of a table at once is
+/// not recorded.
 public final class RowWatch {
     public struct Change: Sendable {
         public let table: RawTable

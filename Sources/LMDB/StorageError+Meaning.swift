@@ -4,7 +4,7 @@ internal import Glibc
 extension StorageError: CustomStringConvertible {
     public var description: String { "\(path): \(code.sentence) (\(reason))" }
 
-    /// The call that failed, and what the system or LMDB said.
+    /// The call that failed, and the message of the system or LMDB.
     public var reason: String { number == 0 ? call : "\(call): \(systemText)" }
 
     private var systemText: String {
@@ -14,7 +14,7 @@ extension StorageError: CustomStringConvertible {
 }
 
 extension StorageError.Code {
-    /// What happened and what to do, to be read after the path.
+    /// What happened and what to do, to follow the path.
     var sentence: String {
         switch self {
         case .missing: "it does not exist; check the path or create it first"
@@ -33,9 +33,9 @@ extension StorageError.Code {
             "something else is in its place, and nothing was opened or changed; put the file back, or remove what is there"
         case .replaced: "it was moved, removed or replaced while it was open for writing; open the one that is meant"
         case .otherVersion: "another version of the format wrote it; open it with a program of that version"
-        case .tooManyReaders: "all places for readers are taken; end some readers, then retry"
+        case .tooManyReaders: "all reader slots are taken; end some readers, then retry"
         case .closed: "it has been closed; open it again"
-        case .writesClosed: "an earlier write failed, so it takes no more; close it, open it again and check its end"
+        case .writesClosed: "an earlier write failed, so it accepts no more; close it, open it again and check its end"
         case .keySize: "a key must have 1 to 511 bytes"
         case .malformedValue: "a stored value is not of the expected form; verify the ledger"
         case .tooManyFiles: "too many files are open; close some or raise the limit on open files (`ulimit -n`), then retry"

@@ -1,12 +1,12 @@
-/// What went wrong in the store: which call failed, on which file, and what to do about it.
+/// An error of the store: which call failed, on which file, and what to do about it.
 public struct StorageError: Error, Sendable, Equatable {
-    /// The kinds of failure that a caller may want to tell apart.
+    /// The kinds of failure that a caller may want to distinguish.
     public enum Code: Sendable, Equatable {
         /// The file or folder does not exist.
         case missing
         /// A table of this name does not exist.
         case noSuchTable
-        /// The key is already there (`.noOverwrite`), or does not come after the last one (`.append`).
+        /// The key already exists (`.noOverwrite`), or does not come after the last one (`.append`).
         case keyExists
         /// The size that the policy allows is used up. Nothing of the transaction was stored.
         case sizeLimitReached
@@ -14,9 +14,9 @@ public struct StorageError: Error, Sendable, Equatable {
         case diskFull
         /// The system refuses access to the file.
         case permission
-        /// A write on an environment or a file system that can only be read.
+        /// A write to a read-only environment or file system.
         case readOnly
-        /// Another process or this one has it open, or is in the middle of something that excludes this.
+        /// Another process or this one has it open, or is doing something that excludes this.
         case busy
         /// This process has the same environment open already.
         case alreadyOpen
@@ -24,19 +24,19 @@ public struct StorageError: Error, Sendable, Equatable {
         case forked
         /// The folder is on a network file system, where the locks and the shared map do not hold.
         case networkFileSystem
-        /// The file is damaged, or is not what it should be.
+        /// The file is damaged, or has unexpected contents.
         case corrupt
-        /// Something else is in the place of a file or folder of ours: a link, a FIFO, another user's file. It was not opened.
+        /// Something else replaces one of our files or folders: a link, a FIFO, another user's file. It was not opened.
         case foreign
         /// Its folder was moved, removed or replaced while it was open.
         case replaced
         /// The file was written by another version of the format.
         case otherVersion
-        /// Every place for a reader is taken.
+        /// Every reader slot is taken.
         case tooManyReaders
         /// The environment has been closed.
         case closed
-        /// A write or sync failed, so this handle takes no more writes until it has been reopened.
+        /// A write or sync failed, so this handle refuses writes until it has been reopened.
         case writesClosed
         /// A key of 0 or more than 511 bytes.
         case keySize
@@ -57,7 +57,7 @@ public struct StorageError: Error, Sendable, Equatable {
     public let call: String
     /// The environment's folder or file.
     public let path: String
-    /// The number that LMDB or the system gave: negative from LMDB, an `errno` when positive, 0 when the check was ours.
+    /// The error number: negative from LMDB, an `errno` when positive, 0 for a check of our own.
     public let number: Int32
 
     public init(_ code: Code, call: String, path: String, number: Int32 = 0) {

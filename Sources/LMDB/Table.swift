@@ -1,4 +1,4 @@
-/// A table whose keys and values have types.
+/// A table with typed keys and values.
 ///
 /// ```swift
 /// let names = try environment.table("names", UInt32.self, String.self)
@@ -51,7 +51,7 @@ extension WriteTransaction {
     }
 
     /// Removes a row.
-    /// - Returns: whether it was there.
+    /// - Returns: whether it existed.
     @discardableResult
     public mutating func delete<Key, Value>(_ table: Table<Key, Value>, _ key: Key) throws(StorageError) -> Bool {
         var buffer = KeyBuffer()

@@ -1,9 +1,9 @@
-/// LMDB's transaction and, so that it cannot be closed before, its environment.
+/// LMDB's transaction together with its environment, so that the environment cannot be closed first.
 @safe public struct TransactionHandle {
     let environment: Environment
     // unsafe: valid from begin until commit or abort, which only the owning transaction does.
     @unsafe let pointer: OpaquePointer
-    /// Notes the changes of a write transaction, where somebody asked for it.
+    /// Records the changes of a write transaction, if requested.
     let watch: RowWatch?
 
     init(environment: Environment, pointer: OpaquePointer, watch: RowWatch? = nil) {

@@ -26,7 +26,7 @@ extension TransactionReading where Self: ~Copyable {
     public func statistics(_ table: RawTable) throws(StorageError) -> TableStatistics {
         var status = MDB_stat()
         try handle.environment.check(unsafe mdb_stat(handle.pointer, table.number, &status), "mdb_stat")
-        // Beyond all that a disk may hold only damage counts; nobody who adds these up is to overflow.
+        // Numbers beyond what a disk may hold are damage; adding these up must not overflow.
         let counts = status.ms_entries | status.ms_branch_pages | status.ms_leaf_pages | status.ms_overflow_pages
         guard (0..<1 << 44).contains(counts) else {
             throw StorageError(
@@ -44,18 +44,18 @@ public struct TableStatistics: Sendable, Equatable {
     public let entries: Int
     public let depth: Int
     public let pages: Int
-    /// Those of them that hold values too large for the pages of rows: a scan that does not read such a value passes them over.
+    /// The pages among them that hold values too large for the pages of rows: a scan that does not read such a value skips them.
     public let overflowPages: Int
 }
 
 extension MDB_val {
-    /// Borrows the span's bytes: to be used only while the span lives.
+    /// Borrows the span's bytes: use it only while the span lives.
     init(_ span: RawSpan) {
         let bytes = unsafe span.withUnsafeBytes { unsafe $0 }
         unsafe self.init(mv_size: bytes.count, mv_data: UnsafeMutableRawPointer(mutating: bytes.baseAddress))
     }
 
-    /// The bytes that LMDB points to, with no lifetime of their own: the caller binds it to the transaction.
+    /// The bytes that LMDB points to, without a lifetime: the caller binds it to the transaction.
     var span: RawSpan {
         @_lifetime(immortal) get {
             let bytes = unsafe UnsafeRawBufferPointer(start: mv_data, count: mv_size)

@@ -2,7 +2,7 @@ internal import CLMDB
 
 /// A cursor that can also change the table: the fastest way to load many sorted rows or to walk and change.
 ///
-/// While it lives the transaction can be used through it only.
+/// While it lives, the transaction can be used through it only.
 public struct WriteCursor: ~Copyable, ~Escapable {
     /// The place of the cursor; moves and reads go through it.
     public var place: Cursor
@@ -17,7 +17,7 @@ public struct WriteCursor: ~Copyable, ~Escapable {
         place = unsafe _overrideLifetime(cursor, mutating: &transaction)
     }
 
-    /// Stores a row and stands on it.
+    /// Stores a row and moves to it.
     @_lifetime(self: copy self)
     public mutating func put(key: RawSpan, value: RawSpan, _ mode: PutMode = .replace) throws(StorageError) {
         watch?.note(table, key)
@@ -42,7 +42,7 @@ public struct WriteCursor: ~Copyable, ~Escapable {
         return unsafe start
     }
 
-    /// Stores `value` in the row that the cursor stands on.
+    /// Stores `value` in the current row.
     @_lifetime(self: copy self)
     public mutating func replaceValue(_ value: RawSpan) throws(StorageError) {
         // A copy: LMDB may move the row's bytes, the key's among them, before it stores the key again.
@@ -55,7 +55,7 @@ public struct WriteCursor: ~Copyable, ~Escapable {
         if result != MDB_SUCCESS { throw place.failure(result, "mdb_cursor_put") }
     }
 
-    /// Removes the row that the cursor stands on; the next `next` goes to the row after it.
+    /// Removes the current row; the next `next` moves to the row after it.
     @_lifetime(self: copy self)
     public mutating func delete() throws(StorageError) {
         watch?.note(table, place.key)
@@ -65,7 +65,7 @@ public struct WriteCursor: ~Copyable, ~Escapable {
 }
 
 extension WriteTransaction {
-    /// A cursor that can change the table; the transaction is in its hands until it ends.
+    /// A cursor that can change the table; it borrows the transaction until it ends.
     @_lifetime(&self)
     public mutating func writeCursor(_ table: RawTable) throws(StorageError) -> WriteCursor {
         try WriteCursor(table, &self)
@@ -73,7 +73,7 @@ extension WriteTransaction {
 }
 
 extension WriteCursor {
-    /// Stores `value` in the row that the cursor stands on.
+    /// Stores `value` in the current row.
     @_lifetime(self: copy self)
     public mutating func replaceValue(_ value: [UInt8]) throws(StorageError) {
         try replaceValue(unsafe value.span.bytes)

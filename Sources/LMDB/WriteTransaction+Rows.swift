@@ -25,7 +25,7 @@ extension WriteTransaction {
     }
 
     /// Removes a row.
-    /// - Returns: whether it was there.
+    /// - Returns: whether it existed.
     @discardableResult
     public mutating func delete(_ table: RawTable, key: RawSpan) throws(StorageError) -> Bool {
         handle.watch?.note(table.number, key)

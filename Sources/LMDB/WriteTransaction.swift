@@ -3,9 +3,9 @@ internal import Glibc
 
 /// How a row is stored.
 public enum PutMode: Sendable {
-    /// Replaces the value of a key that is already there.
+    /// Replaces the value of an existing key.
     case replace
-    /// Throws `.keyExists` when the key is already there.
+    /// Throws `.keyExists` when the key already exists.
     case noOverwrite
     /// The key comes after every other in the table: the fastest way to load sorted rows. Throws `.keyExists` when it does not.
     case append
@@ -38,7 +38,7 @@ public struct WriteTransaction: ~Copyable, TransactionReading {
     /// Stores all changes, durable as the environment's options say.
     ///
     /// - Throws: `.sizeLimitReached` or `.diskFull` when nothing was stored and a retry may succeed. Any other failure means that
-    ///   the outcome is unknown, and the environment takes no more writes until it is opened anew.
+    ///   the outcome is unknown, and the environment refuses writes until it is reopened.
     public consuming func commit() throws(StorageError) {
         isEnded = true
         let environment = handle.environment
@@ -57,8 +57,8 @@ public struct WriteTransaction: ~Copyable, TransactionReading {
 }
 
 extension Environment {
-    /// Begins the one write transaction, after the one before it has ended.
-    /// - Parameter watch: notes the changes.
+    /// Begins the one write transaction, after the previous one has ended.
+    /// - Parameter watch: records the changes.
     public func beginWrite(watching watch: RowWatch? = nil) throws(StorageError) -> WriteTransaction {
         try enter(forWriting: true)
         var pointer: OpaquePointer?
@@ -81,7 +81,7 @@ extension Environment {
         return result
     }
 
-    /// What a failed commit means. LMDB gives EIO also for a write that a full disk cut short, which is told by the room that is left.
+    /// The meaning of a failed commit. LMDB returns EIO also for a write that a full disk cut short; the remaining space distinguishes it.
     fileprivate func code(ofCommit number: Int32) -> StorageError.Code {
         var status = statvfs()
         guard number == EIO, unsafe statvfs(path, &status) == 0 else { return StorageError.Code(number: number) }
@@ -89,7 +89,7 @@ extension Environment {
         return UInt64(blocks) * UInt64(status.f_frsize) < 64 << 10 ? .diskFull : .inputOutput
     }
 
-    /// Whether LMDB itself refuses to go on: it does after a failed write of the meta page.
+    /// Whether LMDB itself refuses to continue, as it does after a failed write of the meta page.
     func isPanicked() -> Bool {
         var pointer: OpaquePointer?
         let result = unsafe mdb_txn_begin(handle, nil, 0, &pointer)

@@ -1,19 +1,19 @@
 internal import CCrypto
 
-/// AES-CCM with a 13-byte nonce (L = 2): what direct messages are sealed with (a 32-byte key, a tag of 8 bytes, nothing beside), and channels with
-/// authenticated encryption (16 or 32 bytes, a tag of 12, sender and addressee beside).
+/// AES-CCM with a 13-byte nonce (L = 2): the encryption of direct messages (a 32-byte key, a tag of 8 bytes, no associated data), and of channels with
+/// authenticated encryption (16 or 32 bytes, a tag of 12, sender and destination as associated data).
 public enum AESCCM {
     /// The tag of a direct message.
     public static let tagLength = 8
     public static let nonceLength = 13
 
-    /// The plaintext, or nil when the tag does not fit.
+    /// The plaintext, or nil when the tag does not match.
     ///
     /// - Parameters:
     ///   - key: 16 or 32 bytes.
     ///   - nonce: 13 bytes.
     ///   - tag: 4 to 16 bytes, an even number.
-    ///   - associated: what the tag covers beside the ciphertext.
+    ///   - associated: data that the tag covers besides the ciphertext.
     public static func open(
         key: [UInt8], nonce: [UInt8], ciphertext: [UInt8], tag: [UInt8], associated: [UInt8] = []
     ) throws(CryptoError) -> [UInt8]? {
@@ -34,7 +34,7 @@ public enum AESCCM {
     /// - Parameters:
     ///   - key: 16 or 32 bytes.
     ///   - nonce: 13 bytes.
-    ///   - associated: what the tag covers beside the ciphertext.
+    ///   - associated: data that the tag covers besides the ciphertext.
     public static func seal(
         key: [UInt8], nonce: [UInt8], plaintext: [UInt8], associated: [UInt8] = [], tagLength: Int = tagLength
     ) throws(CryptoError) -> (ciphertext: [UInt8], tag: [UInt8]) {

@@ -1,16 +1,16 @@
-/// What libcrypto did not do.
+/// A failure of libcrypto.
 public struct CryptoError: Error, Equatable, Sendable, CustomStringConvertible {
     public enum Code: UInt8, Sendable {
-        /// A key has a length that the algorithm does not have.
+        /// A key has a length that the algorithm does not support.
         case wrongKeyLength
         /// libcrypto is missing the algorithm or is out of memory.
         case unavailable
-        /// A key is a weak point, or the inputs fit no operation.
+        /// A key is a weak point, or the inputs are invalid for the operation.
         case refused
     }
 
     public var code: Code
-    /// What was attempted, as `AES-CTR`.
+    /// What was attempted, such as `AES-CTR`.
     public var operation: String
 
     public init(_ code: Code, _ operation: String) {

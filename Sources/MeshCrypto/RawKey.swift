@@ -1,6 +1,6 @@
 internal import CCrypto
 
-/// A key of libcrypto made of its raw bytes. Safe: the pointer is private to this room and freed with the object.
+/// A key of libcrypto made from its raw bytes. Safe: the pointer is private to this module and freed with the object.
 @safe final class RawKey {
     let pointer: OpaquePointer
 

@@ -20,7 +20,7 @@ public struct SHA256Digest: Sendable, Hashable {
 
     init() {}
 
-    /// Nil for other than 32 bytes.
+    /// Nil for any other number of bytes than 32.
     public init?(_ bytes: RawSpan) {
         guard bytes.byteCount == Self.size else { return nil }
         for index in words.indices {
@@ -28,14 +28,14 @@ public struct SHA256Digest: Sendable, Hashable {
         }
     }
 
-    /// From the eight words of the state behind the last block.
+    /// From the eight words of the state after the last block.
     init(_ state: (UInt32, UInt32, UInt32, UInt32, UInt32, UInt32, UInt32, UInt32)) {
         words = [
             Self.pair(state.0, state.1), Self.pair(state.2, state.3), Self.pair(state.4, state.5), Self.pair(state.6, state.7),
         ]
     }
 
-    /// The words' bytes, each from the highest on, one word behind the other, as they are in memory.
+    /// The words' bytes, each from the highest on, one word after the other, as they are in memory.
     private static func pair(_ first: UInt32, _ second: UInt32) -> UInt64 { (UInt64(first) << 32 | UInt64(second)).bigEndian }
 
     public var span: RawSpan {
@@ -60,13 +60,13 @@ public struct SHA256Digest: Sendable, Hashable {
     }
 }
 
-/// SHA-256 over bytes that come in pieces. A plain value, so that a short message costs little beside its blocks.
+/// SHA-256 over bytes in pieces. A plain value, so that a short message costs little besides its blocks.
 public struct SHA256Context {
     private var state = SHA256_CTX()
 
     public init() { start() }
 
-    /// Forgets what it was given.
+    /// Discards all previous input.
     public mutating func start() { unsafe SHA256_Init(&state) }
 
     public mutating func update(_ bytes: RawSpan) {
@@ -77,7 +77,7 @@ public struct SHA256Context {
         unsafe withUnsafeBytes(of: byte) { _ = unsafe SHA256_Update(&state, $0.baseAddress, 1) }
     }
 
-    /// The hash of a byte and the 64 bytes that the words are in memory, when nothing was given since the start.
+    /// The hash of a byte and the 64 bytes of the words in memory, when there was no input since the start.
     public mutating func hash(_ prefix: UInt8, _ words: InlineArray<8, UInt64>) -> SHA256Digest {
         unsafe withUnsafeTemporaryAllocation(byteCount: 128, alignment: 8) { room in
             unsafe room.storeBytes(of: prefix, as: UInt8.self)
@@ -86,7 +86,7 @@ public struct SHA256Context {
         }
     }
 
-    /// The hash of two pieces, when nothing was given since the start.
+    /// The hash of two pieces, when there was no input since the start.
     public mutating func hash(_ first: RawSpan, _ second: RawSpan) -> SHA256Digest {
         let count = first.byteCount + second.byteCount
         guard count <= 1024 - Self.leastPadding else {
@@ -104,8 +104,8 @@ public struct SHA256Context {
     /// A byte of padding, and the length.
     private static let leastPadding = 9
 
-    /// The hash of the first `count` bytes, behind which there is room for the padding (FIPS 180-4, section 5.1.1). A message that comes to
-    /// libcrypto in whole blocks costs 15 to 20 % less than one whose end it pads itself.
+    /// The hash of the first `count` bytes, which are followed by space for the padding (FIPS 180-4, section 5.1.1). A message that is passed to
+    /// libcrypto in whole blocks costs 15 to 20 % less than one that it has to pad itself.
     @unsafe @inline(__always)
     private mutating func padAndHash(_ room: UnsafeMutableRawBufferPointer, _ count: Int) -> SHA256Digest {
         let end = (count + Self.leastPadding + 63) & ~63
@@ -127,7 +127,7 @@ public struct SHA256Context {
         }
     }
 
-    /// The hash of all it was given since the start; then it has started anew.
+    /// The hash of all input since the start; then it is ready for new input.
     public mutating func finish() -> SHA256Digest {
         var digest = SHA256Digest()
         unsafe digest.withWords { _ = unsafe SHA256_Final($0, &state) }

@@ -9,14 +9,14 @@ public enum XXH3 {
     public static func hash(_ bytes: [UInt8], seed: UInt64 = 0) -> UInt64 { unsafe hash(bytes.span.bytes, seed: seed) }
 }
 
-/// XXH3 over bytes that come in pieces; the same number as `XXH3.hash` over all of them.
+/// XXH3 over bytes in pieces; the same number as `XXH3.hash` over all of them.
 ///
 /// One task at a time; `reset` makes it reusable without an allocation. Safe: the state is private and freed with the object.
 @safe public final class XXH3Hasher {
     private let state: OpaquePointer
     private let seed: UInt64
 
-    /// - Parameter seed: as given to `XXH3.hash`.
+    /// - Parameter seed: the same as for `XXH3.hash`.
     public init(seed: UInt64 = 0) {
         guard let created = unsafe XXH3_createState() else { preconditionFailure("no memory for a checksum state") }
         unsafe state = created

@@ -2,8 +2,8 @@ import Foundation
 
 /// A bounded queue from a thread that reads a source to the task that appends what it read.
 ///
-/// A full queue makes the thread wait: one with as many elements, or with as many bytes, as it may have, those that are being appended among them.
-/// What comes while an append is under way is taken together next.
+/// A full queue makes the thread wait: it is full at its maximum number of elements, or of bytes, including those that are being appended.
+/// Everything that arrives during an append is taken together next.
 /// One thread offers, one task takes. `@unchecked Sendable`: all state is touched only with `condition` locked.
 final class Handoff<Element: Sendable>: @unchecked Sendable {
     private let limit: Int
@@ -22,7 +22,7 @@ final class Handoff<Element: Sendable>: @unchecked Sendable {
     ///   - byteLimit: how many bytes may wait or be under way before `offer` does
     init(limit: Int, byteLimit: Int = .max) { (self.limit, self.byteLimit) = (limit, byteLimit) }
 
-    /// Adds an element, waiting while the queue is full. One that is larger than the limit of bytes waits until it is alone. False when nobody takes any more.
+    /// Adds an element, waiting while the queue is full. An element above the byte limit waits until it is alone. False when the taker has stopped.
     func offer(_ element: Element, byteCount: Int = 0) -> Bool {
         condition.lock()
         defer { condition.unlock() }
@@ -34,7 +34,7 @@ final class Handoff<Element: Sendable>: @unchecked Sendable {
         return true
     }
 
-    /// Says that nothing more comes.
+    /// Signals the end of the elements.
     func close() {
         condition.lock()
         defer { condition.unlock() }
@@ -42,7 +42,7 @@ final class Handoff<Element: Sendable>: @unchecked Sendable {
         hand()
     }
 
-    /// Waits until all that was offered is settled. False when nobody takes any more.
+    /// Waits until everything that was offered is settled. False when the taker has stopped.
     func waitUntilSettled() -> Bool {
         condition.lock()
         defer { condition.unlock() }
@@ -50,14 +50,14 @@ final class Handoff<Element: Sendable>: @unchecked Sendable {
         return !isRefused
     }
 
-    /// Whether all that was offered is settled.
+    /// Whether everything that was offered is settled.
     var isSettled: Bool {
         condition.lock()
         defer { condition.unlock() }
         return !isTaken && waiting.isEmpty
     }
 
-    /// All that waits, or nil when nothing more comes. The caller settles it before it takes again.
+    /// All waiting elements, or nil at the end. The caller settles them before it takes again.
     func takeAll() async -> [Element]? {
         await withCheckedContinuation { continuation in
             condition.lock()
@@ -67,7 +67,7 @@ final class Handoff<Element: Sendable>: @unchecked Sendable {
         }
     }
 
-    /// Says that what was taken is done with.
+    /// Signals that the taken elements are done with.
     func settle() {
         condition.lock()
         defer { condition.unlock() }
@@ -75,7 +75,7 @@ final class Handoff<Element: Sendable>: @unchecked Sendable {
         condition.broadcast()
     }
 
-    /// Says that nothing more will be taken.
+    /// Signals that no further elements will be taken.
     func refuse() {
         condition.lock()
         defer { condition.unlock() }
@@ -88,7 +88,7 @@ final class Handoff<Element: Sendable>: @unchecked Sendable {
         return waiting.count < limit && (held == 0 || held < byteLimit && byteCount <= byteLimit - held)
     }
 
-    /// With the lock held: gives the taker what there is.
+    /// With the lock held: passes the waiting elements to the taker.
     private func hand() {
         guard let taker, !waiting.isEmpty || isClosed else { return }
         self.taker = nil

@@ -1,20 +1,20 @@
-/// Why a source could not be read, or what it brought could not be stored.
+/// Why a source could not be read, or its data could not be stored.
 ///
 /// `description` is one line: what happened, to which file or broker, and what to do.
 public struct IngestError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// What kind of failure this is, for exit codes.
+    /// The kind of failure, for exit codes.
     public enum Code: Sendable, Equatable {
-        /// The file, broker name or other thing named does not exist.
+        /// The named file, broker or other thing does not exist.
         case notFound
-        /// The system did not let us read it.
+        /// The system denied access.
         case noPermission
-        /// It is not what the caller said, or nothing we know: another format, compressed, a directory.
+        /// It is not in the named or any known format: another format, compressed, a directory.
         case wrongFormat
         /// An address, option or combination of options makes no sense.
         case badRequest
         /// Reading failed in the middle.
         case readFailed
-        /// Somebody else is importing the same file.
+        /// Another process is importing the same file.
         case busy
         /// The ledger did not take the events.
         case storeFailed
@@ -29,11 +29,11 @@ public struct IngestError: Error, Sendable, Equatable, CustomStringConvertible {
     }
 
     public var code: Code
-    /// What it happened to: a path, or an address without its password.
+    /// The object of the failure: a path, or an address without its password.
     public var subject: String
     /// What happened and what to do, in one sentence or two.
     public var reason: String
-    /// The error underneath, if there was one.
+    /// The underlying error, if any.
     public var cause: String?
 
     public init(_ code: Code, subject: String, reason: String, cause: String? = nil) {

@@ -1,7 +1,7 @@
 public import EventLog
 public import MeshViews
 
-/// Where a source's events go: a log of this process or of another, and a way to bring the views on it up to date.
+/// The target of a source's events: a log of this process or of another, and a way to bring its views up to date.
 public struct IngestTarget: Sendable {
     public let log: any EventSink
     let flushViews: @Sendable () async throws -> Void
@@ -24,7 +24,7 @@ public struct IngestTarget: Sendable {
 }
 
 extension IngestTarget {
-    /// A ledger: its views follow by themselves, and are flushed when a source is lost or ends.
+    /// A ledger: its views follow automatically, and are flushed when a source is lost or ends.
     public init(_ ledger: Ledger) {
         self.init(log: ledger.log) { try await ledger.flush() }
     }

@@ -1,8 +1,8 @@
 import EventLog
 
-/// The log's numbers for the sources of one import or connection, asked for once each.
+/// The log's numbers for the sources of one import or connection, looked up once each.
 ///
-/// Names come from outside. Above the limit, what they would have named goes to the source they are within.
+/// Names come from outside. Above the limit, events go to the source that contains the one that they name.
 struct SourceNames {
     static let limit = 65_536
     static let lengthLimit = 400
@@ -25,7 +25,7 @@ struct SourceNames {
     }
 
     mutating func id(named name: String) async throws(IngestError) -> SourceID {
-        // Before it is looked up: hashing some texts costs the square of their length.
+        // Checked before it is looked up: hashing some texts takes time quadratic in their length.
         let isShort = name.utf8.count <= Self.lengthLimit
         if isShort || name.utf8.elementsEqual(base.utf8), let id = known[name] { return id }
         let fits = known.count < Self.limit && isShort && !name.isEmpty

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Tells a thread to stop.
+/// Signals a thread to stop.
 final class StopFlag: Sendable {
     private let value = Atomic(false)
 
@@ -9,7 +9,7 @@ final class StopFlag: Sendable {
     func set() { value.store(true, ordering: .releasing) }
 }
 
-/// Work that must reach its end although the task that waits for it was cancelled: draining a queue, flushing views.
+/// Work that must complete although the task that waits for it was cancelled: draining a queue, flushing views.
 enum Uncancelled {
     static func run<Value: Sendable, Failure: Error>(_ body: @escaping @Sendable () async throws(Failure) -> Value)
         async throws(Failure) -> Value

@@ -1,14 +1,14 @@
 import Meshtastic
 import ProtobufWire
 
-/// Who heard a packet, and how many seconds after it was sent.
+/// The receiver of a packet, and how many seconds after its sending it heard it.
 struct Hearing {
     var gateway: UInt32
     var delay: UInt32
 }
 
 extension MeshSimulation {
-    /// What can be wrong with one reception. The first three leave no packet.
+    /// The possible faults of one reception. The first three leave no packet.
     private enum Fault: UInt32, CaseIterable {
         case cutShort, noise, noPacket, wrongClock, wrongHops
     }
@@ -52,7 +52,7 @@ extension MeshSimulation {
         waiting.insert(SimulatedReception(envelope: bytes, time: now + hearing.delay, topic: topic, fact: heardFact), at: 0)
     }
 
-    /// Memory that was never written, behind a wire type that does not exist.
+    /// Memory that was never written, after a wire type that does not exist.
     private mutating func makeNoise(_ bytes: inout [UInt8], from start: Int) {
         for index in bytes.indices.dropFirst(start) { bytes[index] = UInt8(truncatingIfNeeded: random.next()) }
         bytes[start] |= 7

@@ -20,7 +20,7 @@ extension MeshSimulation {
         if isNoNumber, kind != 3 { breakPayload() }
     }
 
-    /// The field number of the metrics: most are about the device, sensors' ones where there are any.
+    /// The field number of the metrics: mostly device metrics, sensor metrics if the node has sensors.
     private mutating func kindOfTelemetry(_ node: SimulatedNode) -> UInt32 {
         let dice = random.below(node.hasSensors ? 100 : 60)
         switch dice {

@@ -2,21 +2,21 @@ import MeshCrypto
 public import Meshtastic
 import ProtobufWire
 
-/// A believable mesh, made up from a seed: nodes that move, measure and chat, and gateways that hear the same packets.
+/// A believable mesh, generated from a seed: nodes that move, measure and chat, and gateways that hear the same packets.
 ///
 /// ```swift
 /// var mesh = MeshSimulation(SimulationOptions(seed: 1, nodes: 40))
 /// for _ in 0..<1_000 { store(mesh.next().envelope) }
 /// ```
 /// It never ends. Its channels are LongFast and MediumFast under the default key, `Harbour` under the bytes 00 to 1f, and `Attic`, whose
-/// key is not known to anybody. Of its packets and receptions some are odd, as real ones are: broken or without a packet, from receivers and senders with wrong
-/// clocks, with places nowhere, names that are no UTF-8 and measurements that are no numbers.
+/// key is unknown. Some of its packets and receptions are odd, as real ones are: broken or without a packet, from receivers and senders with wrong
+/// clocks, with places nowhere, names that are not UTF-8 and measurements that are not numbers.
 public struct MeshSimulation: Sendable {
     public let options: SimulationOptions
-    /// What `next` has returned.
+    /// Counts what `next` has returned.
     public private(set) var truth = SimulationTruth()
 
-    /// The channel that a reader has to be given the key of.
+    /// The channel whose key a reader has to be given.
     public static let harbour = Keyring(channels: channel("Harbour", psk: (0..<32).map { UInt8($0) }))
 
     private static func channel(_ name: String, psk: [UInt8]) -> [ChannelKey] {
@@ -36,11 +36,11 @@ public struct MeshSimulation: Sendable {
     var nodes: [SimulatedNode] = []
     var content = SimulatedContent()
     var now: UInt32
-    /// Whether the packet at hand has something wrong with its content.
+    /// Whether something is wrong with the content of the current packet.
     var isOdd = false
     var lastText: Transmission?
     var lastDirect: Transmission?
-    /// Who sends the answer that was composed, when not the node whose turn it was.
+    /// The sender of the composed reply, if not the node whose turn it was.
     var answers: UInt32?
     var waiting: [SimulatedReception] = []
     var packet = WireWriter(capacity: 512)
@@ -88,7 +88,7 @@ public struct MeshSimulation: Sendable {
         if let answers, let index = nodes.firstIndex(where: { $0.number == answers }) { sender = index }
         nodes[sender].packetCount += 1
         let id = UInt32(truncatingIfNeeded: random.next()) & ~0x3ff | (nodes[sender].packetCount & 0x3ff)
-        // A gateway tells the map about itself without an id.
+        // A gateway reports to the map without an id.
         let sent = Transmission(from: nodes[sender].number, to: content.to, id: content.port == Port.mapReport ? 0 : id)
         remember(sent)
         publish(sent, nodes[sender])
@@ -107,7 +107,7 @@ public struct MeshSimulation: Sendable {
 
     private mutating func publish(_ sent: Transmission, _ sender: SimulatedNode) {
         let isMapReport = content.port == Port.mapReport
-        // Nobody has the key of the foreign channel, so that no gateway can publish it in clear; reports are on the first channel.
+        // The key of the foreign channel is unknown, so no gateway can publish its packets decoded; reports are on the first channel.
         let place = isMapReport ? 0 : sender.channel
         let isForeign = place >= Self.known.count
         let isEncrypted = !isMapReport && (isForeign || random.chance(options.encryptedPercent))
@@ -117,7 +117,7 @@ public struct MeshSimulation: Sendable {
         var fact = SimulatedFact(
             transmission: transmissions, from: sent.from, port: content.port, isDirect: sent.to != NodeID.broadcast,
             row: content.row, channel: channels[place].name, channelIndex: UInt32(place), isEncrypted: isEncrypted)
-        // A key proves itself by a sound payload only.
+        // Only a sound payload proves a key.
         fact.isReadable = !isForeign && !(isEncrypted && content.isBroken)
         let body = isEncrypted ? encrypted(sent, place) : data.bytes
         let copies = isMapReport ? 1 : 1 + Int(random.below(UInt32(min(3, options.gateways))))

@@ -1,7 +1,7 @@
 import Meshtastic
 import ProtobufWire
 
-/// What a packet says before it is encrypted and heard.
+/// The content of a packet before it is encrypted and heard.
 struct SimulatedContent {
     var port: UInt32 = 0
     var payload = WireWriter(capacity: 256)
@@ -44,7 +44,7 @@ extension MeshSimulation {
     ]
     private static let tapbacks = ["👍", "❤️", "😂", "👋"]
 
-    /// Fills `content` with what this node says next.
+    /// Fills `content` with the node's next message.
     mutating func compose(_ index: Int) {
         content.clear()
         let dice = random.below(100)
@@ -62,7 +62,7 @@ extension MeshSimulation {
         }
     }
 
-    /// Takes the last byte away, which leaves the last field without its end.
+    /// Removes the last byte, so that the last field is incomplete.
     mutating func breakPayload() {
         var bytes = content.payload.bytes
         bytes.removeLast()
@@ -141,7 +141,7 @@ extension MeshSimulation {
         content.payload.raw(Array("\(random.pick(Self.phrases)) \(random.below(1_000))".utf8))
     }
 
-    /// Answers the last direct message, mostly with an acknowledgement.
+    /// Replies to the last direct message, mostly with an acknowledgement.
     private mutating func composeRouting(_ index: Int) {
         content.port = Port.routing
         let reason: UInt32 = random.chance(85) ? 0 : random.pick([1, 3, 5, 8])
@@ -204,7 +204,7 @@ extension MeshSimulation {
         report.encode(to: &content.payload)
     }
 
-    /// A node that keeps messages for others says that it is there.
+    /// A node that stores messages for others announces itself.
     private mutating func composeHeartbeat() {
         content.port = Port.storeForward
         var heartbeat = StoreAndForward()

@@ -5,20 +5,20 @@ public struct SimulatedReception: Sendable {
     /// Seconds since 1970 when the gateway heard it.
     public var time: UInt32
     public var topic: String
-    /// What is in it.
+    /// The contents.
     public var fact: SimulatedFact
 }
 
-/// What a reception holds: known because it was made so, not because a decoder says so.
+/// The contents of a reception: known because they were generated, not because a decoder reports them.
 public struct SimulatedFact: Sendable, Equatable {
-    /// What a view makes of the packet.
+    /// The row that a view makes of the packet.
     public enum Row: Sendable, Equatable {
         case none
         case position
         /// The field number of the metrics in `Telemetry`, and whether all of them are finite numbers.
         case telemetry(kind: UInt32, isFinite: Bool)
         case message
-        /// A payload that breaks the wire format, or a place that is not on the globe: nothing but a line in a quarantine.
+        /// A payload that breaks the wire format, or a place that is not on the globe: only an entry in a quarantine.
         case quarantine
     }
 
@@ -32,8 +32,8 @@ public struct SimulatedFact: Sendable, Equatable {
     /// The channel's index in the gateway's radio.
     public var channelIndex: UInt32 = 0
     public var isEncrypted = false
-    /// Whether somebody who knows every key but the foreign channel's can read it.
+    /// Whether it can be read with every key except the foreign channel's.
     public var isReadable = true
-    /// Whether the bytes hold no packet any more.
+    /// Whether the bytes no longer hold a packet.
     public var isDamaged = false
 }

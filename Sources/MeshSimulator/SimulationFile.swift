@@ -16,7 +16,7 @@ public struct SimulationFile: Sendable {
 
     public init(_ format: SimulationFormat) { self.format = format }
 
-    /// What the file begins with: in a stream, what the radio tells its client about itself and its channels.
+    /// The beginning of the file: in a stream, the radio's reports to its client about itself and its channels.
     public func start(_ simulation: MeshSimulation) -> [UInt8] {
         guard format == .stream, let radio = simulation.nodes.first else { return [] }
         var frames: [WireWriter] = [WireWriter()]
@@ -43,9 +43,9 @@ public struct SimulationFile: Sendable {
         [0x94, 0xc3, UInt8(bytes.count >> 8), UInt8(bytes.count & 0xff)] + bytes
     }
 
-    /// Appends the record of a reception. A format that cannot hold it (a damaged envelope as JSON, say) leaves it out.
+    /// Appends the record of a reception. A format that cannot represent it (for example a damaged envelope as JSON) leaves it out.
     ///
-    /// - Returns: whether there is a record now.
+    /// - Returns: whether a record was appended.
     public func append(_ reception: SimulatedReception, to bytes: inout [UInt8]) -> Bool {
         switch format {
         case .envelopes:
@@ -83,7 +83,7 @@ public struct SimulationFile: Sendable {
         return nil
     }
 
-    /// As firmware does: for four kinds of metrics, and for numbers that JSON can write.
+    /// As in firmware: for four kinds of metrics, and for numbers that JSON can represent.
     private static func json(_ reception: SimulatedReception) -> String? {
         if case .telemetry(let kind, let isFinite) = reception.fact.row, !isFinite || !(2...5).contains(kind) { return nil }
         var batch = PacketBatch()

@@ -1,9 +1,9 @@
-/// What kind of mesh is simulated. The same options give the same bytes on every machine.
+/// The kind of mesh to simulate. The same options give the same bytes on every machine.
 public struct SimulationOptions: Sendable, Equatable {
     public var seed: UInt64
     /// How many nodes there are, at least 2.
     public var nodes: Int
-    /// How many of them publish what they hear, at least 1.
+    /// How many of them publish the packets that they hear, at least 1.
     public var gateways: Int
     /// Seconds since 1970 of the first packet.
     public var startTime: UInt32

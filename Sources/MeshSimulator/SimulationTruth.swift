@@ -1,7 +1,7 @@
 import Meshtastic
 
-/// What was simulated so far, to compare with what views show: counted from how the traffic was made, for a reader who has the
-/// keys of all channels but the foreign one.
+/// The simulated traffic so far, for comparison with views: counted while generating it, for a reader with the
+/// keys of all channels except the foreign one.
 public struct SimulationTruth: Sendable, Equatable {
     /// Everything that was written, damaged or not.
     public private(set) var events = 0
@@ -9,11 +9,11 @@ public struct SimulationTruth: Sendable, Equatable {
     /// Each counted once, at its first undamaged reception.
     public private(set) var packets = 0
     public private(set) var encryptedPackets = 0
-    /// Packets on the channel whose key nobody has, or damaged before they were encrypted.
+    /// Packets on the channel with the unknown key, or damaged before they were encrypted.
     public private(set) var unreadablePackets = 0
-    /// Events without a packet, and first receptions of packets whose content is of no use.
+    /// Events without a packet, and first receptions of packets with invalid content.
     public private(set) var quarantined = 0
-    /// Who was heard.
+    /// The nodes that were heard.
     public private(set) var nodes: Set<UInt32> = []
     public private(set) var packetsByPort: [UInt32: Int] = [:]
     public private(set) var positions = 0
@@ -22,7 +22,7 @@ public struct SimulationTruth: Sendable, Equatable {
     /// Broadcast ones, by the channel's name.
     public private(set) var messages: [String: Int] = [:]
     public private(set) var directMessages = 0
-    /// By the channel's name; unreadable ones have none.
+    /// By the channel's name; unreadable ones are not counted.
     public private(set) var readableReceptions: [String: Int] = [:]
 
     private var lastTransmission: UInt64 = 0
@@ -40,7 +40,7 @@ public struct SimulationTruth: Sendable, Equatable {
         }
         receptions += 1
         nodes.insert(fact.from)
-        // Bare packets carry no channel's name, only the local index where they came in clear.
+        // Bare packets carry no channel's name, only the local index if they are not encrypted.
         let isIndexed = format == .jsonLines && !fact.isEncrypted
         let channel = isIndexed ? "index \(fact.channelIndex)" : fact.channel
         if fact.isReadable { readableReceptions[channel, default: 0] += 1 }

@@ -1,4 +1,4 @@
-/// A place within some bytes that both sides know.
+/// A range within known bytes.
 @frozen
 public struct ByteRange: Sendable, Hashable {
     public var offset: Int32
@@ -12,7 +12,7 @@ public struct ByteRange: Sendable, Hashable {
         self.length = length
     }
 
-    /// Of numbers known to fit; higher bits are dropped.
+    /// For numbers known to fit; higher bits are dropped.
     @inlinable @inline(__always)
     public init(truncating offset: Int, _ length: Int) {
         self.offset = Int32(truncatingIfNeeded: offset)
@@ -23,6 +23,6 @@ public struct ByteRange: Sendable, Hashable {
     @inlinable public var count: Int { Int(length) }
     /// The first byte's place.
     @inlinable public var start: Int { Int(offset) }
-    /// The place behind the last byte.
+    /// The position after the last byte.
     @inlinable public var end: Int { Int(offset) + Int(length) }
 }

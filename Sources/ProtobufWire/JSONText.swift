@@ -1,6 +1,6 @@
 /// Strings in JSON.
 package enum JSONText {
-    /// In quotes. Control characters, line separators and what turns text around are escaped, so that no name can steer a terminal or a page.
+    /// In quotes. Control characters, line separators and marks that change the direction of text are escaped, so that no name can steer a terminal or page.
     package static func quoted(_ text: String) -> String {
         var quoted = "\""
         for scalar in text.unicodeScalars {
@@ -21,7 +21,7 @@ package enum JSONText {
 }
 
 extension Unicode.Scalar {
-    /// Whether a terminal may obey it instead of showing it: controls, line ends, and marks that turn the direction of text.
+    /// Whether a terminal may interpret it instead of showing it: controls, line ends, and marks that change the direction of text.
     package var isControl: Bool {
         switch value {
         case 0x20...0x7e: return false

@@ -1,4 +1,4 @@
-// The one place of this room that reads memory without a bounds check. Every function marked `unchecked` says what its caller
+// The one place of this module that reads memory without a bounds check. Every function marked `unchecked` states what its caller
 // has to have compared first; all callers are in `WireReader.swift` and in the hot path of the packet decoder.
 
 extension RawSpan {
@@ -16,33 +16,33 @@ extension RawSpan {
         return unsafe unsafeLoad(fromUncheckedByteOffset: offset, as: UInt8.self)
     }
 
-    /// Four bytes, the lowest first; the caller has made sure of `offset >= 0` and `offset + 4 <= byteCount`.
+    /// Four bytes, the lowest first; the caller guarantees `offset >= 0` and `offset + 4 <= byteCount`.
     @inlinable @inline(__always)
     public func littleEndian32(uncheckedAt offset: Int) -> UInt32 {
         assert(offset >= 0 && offset &+ 4 <= byteCount)
         return unsafe UInt32(littleEndian: unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: UInt32.self))
     }
 
-    /// Eight bytes, the lowest first; the caller has made sure of `offset >= 0` and `offset + 8 <= byteCount`.
+    /// Eight bytes, the lowest first; the caller guarantees `offset >= 0` and `offset + 8 <= byteCount`.
     @inlinable @inline(__always)
     public func littleEndian64(uncheckedAt offset: Int) -> UInt64 {
         assert(offset >= 0 && offset &+ 8 <= byteCount)
         return unsafe UInt64(littleEndian: unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: UInt64.self))
     }
 
-    /// Four bytes at `offset`, the lowest first; nil where they are not all there.
+    /// Four bytes at `offset`, the lowest first; nil where some are missing.
     @inlinable
     public func littleEndian32(at offset: Int) -> UInt32? {
         offset >= 0 && offset <= byteCount &- 4 ? littleEndian32(uncheckedAt: offset) : nil
     }
 
-    /// Eight bytes at `offset`, the lowest first; nil where they are not all there.
+    /// Eight bytes at `offset`, the lowest first; nil where some are missing.
     @inlinable
     public func littleEndian64(at offset: Int) -> UInt64? {
         offset >= 0 && offset <= byteCount &- 8 ? littleEndian64(uncheckedAt: offset) : nil
     }
 
-    /// The bytes at `range`, cut to those that are there.
+    /// The bytes at `range`, clamped to the existing ones.
     @inlinable @inline(__always)
     @_lifetime(copy self)
     public func bytes(_ range: ByteRange) -> RawSpan {
@@ -69,7 +69,7 @@ extension RawSpan {
     @inlinable
     public static func == (left: RawSpan, right: RawSpan) -> Bool { left.isEqual(to: right) }
 
-    /// The text that the bytes are in UTF-8, each ill-formed part replaced by U+FFFD.
+    /// The bytes as UTF-8 text, each ill-formed part replaced by U+FFFD.
     @inlinable
     public var asRepairedString: String {
         unsafe withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
@@ -77,7 +77,7 @@ extension RawSpan {
 }
 
 extension [UInt8] {
-    /// The array's bytes where they lie.
+    /// The array's bytes, in place.
     @inlinable @inline(__always)
     public var rawSpan: RawSpan {
         @_lifetime(borrow self)

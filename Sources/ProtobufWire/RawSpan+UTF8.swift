@@ -1,5 +1,5 @@
 extension RawSpan {
-    /// Whether the bytes are UTF-8 as RFC 3629 has it: no overlong form, no surrogate, nothing above U+10FFFF.
+    /// Whether the bytes are UTF-8 according to RFC 3629: no overlong form, no surrogate, nothing above U+10FFFF.
     @inlinable
     public var isUTF8: Bool {
         var offset = 0
@@ -16,7 +16,7 @@ extension RawSpan {
         return true
     }
 
-    /// The length of the well-formed sequence that begins at `offset`, which is inside of the bytes; 0 if there is none.
+    /// The length of the well-formed sequence at `offset`, which is inside of the bytes; 0 if it is ill-formed.
     @inlinable
     func lengthOfScalar(at offset: Int) -> Int {
         let lead = byte(uncheckedAt: offset)

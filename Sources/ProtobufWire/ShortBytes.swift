@@ -3,7 +3,7 @@ struct ShortBytes {
     private(set) var word: UInt64 = 0
     private(set) var count = 0
 
-    /// The largest number whose varint fits beside a tag of one byte.
+    /// The largest number whose varint fits together with a tag of one byte.
     static let largestVarint: UInt64 = (1 << 49) - 1
 
     @inline(__always)

@@ -22,7 +22,7 @@ public struct WireError: Error, Equatable, Sendable, CustomStringConvertible {
     }
 
     public var code: Code
-    /// The place, counted from the first byte that the reader was given.
+    /// The position, counted from the first byte that was passed to the reader.
     public var offset: Int
 
     @inlinable

@@ -1,4 +1,4 @@
-/// Reads the fields of one protobuf message where they lie. Never copies, never traps, whatever the bytes.
+/// Reads the fields of one protobuf message in place. Never copies, never traps, whatever the bytes.
 ///
 /// ```swift
 /// var reader = WireReader(span)
@@ -26,7 +26,7 @@ public struct WireReader: ~Escapable {
         offset = 0
     }
 
-    /// Reads the message at `range` of `bytes`, cut to what is there. Places that the reader returns count from the first of `bytes`.
+    /// Reads the message at `range` of `bytes`, clamped to the existing bytes. Places that the reader returns count from the first of `bytes`.
     @inlinable @inline(__always)
     @_lifetime(copy bytes)
     public init(_ bytes: RawSpan, in range: ByteRange) {
@@ -37,7 +37,7 @@ public struct WireReader: ~Escapable {
 
     /// The next field, or nil at the end.
     ///
-    /// - Throws: `WireError` where the bytes break the wire format. The reader is of no use afterwards.
+    /// - Throws: `WireError` where the bytes break the wire format. The reader must not be used afterwards.
     @inlinable @inline(__always)
     public mutating func next() throws(WireError) -> WireField? {
         guard offset < end else { return nil }
@@ -65,7 +65,7 @@ public struct WireReader: ~Escapable {
     @_lifetime(copy self)
     public func bytes(_ field: WireField) -> RawSpan { span.bytes(field.range) }
 
-    /// The bytes at a place that this reader returned.
+    /// The bytes at a range that this reader returned.
     @inlinable @inline(__always)
     @_lifetime(copy self)
     public func bytes(_ range: ByteRange) -> RawSpan { span.bytes(range) }
@@ -74,11 +74,11 @@ public struct WireReader: ~Escapable {
     @inlinable
     public func string(_ field: WireField) -> String { span.bytes(field.range).asRepairedString }
 
-    /// The same, but of a text of more bytes only so many Unicode scalars: what does not count is not even read, since some work on texts
-    /// (normalising, comparing) costs the square of their length.
+    /// The same, but for a longer text only its first `most` Unicode scalars: the rest is not even read, since some operations on texts
+    /// (normalising, comparing) take time quadratic in their length.
     public func string(_ field: WireField, scalars most: Int) -> String {
         guard field.range.count > most else { return string(field) }
-        // A scalar has at most four bytes, so the one that this may cut lies behind those that count.
+        // A scalar has at most four bytes, so the one that this may cut comes after those that count.
         let front = ByteRange(truncating: field.range.start, min(field.range.count, 4 * most + 4))
         return String(String.UnicodeScalarView(span.bytes(front).asRepairedString.unicodeScalars.prefix(most)))
     }

@@ -1,4 +1,4 @@
-/// Appends protobuf fields to bytes of its own.
+/// Appends protobuf fields to a byte array.
 ///
 /// ```swift
 /// var writer = WireWriter()
@@ -6,7 +6,7 @@
 /// writer.message(4) { $0.varint(1, 67) }
 /// send(writer.bytes)
 /// ```
-/// Writes each field that it is told to, also zeros: presence is the caller's decision.
+/// Writes every field that is passed to it, even zeros: presence is the caller's decision.
 public struct WireWriter: Sendable {
     public private(set) var bytes: [UInt8] = []
 
@@ -28,7 +28,7 @@ public struct WireWriter: Sendable {
 
     public mutating func uint32(_ number: UInt32, _ value: UInt32) { varint(number, UInt64(value)) }
 
-    /// Negative numbers take ten bytes, as protobuf has it.
+    /// Negative numbers take ten bytes, as in protobuf.
     public mutating func int32(_ number: UInt32, _ value: Int32) { varint(number, UInt64(bitPattern: Int64(value))) }
 
     public mutating func int64(_ number: UInt32, _ value: Int64) { varint(number, UInt64(bitPattern: value)) }
@@ -86,7 +86,7 @@ public struct WireWriter: Sendable {
         }
     }
 
-    /// A nested message; its length is put in front when `body` returns.
+    /// A nested message; its length is inserted before it when `body` returns.
     public mutating func message<Failure: Error>(_ number: UInt32, _ body: (inout WireWriter) throws(Failure) -> Void)
         throws(Failure)
     {

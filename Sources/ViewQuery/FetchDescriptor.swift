@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Which rows of a view are asked for, in which order, and how many.
+/// Which rows of a view to fetch, in which order, and how many.
 ///
 /// ```swift
 /// let since: UInt32 = 1_790_000_000
@@ -10,27 +10,27 @@ public import Foundation
 /// let rows = try ledger.fetch(newest)
 /// ```
 public struct FetchDescriptor<Row: QueryRow>: Sendable {
-    /// Nil for all rows. Parts that compare properties of the row's key with values that do not depend on the row become ranges of keys.
+    /// Nil for all rows. Parts that compare properties of the row's key with values that do not depend on the row become key ranges.
     public var predicate: Predicate<Row>?
-    /// What must be in texts of the rows besides, all of it.
+    /// Further conditions on texts of the rows; all must hold.
     public var textConditions: [TextCondition<Row>] = []
-    /// What other views say of the rows besides, all of it: whether related rows exist, say.
+    /// Further conditions on other views, for example that related rows exist; all must hold.
     public var conditions: [RowCondition<Row>] = []
-    /// Empty for the order of the rows' keys. Rows that are equal in it come in the order of their keys, in its reverse where the last descriptor is a
-    /// reverse one.
+    /// Empty for the order of the rows' keys. Rows that compare equal come in the order of their keys, or in reverse if the last descriptor is in reverse
+    /// order.
     public var sortBy: [SortDescriptor<Row>]
     public var fetchLimit: Int?
     public var fetchOffset = 0
-    /// The row behind which a page begins, as the page before told; nil for the first.
+    /// The row after which a page begins, as returned with the previous page; nil for the first.
     public var after: QueryCursor?
-    /// How many rows a page may decode to ask them whether they fit; nil for any number.
+    /// How many rows a page may decode to test them with the filter; nil for any number.
     public var filterLimit: FilterLimit?
-    /// The properties that are wanted; empty for all. Only these, those of the key and those that the query itself needs are decoded: the others
-    /// are as in a row of which nothing was stored. Groups, related rows and what else is made of whole rows have whole ones.
+    /// The properties to fetch; empty for all. Only these, those of the key and those that the query itself needs are decoded: the others
+    /// have the values of an empty row. Groups, related rows and other results that are built from whole rows have whole ones.
     public var propertiesToFetch: [any PartialKeyPath<Row> & Sendable] = []
-    /// Whether a query that has to look at every row of the view is refused.
+    /// Whether to refuse a query that has to read every row of the view.
     public var requiresIndex = false
-    /// Whether archived rows come, too.
+    /// Whether to include archived rows.
     public var includesArchived = false
     /// Whether it is known that no row of the view was ever archived.
     var noneIsArchived = false

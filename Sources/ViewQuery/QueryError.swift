@@ -9,9 +9,9 @@ public struct QueryError: Error, Sendable, CustomStringConvertible {
         case needsScan
         /// A cursor is of another view or of another order.
         case otherCursor
-        /// More rows were to be asked whether they fit than the descriptor allows.
+        /// More rows had to be tested than the descriptor allows.
         case filterLimit
-        /// What the conditions ask of other views could not be read.
+        /// The data of other views that the conditions need could not be read.
         case related
         /// A stored row cannot be read.
         case malformedRow

@@ -48,7 +48,10 @@ struct CapturesStayOutside {
             let root = PackageRoot.url.appendingPathComponent(folder)
             return try FileManager.default.subpathsOfDirectory(atPath: root.path)
                 .filter { !$0.contains(".build") }.map { root.appendingPathComponent($0) }
-        } + ["README.md", "CHANGELOG.md", "Package.swift"].map { PackageRoot.url.appendingPathComponent($0) }
+        }
+            + ["README.md", "CHANGELOG.md", "Package.swift", ".github/CONTRIBUTING.md"].map {
+                PackageRoot.url.appendingPathComponent($0)
+            }
     }
 
     /// The words and numbers of a text: `0x19_02` is one, as `1902`; so is `47.6186763`, as `476186763`.

@@ -6,14 +6,14 @@ import Testing
 
 @testable import MeshIngest
 
-/// The built command against a real broker, as the README starts it.
+/// The built command against a real broker, as the README and the articles start it.
 @Suite(.enabled(if: TestBroker.isInstalled, "needs mosquitto"), .serialized)
 struct IngestCommandTests {
-    /// The README's line that listens to a broker, with this test's broker in the place of its own.
-    private func readmeCommand(_ broker: TestBroker) throws -> String {
-        let readme = try String(contentsOf: PackageRoot.url.appendingPathComponent("README.md"), encoding: .utf8)
-        let lines = readme.split(separator: "\n").filter { $0.hasPrefix("meshledger ingest mqtt mqtt://localhost") }
-        try #require(lines.count == 1)
+    /// The documents' line that listens to a broker, with this test's broker in the place of theirs.
+    private func documentedCommand(_ broker: TestBroker) throws -> String {
+        let lines = try Document.all().flatMap { $0.blocks(in: "sh") }.flatMap { $0.text.split(separator: "\n") }
+            .filter { $0.hasPrefix("meshledger ingest mqtt") }
+        try #require(Set(lines) == ["meshledger ingest mqtt mqtt://localhost"])
         return lines[0].replacingOccurrences(of: "mqtt://localhost", with: "mqtt://127.0.0.1:\(broker.port)")
     }
 
@@ -25,7 +25,7 @@ struct IngestCommandTests {
         try await Ledger.create(at: path).close()
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/bin/bash")
-        process.arguments = ["-c", "exec " + (try readmeCommand(broker))]
+        process.arguments = ["-c", "exec " + (try documentedCommand(broker))]
         let programs = try BuiltProgram.url().deletingLastPathComponent().path
         process.environment = ProcessInfo.commandEnvironment(ledger: path, home: folder.path).merging([
             "PATH": programs + ":/usr/bin:/bin"

@@ -4,9 +4,9 @@ import TestKit
 import Testing
 
 struct ReadmeQueries {
-    @Test func `K25 M14 W11: the queries of the README run as they stand`() async throws {
+    @Test func `K25 M14 W11: the queries of the article run as they stand`() async throws {
         let ledger = try await Asking.ledger(events: 200)
-        // sample
+        // AskingFromSwift 1
         let since: UInt32 = 1_700_000_000
         var newest = FetchDescriptor<PositionRow>(predicate: #Predicate { $0.time >= since && ($0.altitude ?? 0) < 9_000 })
         newest.sortBy = [SortDescriptor(\.time, order: .reverse)]
@@ -35,14 +35,14 @@ struct ReadmeQueries {
             print(result.rows.count)
             break
         }
-        // sample
+        // AskingFromSwift 1
         #expect(!hours.isEmpty && !channels.isEmpty && !tree.isEmpty && count == rows.count)
         try await ledger.close()
     }
 
-    @Test func `S14 G22 W12: what the README archives and relates is archived and related`() async throws {
+    @Test func `S14 G22 W12: what the article archives and relates is archived and related`() async throws {
         let ledger = try await Asking.ledger(events: 200)
-        // relations
+        // AskingFromSwift 3
         var silent = FetchDescriptor<NodeRow>()
         silent.conditions = [.exists(NodeRow.positions), !.exists(NodeRow.sentMessages)]
         let gone = try await ledger.archive(rows: silent, rules: [RelationRule(NodeRow.positions, .cascade)])
@@ -52,37 +52,61 @@ struct ReadmeQueries {
         let nodes = try ledger.nodes()
         try await ledger.set(guards, of: Array(nodes.prefix(1)), to: Array(nodes.dropFirst().prefix(2)))
         for guarded in try ledger.related(nodes[0], guards) { print(guarded.longName) }
-        // relations
+        // AskingFromSwift 3
         #expect(try ledger.related(nodes[0], guards).count == 2 && (gone?.count ?? 0) > 0 && ledger.fetchCount(silent) == 0)
         try await ledger.close()
     }
 
-    @Test func `K13: the decisions of the README run as they stand`() async throws {
+    @Test func `K13: the decisions of the article run as they stand`() async throws {
         let ledger = try await Asking.ledger(events: 200)
-        // decisions
+        // AskingFromSwift 2
         let since: UInt32 = 1_700_000_000
         if let node = try ledger.nodes().first?.number {
             try await ledger.annotate(.favorite(node), .note(node, "on the roof"))
         }
         let hidden = try await ledger.archive(FetchDescriptor<MessageRow>(predicate: #Predicate { $0.time < since }))
         if let hidden { try await ledger.revert(hidden.events.lowerBound) }
-        // decisions
+        // AskingFromSwift 2
         try await ledger.close()
     }
 
-    @Test func `the queries in the README are those that this file runs`() throws {
-        let readme = try String(contentsOf: PackageRoot.url.appendingPathComponent("README.md"), encoding: .utf8)
-        let source = try String(contentsOf: URL(fileURLWithPath: #filePath), encoding: .utf8)
-        func lines(_ text: some StringProtocol) -> [String] {
-            text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
+    @Test func `D22 G27: the questions of the article about the past are answered as of then`() async throws {
+        let ledger = try await Asking.ledger(events: 200)
+        // AskingThePast 1
+        let then = try ledger.asOf(.sequence(100))
+        for node in try then.nodes() { print(node.longName, node.lastHeard) }
+        let early = try then.fetchCount(FetchDescriptor<PositionRow>())
+        try await then.close()
+
+        let now = try ledger.fetchCount(FetchDescriptor<PositionRow>())
+        let changes = try ledger.changes(of: "positions", from: .sequence(100), through: .sequence(200))
+        print(early, now, changes.count { $0.old == nil }, changes.count { $0.new == nil })
+        // AskingThePast 1
+        #expect(early > 0 && early < now && changes.count { $0.old == nil } == now - early)
+        try await ledger.close()
+    }
+
+    @Test func `D23: the proofs of the article hold without the ledger`() async throws {
+        let ledger = try await Asking.ledger(events: 200)
+        // Proofs 1
+        let key = try ledger.log.verifier()  // keep it away from the ledger, as text
+        let monday = try ledger.log.checkpoint(size: EventSequence(100))
+        let friday = try ledger.log.checkpoint()
+
+        let proof = try ledger.log.proof(of: EventSequence(17)).description
+        let extended = try ledger.log.consistencyProof(from: monday, to: friday).description
+
+        // Elsewhere, without the ledger: texts come in, and `check` throws unless they prove something.
+        let keptKey = NoteVerifier(key.description)
+        if let keptKey, let inclusion = InclusionProof(proof), let growth = ConsistencyProof(extended) {
+            let statement = try inclusion.check(keptKey)
+            let (old, new) = try growth.check(keptKey)
+            print(statement.sequence, statement.payload?.count ?? 0, old.size, new.size)
         }
-        let section = try #require(readme.components(separatedBy: "## Ask it from Swift\n").last)
-        let shown = section.components(separatedBy: "```swift").dropFirst().map { $0.components(separatedBy: "```")[0] }
-        // Before each stand the imports and what is given, which MeshCommandsTests compiles with it.
-        for (block, mark) in zip(shown, ["// sample\n", "// decisions\n", "// relations\n"]) {
-            let sample = lines(source.components(separatedBy: mark)[1])
-            #expect(lines(block).suffix(sample.count) == sample[...])
-        }
-        #expect(shown.count == 3)
+        // Proofs 1
+        let verifier = try #require(NoteVerifier(key.description))
+        #expect(try InclusionProof(proof)?.check(verifier).sequence.rawValue == 17)
+        #expect(try ConsistencyProof(extended)?.check(verifier).new.size == 200)
+        try await ledger.close()
     }
 }

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Refuses what a task, and the tasks that it starts, would append meanwhile.
+/// Refuses appends from a task, and from the tasks that it starts, while `body` runs.
 ///
 /// Synchronization: one atomic flag, so that a task that outlives the guarded work may append again.
 package final class AppendGuard: Sendable {

@@ -3,7 +3,7 @@ internal import Synchronization
 /// A stretch of the queue: what was appended while the writer was busy with the stretch before it.
 ///
 /// A small single event is copied into `bytes` and an entry without references, so that an append costs one short lock, no
-/// allocation and no reference counts. Everything else is a request of its own, with an entry that keeps its place.
+/// allocation and no reference counts. Everything else is a separate request, with an entry that keeps its place.
 struct AppendLane: Sendable {
     /// Safe: each continuation is resumed exactly once.
     @safe struct Entry: Sendable {
@@ -37,7 +37,7 @@ struct AppendLane: Sendable {
         requests.append(request)
     }
 
-    /// Tells the callers of some entries, of which `firstRequest` is the first that is a request, what became of their appends.
+    /// Reports the outcome of their appends to the callers of some entries; `firstRequest` is the first entry that is a request.
     func complete(_ places: Range<Int>, firstRequest: Int) {
         var request = firstRequest
         for place in places {
@@ -65,7 +65,7 @@ struct AppendLane: Sendable {
     }
 }
 
-/// A lane whose callers are being told, by one job or several.
+/// A lane whose callers receive their outcomes, from one job or several.
 ///
 /// Synchronization: the lane is only read until the last job takes it, behind the mutex.
 final class ServedLane: Sendable {
@@ -77,7 +77,7 @@ final class ServedLane: Sendable {
         left = Atomic(jobs)
     }
 
-    /// Tells a share of the callers.
+    /// Reports the outcomes to a share of the callers.
     /// - Returns: the lane when this was the last share.
     func complete(_ places: Range<Int>, firstRequest: Int) -> AppendLane? {
         let copy = lane.withLock { $0 }

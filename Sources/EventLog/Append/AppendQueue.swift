@@ -4,8 +4,8 @@ internal import Synchronization
 
 /// Hands appends to the writer's thread: one short lock per append, and a signal only when the writer sleeps.
 ///
-/// Callers of `append` wait for the disk anyway, so what waits here is bounded by the number of callers; only what comes without a
-/// waiting caller counts against the queue's limit.
+/// Callers of `append` wait for the disk anyway, so the number of callers bounds what they queue; only requests without a waiting
+/// caller count against the queue's limit.
 ///
 /// Synchronization: `state` is behind its mutex, `waiting` is atomic; the writer sleeps on `bell`.
 final class AppendQueue: Sendable {
@@ -17,7 +17,7 @@ final class AppendQueue: Sendable {
         /// Schedules a step of the writer where it is served from the pool.
         var schedule: Schedule?
         var isClosed = false
-        /// The clock when the first small event came into the lane, nil where none is in it.
+        /// The clock when the first small event entered the lane; nil while the lane has none.
         var laneArrival: Int64?
         /// Bytes in the queue that no caller waits for.
         var unattendedBytes = 0
@@ -70,7 +70,7 @@ final class AppendQueue: Sendable {
         return refusal
     }
 
-    /// Adds any other request. One that nobody waits for is refused when the limit is reached.
+    /// Adds any other request. A request without a waiting caller is refused when the limit is reached.
     func push(_ request: AppendRequest, isAttended: Bool) -> Refusal? {
         let unattendedBytes = isAttended ? 0 : max(request.size, 1)
         var wake = Wake.none
@@ -121,11 +121,11 @@ final class AppendQueue: Sendable {
         }
     }
 
-    /// All that waits, after sleeping until there is something. Nil when the queue is closed and empty.
+    /// Returns everything that waits, after sleeping until there is something. Nil when the queue is closed and empty.
     ///
     /// - Parameters:
-    ///   - expected: how many callers were seen at work. Where several append one event after the other, those whose events were just
-    ///     stored come back within microseconds; where a commit takes much longer, waiting that long for them spares one.
+    ///   - expected: how many callers were recently active. Callers that append one event after the other
+    ///     come back within microseconds of a commit; where a commit takes much longer, waiting that long for them saves one.
     ///   - lingerNanoseconds: how long to wait for them at most.
     func take(expected: Int, lingerNanoseconds: UInt64) -> AppendLane? {
         if lingerNanoseconds > 0 && waitingCount < expected { linger(expected, lingerNanoseconds) }
@@ -139,7 +139,7 @@ final class AppendQueue: Sendable {
         }
     }
 
-    /// All that waits, nil when there is nothing.
+    /// Everything that waits, nil when there is nothing.
     func takeNow() -> AppendLane? {
         state.withLock { state in
             guard !state.lane.entries.isEmpty else { return nil }
@@ -176,14 +176,14 @@ final class AppendQueue: Sendable {
         while waitingCount < expected && DispatchTime.now().uptimeNanoseconds < end { sched_yield() }
     }
 
-    /// Has the writer make a transaction even when nobody appends, for what was prepared beside it.
+    /// Makes the writer run a transaction even when no append waits, for work that was prepared beside it.
     func nudge(_ time: Timestamp) {
         let request = AppendRequest(
             work: .many([]), cursor: nil, token: nil, arrival: time.microseconds, completion: .callback { _ in })
         _ = push(request, isAttended: true)
     }
 
-    /// Takes a lane back whose callers have been told.
+    /// Takes back a lane whose callers have all received their outcomes.
     func recycle(_ lane: consuming AppendLane) {
         lane.removeAll()
         let empty = lane
@@ -192,7 +192,7 @@ final class AppendQueue: Sendable {
         }
     }
 
-    /// Takes no more requests; those that wait are still served.
+    /// Stops accepting requests; those that wait are still served.
     func close() {
         let wake: Wake = state.withLock { state in
             state.isClosed = true

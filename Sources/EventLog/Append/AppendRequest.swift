@@ -14,7 +14,7 @@ struct AppendRequest: Sendable {
         case source(String)
         case cut(LogCut)
 
-        /// Whether it adds events; an append of none only waits.
+        /// Whether it adds events; a request without events only waits.
         var isMutation: Bool {
             switch self {
             case .one, .cut: true

@@ -3,8 +3,8 @@ internal import Foundation
 internal import Glibc
 internal import Synchronization
 
-/// Runs jobs one after the other on a thread of its own that steps back when others want the core: what is done beside the writer must
-/// not take it from those who append. What wakes tasks or uses Dispatch's queues, jobs leave to `Relay`.
+/// Runs jobs one after the other on a separate thread of lower priority: work beside the writer must not take
+/// the core from callers that append. Jobs leave anything that wakes tasks or uses Dispatch's queues to `Relay`.
 ///
 /// Synchronization: the jobs are behind the mutex; the thread sleeps on `bell`.
 final class BackgroundQueue: Sendable {

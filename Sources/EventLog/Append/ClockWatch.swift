@@ -1,13 +1,13 @@
 internal import Glibc
 internal import Synchronization
 
-/// Compares the clock of the arrivals with one that nobody sets, for as long as the log is open for writing.
+/// Compares the clock of the arrivals with the steady clock for as long as the log is open for writing.
 ///
 /// Synchronization: how far the clocks are apart is behind the mutex.
 final class ClockWatch: Sendable {
     private let clock: @Sendable () -> Timestamp
     private let steady: @Sendable () -> Int64
-    /// In microseconds: what the clock is ahead of the steady one.
+    /// In microseconds: how far the clock is ahead of the steady one.
     private let lead: Mutex<Int64>
 
     init(_ clock: @escaping @Sendable () -> Timestamp, steady: @escaping @Sendable () -> Int64) {
@@ -15,7 +15,7 @@ final class ClockWatch: Sendable {
         lead = Mutex(clock().microseconds &- steady())
     }
 
-    /// The jump since the last call, nil where there was none. It is not reported again.
+    /// The jump since the last call, nil if the clock did not jump. It is not reported again.
     func look() -> ClockJump? {
         lead.withLock { lead in
             let (now, steady) = (clock().microseconds, steady())
@@ -28,7 +28,7 @@ final class ClockWatch: Sendable {
         }
     }
 
-    /// Has the jump found again the next time: it could not be stored.
+    /// Makes the next call find the jump again, after it could not be stored.
     func forget(_ jump: ClockJump) { lead.withLock { $0 &-= jump.distance } }
 
     /// Microseconds since the machine started, the time asleep included.
@@ -40,8 +40,8 @@ final class ClockWatch: Sendable {
 }
 
 extension EventLog {
-    /// Stores an event that tells of a jump of the clock since the last look, and waits until it is durable. A writer looks each second; whoever is
-    /// about to trust the clock looks again before.
+    /// Stores an event for a jump of the clock since the last check, and waits until it is durable. A writer checks each second; a caller that
+    /// is about to trust the clock checks first.
     package func noteClock() async throws(EventLogError) {
         guard let jump = watch?.look() else { return }
         do throws(EventLogError) {
@@ -58,7 +58,7 @@ extension EventLog {
         _ = try await first(of: .batch(batch))
     }
 
-    /// Looks from time to time; what cannot be stored is tried again.
+    /// Checks from time to time; a jump that cannot be stored is tried again.
     func noteClockLater() {
         guard let watch, let jump = watch.look() else { return }
         submit(jump) { watch.forget(jump) }

@@ -1,6 +1,6 @@
 internal import LMDB
 
-/// Finds the appends that go on from a cursor which somebody else has moved.
+/// Finds the appends that continue from a cursor which another append has moved.
 enum CursorCheck {
     /// - Returns: the places of the requests of which nothing may be stored.
     static func overtaken(

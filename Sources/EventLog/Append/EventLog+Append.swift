@@ -33,7 +33,7 @@ extension EventLog {
     /// - Parameters:
     ///   - cursor: replaces the stored cursor of the same key; also committed when there are no events.
     ///   - token: from `outcomeUnknown`, when these same events are appended again: nothing is added twice.
-    /// - Returns: the events' sequences, nil when there were none.
+    /// - Returns: the events' sequences, nil when there were no events.
     @discardableResult
     public func append(
         _ events: [NewEvent], cursor: SourceCursor? = nil, token: AppendToken? = nil
@@ -175,7 +175,7 @@ extension EventLog {
 
     private var ownEvent: EventLogError {
         EventLogError(
-            .reserved, path: path, detail: "only the log itself tells what was erased or dropped, and that the clock jumped")
+            .reserved, path: path, detail: "only the log itself records what was erased or dropped, and that the clock jumped")
     }
 
     private func error(_ refusal: AppendQueue.Refusal) -> EventLogError {

@@ -20,7 +20,7 @@ struct LaneGroup {
         return group
     }
 
-    /// Each entry as a group of its own.
+    /// Each entry as a separate group.
     func singles(of lane: AppendLane) -> [LaneGroup] {
         var single = LaneGroup(
             entries: entries.lowerBound..<entries.lowerBound, requests: requests.lowerBound..<requests.lowerBound,

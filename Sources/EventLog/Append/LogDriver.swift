@@ -3,9 +3,9 @@ internal import Foundation
 internal import Glibc
 internal import Synchronization
 
-/// Lets the writer serve the queue.
+/// Runs the writer, which serves the queue.
 ///
-/// Where a commit waits for a disk, on a thread of its own, since the threads of the pool must not wait. Where the file is in memory
+/// Where a commit waits for a disk, it runs on a separate thread, since the threads of the pool must not wait. Where the file is in memory
 /// nothing waits, and changing threads would cost more than the commit: there a job on the callers' pool serves the queue, and a
 /// caller with many events stores them itself when the writer is free.
 ///
@@ -20,7 +20,7 @@ final class LogDriver: Sendable {
     private let state: Mutex<State>
     private let sizes: SizeGuard
     private let isInMemory: Bool
-    /// The jobs that tell callers.
+    /// The jobs that wake callers.
     private let wakers = DispatchGroup()
 
     init(queue: AppendQueue, writer: LogWriter, sizes: SizeGuard, isInMemory: Bool) {
@@ -50,7 +50,7 @@ final class LogDriver: Sendable {
         wakers.notify(queue: .global(), execute: finish)
     }
 
-    /// Runs `body` between two transactions of the writer, on a thread of its own that does not step back, and waits for it.
+    /// Runs `body` between two transactions of the writer, on a separate thread of normal priority, and waits for it.
     ///
     /// - Throws: `.closed` when the writer has ended, else what `body` throws.
     func withWriterStopped(
@@ -132,7 +132,7 @@ extension LogDriver {
     }
 
     /// Serves what waits. The next step comes behind the callers that this one wakes; as long as fewer than half of them have come back,
-    /// it lets other jobs go first for a moment, since a commit for each of them costs more than one for all.
+    /// it lets other jobs go first briefly, since a commit for each of them costs more than one for all.
     private func perform(_ step: Step, _ finish: @escaping @Sendable () -> Void) {
         if queue.waitingCount < step.callers / 2 && DispatchTime.now().uptimeNanoseconds < step.patienceEnd {
             sched_yield()
@@ -168,10 +168,10 @@ extension LogDriver {
 }
 
 extension LogDriver {
-    /// Tells the lane's callers.
+    /// Wakes the lane's callers.
     ///
     /// Many are woken from jobs on the pool where they run, one job for each core: a thread of the pool that has nothing to do sleeps,
-    /// and waking it for every caller anew costs several times what the append does.
+    /// and waking it for each caller separately costs several times what the append does.
     private func wake(_ lane: consuming AppendLane) {
         let count = lane.entries.count
         guard count >= 8 else {

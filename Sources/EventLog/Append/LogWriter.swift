@@ -11,7 +11,7 @@ struct LogWriter {
     let prepared: PreparedWorkBox
     let saltSeed: @Sendable (_ tile: UInt64) -> [UInt8]
     let commitFault: (@Sendable () -> CommitFault?)?
-    /// Nil for a temporary log, of which nobody else knows the path.
+    /// Nil for a temporary log, whose path no other process knows.
     let lock: WriterLock?
     var state: State
 
@@ -109,7 +109,7 @@ struct LogWriter {
         }
     }
 
-    /// Stores the log's own events, and with them what `works` write. What waits prepared goes before, in a transaction of its own.
+    /// Stores the log's own events together with what `works` write. Prepared work that already waits goes first, in a separate transaction.
     ///
     /// - Returns: the first event's sequence.
     mutating func storeOwn(_ events: [NewEvent], at time: Timestamp, with works: [any PreparedWork]) throws(StorageError)
@@ -174,7 +174,7 @@ struct LogWriter {
         names.stored(sources)
     }
 
-    /// Nothing is acknowledged that is not in the ledger at the path.
+    /// Refuses to acknowledge events that are not in the ledger at the path.
     private func requirePlace() throws(StorageError) {
         guard let lock, !lock.isInPlace(at: path + "/LOCK") else { return }
         store.environment.closeWrites()
@@ -196,7 +196,7 @@ struct LogWriter {
     }
 }
 
-/// A failure that a test puts in the place of a commit: of which nothing, or everything, has reached the disk.
+/// A failure that a test substitutes for a commit: nothing, or everything, has reached the disk.
 package enum CommitFault: Sendable {
     case beforeDisk
     case afterDisk

@@ -1,14 +1,14 @@
 internal import LMDB
 internal import Synchronization
 
-/// Work that was prepared beside the writer and moves into the log within its next transaction: a transaction of its own would cost
+/// Work that was prepared beside the writer and moves into the log with the writer's next transaction: a separate transaction would cost
 /// appends a sync.
 protocol PreparedWork: Sendable {
     /// Writes what was prepared. Bounded, since an append waits for it.
     func move(into write: inout WriteTransaction, _ store: LogStore) throws(StorageError)
 
-    /// Called once, from the writer, when the transaction is durable or with why it is not: then nothing of it was moved, and whoever prepared
-    /// the work begins anew from what is stored.
+    /// Called once, from the writer, when the transaction is durable, or with the reason why it is not: then nothing was moved, and the owner of
+    /// the work starts over from what is stored.
     func ended(_ failure: StorageError?)
 }
 

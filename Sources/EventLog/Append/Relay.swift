@@ -4,8 +4,8 @@ internal import Synchronization
 
 /// A thread of ordinary niceness, on which the threads of `BackgroundQueue` do what may start other threads: wake tasks, use Dispatch's queues.
 ///
-/// On Linux a thread begins with the niceness of the one that starts it, and cannot lower it without privileges; threads of the process'
-/// pool are started by whoever hands them work. Without this, the pool's threads would step back for good as well.
+/// On Linux a new thread inherits the niceness of the thread that starts it, and cannot lower it without privileges; the threads of the process'
+/// pool are started by any thread that hands them work. Without this, the pool's threads would keep the low priority for good.
 enum Relay {
     /// Synchronization: the jobs are behind the mutex; the thread sleeps on `bell`.
     private final class Line: Sendable {

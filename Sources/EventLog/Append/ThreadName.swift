@@ -1,7 +1,7 @@
 internal import Glibc
 
 enum ThreadName {
-    /// Names the thread that calls, at most 15 bytes, for those who look at the process with `top -H` or a debugger.
+    /// Names the calling thread, in at most 15 bytes, for `top -H` and debuggers.
     static func set(_ name: String) {
         let file = unsafe open("/proc/thread-self/comm", O_WRONLY | O_CLOEXEC)
         guard file >= 0 else { return }

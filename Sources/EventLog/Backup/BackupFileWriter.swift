@@ -1,7 +1,7 @@
 internal import Glibc
 internal import MeshCrypto
 
-/// Writes a file of a backup, which gets the name of its hash. One thread at a time.
+/// Writes a file of a backup and names it by its hash. One thread at a time.
 struct BackupFileWriter: ~Copyable {
     private static let bufferSize = 1 << 18
 
@@ -43,7 +43,7 @@ struct BackupFileWriter: ~Copyable {
         buffer.removeAll(keepingCapacity: true)
     }
 
-    /// - Parameter path: what the manifest calls it.
+    /// - Parameter path: its name in the manifest.
     mutating func finish(as path: String) throws(EventLogError) -> BackupManifest.File {
         try flush()
         guard fsync(descriptor) == 0 else { throw SmallFile.failure(errno, unfinished) }
@@ -55,7 +55,7 @@ struct BackupFileWriter: ~Copyable {
 }
 
 extension BackupFolder {
-    /// Takes a copy of a file. Nil where it does not exist.
+    /// Copies a file. Nil where it does not exist.
     func add(_ source: String, as path: String) throws(EventLogError) -> BackupManifest.File? {
         let file: Int32
         do throws(EventLogError) {
@@ -82,7 +82,7 @@ extension BackupFolder {
         return try writer.finish(as: path)
     }
 
-    /// Puts a copy of a file in its place in a ledger, on the disk when it returns.
+    /// Copies a file of the backup to its place in a ledger; it is on the disk when this returns.
     func copy(_ file: BackupManifest.File, to place: String) throws(EventLogError) {
         let from = try SmallFile.open(path(of: file), O_RDONLY)
         defer { close(from) }

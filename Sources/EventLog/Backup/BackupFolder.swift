@@ -17,7 +17,7 @@ struct BackupFolder: Sendable {
     func path(of file: BackupManifest.File) -> String { filesPath + "/" + file.hash }
     func path(of part: BackupManifest.Part) -> String { partsPath + "/" + part.name }
 
-    /// Nil where no run was ever complete.
+    /// Nil where no run ever completed.
     func manifest() throws(EventLogError) -> BackupManifest? {
         guard unsafe access(manifestPath, F_OK) == 0 else {
             guard errno == ENOENT || errno == ENOTDIR else { throw SmallFile.failure(errno, manifestPath) }
@@ -34,7 +34,7 @@ struct BackupFolder: Sendable {
             isThere ? .notABackup : .missingBackup, path: path, detail: isThere ? "no run of a backup was ever complete" : nil)
     }
 
-    /// Makes the folder, or looks whether it may be used.
+    /// Creates the folder, or checks that an existing one may be used.
     func prepare() throws(EventLogError) {
         for place in [partsPath, filesPath] {
             do throws(EventLogError) {
@@ -45,7 +45,7 @@ struct BackupFolder: Sendable {
         }
         let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []  // then it is made
         guard names.isEmpty || names.contains("manifest") || names.contains("parts") else {
-            throw EventLogError(.exists, path: path, detail: "the folder is no backup and not empty")
+            throw EventLogError(.exists, path: path, detail: "the folder is not a backup, and is not empty")
         }
         do throws(StorageError) {
             for place in [partsPath, filesPath] { try OwnFile.makeFolders(place) }
@@ -97,7 +97,9 @@ struct BackupFolder: Sendable {
         let summary = try EventLog.readRecording(descriptor: file, path: place) { leaf in tree.add(leaf) }
         guard summary.ledger == manifest.ledger, summary.first.rawValue == part.first, summary.eventCount == part.count,
             BackupManifest.hexadecimal(summary.root) == part.root
-        else { throw EventLogError(.corrupt, path: place, detail: "the part has not the events that the backup's list says") }
+        else {
+            throw EventLogError(.corrupt, path: place, detail: "the part does not have the events that the backup's list says")
+        }
         return summary
     }
 

@@ -2,7 +2,7 @@ internal import Foundation
 internal import MeshCrypto
 internal import ProtobufWire
 
-/// The list of what a backup is made of, as `RECORDING.md` describes it.
+/// The list of a backup's contents, as `RECORDING.md` describes it.
 struct BackupManifest: Sendable, Equatable {
     struct Part: Sendable, Equatable {
         var first: UInt64
@@ -26,7 +26,7 @@ struct BackupManifest: Sendable, Equatable {
     struct Cut: Sendable, Equatable {
         /// The last dropped event.
         var last: UInt64
-        /// The event that tells of it.
+        /// The event that records the cut.
         var event: UInt64
         /// The checksum of the last dropped event's record.
         var checksum: UInt64
@@ -34,7 +34,7 @@ struct BackupManifest: Sendable, Equatable {
 
     /// A file that is no recording.
     struct File: Sendable, Equatable {
-        /// Where it belongs in the ledger's folder; or what it is of, below `dropped`.
+        /// Its place in the ledger's folder; below `dropped`, what its contents are.
         var path: String
         var bytes: Int
         /// SHA-256 as hexadecimal digits: its name in the backup.
@@ -48,7 +48,7 @@ struct BackupManifest: Sendable, Equatable {
     var size: UInt64
     /// The root of the log's tree, as hexadecimal digits.
     var root: String
-    /// Of erasures that events up to this one tell, no part has the old bytes.
+    /// No part holds the bytes that erasures up to this event removed.
     var erasedThrough: UInt64
     /// In the order of their events; all but the last one are full.
     var parts: [Part] = []
@@ -174,7 +174,7 @@ extension BackupManifest.File {
         self.init(path: String(fields[1]), bytes: bytes, hash: String(fields[3]))
     }
 
-    /// Whether a path stays in the folder that it is taken in, whoever wrote it.
+    /// Whether a path, which may come from an untrusted manifest, stays inside the folder that it is relative to.
     static func isPlain(_ path: Substring) -> Bool {
         path.split(separator: "/", omittingEmptySubsequences: false).allSatisfy { name in
             !name.isEmpty && !name.hasPrefix(".")

@@ -9,19 +9,19 @@ public struct BackupReport: Sendable, Equatable {
     /// Events in parts that were written now.
     public var written: UInt64 = 0
     public var writtenBytes = 0
-    /// Parts that were written anew because events in them were erased.
+    /// Parts that were rewritten because events in them were erased.
     public var rewrittenParts = 0
     public var root: [UInt8] = []
     public var checkpoint: SignedNote?
-    /// Views whose baselines of dropped events are missing or damaged in the log, so that the backup lacks them, too.
+    /// Views whose baselines of dropped events are missing or damaged in the log, and therefore missing in the backup.
     public var missingBaselines: [String] = []
 }
 
-/// What a backup takes along besides the events.
+/// What a backup includes besides the events.
 public struct BackupOptions: Sendable {
-    /// The channel keys, which open what was said in private.
+    /// The channel keys, which decrypt private traffic.
     public var includesKeys = false
-    /// The key that signs checkpoints: whoever has it can sign a history that never was.
+    /// The key that signs checkpoints: with it, anyone can sign a false history.
     public var includesSigningKey = false
 
     public init(includesKeys: Bool = false, includesSigningKey: Bool = false) {
@@ -48,7 +48,7 @@ struct BackupRun {
             do throws(EventLogError) {
                 return try write(progress)
             } catch {
-                // Retention may have dropped meanwhile what was to be written.
+                // Retention may have dropped events meanwhile that were still to be written.
                 guard try RecordingSnapshot(log).cut != cut else { throw error }
             }
         }
@@ -64,7 +64,7 @@ struct BackupRun {
         if snapshot.head > 0 {
             note = try? log.checkpoint(size: EventSequence(snapshot.head), namesSources: true)  // the key may not be readable
         }
-        // After a cut the next run has to tell whether the backup's events are the log's.
+        // After a cut, the next run has to check that the backup's events are the log's.
         if note == nil { IssuedCheckpoints(ledger: log.path).add(snapshot.head) }
         var report = BackupReport(checkpoint: note)
         report.root = try log.root(size: EventSequence(snapshot.head))
@@ -98,19 +98,19 @@ struct BackupRun {
         guard manifest.rootOfParts ?? report.root == report.root else {
             throw EventLogError(
                 .corrupt, path: log.path,
-                detail: "what was backed up has not the root of the log's tree; `meshledger verify` tells more")
+                detail: "the root of the backed-up events is not that of the log's tree; `meshledger verify` finds out more")
         }
         try finish(manifest, erasures)
         return report
     }
 
-    /// Takes along what is no event.
+    /// Copies everything that is not an event.
     private func takeState(
         _ cut: UInt64, first: UInt64, _ old: BackupManifest?, _ manifest: inout BackupManifest, _ report: inout BackupReport
     ) throws(EventLogError) {
         var state = BackupState(log, folder, old)
         try state.takeSmallFiles()
-        // Earlier cuts are of use as long as the backup has the events behind them.
+        // Earlier cuts are useful as long as the backup has the events behind them.
         let earlier = old?.cuts.filter { $0.last < cut && $0.last + 1 >= first } ?? []
         state.keepBaselines(of: earlier)
         manifest.cuts = earlier
@@ -140,7 +140,8 @@ struct BackupRun {
             guard error.code == .beyondRetention else { throw error }
             throw EventLogError(
                 .beyondRetention, path: folder.path,
-                detail: "nobody can tell any more whether the backup's \(old.size) events are the ledger's; choose another folder"
+                detail:
+                    "it is no longer possible to check whether the backup's \(old.size) events are the ledger's; choose another folder"
             )
         }
     }
@@ -169,7 +170,7 @@ struct BackupRun {
             erasures.contains { $0.sequence.rawValue > old.erasedThrough && $0.request.hasPrefix("node ") }
             || old.cuts.contains { $0.last == cut && $0.event != event }
         if isForgetting, cut > 0 { return kept.filter { $0.key > cut } }
-        // What the log has dropped cannot be written again: it is of use only without gaps up to what the log has.
+        // Events that the log has dropped cannot be written again: such parts are useful only without gaps up to the log's first event.
         var next = old.parts.first?.first ?? 1
         while next <= cut, let part = kept[next] { next = part.last + 1 }
         return next > cut ? kept : kept.filter { $0.key > cut }

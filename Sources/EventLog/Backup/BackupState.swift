@@ -2,26 +2,26 @@ internal import Foundation
 internal import LMDB
 internal import MeshCrypto
 
-/// What belongs to a log besides its events, and what is left of those that were dropped. Its files in a backup:
+/// What belongs to a log besides its events, and what remains of dropped events. Its files in a backup:
 enum DroppedFile {
     /// The hashes of the tree's tiles, 32 bytes each, in their order.
     static let tiles = "dropped/tiles"
-    /// Lines of level, place and hash: what is kept below the level of tiles.
+    /// Lines of level, place and hash: the nodes kept below the level of tiles.
     static let nodes = "dropped/nodes"
     /// Rows of the table `origins`: the first sequence (8 bytes), the length of the row (4 bytes), both little-endian, the row.
     static let origins = "dropped/origins"
 }
 
-/// Takes these into a backup.
+/// Copies these into a backup.
 struct BackupState {
-    /// In rows: what one read transaction copies.
+    /// In rows: how much one read transaction copies.
     private static let step: UInt64 = 4_096
 
     let log: EventLog
     let folder: BackupFolder
     let old: BackupManifest?
     private(set) var files: [BackupManifest.File] = []
-    /// Views whose baselines are not there, or not as the event that tells of the cut says.
+    /// Views whose baselines are missing, or differ from what the cut's event says.
     private(set) var missingBaselines: [String] = []
 
     init(_ log: EventLog, _ folder: BackupFolder, _ old: BackupManifest?) {
@@ -43,8 +43,8 @@ struct BackupState {
         }
     }
 
-    /// - Parameter cut: what the log has dropped.
-    /// - Returns: nil where that is nothing.
+    /// - Parameter cut: the last event that the log has dropped.
+    /// - Returns: nil where nothing was dropped.
     mutating func takeCut(_ cut: UInt64) throws(EventLogError) -> BackupManifest.Cut? {
         guard cut > 0 else { return nil }
         let rows: (event: UInt64, checksum: UInt64)
@@ -146,11 +146,11 @@ struct BackupState {
     /// A file that the backup has already and that does not change.
     private func reusable(_ path: String) -> BackupManifest.File? {
         guard let file = old?.file(path) else { return nil }
-        let size = try? SmallFile.size(folder.path(of: file))  // nil where it is gone: it is written anew
+        let size = try? SmallFile.size(folder.path(of: file))  // nil where it is gone: it is written again
         return size == file.bytes ? file : nil
     }
 
-    /// Takes over what the backup has for restoring states before an earlier cut.
+    /// Keeps what the backup has for restoring states from before an earlier cut.
     mutating func keepBaselines(of cuts: [BackupManifest.Cut]) {
         for cut in cuts {
             files += old?.files.filter { $0.path.hasPrefix("baselines/\(cut.last)/") } ?? []

@@ -2,7 +2,7 @@ internal import Glibc
 internal import LMDB
 internal import MeshCrypto
 
-/// Reads what a backup has of events that retention had dropped.
+/// Reads what a backup holds of events that retention had dropped.
 ///
 /// Synchronization: the file is only read, at places that callers name.
 final class DroppedTiles: Sendable {
@@ -45,7 +45,7 @@ final class DroppedTiles: Sendable {
         return hash
     }
 
-    /// Where a log begins that has this cut.
+    /// Where a log with this cut begins.
     func beginning(at cut: BackupManifest.Cut) throws(EventLogError) -> LogBeginning {
         let origins = try Self.required(DroppedFile.origins, folder, manifest)
         let originsPath = folder.path(of: origins)
@@ -139,7 +139,7 @@ private struct OriginRowReader: ~Copyable {
 }
 
 extension EventLog {
-    /// Says with this log's key what another key had signed of the dropped events.
+    /// Records again, signed with this log's key, what another key had signed about the dropped events.
     func tellAnew(of cut: BackupManifest.Cut) throws(EventLogError) {
         guard let known = try retention()?.retention else { return }
         var words = known

@@ -5,9 +5,10 @@ internal import MeshCrypto
 extension EventLog {
     /// Brings the backup in a folder up to date with this log, which may be written to meanwhile, here or by another process.
     ///
-    /// Events lie in parts of 16,384; a later run writes only those that are new, and anew those in which events were erased since, so that erased bytes
-    /// leave the backup, too. Of a log that retention has cut, the baselines and what else is left of the dropped events come along; parts with dropped
-    /// events that the backup has already stay in it. So do the policy of retention, the sizes of checkpoints and the consumers' positions. Every part is read again before it counts. Whatever interrupts a run, the backup is what the last complete run made.
+    /// Events are stored in parts of 16,384; a later run writes only new parts, and rewrites those in which events were erased since, so that erased bytes
+    /// leave the backup, too. If retention has cut the log, the backup includes the baselines and what else remains of the dropped events; parts with dropped
+    /// events that the backup already has stay in it. The retention policy, the sizes of checkpoints and the consumers' positions are included. Every part
+    /// is read back before it counts. Whatever interrupts a run, the backup remains that of the last complete run.
     ///
     /// - Parameters:
     ///   - folder: made where it does not exist; else a backup of this log.
@@ -55,16 +56,16 @@ extension EventLog {
         return contents
     }
 
-    /// Makes a log from a backup: the same identifier, events, sources, import marks and tree, so that checkpoints of the log hold for it; of a log that
-    /// retention had cut, with the same cut and baselines.
+    /// Makes a log from a backup: the same identifier, events, sources, import marks and tree, so that the log's checkpoints hold for it; if
+    /// retention had cut the log, with the same cut and baselines.
     ///
-    /// It is made beside, as `NEW.restoring`, and gets its name when it is complete. Events that were erased before the backup's last run stay erased, also
-    /// where an earlier state is restored. Without a signing key in the backup the new log has a new one.
+    /// It is built beside the target, as `NEW.restoring`, and renamed when it is complete. Events that were erased before the backup's last run stay erased,
+    /// even where an earlier state is restored. Without a signing key in the backup, the new log gets a new one.
     ///
     /// - Parameters:
     ///   - new: a folder that does not exist yet, or is empty.
-    ///   - end: up to where; nil for everything.
-    ///   - erasures: those of a later state of the log, which are carried out in the new one.
+    ///   - end: where to stop; nil for everything.
+    ///   - erasures: those of a later state of the log, which are applied to the new one.
     /// - Throws: `.exists`, `.notABackup`, `.corrupt` with the part that is damaged, `.tooFewEvents`, `.beyondRetention` for a state of which the backup
     ///   lacks events, `.diskFull`, …
     public static func restore(

@@ -47,7 +47,7 @@ public struct RestoreReport: Sendable, Equatable {
     /// The last event; the events before `first` had been dropped.
     public var eventCount: UInt64 = 0
     public var first = EventSequence(1)
-    /// Events that were erased in the restored log because they had been later.
+    /// Events that were erased in the restored log because they had been erased later.
     public var erased: UInt64 = 0
     public var root: [UInt8] = []
     /// Whether the backup had the key that signs checkpoints; else the log has a new one.
@@ -59,7 +59,7 @@ public struct RestoreReport: Sendable, Equatable {
 struct RestoreRun {
     let folder: BackupFolder
     let manifest: BackupManifest
-    /// Of a later state of the log.
+    /// Those of a later state of the log.
     let erasures: [Erasure]
     /// The last event that is wanted; nil for all.
     let last: UInt64?
@@ -83,7 +83,8 @@ struct RestoreRun {
             report.first = EventSequence((cut?.last ?? 0) + 1)
             report.root = try log.root(size: log.head)
             if last == nil, BackupManifest.hexadecimal(report.root) != manifest.root {
-                throw EventLogError(.corrupt, path: folder.path, detail: "what was restored has not the root of the backup")
+                throw EventLogError(
+                    .corrupt, path: folder.path, detail: "the root of the restored events is not that of the backup")
             }
             if !report.hasSigningKey, let cut { try log.tellAnew(of: cut) }
             try await log.tell(erased: erased, request: "restore", reason: "erased later than the state that was restored")
@@ -136,8 +137,8 @@ struct RestoreRun {
         }
     }
 
-    /// A consumer that was ahead of an earlier state goes on with what follows that. One of a view begins with its rows: the restored ledger's views are made
-    /// anew, and number their changes anew.
+    /// A consumer that was ahead of an earlier state continues with what follows that. A consumer of a view starts with the view's rows: the restored
+    /// ledger rebuilds its views and numbers their changes from the start.
     private func goOn(_ name: String, _ consumers: ConsumerFiles, _ head: UInt64) throws(EventLogError) {
         if name.hasSuffix(ConsumerFiles.viewSuffix) { return try consumers.beginWithRows(name) }
         guard let position = try consumers.position(name), position > head else { return }
@@ -168,12 +169,12 @@ struct RestoreRun {
         return SequenceSet(erased)
     }
 
-    /// Erases what had been erased later than the restored state.
+    /// Erases the events that were erased later than the restored state.
     private func erase(_ log: EventLog) async throws(EventLogError) -> UInt64 {
         var later = erasures
         if FileManager.default.fileExists(atPath: folder.erasuresPath) {
             let bytes = try BackupFolder.contents(folder.erasuresPath)
-            guard let known = try? JSONDecoder().decode([Erasure].self, from: Data(bytes)) else {  // told as damage
+            guard let known = try? JSONDecoder().decode([Erasure].self, from: Data(bytes)) else {  // reported as damage
                 throw EventLogError(.corrupt, path: folder.erasuresPath, detail: "the backup's list of erasures is damaged")
             }
             later += known

@@ -1,11 +1,11 @@
 internal import LMDB
 
 extension EventLog {
-    /// Writes the log anew without the free pages of its file, and gives the room back to the file system, while appends and reading go on.
+    /// Rewrites the log without the free pages of its file, and returns the space to the file system, while appends and reads continue.
     ///
-    /// The new file is a new generation beside the old one, which takes its place in one step: whatever interrupts this leaves the one or the
-    /// other. Appends wait for some milliseconds in the end. Readers go over to the new one by themselves, also in other processes; the room of
-    /// the old one is free when the last of them has. Needs as much free room as the result takes.
+    /// The new file is a new generation beside the old one and replaces it in one step: an interruption leaves either the old or the
+    /// new one. Appends wait for some milliseconds at the end. Readers switch to the new one by themselves, also in other processes; the space of
+    /// the old one is free when the last of them has switched. Needs as much free space as the result takes.
     ///
     /// - Throws: `.readOnly`, `.diskFull`, `.closed` when the log is closed meanwhile, `.corrupt` when the copy is not what was to be copied; the log
     ///   is as it was.
@@ -16,7 +16,7 @@ extension EventLog {
 
     /// Compacts the log of a ledger that no process, this one included, has open for writing.
     ///
-    /// - Parameter summariser: what blocks say openly, where an erasure was interrupted that has to write some anew.
+    /// - Parameter summariser: what blocks disclose; used where an interrupted erasure has to rewrite some.
     /// - Throws: `.locked` with the writer's process, and what `compact()` does.
     public static func compact(
         at path: String, summariser: EventSummariser? = nil

@@ -2,15 +2,15 @@ internal import LMDB
 internal import Synchronization
 
 extension LogReader {
-    /// Whether the generation says that another one takes its place. It said so before anything was appended to that one, so whoever does not
-    /// find it so has missed nothing.
+    /// Whether the generation says that another one replaces it. It says so before anything is appended to the new one, so a reader that does not
+    /// find the mark has missed nothing.
     func isReplaced() throws(EventLogError) -> Bool {
         try storing { () throws(StorageError) in try store.metaNumber("successor", transaction) != nil }
     }
 }
 
 extension LogStore {
-    /// Says that another generation takes this one's place, or that none does.
+    /// Marks the generation that replaces this one; nil removes the mark.
     func setSuccessor(_ generation: UInt32?) throws(StorageError) {
         try environment.write { (write) throws(StorageError) in
             let numbers = Table<String, UInt64>(raw: meta)
@@ -40,8 +40,8 @@ extension EventLog {
         try storing { () throws(StorageError) in try store.setSuccessor(9) }
     }
 
-    /// Lets a reader go over to the generation that has taken the place of `old`.
-    /// - Returns: false where none has: the change was interrupted.
+    /// Switches a reader to the generation that has replaced `old`.
+    /// - Returns: false where no generation has: the change was interrupted.
     func follow(_ old: LogStore) throws(EventLogError) -> Bool {
         let folder = LogFolder(path: path)
         return try following.withLock { _ throws(EventLogError) in

@@ -1,13 +1,13 @@
 internal import Glibc
 internal import LMDB
 
-/// Writes the log anew as another generation while the writer goes on, and puts it in the place of the old one.
+/// Writes the log as a new generation while the writer continues, and replaces the old one with it.
 struct GenerationWriter: Sendable {
     /// Bytes that may be left to copy when the writer is stopped, unless it appends faster than they are copied.
     private static let leftover = 256 << 10
     /// Bytes that are copied between two syncs.
     private static let portion = 4 << 20
-    /// Bytes that are copied at a time to come so far.
+    /// Bytes that are copied at a time until then.
     private static let rest = 64 << 20
 
     private let log: EventLog
@@ -40,8 +40,8 @@ struct GenerationWriter: Sendable {
                 throw error
             }
         } catch {
-            // It stays where it is the log by now, or nobody can say so.
-            let current = try? folder.readCurrent()  // the first failure is the one to tell
+            // It stays where it is the log by now, or where that cannot be determined.
+            let current = try? folder.readCurrent()  // the first failure is the one to report
             if current == old { folder.remove(generation: old + 1) }
             throw error
         }
@@ -78,7 +78,7 @@ struct GenerationWriter: Sendable {
         }
     }
 
-    /// From here on every commit to the new generation is durable as those of the log are.
+    /// From here on, every commit to the new generation is as durable as a commit to the log.
     private func reopen(_ new: UInt32, like old: String) throws(EventLogError) -> LogStore {
         let target = try open(new, isDurable: log.options.isDurable)
         do throws(EventLogError) {
@@ -111,7 +111,7 @@ struct GenerationWriter: Sendable {
         }
     }
 
-    /// Stops the writer, copies the rest, and lets the writer go on in the new generation.
+    /// Stops the writer, copies the rest, and resumes the writer in the new generation.
     private func takeOver(_ target: LogStore, _ new: UInt32) throws(EventLogError) {
         guard let driver = log.driver else { throw EventLogError(.readOnly, path: log.path) }
         let (folder, stores) = (folder, log.stores)
@@ -120,7 +120,7 @@ struct GenerationWriter: Sendable {
             _ = try storing { () throws(StorageError) in try LogCopier(source: source, target: target).copy() }
             guard try LogContents(source) == LogContents(target) else {
                 throw EventLogError(
-                    .corrupt, path: target.environment.path, detail: "the copy has not what the log has, which stays as it was")
+                    .corrupt, path: target.environment.path, detail: "the copy differs from the log, which stays as it was")
             }
             try SmallFile.syncFolder(target.environment.path)
             try SmallFile.syncFolder(folder.logPath)
@@ -129,10 +129,10 @@ struct GenerationWriter: Sendable {
                 try folder.writeCurrent(generation: new)
             } catch {
                 if (try? folder.readCurrent()) == new {  // unreadable: what is on the disk is unknown, too
-                    // Nobody knows which of both a power cut would leave: neither may change.
+                    // It is unknown which of the two a power cut would leave: neither may change.
                     source.environment.closeWrites()
                 } else {
-                    _ = try? source.setSuccessor(nil)  // a reader looks at `current` in vain for as long as it stands
+                    _ = try? source.setSuccessor(nil)  // a reader looks at `current` in vain until it is removed
                 }
                 throw error
             }
@@ -141,7 +141,7 @@ struct GenerationWriter: Sendable {
     }
 }
 
-/// The numbers of rows by which a copy is compared with what was copied.
+/// The row counts by which a copy is compared with its source.
 private struct LogContents: Equatable {
     var extent: LogExtent
     var rows: [String: Int]

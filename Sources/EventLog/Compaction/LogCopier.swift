@@ -2,8 +2,8 @@ internal import LMDB
 
 /// Brings another generation up to date with the log in use: copies rows that it lacks, in the order of their keys, in short transactions.
 ///
-/// It can be called as often as one likes while the log grows and is sealed. What else changes rows (erasing, cutting) must not happen
-/// meanwhile; a copy that does not fit in the end is refused by its contents.
+/// It can be called any number of times while the log grows and is sealed. Other changes to rows (erasing, cutting) must not happen
+/// meanwhile; a copy that does not match in the end is refused by its contents.
 ///
 /// Pages are not copied as they are, as LMDB's own copy would: the unused parts of pages keep what was there before.
 struct LogCopier {
@@ -13,9 +13,9 @@ struct LogCopier {
     var stepSize = 16 << 20
 
     /// Copies one step of what the target lacks.
-    /// - Returns: about the bytes that were copied: below a step's size when it lacked no more.
+    /// - Returns: about the bytes that were copied: less than a step's size when the target lacks nothing further.
     func step() throws(StorageError) -> Int {
-        // A table is made by a transaction of its own.
+        // A table is created by a separate transaction.
         let names = try source.environment.tableNames()
         try target.environment.openTables(names)
         let read = try source.environment.beginRead()
@@ -37,7 +37,7 @@ struct LogCopier {
 
     /// Copies everything that the target lacks.
     /// - Parameters:
-    ///   - limit: bytes after which it ends all the same: where the log grows faster than it is copied, it would never.
+    ///   - limit: bytes after which it ends in any case: where the log grows faster than it is copied, it would never end.
     ///   - afterStep: called after each step.
     ///   - goesOn: asked before each step.
     /// - Returns: about the bytes that were copied.
@@ -88,7 +88,7 @@ struct LogCopier {
         try append(source.events, target.events, after: key, read, &write, &left)
     }
 
-    /// Removes what was copied as it was and sealed since.
+    /// Removes events that were copied unsealed and have been sealed since.
     private func dropSealedEvents(through lastSealed: UInt64, _ write: inout WriteTransaction) throws(StorageError) {
         var events = try write.writeCursor(target.events)
         var isThere = try events.place.first()
@@ -98,7 +98,7 @@ struct LogCopier {
         }
     }
 
-    /// Each level has its own end.
+    /// Each level has a separate end.
     private func copyTree(
         _ read: borrowing ReadTransaction, _ write: inout WriteTransaction, _ left: inout Int
     ) throws(StorageError) {
@@ -127,7 +127,7 @@ struct LogCopier {
         return last + 1
     }
 
-    /// Tables whose rows change: of these there are few.
+    /// Tables whose rows change: they have few rows.
     private func copySmallTables(
         _ names: [String], _ read: borrowing ReadTransaction, _ write: inout WriteTransaction, _ left: inout Int
     ) throws(StorageError) {
@@ -145,9 +145,9 @@ struct LogCopier {
 }
 
 extension LogStore {
-    /// Tables to whose ends rows are added, and whose rows do not change but by erasing and cutting.
+    /// Tables that grow at the end, and whose rows change only by erasing and cutting.
     static let growingTables: Set<String> = ["events", "sealed", "arrivals", "salts", "tree", "sources", "origins"]
-    /// What `meta` says of a generation, not of the log.
+    /// The keys of `meta` that describe a generation, not the log.
     static let ownMeta: Set<String> = ["successor", "erasing"]
 }
 

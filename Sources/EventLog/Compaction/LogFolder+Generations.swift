@@ -2,9 +2,9 @@ internal import Foundation
 internal import LMDB
 
 extension LogFolder {
-    /// Removes a generation whose events are all in the one that is the log. Whoever has it open can read it until it is closed.
+    /// Removes a generation whose events are all in the current one. A process that has it open can read it until it closes it.
     func remove(generation: UInt32) {
-        // Else a power cut could bring back a file `current` that names it.
+        // Otherwise a power cut could bring back a file `current` that names it.
         guard (try? SmallFile.syncFolder(logPath)) != nil else { return }  // the next opening tries again
         let path = environmentPath(generation: generation)
         guard (try? SmallFile.requireFolder(path)) != nil,  // what is no folder is not ours
@@ -14,7 +14,7 @@ extension LogFolder {
         try? OwnFile.removeAll(path)  // the next opening tries again
     }
 
-    /// Removes what an interruption left beside the log: only where that has no event which the log lacks. What cannot be read stays.
+    /// Removes what an interruption left beside the log, but only where it has no event that the log lacks. What cannot be read stays.
     ///
     /// - Parameter store: the log, open and found whole.
     /// - Throws: `.corrupt` where another generation has more; nothing was removed.
@@ -41,7 +41,7 @@ extension LogFolder {
             found = try LeftoverLog(environment: environment)
         } catch {
             switch error.code {
-            case .missing, .noSuchTable: return true  // it was hardly begun
+            case .missing, .noSuchTable: return true  // it was barely begun
             case .alreadyOpen: return false
             default:
                 // A copy that never was the log: the log announces its successor before that takes over.
@@ -58,7 +58,7 @@ extension LogFolder {
     }
 }
 
-/// How far a generation has come, as far as that is needed to tell whether another one has all of it.
+/// How many events a generation has, as far as needed to decide whether another one has all of them.
 private struct LeftoverLog {
     let (head, cut): (UInt64, UInt64)
     let successor: UInt32?
@@ -71,7 +71,7 @@ private struct LeftoverLog {
         }
     }
 
-    /// Nil where no log has been begun.
+    /// Nil where no log was begun.
     init?(environment: Environment) throws(StorageError) {
         guard try environment.tableNames().contains("events") else { return nil }
         try self.init(store: LogStore(environment: environment))

@@ -22,10 +22,10 @@ final class Maintenance: Sendable {
         return try outcome.get()
     }
 
-    /// Runs a job that nobody waits for but `finish`.
+    /// Runs a job that only `finish` waits for.
     func start(_ job: @escaping @Sendable () -> Void) { queue.async(job) }
 
-    /// Called when the writer has ended: waits for what is under way.
+    /// Called when the writer has ended: waits for running jobs.
     func finish() {
         ended.store(true, ordering: .relaxed)
         queue.waitForJobs()

@@ -2,10 +2,10 @@ internal import Glibc
 
 /// The files of consumers in a ledger's folder: `consumers/NAME` holds the position, `consumers/NAME.lock` the running process.
 ///
-/// Lock files stay when a consumer is removed: a lock on a file that is gone would keep nobody out.
+/// Lock files stay when a consumer is removed: a lock on a deleted file would exclude no process.
 struct ConsumerFiles: Sendable {
     static let longestName = 64
-    /// Of the positions of those that follow a view.
+    /// The suffix of the positions of consumers that follow a view.
     static let viewSuffix = ".view"
 
     let folder: String
@@ -15,7 +15,7 @@ struct ConsumerFiles: Sendable {
     func positionPath(_ name: String) -> String { "\(folder)/\(name)" }
     func lockPath(_ name: String) -> String { "\(folder)/\(name).lock" }
 
-    /// Refuses what is no plain file name; without dots it never meets the names of the other files.
+    /// Refuses anything but a plain file name; without dots it never collides with the other files.
     func require(_ name: String) throws(EventLogError) {
         let isPlain = name.utf8.allSatisfy { byte in
             switch byte {
@@ -46,11 +46,11 @@ struct ConsumerFiles: Sendable {
         return sequence
     }
 
-    /// Takes the position away from one who follows a view.
+    /// Removes the position of a consumer that follows a view.
     /// - Parameter file: with its suffix.
     func beginWithRows(_ file: String) throws(EventLogError) {
         let words = try (CheckedText.read(positionPath(file)) ?? "").split(whereSeparator: \.isWhitespace)
-        guard words.count >= 2, words[0] == "view" else { return }  // damaged: who opens it is told
+        guard words.count >= 2, words[0] == "view" else { return }  // damaged: opening it reports that
         try CheckedText.replace(positionPath(file), with: "view \(words[1]) rows\n")
         try SmallFile.syncFolder(folder)
     }
@@ -69,7 +69,7 @@ struct ConsumerFiles: Sendable {
             } catch {
                 guard error.code == .locked || error.code == .alreadyOpen else { throw error }
                 attempt += 1
-                // A listing holds the lock for a moment only.
+                // A listing holds the lock only briefly.
                 guard attempt < 10 else {
                     throw EventLogError(.consumerHeld, path: positionPath(name), holder: error.holder)
                 }
@@ -78,10 +78,10 @@ struct ConsumerFiles: Sendable {
         }
     }
 
-    /// The process that runs the consumer, nil when none does.
+    /// The process that runs the consumer, nil when it does not run.
     func holder(_ name: String) -> Int32? {
         let path = lockPath(name)
-        guard let file = try? SmallFile.open(path, O_RDONLY) else { return nil }  // a lock that cannot be read is not told of
+        guard let file = try? SmallFile.open(path, O_RDONLY) else { return nil }  // a lock that cannot be read is not reported
         defer { close(file) }
         guard flock(file, LOCK_SH | LOCK_NB) != 0 else { return nil }
         let text = try? SmallFile.read(file, path)  // without a number the process is not named

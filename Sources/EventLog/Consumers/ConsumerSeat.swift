@@ -51,7 +51,7 @@ package final class ConsumerSeat: Sendable {
         return all
     }
 
-    /// - Returns: false where there is none of that name.
+    /// - Returns: false where no consumer has that name.
     package static func remove(_ name: String, in ledger: String) throws(EventLogError) -> Bool {
         let files = ConsumerFiles(ledger: ledger)
         guard try files.names(endingIn: ConsumerFiles.viewSuffix).contains(name) else { return false }

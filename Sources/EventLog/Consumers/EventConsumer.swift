@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// One that reads all events of a log in order and remembers durably how far it came.
+/// Reads all events of a log in order and durably remembers how far it came.
 ///
 /// ```swift
 /// let consumer = try log.consumer(named: "analytics")
@@ -9,8 +9,8 @@ internal import Synchronization
 ///     try consumer.acknowledge(through: events[events.count - 1].sequence)
 /// }
 /// ```
-/// Each event comes at least once: what was not acknowledged when the process ended comes again. Any process that may write to the
-/// ledger's folder can have consumers, also beside a writer; a name runs once at a time.
+/// Each event comes at least once: events that were not acknowledged when the process ended come again. Any process that may write to the
+/// ledger's folder can have consumers, also beside a writer; only one process at a time can use a name.
 ///
 /// Synchronization: the positions are behind a mutex; acknowledging holds it while the file is replaced.
 public final class EventConsumer: Sendable {
@@ -59,7 +59,7 @@ public final class EventConsumer: Sendable {
         return events
     }
 
-    /// The next events in order; at the head it waits for some, also of another process.
+    /// The next events in order; at the head it waits for new ones, also from another process.
     ///
     /// - Parameter limit: the most events.
     /// - Returns: nil when the log is closed or the task cancelled.
@@ -74,9 +74,9 @@ public final class EventConsumer: Sendable {
         return nil
     }
 
-    /// Notes durably that all events through `sequence` are done with. Going back is not possible: a lower one changes nothing.
+    /// Durably acknowledges all events through `sequence`. Going back is not possible: a lower one changes nothing.
     ///
-    /// - Throws: `.consumerAhead` for an event that was not given yet, `.closed` after `close()`, and what the disk says.
+    /// - Throws: `.consumerAhead` for an event that was not given yet, `.closed` after `close()`, and errors of the disk.
     public func acknowledge(through sequence: EventSequence) throws(EventLogError) {
         try positions.withLock { positions throws(EventLogError) in
             guard lock.isHeldNow else { throw EventLogError(.closed, path: files.positionPath(name)) }
@@ -91,7 +91,7 @@ public final class EventConsumer: Sendable {
         }
     }
 
-    /// Frees the name for another process. Also done when it is released, and by the system when the process ends.
+    /// Frees the name for another process. This also happens on release, and when the process ends.
     public func close() {
         positions.withLock { _ in lock.release() }
     }

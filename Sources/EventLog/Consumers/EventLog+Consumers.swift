@@ -1,4 +1,4 @@
-/// Where a consumer stands.
+/// How far a consumer has come.
 public struct ConsumerStatus: Sendable, Equatable {
     public let name: String
     /// The last event that it acknowledged.
@@ -7,11 +7,11 @@ public struct ConsumerStatus: Sendable, Equatable {
     public let lag: UInt64
     /// Events that retention has dropped before it acknowledged them.
     public let lost: UInt64
-    /// The process that runs it, nil when none does.
+    /// The process that runs it, nil when it does not run.
     public let holder: Int32?
 }
 
-/// Where a consumer begins that does not exist yet.
+/// Where a new consumer begins.
 public enum ConsumerStart: Sendable, Equatable {
     /// With the first event that is kept.
     case start
@@ -22,12 +22,12 @@ public enum ConsumerStart: Sendable, Equatable {
 }
 
 extension EventLog {
-    /// Goes on with the consumer of that name, or makes it. The log may be open for reading only.
+    /// Continues the consumer of that name, or creates it. The log may be open for reading only.
     ///
     /// - Parameters:
     ///   - name: 1 to 64 of the letters A-Z and a-z, digits, `-` and `_`.
-    ///   - start: where a new one begins; one that exists goes on where it acknowledged.
-    ///   - skipsDropped: whether it goes on with the first event that is kept where retention has dropped events that it has not
+    ///   - start: where a new one begins; an existing one continues after its last acknowledged event.
+    ///   - skipsDropped: whether it continues with the first event that is kept where retention has dropped events that it has not
     ///     acknowledged.
     /// - Throws: `.consumerName`, `.consumerHeld` with the process that runs it, `.consumerAhead` when it has acknowledged more events
     ///   than the log has, `.beyondRetention` when events were dropped that it has not acknowledged and it does not skip them,
@@ -64,14 +64,14 @@ extension EventLog {
             name: name, log: self, files: files, lock: lock, position: position, skipsDropped: skipsDropped)
     }
 
-    /// Whoever reads all events is told when there are some that nobody can read any more.
+    /// Refuses a consumer that reads all events when some of them have been dropped.
     func refuseLoss(after position: UInt64) throws(EventLogError) {
         let cut = first.rawValue - 1
         guard position < cut else { return }
         throw EventLogError(
             .beyondRetention, path: path,
             detail:
-                "a consumer at event \(position) has lost \(cut - position) events, up to \(cut); it goes on when it skips them")
+                "a consumer at event \(position) has lost \(cut - position) events, up to \(cut); it continues if it skips them")
     }
 
     /// All consumers of the log, by name.
@@ -89,7 +89,7 @@ extension EventLog {
         return all
     }
 
-    /// Forgets a consumer and its position.
+    /// Removes a consumer and its position.
     ///
     /// - Throws: `.consumerName`, `.missingConsumer`, `.consumerHeld` while a process runs it.
     public func removeConsumer(named name: String) throws(EventLogError) {

@@ -1,17 +1,17 @@
 internal import ProtobufWire
 
-/// Events whose payloads were erased for good, and why. Every erasure is an event itself; without it, an erased record is a forgery.
+/// Events whose payloads were erased for good, and why. Every erasure is itself an event; without that event, an erased record is a forgery.
 public struct Erasure: Sendable, Hashable, Codable {
     /// The erased events, in rising order, without overlaps.
     public let ranges: [ClosedRange<EventSequence>]
     public let reason: String
     /// What was asked for, such as `node !19025c00`.
     public let request: String
-    /// The root of the Merkle tree over the log's events up to the last that is named: it tells which log these are events of.
+    /// The root of the Merkle tree over the log's events up to the last erased one: it identifies the log that they belong to.
     public let root: [UInt8]
     /// The identifier of the log.
     public let log: String
-    /// The event that says so.
+    /// The event that records the erasure.
     public let sequence: EventSequence
 
     /// The number of erased events.

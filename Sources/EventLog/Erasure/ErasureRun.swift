@@ -1,7 +1,7 @@
 internal import LMDB
 internal import Synchronization
 
-/// Carries an erasure out: its event first, with which it is certain to happen, then the records, then the file.
+/// Carries an erasure out: first its event, after which the erasure is certain to be completed, then the records, then the file.
 struct ErasureRun: Sendable {
     let log: EventLog
     private let maintenance: Maintenance
@@ -38,7 +38,7 @@ struct ErasureRun: Sendable {
         return ErasureReport(events: (0..<UInt64(works.count)).map { EventSequence(first + $0) }, erased: count)
     }
 
-    /// Erases what is pending in the records, and writes the log anew.
+    /// Erases all pending payloads from the records, and rewrites the log's file.
     func finish() throws(EventLogError) -> LogCompaction {
         log.sealer?.pause()
         defer { log.sealer?.goOn() }
@@ -46,7 +46,7 @@ struct ErasureRun: Sendable {
         return try GenerationWriter(log, maintenance).write()
     }
 
-    /// Those that are neither erased nor dropped yet.
+    /// The ones that are neither erased nor dropped yet.
     private func fresh(_ sequences: SequenceSet) throws(EventLogError) -> SequenceSet {
         var fresh = SequenceSet()
         let kept = log.first.rawValue
@@ -75,7 +75,7 @@ struct ErasureRun: Sendable {
         }
     }
 
-    /// Appends the events, and erases with them what one transaction takes.
+    /// Appends the events, and erases in the same step as much as one transaction takes.
     private func begin(_ works: [Erasure]) throws(EventLogError) -> UInt64 {
         let signer = try log.signer()
         var events: [NewEvent] = []
@@ -97,7 +97,7 @@ struct ErasureRun: Sendable {
         }
     }
 
-    /// What the pending erasures name.
+    /// The sequences of the pending erasures.
     private func pending() throws(EventLogError) -> SequenceSet {
         let reader = try log.beginRead()
         let first = try storing { () throws(StorageError) in try reader.store.firstPendingErasure(reader.transaction) }
@@ -117,7 +117,7 @@ struct ErasureRun: Sendable {
     }
 }
 
-/// Notes that the events which are appended with it are to be carried out.
+/// Marks the erasures whose events are appended with it as pending.
 private struct ErasureIntent: PreparedWork {
     let count: Int
 

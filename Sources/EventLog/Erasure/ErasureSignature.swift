@@ -1,7 +1,7 @@
 internal import MeshCrypto
 
-/// The signature at the end of an event that says what was erased. Without it, who can write the files could take payloads away and say that
-/// their owner did.
+/// The signature at the end of an event that records an erasure. Without it, anyone with write access to the files could remove payloads and claim
+/// that their owner did.
 enum ErasureSignature {
     /// Field 5 with 64 bytes, the last of the payload.
     private static let tag: [UInt8] = [0x2a, 0x40]

@@ -1,14 +1,14 @@
 internal import LMDB
 
 extension EventLog {
-    /// Erases what events of this log say was erased and still has its payload: so after its records were copied from a log that an erasure
-    /// had not finished with.
+    /// Erases payloads that this log's events say were erased but that are still there, as after its records were copied from a log with an
+    /// unfinished erasure.
     func completeErasures() async throws(EventLogError) {
         guard let maintenance, try lastErasure() != nil else { return }
         try await maintenance.perform { () throws(EventLogError) in try ErasureRun(self, maintenance).complete() }
     }
 
-    /// Those of `sequences` that have payloads and are not the log's own.
+    /// The `sequences` that have payloads and are not the log's own.
     fileprivate func withPayload(_ sequences: SequenceSet) throws(EventLogError) -> SequenceSet {
         var found = SequenceSet()
         var next = self.first.rawValue
@@ -43,7 +43,7 @@ extension ErasureRun {
     }
 }
 
-/// Notes that erasures from this event on are to be carried out.
+/// Marks erasures from this event on as pending.
 private struct PendingMark: PreparedWork {
     let first: EventSequence
 

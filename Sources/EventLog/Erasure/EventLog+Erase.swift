@@ -3,7 +3,7 @@ internal import Synchronization
 
 /// What an erasure did.
 public struct ErasureReport: Sendable, Equatable {
-    /// The events that say so; none where everything was erased already.
+    /// The events that record it; empty where everything was erased already.
     public let events: [EventSequence]
     /// How many events were erased now.
     public let erased: UInt64
@@ -15,18 +15,18 @@ public struct ErasureReport: Sendable, Equatable {
 }
 
 extension EventLog {
-    /// Erases the payloads of events for good, while appends and reading go on.
+    /// Erases the payloads of events for good, while appends and reads continue.
     ///
-    /// An event of its own says which and why. Of each erased event the header stays, and a hash in the place of payload and salt, so that roots,
-    /// proofs and older checkpoints keep holding. In the end the log is written anew, so that no page of its file keeps the old bytes; this needs as
-    /// much free room as the log takes. What is interrupted, the next opening for writing finishes.
+    /// A separate event records which and why. Of each erased event the header stays, and a hash replaces payload and salt, so that roots,
+    /// proofs and older checkpoints still hold. At the end the log's file is rewritten, so that no page of it keeps the old bytes; this needs as
+    /// much free space as the log takes. The next opening for writing finishes an interrupted erasure.
     ///
     /// - Parameters:
-    ///   - sequences: events that are there. Those that are erased already do no harm.
-    ///   - reason: why, as it will stand in the log.
+    ///   - sequences: events that exist. Events that are erased already are allowed.
+    ///   - reason: why; it is stored in the log.
     ///   - request: what was asked for, such as a node.
     /// - Throws: `.notErasable` for events of the log itself, `.tooFewEvents`, `.readOnly`, `.diskFull`, `.corrupt` at a damaged event. Where
-    ///   `pendingErasure()` is not nil afterwards, it was begun and goes on later.
+    ///   `pendingErasure()` is not nil afterwards, the erasure was begun and continues later.
     @discardableResult
     public func erase(
         _ sequences: [ClosedRange<EventSequence>], reason: String, request: String = ""
@@ -41,7 +41,7 @@ extension EventLog {
         }
     }
 
-    /// Erases what was erased in another copy of this log, say after an older backup was restored. Events that this log does not have are passed over.
+    /// Erases what was erased in another copy of this log, for example after an older backup was restored. Skips events that this log does not have.
     ///
     /// - Parameter erasures: of a log with the same identifier, as its `erasures()` gave them.
     /// - Throws: `.notErasable` when they are of another log or of another history of it, and what `erase` does.
@@ -54,7 +54,7 @@ extension EventLog {
                 throw EventLogError(
                     .notErasable, path: path, detail: "the erasure is of the ledger \(erasure.log), this is \(identifier)")
             }
-            // Where this log ends before, nobody can tell.
+            // Where this log ends before the erasure's last event, its root cannot be checked.
             guard !erasure.ranges.isEmpty, erasure.last <= head, erasure.last >= first else { continue }
             guard try root(size: erasure.last) == erasure.root else {
                 throw EventLogError(
@@ -62,15 +62,15 @@ extension EventLog {
                     detail: "the erasure is of another history: events up to \(erasure.last) are not the same")
             }
         }
-        // What retention has dropped is passed over by the run.
+        // The run skips events that retention has dropped.
         let works = erasures.map { (SequenceSet($0.ranges).through(head.rawValue), $0.reason, $0.request) }
         return try await maintenance.perform { () throws(EventLogError) in try ErasureRun(self, maintenance).erase(works) }
     }
 
-    /// Why an interrupted erasure could not be finished when the log was opened, nil where nothing was to be done or it is under way.
+    /// Why an interrupted erasure could not be finished when the log was opened; nil where nothing was pending or it is under way.
     public var erasureProblem: EventLogError? { erasureFailure.withLock { $0 } }
 
-    /// Removes what interrupted changes left. The records of a pending erasure are erased when this returns; the file is written anew beside.
+    /// Removes what interrupted changes left. The records of a pending erasure are erased when this returns; the file is rewritten in the background.
     func finishInterrupted() {
         guard let maintenance else { return }
         let run = ErasureRun(self, maintenance)
@@ -85,7 +85,7 @@ extension EventLog {
             do throws(EventLogError) {
                 _ = try run.finish()
             } catch {
-                // Where the log was closed meanwhile, the next opening goes on.
+                // Where the log was closed meanwhile, the next opening continues.
                 if error.code != .closed { self.erasureFailure.withLock { $0 = error } }
             }
         }
@@ -98,7 +98,7 @@ extension EventLog {
         _ = try? await maintenance.perform {}  // an empty job: it waits for those before it
     }
 
-    /// Finishes what an interrupted erasure left, and returns when no file of the log has the old bytes any more.
+    /// Finishes an interrupted erasure, and returns when no file of the log has the old bytes.
     public func finishErasing() async throws(EventLogError) {
         guard let maintenance else { throw EventLogError(.readOnly, path: path) }
         try await maintenance.perform { () throws(EventLogError) in

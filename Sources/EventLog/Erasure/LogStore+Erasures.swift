@@ -1,16 +1,16 @@
 internal import LMDB
 
 extension LogStore {
-    /// In `meta`: the sequences of all events that say what was erased.
+    /// In `meta`: the sequences of all events that record an erasure.
     static let erasuresKey = "erasures"
-    /// In `meta`: the first of them that is not carried out yet. It speaks of the generation: the next one has none of the old bytes.
+    /// In `meta`: the first of them that is not carried out yet. It applies to this generation: the next one has none of the old bytes.
     static let erasingKey = "erasing"
 
     func erasures(_ read: borrowing some TransactionReading & ~Copyable) throws(StorageError) -> [UInt64] {
         try sequences(Self.erasuresKey, read)
     }
 
-    /// In `meta`: the sequences of all events that say that the clock jumped.
+    /// In `meta`: the sequences of all events that record a jump of the clock.
     static let clockJumpsKey = "clock"
 
     func clockJumps(_ read: borrowing some TransactionReading & ~Copyable) throws(StorageError) -> [UInt64] {
@@ -29,7 +29,7 @@ extension LogStore {
         sequences.flatMap { sequence in (0..<8).map { UInt8(truncatingIfNeeded: sequence >> (8 * UInt64($0))) } }
     }
 
-    /// The first event that says what is to be erased, and is not carried out.
+    /// The first event that records an erasure which is not carried out.
     func firstPendingErasure(_ read: borrowing some TransactionReading & ~Copyable) throws(StorageError) -> UInt64? {
         try read.get(Table<String, UInt64>(raw: meta), Self.erasingKey)
     }
@@ -56,7 +56,7 @@ extension EventLog {
         return erasures
     }
 
-    /// The last event that says what was erased, nil when nothing was.
+    /// The last event that records an erasure, nil when nothing was erased.
     public func lastErasure() throws(EventLogError) -> EventSequence? {
         let reader = try beginRead()
         return try storing { () throws(StorageError) in
@@ -64,8 +64,8 @@ extension EventLog {
         }
     }
 
-    /// The first erasure that was begun and is not finished: old bytes may still be in the log's file. It is finished by the next opening for writing,
-    /// or by `finishErasing()`.
+    /// The first erasure that was begun and is not finished: old bytes may still be in the log's file. The next opening for writing finishes it,
+    /// as does `finishErasing()`.
     public func pendingErasure() throws(EventLogError) -> EventSequence? {
         let reader = try beginRead()
         return try storing { () throws(StorageError) in

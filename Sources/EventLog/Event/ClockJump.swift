@@ -1,16 +1,16 @@
 internal import ProtobufWire
 
-/// Says that the clock jumped from which arrival times are read. It is an event itself, of the encoding `.clockJump`.
+/// Records a jump of the clock that arrival times are read from. It is itself an event, of the encoding `.clockJump`.
 public struct ClockJump: Sendable, Hashable {
-    /// What the clock was measured by.
+    /// What the clock was compared with.
     public enum Basis: UInt64, Sendable {
-        /// A clock that nobody sets, which ran with it while the log was open.
+        /// A steady clock that cannot be set, compared while the log was open.
         case steadyClock = 1
-        /// The last event of the writer before.
+        /// The last event of the previous writer.
         case lastEvent = 2
     }
 
-    /// What the clock should have shown; by `.lastEvent`, at least.
+    /// What the clock should have shown; with `.lastEvent`, at least this.
     public var expected: Timestamp
     /// What it showed.
     public var found: Timestamp
@@ -37,7 +37,7 @@ public struct ClockJump: Sendable, Hashable {
         return writer.bytes
     }
 
-    /// Nil when the bytes are none.
+    /// Nil when the bytes are not a clock jump.
     public init?(payload: RawSpan) {
         self.init(expected: Timestamp(microseconds: 0), found: Timestamp(microseconds: 0), basis: .lastEvent)
         var basis: Basis?

@@ -1,4 +1,4 @@
-/// All that the log knows about an event besides its payload.
+/// Everything that the log knows about an event besides its payload.
 public struct EventHeader: Sendable, Hashable {
     public let sequence: EventSequence
     /// The log's clock when the event came in.
@@ -12,7 +12,7 @@ public struct EventHeader: Sendable, Hashable {
     public let isErased: Bool
     public let payloadLength: Int
 
-    /// When the event was received: the recorded time, the arrival time of a live event, or nil where nobody knows.
+    /// When the event was received: the recorded time, the arrival time of a live event, or nil where it is unknown.
     public var receptionTime: Timestamp? {
         switch reception {
         case .live: arrivalTime

@@ -14,9 +14,9 @@ public struct EventBatch: Sendable {
 
     private(set) var bytes: [UInt8] = []
     private(set) var entries: [Entry] = []
-    /// Whether the events keep the arrival times of their headers: copies of another log's events. Else they arrive when they are appended.
+    /// Whether the events keep the arrival times of their headers, as copies of another log's events do. Otherwise they arrive when they are appended.
     var keepsArrivals = false
-    /// What copies of another log's events bring along.
+    /// What copies of another log's events carry along.
     var copied: CopiedParts?
     /// Whether a caller put events into it that only the log itself may write.
     private(set) var posesAsLog = false

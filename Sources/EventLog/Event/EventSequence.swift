@@ -1,4 +1,4 @@
-/// The number of an event in its log, from 1 without gaps. `zero` stands before the first event.
+/// The number of an event in its log, from 1 without gaps. `zero` precedes the first event.
 public struct EventSequence: RawRepresentable, Sendable, Hashable, Comparable, Codable {
     public let rawValue: UInt64
 

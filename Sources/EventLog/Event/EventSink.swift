@@ -1,9 +1,9 @@
 /// Where events go: a log that this process writes, or one that another process writes for it.
 public protocol EventSink: Sendable {
-    /// The number of the source of that name, which the log gives it when it hears of it first.
+    /// The number of the source of that name; the log assigns it on first use.
     func source(named name: String) async throws(EventLogError) -> SourceID
 
-    /// The same for events that are about to be appended: it need not be stored before the first of them.
+    /// The same for events that are about to be appended: the source need not be stored before the first of them.
     func reserveSource(named name: String) async throws(EventLogError) -> SourceID
 
     /// How far a source has been read, nil when it was never stored.

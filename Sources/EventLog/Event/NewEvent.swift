@@ -1,6 +1,6 @@
-/// An event to be appended. Its sequence and arrival time are the log's to give.
+/// An event to be appended. The log assigns its sequence and arrival time.
 public struct NewEvent: Sendable {
-    /// The bytes exactly as they came.
+    /// The bytes exactly as they were received.
     public var payload: [UInt8]
     public var encoding: PayloadEncoding
     /// Whether secrets in the payload were zeroed at equal length.

@@ -11,8 +11,8 @@ public struct SourceCursor: Sendable, Hashable {
     /// Names the source: at most 500 bytes in UTF-8.
     public var key: String
     public var value: [UInt8]
-    /// What must be stored under the key when the events are appended, else the append throws `.cursorMoved`: so that two who read the same
-    /// source never store it twice. Nil for whatever there is.
+    /// What must be stored under the key when the events are appended, else the append throws `.cursorMoved`: so two readers of the same
+    /// source never store it twice. Nil accepts any stored cursor.
     public var expected: Stored?
 
     public init(key: String, value: [UInt8], expected: Stored? = nil) {

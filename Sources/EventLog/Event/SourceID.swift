@@ -8,7 +8,7 @@ public struct SourceID: RawRepresentable, Sendable, Hashable, Codable {
     public static let log = SourceID(rawValue: 0)
 }
 
-/// A source of events and the name under which it asked for its number.
+/// A source of events and the name under which its number was requested.
 public struct EventSource: Sendable, Hashable {
     public let id: SourceID
     public let name: String

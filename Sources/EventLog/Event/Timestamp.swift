@@ -1,13 +1,13 @@
 public import Foundation
 internal import Glibc
 
-/// A moment: microseconds since 1970-01-01 UTC.
+/// A point in time: microseconds since 1970-01-01 UTC.
 public struct Timestamp: Sendable, Hashable, Comparable, Codable {
     public let microseconds: Int64
 
     public init(microseconds: Int64) { self.microseconds = microseconds }
 
-    /// - Parameter seconds: whole seconds since 1970; beyond what microseconds can hold they are cut to it.
+    /// - Parameter seconds: whole seconds since 1970; clamped to the range of microseconds.
     public init(seconds: Int64) {
         let (product, overflows) = seconds.multipliedReportingOverflow(by: 1_000_000)
         microseconds = overflows ? (seconds < 0 ? .min : .max) : product
@@ -32,7 +32,7 @@ public struct Timestamp: Sendable, Hashable, Comparable, Codable {
 
     public static func < (left: Timestamp, right: Timestamp) -> Bool { left.microseconds < right.microseconds }
 
-    /// The moment so many seconds later, or earlier when negative; cut to what can be held.
+    /// The point in time so many seconds later, or earlier when negative; clamped to the representable range.
     public func adding(seconds: Int64) -> Timestamp {
         let (sum, overflows) = microseconds.addingReportingOverflow(Timestamp(seconds: seconds).microseconds)
         return Timestamp(microseconds: overflows ? (seconds < 0 ? .min : .max) : sum)

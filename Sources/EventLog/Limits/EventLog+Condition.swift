@@ -1,8 +1,8 @@
 internal import LMDB
 
 extension EventLog {
-    /// The processes whose reading keeps freed room from being used again, the furthest behind first. A process that was stopped while it read
-    /// stays here until it goes on or ends.
+    /// The processes whose reading keeps freed space from being reused, the furthest behind first. A process that was stopped while it read
+    /// stays in the list until it continues or ends.
     public func blockingReaders() throws(EventLogError) -> [LogReading] {
         if let condition = condition() { return condition.readers }
         return try storing { () throws(StorageError) in
@@ -13,16 +13,16 @@ extension EventLog {
         }
     }
 
-    /// How the log fares. Nil where it is read only: ask the process that writes.
+    /// The state of the log. Nil where it is read only: ask the process that writes.
     public func condition() -> LogCondition? { isReadOnly ? nil : sizes.condition() }
 
-    /// Sets the most bytes that the log, and what counts with it, may take, within seconds. Where it has more already, it grows no further.
+    /// Sets the most bytes that the log, and the files that count with it, may take; applies within seconds. If they take more already, they grow no further.
     public func setSizeLimit(_ bytes: Int) { sizes.setLimit(bytes) }
 
-    /// Counts other files with the log, which are made of it and grow with it.
+    /// Counts other files with the log, which are derived from it and grow with it.
     ///
     /// - Parameters:
-    ///   - bytes: what they take.
-    ///   - readers: who keeps freed room in them from being used.
+    ///   - bytes: their size.
+    ///   - readers: the processes that keep freed space in them from being reused.
     package func countOthers(_ bytes: Int, readers: [LogReading]) { sizes.setOthers(bytes, readers) }
 }

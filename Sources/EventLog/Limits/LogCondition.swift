@@ -1,23 +1,23 @@
-/// How a log that is open for writing fares.
+/// The state of a log that is open for writing.
 public struct LogCondition: Sendable, Equatable {
     /// The most bytes that the log and what counts with it may take.
     public var sizeLimit: Int
     /// Bytes of the log's file, and of the files that count with it.
     public var logBytes = 0
     public var otherBytes = 0
-    /// Transactions that were held back, because the limit is near and somebody keeps freed room from being used.
+    /// Transactions that were held back, because the limit is near and a reader keeps freed space from being reused.
     public var slowedCommits: UInt64 = 0
-    /// Transactions that failed, whyever.
+    /// Transactions that failed, for any reason.
     public var failedCommits: UInt64 = 0
-    /// What the last one said that failed.
+    /// The message of the last failure.
     public var lastFailure: String?
     /// Whether the last transaction failed.
     public var isDegraded = false
-    /// Whether a failed sync has closed the log for appending, until it is opened anew.
+    /// Whether a failed sync has closed the log for appending, until it is reopened.
     public var areWritesClosed = false
-    /// Readers that were killed and whose places were freed.
+    /// Readers that were killed and whose slots were freed.
     public var clearedReaders: UInt64 = 0
-    /// Who keeps freed room from being used, the one that has for the longest time first.
+    /// The processes that keep freed space from being reused, the longest running first.
     public var readers: [LogReading] = []
 
     public init(sizeLimit: Int) { self.sizeLimit = sizeLimit }
@@ -28,9 +28,9 @@ public struct LogReading: Sendable, Hashable {
     public let process: Int32
     /// What it reads: `log`, or a view's name.
     public let file: String
-    /// Commits since it began to read. As long as it reads, the room that they freed cannot be used again, and the file grows.
+    /// Commits since it began to read. As long as it reads, the space that they freed cannot be reused, and the file grows.
     public let commitsBehind: Int
-    /// For how long it has been seen to. Nil where nobody has watched: the process that writes does.
+    /// For how long it has been observed. Nil where it was not watched: the process that writes does so.
     public let duration: Duration?
 
     package init(process: Int32, file: String, commitsBehind: Int, duration: Duration?) {
@@ -40,11 +40,11 @@ public struct LogReading: Sendable, Hashable {
         self.duration = duration
     }
 
-    /// Whether it has read for so long that it is no ordinary short reading.
+    /// Whether it has read for too long to be an ordinary short read.
     var isLong: Bool { commitsBehind >= Self.manyCommits || duration.map { $0 >= Self.patience } ?? false }
 
     private static let patience = Duration.seconds(1)
-    /// So many follow each other within a second only when others append as fast as they can.
+    /// So many commits follow each other within a second only when others append as fast as they can.
     private static let manyCommits = 64
 
     var text: String {

@@ -1,7 +1,7 @@
 package import LMDB
 internal import Synchronization
 
-/// Remembers since when readers of a file have kept freed room from being used.
+/// Remembers since when readers of a file have kept freed space from being reused.
 ///
 /// Synchronization: behind the mutex.
 package final class ReaderWatch: Sendable {
@@ -10,7 +10,7 @@ package final class ReaderWatch: Sendable {
 
     package init() {}
 
-    /// Who reads what later commits have replaced, the furthest behind first.
+    /// The readers of data that later commits have replaced, the furthest behind first.
     package func look(at environment: Environment, as file: String) throws(StorageError) -> [LogReading] {
         let last = try environment.extent().lastTransaction
         let reads = Set(try environment.openReads(clearingStale: false).filter { $0.transaction < last })
@@ -19,7 +19,7 @@ package final class ReaderWatch: Sendable {
             seen = Dictionary(uniqueKeysWithValues: reads.map { ($0, seen[$0] ?? now) })
             return seen
         }
-        // Of a process that reads in several places, the oldest.
+        // For a process that reads in several places, the oldest.
         return Dictionary(grouping: since, by: \.key.process).values.compactMap { reads in
             reads.min { $0.key.transaction < $1.key.transaction }.map { oldest in
                 LogReading(

@@ -1,10 +1,10 @@
 internal import LMDB
 internal import Synchronization
 
-/// Holds the log, and what counts with it, below the size limit, and counts what went wrong.
+/// Keeps the log, and the files that count with it, below the size limit, and counts failures.
 ///
-/// Commits free pages which the next ones use, unless somebody still reads what was there: then the file grows with every commit. Where
-/// that goes on until little is left, the writer slows down, so that there is time to find out who reads, and then fails.
+/// Commits free pages which the next ones reuse, unless a process still reads the old data: then the file grows with every commit. If that
+/// continues until little space is left, the writer slows down, so that there is time to find the reader, and then fails.
 ///
 /// Synchronization: behind the mutex, but for `isDegraded`.
 final class SizeGuard: Sendable {
@@ -17,9 +17,9 @@ final class SizeGuard: Sendable {
 
     /// The share of the limit below it in which the writer slows down.
     private static let zone = 8
-    /// What is left there lasts at least so long, if it is always a tenth of it that goes.
+    /// The space left there lasts at least so long, if a tenth of it is used each time.
     private static let slowness_s = 10.0
-    /// The map is made to fit anew where it is wrong by more than this share of the limit.
+    /// The map's size is corrected where it is off by more than this share of the limit.
     private static let exactness = 256
     private static let smallestMap = 1 << 20
 
@@ -56,23 +56,23 @@ final class SizeGuard: Sendable {
     func condition() -> LogCondition {
         let environment = stores.store.environment
         var (condition, others) = state.withLock { ($0.condition, $0.otherReaders) }
-        condition.logBytes = (try? environment.extent().usedSize) ?? 0  // closed: it has no size any more
+        condition.logBytes = (try? environment.extent().usedSize) ?? 0  // closed: it has no size
         condition.readers = readers(of: environment) + others
         condition.areWritesClosed = environment.areWritesClosed
         return condition
     }
 
     private func readers(of environment: Environment) -> [LogReading] {
-        (try? watch.look(at: environment, as: "log")) ?? []  // closed: nobody reads
+        (try? watch.look(at: environment, as: "log")) ?? []  // closed: it has no readers
     }
 
     // MARK: Slowing down and refusing
 
     /// How long the writer rests before its next transaction.
-    /// - Parameter isResting: whether it does then, else it only wants to know.
+    /// - Parameter isResting: whether the writer rests then; otherwise it only asks.
     func pause(isResting: Bool = true) -> Duration? {
         let environment = stores.store.environment
-        guard let extent = try? environment.extent() else { return nil }  // closed: the transaction tells
+        guard let extent = try? environment.extent() else { return nil }  // closed: the transaction reports it
         let (grown, left) = state.withLock { state in
             let total = extent.usedSize + state.condition.otherBytes
             let left = state.condition.sizeLimit - total
@@ -93,17 +93,17 @@ final class SizeGuard: Sendable {
     func refusal() -> StorageError? {
         guard state.withLock({ $0.otherReaders.contains(where: \.isLong) }) else { return nil }
         let environment = stores.store.environment
-        guard let extent = try? environment.extent() else { return nil }  // closed: the transaction tells
+        guard let extent = try? environment.extent() else { return nil }  // closed: the transaction reports it
         let isFull = state.withLock { extent.usedSize + $0.condition.otherBytes >= $0.condition.sizeLimit }
         return isFull ? StorageError(.sizeLimitReached, call: "append", path: path) : nil
     }
 
-    /// Whether dead readers kept room from being used, so that a transaction that met the limit may fit now.
+    /// Whether dead readers kept space from being reused, so that a transaction that hit the limit may fit now.
     func foundRoom() -> Bool { clearStaleReaders() > 0 }
 
     @discardableResult
     private func clearStaleReaders() -> Int {
-        let count = (try? stores.store.environment.clearStaleReaders()) ?? 0  // closed: there are none
+        let count = (try? stores.store.environment.clearStaleReaders()) ?? 0  // closed: it has no readers
         if count > 0 { state.withLock { $0.condition.clearedReaders += UInt64(count) } }
         return count
     }
@@ -124,7 +124,7 @@ final class SizeGuard: Sendable {
         state.withLock { $0.condition.isDegraded = false }
     }
 
-    /// The limit, and who keeps it from being more room than it is.
+    /// The limit, and the process that keeps freed space below it from being reused.
     func limitReached(_ cause: StorageError) -> EventLogError {
         let blocker = blockers(stores.store.environment).first
         let limit = "the limit is \(state.withLock { $0.condition.sizeLimit }) bytes"
@@ -142,6 +142,6 @@ final class SizeGuard: Sendable {
         let (wanted, limit) = state.withLock { (Self.mapLimit($0.condition), $0.condition.sizeLimit) }
         let target = max(Environment.mapSize(limit: wanted), extent.usedSize)
         guard abs(target - extent.sizeLimit) > limit / Self.exactness else { return }
-        try? environment.setSizeLimit(target)  // somebody reads at this moment: the next time
+        try? environment.setSizeLimit(target)  // a read is in progress: the next time
     }
 }

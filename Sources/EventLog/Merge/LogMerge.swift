@@ -88,7 +88,7 @@ struct LogMerge {
         }
     }
 
-    /// Looks whether pairs of copies tell the same.
+    /// Checks that pairs of copies agree.
     private mutating func compare(_ copies: inout [MergeEntry]) throws(EventLogError) {
         let events = try read(copies)
         for pair in stride(from: 0, to: copies.count, by: 2) {
@@ -136,7 +136,7 @@ struct LogMerge {
         return report
     }
 
-    /// Without an event that says so, an erased record would be a forgery.
+    /// Without an event that records the erasure, an erased record would be a forgery.
     private func say(_ erased: SequenceSet, in log: EventLog, at time: Int64, _ appender: inout CopyAppender)
         async throws(EventLogError)
     {
@@ -157,17 +157,17 @@ struct LogMerge {
 }
 
 extension EventLog {
-    /// Merges logs from several places into a new one: every event once, in an order that does not depend on that of the logs, and each knows where it
-    /// comes from.
+    /// Merges logs from several places into a new one: every event once, in an order that does not depend on that of the logs, and each with its
+    /// origin.
     ///
-    /// The same events give the same new log, tree, salts and identifier, however they were merged before: (A + B) + B is A + B. Sources are told apart by
-    /// ledger. What was erased in one of the logs is erased in the new one. It is made beside, as `NEW.merging`, and gets its name when it is complete.
+    /// The same events give the same new log, tree, salts and identifier, however they were merged before: (A + B) + B is A + B. Sources of different
+    /// ledgers stay distinct. An event that was erased in one of the logs is erased in the new one. It is built as `NEW.merging` and renamed when complete.
     ///
     /// - Parameters:
     ///   - logs: open logs, of which the events up to their present heads are taken.
     ///   - new: a folder that does not exist yet, or is empty.
     ///   - progress: returning false ends it with `.closed`.
-    /// - Throws: `.forked` where two logs tell different things of the same event; `.exists`, `.diskFull`, …
+    /// - Throws: `.forked` where two logs differ in the same event; `.exists`, `.diskFull`, …
     public static func merge(
         _ logs: [EventLog], into new: String, options: EventLogOptions = EventLogOptions(),
         progress: @escaping (RecordingProgress) -> Bool = { _ in true }

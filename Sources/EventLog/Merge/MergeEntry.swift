@@ -6,7 +6,7 @@ struct MergeEntry: BitwiseCopyable, Sendable {
     var sequence: UInt64
     /// Its arrival time; in the canonical order, the latest one of this event and those before it in that log.
     var arrival: Int64
-    /// The log that has it, and its sequence there.
+    /// The log that holds it, and its sequence there.
     var input: UInt32
     var isErased: Bool
     var place: UInt64

@@ -8,7 +8,7 @@ struct MergeInput {
     private let own: LedgerID
     private let names: [UInt32: String]
     let head: UInt64
-    /// The last event that was cut off.
+    /// The last dropped event.
     private let cut: UInt64
 
     /// Bytes of records read in one transaction.
@@ -25,7 +25,7 @@ struct MergeInput {
         self.names = names
     }
 
-    /// Visits all events but those that only say what an earlier merge found erased.
+    /// Visits all events except those that only record what an earlier merge found erased.
     ///
     /// - Parameter progress: called after each step with the number of events that were read in it.
     func forEach(
@@ -115,7 +115,7 @@ struct MergeEvent {
     }
 }
 
-/// The event by which a merged log says which of its events were erased before.
+/// The event in which a merged log records which of its events were erased before.
 enum MergedErasure {
     static let request = "merge"
 }

@@ -1,15 +1,15 @@
 internal import LMDB
 
-/// What copies of another log's events bring along besides their records: where they come from, and their salts, so that their hashes are the
-/// same wherever they are.
+/// What copies of another log's events carry along besides their records: their origins and salts, so that their hashes are the
+/// same in every log.
 struct CopiedParts: Sendable {
-    /// Of all events of the batch, or empty where they are the log's own.
+    /// For all events of the batch, or empty where they are the log's own.
     var origins: [OriginRun] = []
-    /// A salt for each event; or none where whole tiles' are given.
+    /// A salt for each event; empty where those of whole tiles are given.
     var salts: [UInt8] = []
-    /// What is stored of whole tiles, as in the log that they come from.
+    /// The stored salts of whole tiles, as in the log that they come from.
     var tiles: [UInt64: [UInt8]] = [:]
-    /// Those that are erased, where no event says so yet.
+    /// Erased copies whose erasure no event records yet.
     var untold: UntoldErasures?
 
     /// - Parameter first: the first event's sequence.
@@ -30,7 +30,7 @@ struct CopiedParts: Sendable {
             let tile = (next - 1) / LogStore.tileSize
             let end = min((tile + 1) * LogStore.tileSize + 1, first + count)
             let key = SequenceKey(tile)
-            // What stands there is of events before, or random.
+            // The stored row has the salts of earlier events, or random ones.
             guard let stored = try write.get(store.salts, key.span)?.copied, var tileSalts = TileSalts(stored: stored)?.bytes
             else {
                 throw .malformed(TileSalts.self)

@@ -8,7 +8,7 @@ struct CopyAppender {
     private var parts = CopiedParts()
     private var sources: [SourceOrigin: SourceID] = [:]
     private(set) var count: UInt64 = 0
-    /// Copies whose payloads are erased.
+    /// Copies with erased payloads.
     private(set) var erased = SequenceSet()
     private var erasedPlaces: [UInt64] = []
     /// Whether what is appended stays where an interruption leaves it.
@@ -39,7 +39,7 @@ struct CopyAppender {
         parts.origins.append(origin.ledger, origin.sequence)
     }
 
-    /// Adds an event of the log itself.
+    /// Adds an event that the log itself writes.
     mutating func add(
         _ event: NewEvent, at arrival: Timestamp, salt: ArraySlice<UInt8>, origin: (ledger: LedgerID, sequence: UInt64)
     ) {

@@ -1,11 +1,11 @@
 internal import ProtobufWire
 
-/// The 16 bytes that name a log.
+/// The 16 bytes that identify a log.
 struct LedgerID: Sendable, Hashable, Comparable {
     private let high: UInt64
     private let low: UInt64
 
-    /// Nil for bytes of another number than 16.
+    /// Nil for any number of bytes other than 16.
     init?(_ bytes: some Collection<UInt8>) {
         guard bytes.count == 16 else { return nil }
         high = bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }

@@ -1,8 +1,8 @@
 internal import LMDB
 internal import MeshCrypto
 
-/// Hashes where the first events of a log come from, for its checkpoints: each longest run of copies that follow each other here and in the log that
-/// they come from. It is the same however rows of the table divide the runs.
+/// Hashes the origins of a log's first events, for its checkpoints: each longest run of copies that are consecutive both here and in the log that
+/// they come from. The result does not depend on how rows of the table divide the runs.
 struct OriginDigest {
     private let own: LedgerID
     private let size: UInt64
@@ -54,7 +54,7 @@ struct OriginDigest {
         }
     }
 
-    /// The log's own events are left out, which need not be in the table.
+    /// Leaves out the log's own events, which need not be in the table.
     private mutating func put() {
         guard let run, run.ledger != own else { return }
         let numbers = [place, run.first, run.count].flatMap { SequenceKey.bytes($0) }

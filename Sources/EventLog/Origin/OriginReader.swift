@@ -1,16 +1,16 @@
 internal import LMDB
 
-/// Tells where events come from, best in the order of their sequences.
+/// Returns the origins of events, fastest in the order of their sequences.
 struct OriginReader: Sendable {
     private let own: LedgerID
     private var runs: [OriginRun] = []
-    /// The events that the row has, or those before the next row.
+    /// The events that the row covers, or those before the next row.
     private var range: ClosedRange<UInt64>?
     private var isRow = false
-    /// The place in the row: a run, and the first event that it is of.
+    /// The place in the row: a run, and the run's first event.
     private var place = (run: 0, first: 0 as UInt64)
 
-    /// - Parameter own: the log that is read.
+    /// - Parameter own: the log that is being read.
     init(own: LedgerID) { self.own = own }
 
     /// The log in which the event was appended first, and its sequence there.

@@ -1,7 +1,7 @@
 internal import MeshCrypto
 internal import ProtobufWire
 
-/// Consecutive events that were consecutive in the log that they come from, too.
+/// Consecutive events that are also consecutive in the log that they come from.
 struct OriginRun: Sendable, Equatable {
     var ledger: LedgerID
     var first: UInt64
@@ -49,7 +49,7 @@ enum OriginRow {
         return (0..<8).map { UInt8(truncatingIfNeeded: checksum >> (8 * UInt64($0))) } + writer.bytes
     }
 
-    /// Nil where the bytes are not those of a row with that first sequence. No sequence of the events that it has is beyond the numbers.
+    /// Nil where the bytes are not a row with that first sequence. No sequence of its events overflows.
     static func runs(_ value: RawSpan, first: UInt64) -> [OriginRun]? {
         guard value.byteCount > 8 else { return nil }
         let stored = UInt64(littleEndian: unsafe value.unsafeLoadUnaligned(as: UInt64.self))

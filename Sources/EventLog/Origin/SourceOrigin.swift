@@ -1,4 +1,4 @@
-/// A source of the log that events come from, as it is named in other logs: `NAME @LEDGER`, and `@LEDGER` for what that log wrote itself.
+/// A source of the log that events come from, under its name in other logs: `NAME @LEDGER`, and `@LEDGER` for what that log wrote itself.
 struct SourceOrigin: Sendable, Hashable {
     let ledger: LedgerID
     /// The name there; nil for the log itself.
@@ -8,7 +8,7 @@ struct SourceOrigin: Sendable, Hashable {
 
     /// - Parameters:
     ///   - ledger: where an event was appended first.
-    ///   - name: how its source is named in the log that has it now; nil for that log itself.
+    ///   - name: the source's name in the log that holds the event now; nil for that log itself.
     init(_ ledger: LedgerID, named name: String?) {
         self.ledger = ledger
         guard let name else {

@@ -1,11 +1,11 @@
 internal import LMDB
 
-/// Erased copies whose import has not come to the event that says so: the row `untold` of `meta`, which the log's key signs. It is stored with the
-/// copies, so that none of them looks like a forgery whenever the import is interrupted.
+/// Erased copies whose import has not reached the event that records their erasure: the row `untold` of `meta`, which the log's key signs. It is stored
+/// with the copies, so that none of them looks like a forgery if the import is interrupted.
 struct UntoldErasures: Sendable {
     static let key = "untold"
 
-    /// The events' places among those that are appended with it.
+    /// The events' places among those appended with it.
     let places: [UInt64]
     let signer: NoteSigner
 
@@ -32,7 +32,7 @@ struct UntoldErasures: Sendable {
     }
 }
 
-/// Removes the row when events say all.
+/// Removes the row when events record all erasures.
 private struct EndOfUntold: PreparedWork {
     func move(into write: inout WriteTransaction, _ store: LogStore) throws(StorageError) {
         try write.delete(Table<String, [UInt8]>(raw: store.meta), UntoldErasures.key)
@@ -49,7 +49,7 @@ extension EventLog {
         }
     }
 
-    /// Erased copies that no event tells of yet.
+    /// Erased copies whose erasure no event records yet.
     func untoldErasures() throws(EventLogError) -> SequenceSet {
         try untoldRow().flatMap { UntoldErasures.sequences($0) } ?? SequenceSet()
     }
@@ -61,13 +61,13 @@ extension EventLog {
         }
     }
 
-    /// Those that the ledger's key names, for `verify`.
+    /// The ones that a row signed by the ledger's key lists, for `verify`.
     func verifyUntold(signedBy verifier: NoteVerifier?, _ result: inout LogVerification) throws(EventLogError) -> SequenceSet {
         guard let row = try untoldRow() else { return SequenceSet() }
         let verifier = if let verifier { verifier } else { try self.verifier() }
         guard ErasureSignature.isSigned(row, by: verifier), let sequences = UntoldErasures.sequences(row) else {
             result.add(
-                0, "what says that erased copies of an interrupted import are no forgery is not signed by the ledger's key")
+                0, "the record that erased copies of an interrupted import are no forgery is not signed by the ledger's key")
             return SequenceSet()
         }
         return sequences

@@ -1,13 +1,13 @@
 internal import Foundation
 internal import MeshCrypto
 
-/// Proves that the log of a checkpoint begins with the events of an older one, to someone who holds both notes and no ledger.
+/// Proves that the log of a checkpoint begins with the events of an older one, to a holder of both notes without the ledger.
 public struct ConsistencyProof: Sendable, CustomStringConvertible {
     static let firstLine = "meshledger/consistency-proof@v1"
 
     public let old: SignedNote
     public let new: SignedNote
-    /// As RFC 6962, section 2.1.2, orders them.
+    /// In the order of RFC 6962, section 2.1.2.
     let hashes: [SHA256Digest]
 
     init(old: SignedNote, new: SignedNote, hashes: [SHA256Digest]) {
@@ -19,10 +19,10 @@ public struct ConsistencyProof: Sendable, CustomStringConvertible {
         return "\(Self.firstLine)\n\(path)\n\(old)\n\(new)"
     }
 
-    /// Whether a text is meant to be such a proof.
+    /// Whether a text is meant as such a proof.
     public static func isMeant(by text: String) -> Bool { text.hasPrefix(firstLine) }
 
-    /// Reads a proof from the text that `description` gives. Nil for anything else, also where it is only written otherwise.
+    /// Reads a proof from the text of `description`. Nil for anything else, also for other spellings of the same proof.
     public init?(_ text: String) {
         let parts = text.components(separatedBy: "\n\n")
         guard parts.count == 5, let old = SignedNote("\(parts[1])\n\n\(parts[2])\n"),
@@ -41,7 +41,7 @@ public struct ConsistencyProof: Sendable, CustomStringConvertible {
         guard Array(description.utf8) == Array(text.utf8) else { return nil }
     }
 
-    /// Why a proof shows nothing.
+    /// Why a proof is invalid.
     public enum Flaw: Error, Sendable, Hashable {
         /// A note is not signed by the key.
         case signature

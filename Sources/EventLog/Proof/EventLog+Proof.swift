@@ -2,20 +2,20 @@ internal import LMDB
 internal import MeshCrypto
 
 extension EventLog {
-    /// What signatures of this log's checkpoints are verified with. Keep it away from the ledger: who can write there could replace it.
+    /// The key that verifies signatures of this log's checkpoints. Keep it outside the ledger: anyone with write access there could replace it.
     ///
-    /// - Parameter origin: what the log is called in its notes, where that is not its own name.
+    /// - Parameter origin: the log's name in its notes, where that is not the default.
     public func verifier(origin: String? = nil) throws(EventLogError) -> NoteVerifier { try signer(origin).verifier }
 
-    /// A signed note of how many events there are and which: whoever keeps it elsewhere can prove later that history was not rewritten.
+    /// A signed note of how many events there are and which: a copy kept elsewhere can prove later that history was not rewritten.
     ///
-    /// It says what C2SP tlog-checkpoint asks for, and no more.
+    /// Its contents are those of C2SP tlog-checkpoint, without extensions.
     ///
     /// - Parameters:
     ///   - size: how many events it covers, by default all.
-    ///   - origin: what the log is called in it, such as `example.org/mesh`; by default `meshledger/` and its identifier.
-    ///   - namesSources: whether lines of our own say, too, what the sources were called and where copied events come from. Who signs a note besides
-    ///     need not have looked at them.
+    ///   - origin: the log's name in it, such as `example.org/mesh`; by default `meshledger/` and its identifier.
+    ///   - namesSources: whether extension lines also commit to the names of the sources and the origins of copied events. A cosigner
+    ///     need not have checked those.
     /// - Throws: `.tooFewEvents`; `.permission` where the signing key cannot be read.
     public func checkpoint(
         size: EventSequence? = nil, origin: String? = nil, namesSources: Bool = false
@@ -26,7 +26,7 @@ extension EventLog {
         return note
     }
 
-    /// Proves that the event is in the log, to someone who has no ledger, against a checkpoint of now.
+    /// Proves, to a verifier without a ledger, that the event is in the log, against a new checkpoint.
     public func proof(of sequence: EventSequence) throws(EventLogError) -> InclusionProof {
         var tree = try TreeReader(beginRead())
         guard sequence.rawValue >= 1, sequence.rawValue <= tree.head else {
@@ -43,20 +43,20 @@ extension EventLog {
             place: place, leafData: event.leafData, salt: event.salt, payload: event.payload, hashes: hashes, note: note)
     }
 
-    /// Proves that the log that one checkpoint speaks of begins with what another one speaks of, to someone who holds both notes.
+    /// Proves, to a holder of both notes, that the log of one checkpoint begins with the log of the other.
     ///
-    /// - Throws: `.forked` where a note speaks of another history than this log's; `.tooFewEvents`; `.beyondRetention` where retention has dropped the
-    ///   hashes that only a note which nobody noted needs.
+    /// - Throws: `.forked` where a note belongs to another history than this log's; `.tooFewEvents`; `.beyondRetention` where retention has dropped the
+    ///   hashes that a note needs which this ledger has no record of issuing.
     public func consistencyProof(from old: SignedNote, to new: SignedNote) throws(EventLogError) -> ConsistencyProof {
         var tree = try TreeReader(beginRead())
         var sizes: [UInt64] = []
         for note in [old, new] {
             guard let checkpoint = LogCheckpoint(note) else {
-                throw EventLogError(.forked, path: path, detail: "a note is no checkpoint of a ledger")
+                throw EventLogError(.forked, path: path, detail: "a note is not a checkpoint of a ledger")
             }
             guard checkpoint.size <= tree.head else {
                 throw EventLogError(
-                    .tooFewEvents, path: path, detail: "it has \(tree.head) events, a note speaks of \(checkpoint.size)")
+                    .tooFewEvents, path: path, detail: "it has \(tree.head) events, a note covers \(checkpoint.size)")
             }
             guard try tree.root(size: checkpoint.size).bytes == checkpoint.root else {
                 throw EventLogError(.forked, path: path, detail: "the note of \(checkpoint.size) events is of another history")
@@ -64,7 +64,7 @@ extension EventLog {
             sizes.append(checkpoint.size)
         }
         guard sizes[0] <= sizes[1] else {
-            throw EventLogError(.tooFewEvents, path: path, detail: "the first note speaks of more events than the second")
+            throw EventLogError(.tooFewEvents, path: path, detail: "the first note covers more events than the second")
         }
         return ConsistencyProof(old: old, new: new, hashes: try tree.consistencyProof(from: sizes[0], to: sizes[1]))
     }
@@ -92,7 +92,7 @@ extension EventLog {
 }
 
 extension TreeReader {
-    /// An event with all that its leaf is made of.
+    /// An event with everything that its leaf is made of.
     func revealed(_ place: UInt64) throws(EventLogError) -> (leafData: [UInt8], salt: [UInt8]?, payload: [UInt8]) {
         try tiles.revealed(place)
     }

@@ -1,14 +1,14 @@
 internal import Foundation
 internal import MeshCrypto
 
-/// Proves that an event is in the log that a checkpoint speaks of, to someone who has no ledger (C2SP tlog-proof).
+/// Proves that an event is in the log of a checkpoint, to a verifier without a ledger (C2SP tlog-proof).
 public struct InclusionProof: Sendable, CustomStringConvertible {
     static let firstLine = "c2sp.org/tlog-proof@v1"
     static let leafDataSize = 64
 
     /// The sequence less 1.
     let place: UInt64
-    /// Sequence, header and inner hash: what the leaf is the hash of.
+    /// Sequence, header and inner hash: the input of the leaf's hash.
     let leafData: [UInt8]
     /// Nil where the event is erased.
     let salt: [UInt8]?
@@ -31,7 +31,7 @@ public struct InclusionProof: Sendable, CustomStringConvertible {
         self.note = note
     }
 
-    /// Reads a proof from the text that `description` gives. Nil for anything else, also where it is only written otherwise.
+    /// Reads a proof from the text of `description`. Nil for anything else, also for other spellings of the same proof.
     public init?(_ text: String) {
         guard let end = text.range(of: "\n\n"), let note = SignedNote(String(text[end.upperBound...])) else { return nil }
         let lines = text[..<end.lowerBound].split(separator: "\n", omittingEmptySubsequences: false)
@@ -66,7 +66,7 @@ public struct InclusionProof: Sendable, CustomStringConvertible {
         public let checkpoint: LogCheckpoint
     }
 
-    /// Why a proof shows nothing.
+    /// Why a proof is invalid.
     public enum Flaw: Error, Sendable, Hashable {
         /// The note is not signed by the key.
         case signature

@@ -3,14 +3,14 @@ internal import MeshCrypto
 
 /// What a log commits to: how many events it had, and the root of the tree over them (C2SP tlog-checkpoint).
 public struct LogCheckpoint: Sendable, Hashable {
-    /// `meshledger/` and the log's identifier, unless the log was called otherwise.
+    /// `meshledger/` and the log's identifier, unless the log was given another name.
     public let origin: String
     public let size: UInt64
     /// 32 bytes.
     public let root: [UInt8]
-    /// How many sources the log had, and the hash of their numbers and names; nil in notes that do not say so.
+    /// How many sources the log had, and the hash of their numbers and names; nil in notes without them.
     public let sources: SourcesHash?
-    /// The hash of where these events come from; nil in notes that do not say so.
+    /// The hash of the origins of these events; nil in notes without it.
     public let originsHash: [UInt8]?
 
     public struct SourcesHash: Sendable, Hashable {
@@ -28,7 +28,7 @@ public struct LogCheckpoint: Sendable, Hashable {
         return lines.map { $0 + "\n" }.joined()
     }
 
-    /// - Parameter sources: nil for a note that says no more than C2SP asks for.
+    /// - Parameter sources: nil for a note with only what C2SP requires.
     init(origin: String, size: UInt64, root: [UInt8], sources: [EventSource]?, originsHash: [UInt8]? = nil) {
         self.origin = origin
         self.size = size
@@ -37,13 +37,13 @@ public struct LogCheckpoint: Sendable, Hashable {
         self.originsHash = originsHash
     }
 
-    /// Whether a log can be called so in its notes.
+    /// Whether a log can have this name in its notes.
     public static func isOrigin(_ text: String) -> Bool {
         !text.isEmpty
             && text.unicodeScalars.allSatisfy { $0 != "+" && !$0.properties.isWhitespace && $0.value > 0x20 && $0.value != 0x7f }
     }
 
-    /// Reads what a note says. Nil where it is no checkpoint of a ledger, or is written in another way than it was signed.
+    /// Reads a note's contents. Nil where it is no checkpoint of a ledger, or is spelled differently from what was signed.
     public init?(_ note: SignedNote) {
         let lines = note.text.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
         guard (3...5).contains(lines.count), let size = UInt64(lines[1]), Self.isOrigin(String(lines[0])),

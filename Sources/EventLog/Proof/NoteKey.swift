@@ -2,7 +2,7 @@ internal import Foundation
 internal import MeshCrypto
 internal import ProtobufWire
 
-/// Who signed a note: a name and an Ed25519 key, written as C2SP signed-note describes it.
+/// The signer of a note: a name and an Ed25519 key, written as C2SP signed-note describes it.
 public struct NoteVerifier: Sendable, Hashable, CustomStringConvertible {
     /// The number of the signature algorithm.
     static let ed25519: UInt8 = 1
@@ -38,7 +38,7 @@ public struct NoteVerifier: Sendable, Hashable, CustomStringConvertible {
     private var hexadecimalHash: String { Hexadecimal.text(keyHash) }
 }
 
-/// What a ledger signs its checkpoints with.
+/// The key with which a ledger signs its checkpoints.
 struct NoteSigner: Sendable {
     let verifier: NoteVerifier
     private let seed: [UInt8]

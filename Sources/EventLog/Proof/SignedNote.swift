@@ -5,7 +5,7 @@ internal import MeshCrypto
 public struct SignedNote: Sendable, Hashable, CustomStringConvertible {
     public struct Signature: Sendable, Hashable {
         public let name: String
-        /// Four bytes that name the key, then the signature.
+        /// Four bytes that identify the key, then the signature.
         public let bytes: [UInt8]
     }
 
@@ -18,8 +18,8 @@ public struct SignedNote: Sendable, Hashable, CustomStringConvertible {
         self.signatures = signatures
     }
 
-    /// The note that `description` of another one gives. Nil for anything else, also where it is only written otherwise: other line ends, spaces,
-    /// base64 that another writer would give otherwise.
+    /// Parses the text of a note's `description`. Nil for anything else, also for other spellings of the same note: other line ends, spaces,
+    /// non-canonical base64.
     public init?(_ note: String) {
         guard let end = note.range(of: "\n\n", options: .backwards) else { return nil }
         text = String(note[..<end.lowerBound]) + "\n"

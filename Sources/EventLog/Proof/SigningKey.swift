@@ -3,7 +3,7 @@ internal import Glibc
 
 /// The file of the key that signs a ledger's checkpoints.
 enum SigningKey {
-    /// Makes the key of a new ledger from 32 random bytes.
+    /// Creates the key of a new ledger from 32 random bytes.
     static func create(at path: String, seed: [UInt8]) throws(EventLogError) {
         try SmallFile.replace(path, with: Data(seed).base64EncodedString() + "\n")
     }
@@ -17,7 +17,7 @@ enum SigningKey {
             throw EventLogError(.corrupt, path: path, detail: "it is missing")
         }
         guard let seed = Data(base64Encoded: text), let signer = NoteSigner(name: name, seed: Array(seed)) else {
-            throw EventLogError(.corrupt, path: path, detail: "it is no Ed25519 key of 32 bytes in base64")
+            throw EventLogError(.corrupt, path: path, detail: "it is not an Ed25519 key of 32 bytes in base64")
         }
         return signer
     }

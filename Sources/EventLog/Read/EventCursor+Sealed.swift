@@ -50,7 +50,7 @@ extension EventCursor {
     /// The place in the block of the first event that is not dropped.
     private var firstIndex: Int { block.first > cut ? 0 : Int(clamping: cut - block.first + 1) }
 
-    /// Goes to the nearest event of the block on which `blocks` stands, or of the next that the filter lets through.
+    /// Moves to the nearest event that the filter accepts, in the current block of `blocks` or a following one.
     @_lifetime(self: copy self)
     mutating func enterBlock(_ isThere: Bool, _ direction: ReadingDirection) throws(StorageError) -> Bool {
         var isThere = isThere
@@ -76,7 +76,7 @@ extension EventCursor {
         return filter.mayFit(blocks.value, first: first)
     }
 
-    /// Goes to the event, or, where its block is skipped, to the nearest in that direction which is not.
+    /// Moves to the event, or, where its block is skipped, to the nearest in that direction which is not.
     @_lifetime(self: copy self)
     mutating func seek(
         _ sequence: EventSequence, _ direction: ReadingDirection, where filter: BlockFilter?
@@ -96,7 +96,7 @@ extension EventCursor {
         return try seek(sequence)
     }
 
-    /// Opens the block on which `blocks` stands.
+    /// Opens the current block of `blocks`.
     @_lifetime(self: copy self)
     private mutating func open(isScattered: Bool) throws(StorageError) {
         guard let first = SequenceKey.sequence(blocks.key) else { throw .malformed(UInt64.self) }

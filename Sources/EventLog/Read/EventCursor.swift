@@ -1,8 +1,8 @@
 internal import LMDB
 
-/// A place in the log. Moving and looking copy nothing and allocate nothing, but for the sealed blocks that are entered.
+/// A position in the log. Moving and reading copy nothing and allocate nothing, except for the sealed blocks that are entered.
 ///
-/// Where a sealed block is damaged, its events are there but not intact, as a damaged record is.
+/// Where a sealed block is damaged, its events exist but are not intact, as with a damaged record.
 public struct EventCursor: ~Copyable, ~Escapable {
     enum Region {
         case nowhere
@@ -11,9 +11,9 @@ public struct EventCursor: ~Copyable, ~Escapable {
     }
 
     var region: Region
-    /// The place among the events that are not sealed.
+    /// The position among the events that are not sealed.
     var hot: Cursor
-    /// The place among the sealed blocks.
+    /// The position among the sealed blocks.
     var blocks: Cursor
     let lastSealed: UInt64
     /// Events up to this one are dropped, whatever is still stored of them.
@@ -23,9 +23,9 @@ public struct EventCursor: ~Copyable, ~Escapable {
     package var readsChecksums = true {
         didSet { block = OpenBlock(checksums: readsChecksums) }
     }
-    /// The block in which the cursor stands or stood last.
+    /// The block of the current position, or the last one.
     var block = OpenBlock()
-    /// The place in the block.
+    /// The position in the block.
     var index = 0
     /// Sealed blocks that moves skip.
     var filter: BlockFilter?
@@ -41,11 +41,11 @@ public struct EventCursor: ~Copyable, ~Escapable {
     }
 
     deinit {
-        // Where reading ended within a block, the next reader goes on there.
+        // Where reading ended within a block, the next reader continues there.
         if region == .sealed, index + 1 < block.count { block.keep(in: cache) }
     }
 
-    /// Goes to the event, or says that there is none of that sequence.
+    /// Moves to the event; false if no event has that sequence.
     @_lifetime(self: copy self)
     public mutating func seek(_ sequence: EventSequence) throws(EventLogError) -> Bool {
         do throws(StorageError) {
@@ -58,7 +58,7 @@ public struct EventCursor: ~Copyable, ~Escapable {
         }
     }
 
-    /// Goes to the next event, from nowhere to the first. False after the last.
+    /// Moves to the next event; from no position, to the first. False after the last.
     @_lifetime(self: copy self)
     public mutating func next() throws(EventLogError) -> Bool {
         do throws(StorageError) {
@@ -69,7 +69,7 @@ public struct EventCursor: ~Copyable, ~Escapable {
         }
     }
 
-    /// Goes to the event before, from nowhere to the last. False before the first.
+    /// Moves to the previous event; from no position, to the last. False before the first.
     @_lifetime(self: copy self)
     public mutating func previous() throws(EventLogError) -> Bool {
         do throws(StorageError) {
@@ -83,7 +83,7 @@ public struct EventCursor: ~Copyable, ~Escapable {
         }
     }
 
-    /// The sequence of the event here, zero where there is none.
+    /// The sequence of the current event; zero without one.
     public var sequence: EventSequence {
         switch region {
         case .hot: EventSequence(SequenceKey.sequence(hot.key) ?? 0)
@@ -100,7 +100,7 @@ public struct EventCursor: ~Copyable, ~Escapable {
         }
     }
 
-    /// The event's payload, until the next move. Empty where there is none, and where it was erased.
+    /// The event's payload, valid until the next move. Empty without an event, and where it was erased.
     public var payload: RawSpan {
         @_lifetime(borrow self) get {
             let record = record
@@ -109,7 +109,7 @@ public struct EventCursor: ~Copyable, ~Escapable {
         }
     }
 
-    /// The event's header. Nil where there is no event, or bytes that are no record.
+    /// The event's header. Nil without an event, or where the bytes are no record.
     public var header: EventHeader? {
         let record = record
         guard record.byteCount >= RecordHeader.size else { return nil }
@@ -117,7 +117,7 @@ public struct EventCursor: ~Copyable, ~Escapable {
         return sequence == 0 ? nil : Record.header(record, sequence: sequence)
     }
 
-    /// The stored checksum of header and payload, 0 where there is none.
+    /// The stored checksum of header and payload; 0 without an event.
     public var checksum: UInt64 {
         let record = record
         return record.byteCount >= RecordHeader.size ? Record.checksum(record) : 0

@@ -9,14 +9,14 @@ extension EventLog {
         }
     }
 
-    /// Shows `body` up to `count` events from `first` on, in one read transaction and without copying.
+    /// Passes `body` up to `count` events from `first` on, in one read transaction and without copying.
     ///
     /// - Parameters:
-    ///   - first: where it was dropped by retention, the reading begins with the first event that can be read.
-    ///   - filter: sealed blocks that cannot hold what it wants are skipped; other events are shown whether they fit it or not.
-    ///   - checksums: whether each event's checksum is verified before it is shown.
-    ///   - body: gets the payload for the time of the call; returning false ends the reading. It must not wait.
-    /// - Throws: `EventLogError` with `.corrupt` at an event whose checksum does not match and where one is missing, else what `body` throws.
+    ///   - first: if retention has dropped it, reading begins with the first event that is kept.
+    ///   - filter: sealed blocks that cannot hold a matching event are skipped; other events are passed whether they match or not.
+    ///   - checksums: whether each event's checksum is verified before it is passed on.
+    ///   - body: gets the payload for the duration of the call; returning false ends the reading. It must not wait.
+    /// - Throws: `EventLogError` with `.corrupt` at an event whose checksum does not match or that is missing, else what `body` throws.
     public func withEvents<Failure: Error>(
         from first: EventSequence, count: Int = .max, where filter: BlockFilter? = nil, checksums: Bool = true,
         _ body: (EventHeader, RawSpan) throws(Failure) -> Bool
@@ -38,7 +38,7 @@ extension EventLog {
         if order.lacks(through: reader.head) { throw missing(order.next) }
     }
 
-    /// The event of that sequence, nil when there is none.
+    /// The event of that sequence, nil when there is no such event.
     ///
     /// - Throws: `.beyondRetention` where it was dropped.
     public func event(_ sequence: EventSequence) throws(EventLogError) -> Event? {
@@ -51,7 +51,7 @@ extension EventLog {
 
     /// Copies of the events in the range that are not dropped, at most `limit`, from its start or, when `reversed`, from its end.
     ///
-    /// - Parameter filter: sealed blocks that cannot hold what it wants are skipped; other events are given whether they fit it or not.
+    /// - Parameter filter: sealed blocks that cannot hold a matching event are skipped; other events are returned whether they match or not.
     public func events(
         in range: ClosedRange<EventSequence>, limit: Int = .max, reversed: Bool = false, where filter: BlockFilter? = nil
     ) throws(EventLogError) -> [Event] {
@@ -74,7 +74,7 @@ extension EventLog {
         return events
     }
 
-    /// The checksum of the event's record, nil when there is none: with it a view can tell whether it has seen this log. Of the events that
+    /// The checksum of the event's record, nil when there is no such event: with it a view can check that it was built from this log. Of the events that
     /// retention has dropped, the last one's is known.
     public func checksum(of sequence: EventSequence) throws(EventLogError) -> UInt64? {
         let reader = try beginRead()
@@ -96,7 +96,7 @@ extension EventLog {
     private func missing(_ sequence: EventSequence) -> EventLogError {
         EventLogError(
             .corrupt, path: store.environment.path,
-            detail: "event \(sequence) is not where it should be; `meshledger verify` tells what else is damaged")
+            detail: "event \(sequence) is not where it should be; `meshledger verify` finds out what else is damaged")
     }
 
     func damage(_ sequence: EventSequence) -> EventLogError {

@@ -1,15 +1,15 @@
 extension EventLog {
-    /// The events after `sequence`: first those that are there, then each as it is appended, also by another process. Events that retention
+    /// The events after `sequence`: first those that exist, then each as it is appended, also by another process. Events that retention
     /// has dropped are left out.
     ///
     /// - Parameter batch: the most events in one range.
-    /// - Returns: ranges without gaps, but where events were dropped, or overlaps. It ends when the log is closed or the task cancelled.
+    /// - Returns: ranges without overlaps, and without gaps except where events were dropped. It ends when the log is closed or the task cancelled.
     public func subscribe(after sequence: EventSequence, batch: Int = 4096) -> EventSubscription {
         EventSubscription(log: self, after: sequence, batch: max(batch, 1))
     }
 
     /// Calls `hook` after each commit with the new head, from the writer's thread: it must be short and must not append and wait.
-    /// - Returns: what to give to `removeHook`.
+    /// - Returns: the handle for `removeHook`.
     public func onAppend(_ hook: @escaping @Sendable (EventSequence) -> Void) -> AppendHook {
         AppendHook(id: board.addHook(hook))
     }
@@ -17,12 +17,12 @@ extension EventLog {
     public func removeHook(_ hook: AppendHook) { board.removeHook(hook.id) }
 }
 
-/// Names a hook that is called after each commit.
+/// Identifies a hook that is called after each commit.
 public struct AppendHook: Sendable, Hashable {
     let id: UInt64
 }
 
-/// The events of a log, as ranges of sequences, as far as they come.
+/// The events of a log, as ranges of sequences, as they arrive.
 public struct EventSubscription: AsyncSequence, Sendable {
     public typealias Element = ClosedRange<EventSequence>
     public typealias Failure = Never
@@ -34,7 +34,7 @@ public struct EventSubscription: AsyncSequence, Sendable {
     public func makeAsyncIterator() -> Iterator { Iterator(log: log, last: after, batch: batch) }
 
     public struct Iterator: AsyncIteratorProtocol {
-        /// How often the file is asked for events of another process.
+        /// How often the file is polled for events of another process.
         static let pollInterval = Duration.milliseconds(50)
 
         let log: EventLog

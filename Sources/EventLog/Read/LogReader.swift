@@ -6,9 +6,9 @@ public struct LogReader: ~Copyable {
     let store: LogStore
     /// The last event that this reader sees.
     public let head: EventSequence
-    /// The last event that is in a sealed block or dropped, 0 when none is.
+    /// The last event that is in a sealed block or dropped; 0 if no event is.
     let lastSealed: UInt64
-    /// The last event that retention has dropped, 0 when none was.
+    /// The last event that retention has dropped; 0 if it has dropped nothing.
     let cut: UInt64
 
     /// The first event that can be read, unless the log is empty.
@@ -24,7 +24,7 @@ public struct LogReader: ~Copyable {
         self.transaction = transaction
     }
 
-    /// A place in the log that stands nowhere yet.
+    /// A cursor without a position yet.
     @_lifetime(borrow self)
     public func cursor() throws(EventLogError) -> EventCursor {
         do throws(StorageError) {

@@ -1,5 +1,5 @@
-/// The order in which a reader must meet events. They have no gaps: where the next one does not come, a page of the store is damaged, which can
-/// also lead to whole events of another place.
+/// The order in which a reader must meet events. They have no gaps: where the next one is missing, a page of the store is damaged; damage can
+/// also lead to intact events of another place.
 struct ReadingOrder {
     /// The event that comes next, or the first that may.
     private(set) var next: EventSequence

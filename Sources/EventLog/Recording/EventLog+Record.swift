@@ -5,7 +5,7 @@ extension EventLog {
     /// Writes the log's events, with their salts, sources and import marks, into a file that any other log can import: an exact copy, where
     /// all were recorded.
     ///
-    /// The log may be written to meanwhile; what comes later is not in the recording. The file has its name when it is complete and on the disk.
+    /// The log may be written to meanwhile; later events are not in the recording. The file gets its name when it is complete and on the disk.
     ///
     /// - Parameters:
     ///   - path: a plain file, which is replaced where it exists; a device or a FIFO is written to.
@@ -43,7 +43,7 @@ extension EventLog {
 
     /// Writes the recording to an open file or pipe.
     ///
-    /// - Parameter path: what it is called in errors.
+    /// - Parameter path: its name in errors.
     @discardableResult
     public func record(
         toDescriptor descriptor: Int32, path: String, _ selection: RecordingSelection = .all,
@@ -76,23 +76,23 @@ extension EventLog {
             guard try root(size: EventSequence(range.upperBound)) == summary.root else {
                 throw EventLogError(
                     .corrupt, path: path,
-                    detail: "what was recorded has not the root of the log's tree; `meshledger verify` tells more")
+                    detail: "the root of the recorded events is not that of the log's tree; `meshledger verify` finds out more")
             }
         }
         return summary
     }
 }
 
-/// A device or a FIFO that is written to as it is: a file put in its place would take it from whoever else uses it.
+/// A device or a FIFO is written in place: replacing it by a file would take it from its other users.
 private struct OutputDevice: ~Copyable {
-    /// How long somebody who reads a FIFO is waited for.
+    /// How long to wait for a reader of a FIFO.
     private static let patience: UInt32 = 5_000_000
     private static let pause: UInt32 = 50_000
 
     let descriptor: Int32
 
     /// Nil where there is nothing, or a plain file.
-    /// - Throws: `.exists` where nothing can be written to what is there: a link, a folder, a socket.
+    /// - Throws: `.exists` where the path is something that cannot be written to: a link, a folder, a socket.
     init?(_ path: String) throws(EventLogError) {
         var (own, target) = (stat(), stat())
         guard unsafe lstat(path, &own) == 0, own.st_mode & S_IFMT != S_IFREG else { return nil }

@@ -9,7 +9,7 @@ struct FrameReader {
     /// The frame's content, until the next one is read.
     private(set) var content: [UInt8] = []
 
-    /// - Throws: `.notARecording` where the first bytes are not those of one.
+    /// - Throws: `.notARecording` where the file does not begin like a recording.
     init(_ descriptor: Int32, path: String) throws(EventLogError) {
         self.descriptor = descriptor
         self.path = path
@@ -21,7 +21,7 @@ struct FrameReader {
         }
     }
 
-    /// The next frame's kind. Kinds that a later version adds are passed over.
+    /// The next frame's kind. Skips kinds that a later version adds.
     ///
     /// - Throws: `.corrupt` where the file is cut short or a frame is not as it was written.
     mutating func next() throws(EventLogError) -> RecordingFrame {
@@ -51,7 +51,7 @@ struct FrameReader {
         EventLogError(.corrupt, path: path, detail: "the recording is cut short behind byte \(byteCount)")
     }
 
-    /// Up to `count` bytes, fewer only at the end. What a file claims is allocated as it comes.
+    /// Up to `count` bytes, fewer only at the end. Memory is allocated as data arrives, not by the size that a file claims.
     private static func read(_ count: Int, _ descriptor: Int32, _ path: String) throws(EventLogError) -> [UInt8] {
         var bytes: [UInt8] = []
         while bytes.count < count {

@@ -1,4 +1,4 @@
-/// What a recording is made of, as `RECORDING.md` describes it.
+/// The parts of a recording, as `RECORDING.md` describes them.
 enum RecordingFrame: String, Sendable {
     case head = "head"
     case sources = "srcs"

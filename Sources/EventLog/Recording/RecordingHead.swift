@@ -1,14 +1,14 @@
 internal import ProtobufWire
 
-/// What a recording says of itself at its start.
+/// What a recording states about itself at its start.
 struct RecordingHead: Sendable, Equatable {
-    /// The log whose events these are.
+    /// The log that the events belong to.
     var ledger: LedgerID
     var created: Timestamp
     var first: UInt64 = 1
-    /// 0 where it ends with the events that it has.
+    /// 0 where it ends with its last event.
     var last: UInt64 = 0
-    /// How the log was chosen from another, whose name follows; empty where it is the log that somebody wrote.
+    /// How the events were selected from another log, whose name follows; empty where the log itself is recorded.
     var selection = ""
     var selectedFrom: LedgerID?
 

@@ -16,12 +16,12 @@ public struct RecordingImportReport: Sendable, Equatable {
     }
 }
 
-/// Takes a recording into a log.
+/// Imports a recording into a log.
 struct RecordingImport {
     private var reader: RecordingReader
     private let log: EventLog
     private var appender: CopyAppender
-    /// Nil where nothing needs to be looked up.
+    /// Nil where nothing needs looking up.
     private let index: OriginIndex?
     private let own: LedgerID
     /// The log's last event before.
@@ -91,10 +91,10 @@ struct RecordingImport {
         return report
     }
 
-    /// Copies whose payloads are erased.
+    /// Copies with erased payloads.
     var erased: SequenceSet { appender.erased }
 
-    /// Takes the marks of imports that the log does not have.
+    /// Takes the marks of imports that the log lacks.
     func takeCursors() async throws(EventLogError) {
         for cursor in reader.cursors where (1...500).contains(cursor.key.utf8.count) {
             if try log.cursor(cursor.key) == nil { try await log.append([], cursor: cursor) }
@@ -104,7 +104,7 @@ struct RecordingImport {
     private mutating func flush() async throws(EventLogError) {
         let expected = head + appender.count + 1
         guard let first = try await appender.flush(), report.isExact, first.rawValue != expected else { return }
-        // Somebody else appended meanwhile; what follows are copies with other sequences.
+        // Another caller appended meanwhile; what follows are copies with other sequences.
         guard reader.head.ledger != own else {
             throw EventLogError(.forked, path: log.path, detail: "others appended to it during the import")
         }
@@ -143,7 +143,7 @@ struct RecordingImport {
         }
     }
 
-    /// Looks whether the log's events are the recorded ones.
+    /// Checks that the log's events are the recorded ones.
     private mutating func compare(_ leaf: SHA256Digest, _ sequence: UInt64) throws(EventLogError) {
         report.present += 1
         guard reader.head.first == 1 else { return }
@@ -176,11 +176,11 @@ struct RecordingImport {
 }
 
 extension EventLog {
-    /// Takes the events of a recording that this log does not have.
+    /// Imports the events of a recording that this log lacks.
     ///
-    /// Into an empty log it brings an exact copy: the same sequences, sources and tree, and it goes on to be one when later recordings of the same
-    /// log are imported; what was erased there is erased here then. Into any other log, events that are not there yet are appended, with their arrival times; they know where they come from, so
-    /// importing twice adds nothing. A file is checked from end to end before anything is added; what comes from a pipe is checked as it comes.
+    /// Into an empty log it brings an exact copy: the same sequences, sources and tree, and later imports of recordings of the same log keep it
+    /// exact, including what was erased there. Into any other log, events that it lacks are appended with their arrival times and their origins, so
+    /// importing twice adds nothing. A file is checked from end to end before anything is added; input from a pipe is checked as it arrives.
     ///
     /// - Parameter progress: returning false ends it with `.closed`; what was added stays, and a repetition adds the rest.
     /// - Throws: `.notARecording`, `.corrupt` where it is damaged or cut short, `.forked`, and what appending throws.
@@ -197,7 +197,7 @@ extension EventLog {
         return try await importRecording(descriptor: file, path: path, progress: progress)
     }
 
-    /// Takes the events of a recording that comes from an open file or pipe.
+    /// Imports the events of a recording from an open file or pipe.
     public func importRecording(
         descriptor: Int32, path: String, progress: (RecordingProgress) -> Bool = { _ in true }
     ) async throws(EventLogError) -> RecordingImportReport {
@@ -206,7 +206,7 @@ extension EventLog {
         return try await work.run(progress)
     }
 
-    /// Whether the file begins as a recording does. False for what is no file.
+    /// Whether the file begins like a recording. False for anything but a file.
     public static func isRecording(_ path: String) -> Bool {
         guard (try? SmallFile.size(path)) ?? 0 >= RecordingFrame.magic.count else { return false }  // then something else says so
         let file = unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)

@@ -2,7 +2,7 @@ internal import LMDB
 internal import MeshCrypto
 internal import ProtobufWire
 
-/// Reads a recording block by block, in bounded memory, checks everything that it says, and hashes its events.
+/// Reads a recording block by block, in bounded memory, checks every statement in it, and hashes its events.
 struct RecordingReader {
     private var frames: FrameReader
     private let decoder: BlockDecoder
@@ -12,11 +12,11 @@ struct RecordingReader {
     private(set) var run = RecordRun()
     /// Their salts.
     private(set) var salts: [UInt8] = []
-    /// Where they come from; empty where that is the recorded log.
+    /// Their origins; empty where that is the recorded log.
     private(set) var origins: [OriginRun] = []
     /// Their leaves in the recorded log's tree.
     private(set) var leaves: [SHA256Digest] = []
-    /// What was stored of the tiles that the block's events are in; empty where salts were given one by one.
+    /// The stored salts of the tiles of the block's events; empty where salts were given one by one.
     private(set) var tiles: [UInt64: TileSalts] = [:]
     /// Rows that follow the events.
     private(set) var cursors: [SourceCursor] = []
@@ -50,7 +50,7 @@ struct RecordingReader {
         self.sources = sources
     }
 
-    /// Reads the next block. False when all were read, and there are as many events with the root that the recording says.
+    /// Reads the next block. False when all were read, and their number and root match those that the recording states.
     mutating func nextBlock() throws(EventLogError) -> Bool {
         (origins, blockSalts) = ([], nil)
         while true {
@@ -146,7 +146,7 @@ struct RecordingReader {
         guard try frames.isAtEnd() else { throw EventLogError(.corrupt, path: path, detail: "more follows behind its end") }
     }
 
-    /// What the recording was found to hold, once all was read.
+    /// What the recording was found to hold, once all of it was read.
     var summary: RecordingSummary {
         RecordingSummary(
             ledger: head.ledger.text, selectedFrom: head.selectedFrom?.text, selection: head.selection, eventCount: count,

@@ -1,7 +1,7 @@
 /// Which events of a log are recorded.
 ///
-/// All of them, or a range of sequences, keep their sequences: what is recorded is (a part of) the log. Any other choice makes a new log, whose
-/// events are numbered anew and know where they come from.
+/// All of them, or a range of sequences, keep their sequences: the recording is (a part of) the log. Any other selection makes a new log, whose
+/// events get new numbers and keep their origins.
 public struct RecordingSelection: Sendable {
     /// The first and the last event; nil for the log's.
     public var first: EventSequence?
@@ -10,7 +10,7 @@ public struct RecordingSelection: Sendable {
     public var isWanted: (@Sendable (EventHeader, RawSpan) -> Bool)?
     /// Sealed blocks that need not be opened.
     public var blocks: BlockFilter?
-    /// How the choice was made, for people; part of what identifies the new log.
+    /// A description of the selection, for people; part of what identifies the new log.
     public var text: String
 
     public init(
@@ -31,9 +31,9 @@ public struct RecordingSelection: Sendable {
 
 /// What a recording holds.
 public struct RecordingSummary: Sendable, Equatable {
-    /// The identifier of the log that it is of: of a new one, where not all of another's events were chosen.
+    /// The identifier of the recorded log; a new one where only some of another log's events were selected.
     public var ledger: String
-    /// The log from which the events were chosen; nil where the log is recorded as it is.
+    /// The log from which the events were selected; nil where the log is recorded as it is.
     public var selectedFrom: String?
     public var selection = ""
     public var eventCount: UInt64 = 0
@@ -42,7 +42,7 @@ public struct RecordingSummary: Sendable, Equatable {
     /// The root of the tree over the recorded events: that of the log, where all are recorded.
     public var root: [UInt8] = []
     public var byteCount = 0
-    /// The signed checkpoint that came along.
+    /// The signed checkpoint in the recording.
     public var checkpoint: SignedNote?
 
     package init(
@@ -59,7 +59,7 @@ public struct RecordingSummary: Sendable, Equatable {
 /// How far recording or importing has come, in events.
 public struct RecordingProgress: Sendable {
     public var done: UInt64
-    /// Nil where nobody knows.
+    /// Nil where it is unknown.
     public var total: UInt64?
 
     package init(done: UInt64, total: UInt64?) { (self.done, self.total) = (done, total) }

@@ -21,9 +21,9 @@ struct RecordingWriter {
     private var salts: [UInt8] = []
     private var runs: [OriginRun] = []
     private var isForeign = false
-    /// The tile whose salts were read last.
+    /// The last tile whose salts were read.
     private var tile: (number: UInt64, salts: TileSalts)?
-    /// The first tile whose salts are not recorded yet.
+    /// The first tile whose salts have not been recorded yet.
     private var nextTile: UInt64 = 0
 
     private var isNew: Bool { selection.isWanted != nil }
@@ -41,7 +41,7 @@ struct RecordingWriter {
         run.begin(at: isNew ? 1 : range.lowerBound)
     }
 
-    /// - Parameter snapshot: sources and cursors of the moment when the log had the range's last event.
+    /// - Parameter snapshot: sources and cursors as of the range's last event.
     mutating func write(
         _ snapshot: RecordingSnapshot, checkpoint: SignedNote?, isEmpty: Bool = false, progress: (RecordingProgress) -> Bool
     ) throws(EventLogError) -> RecordingSummary {
@@ -77,7 +77,7 @@ struct RecordingWriter {
             first: EventSequence(head.first), root: root, byteCount: frames.byteCount, checkpoint: isNew ? nil : checkpoint)
     }
 
-    /// Reads on, as much as one transaction may, and writes the blocks that are full.
+    /// Reads as much as one transaction may, and writes the blocks that are full.
     private mutating func step(_ next: inout UInt64) throws(EventLogError) {
         do {
             let reader = try log.beginRead()
@@ -123,7 +123,7 @@ struct RecordingWriter {
         }
     }
 
-    /// Salts of tiles that belong before the next block.
+    /// Salts of tiles that go before the next block.
     private var waiting: [RecordingPairs] = []
 
     private mutating func writeBlock() throws(EventLogError) {
@@ -144,7 +144,7 @@ struct RecordingWriter {
 /// Rows that change beside the events, as they were when the log had a certain last event.
 struct RecordingSnapshot {
     var head: UInt64
-    /// The last event that was cut off.
+    /// The last dropped event.
     var cut: UInt64
     var created: Timestamp
     var sources = RecordingPairs()

@@ -1,13 +1,13 @@
 internal import LMDB
 internal import MeshCrypto
 
-/// Rows of the table `meta` that tell what retention has dropped.
+/// Rows of the table `meta` that record what retention has dropped.
 enum CutRow {
     /// The last event that was dropped.
     static let cut = "cut"
     /// The checksum of that event's record.
     static let checksum = "cut.checksum"
-    /// The event that says so.
+    /// The event that records the cut.
     static let event = "cut.event"
 
     /// The hash of the 2^level dropped events after `place`, of which a checkpoint ends within their tile.
@@ -36,7 +36,7 @@ extension LogStore {
     }
 }
 
-/// What a cut stores, in the transaction that appends the event which tells of it.
+/// What a cut stores, in the transaction that appends its event.
 struct LogCut: Sendable {
     let event: NewEvent
     /// The last event that is dropped.

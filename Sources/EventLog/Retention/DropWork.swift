@@ -27,7 +27,7 @@ struct DropWork: PreparedWork {
         var isThere = try cursor.place.first()
         for _ in 0..<Self.mostBlocks {
             guard isThere, let first = SequenceKey.sequence(cursor.place.key), first <= cut else { return nil }
-            // What follows tells where a block ends whose header is damaged.
+            // The next row shows where a block with a damaged header ends.
             let isNextThere = try cursor.place.next()
             let next = isNextThere ? SequenceKey.sequence(cursor.place.key) ?? 0 : 0
             guard try isNextThere ? cursor.place.previous() : cursor.place.last() else { return nil }
@@ -39,7 +39,7 @@ struct DropWork: PreparedWork {
         return nil
     }
 
-    /// Leaves of a block the events after the cut. A damaged one stays as it is, so that `verify` goes on to tell of it.
+    /// Keeps only the events of a block after the cut. A damaged block stays as it is, so that `verify` still reports it.
     private func shorten(
         _ first: UInt64, after cut: UInt64, of write: inout WriteTransaction, _ store: LogStore
     ) throws(StorageError) {

@@ -2,7 +2,7 @@ internal import Dispatch
 internal import LMDB
 internal import Synchronization
 
-/// Removes what is stored of dropped events, a bounded step within each of the writer's next appends. Called from the thread of the
+/// Removes what is still stored of dropped events, a bounded step within each of the writer's next appends. Called only from the thread of the
 /// log's maintenance only, so that nothing else rewrites the log meanwhile.
 struct Dropper: Sendable {
     let stores: StoreBox
@@ -12,12 +12,12 @@ struct Dropper: Sendable {
     /// Asks the writer for a transaction.
     let nudge: @Sendable () -> Void
 
-    /// How long the writer's end can go unnoticed.
+    /// How long it may take to notice that the writer has ended.
     private static let patience = DispatchTimeInterval.milliseconds(50)
 
     /// Returns when nothing is left of dropped events.
     ///
-    /// - Throws: `.closed` when the log is closed meanwhile: the next writer goes on. `.diskFull` and others.
+    /// - Throws: `.closed` when the log is closed meanwhile: the next writer continues. `.diskFull` and others.
     func drop() throws(EventLogError) {
         while try storing({ () throws(StorageError) in try DropWork.isNeeded(stores.store) }) {
             let (done, failure) = (DispatchSemaphore(value: 0), FailureOfStep())

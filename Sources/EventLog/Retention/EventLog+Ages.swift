@@ -2,7 +2,7 @@ internal import LMDB
 
 /// What an age means in a log.
 struct LogAges {
-    /// The last event before those that are younger: the end of a tile, 0 where there is none.
+    /// The last event before those that are younger: the end of a tile, or 0.
     var lastOld: UInt64
     /// The time from which ages count.
     var time: Timestamp
@@ -11,7 +11,7 @@ struct LogAges {
 extension EventLog {
     /// Which events arrived longer than so many seconds ago, by the log's own time.
     ///
-    /// - Complexity: a step per 256 events; the events themselves are looked at only where their arrivals are far apart, or the clock jumped.
+    /// - Complexity: a step per 256 events; single events are read only where their arrivals are far apart, or the clock jumped.
     func ages(olderThan seconds: Int64, now: Timestamp) throws(EventLogError) -> LogAges {
         let reader = try beginRead()
         var walk = AgeWalk(LogTime(age: seconds))
@@ -49,20 +49,20 @@ extension EventLog {
         }
     }
 
-    /// The jumps that the log tells of, by their sequences.
+    /// The jumps that the log records, by the sequences of their events.
     private func clockJumps(_ reader: borrowing LogReader) throws(EventLogError) -> [UInt64: ClockJump] {
         let sequences = try storing { () throws(StorageError) in try reader.store.clockJumps(reader.transaction) }
         var jumps: [UInt64: ClockJump] = [:]
         var cursor = try reader.cursor()
         for sequence in sequences where sequence > reader.cut {
-            guard try cursor.seek(EventSequence(sequence)) else { continue }  // `verify` tells what is missing
+            guard try cursor.seek(EventSequence(sequence)) else { continue }  // `verify` reports what is missing
             guard cursor.isIntact else { throw damage(EventSequence(sequence)) }
             if cursor.header?.encoding == .clockJump { jumps[sequence] = ClockJump(payload: cursor.payload) }
         }
         return jumps
     }
 
-    /// All jumps of the clock that the log tells of, in the order of their events.
+    /// All jumps of the clock that the log records, in the order of their events.
     public func clockJumps() throws(EventLogError) -> [(event: EventSequence, jump: ClockJump)] {
         let reader = try beginRead()
         return try clockJumps(reader).sorted { $0.key < $1.key }.map { (EventSequence($0.key), $0.value) }
@@ -73,12 +73,12 @@ extension [UInt64: ClockJump] {
     fileprivate subscript(in range: ClosedRange<UInt64>) -> [UInt64] { keys.filter(range.contains) }
 }
 
-/// Puts the ends of tiles into the log's time.
+/// Maps the ends of tiles to the log's time.
 private struct AgeWalk {
     var time: LogTime
     /// The last events of tiles, each with the latest arrival up to it.
     private var ends: [(last: UInt64, time: Int64)] = []
-    /// Tiles whose end is elsewhere.
+    /// Tiles whose end has a time that is not accepted yet.
     private var waiting: [(last: UInt64, arrival: Int64)] = []
     private var lastArrival: Int64 = 0
 

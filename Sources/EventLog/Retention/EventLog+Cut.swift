@@ -5,17 +5,17 @@ internal import Synchronization
 
 extension EventLog {
     /// Drops all events up to and including `last`: their records, salts and arrival times. The tree's hashes stay, so that roots, older
-    /// checkpoints and proofs of what is kept hold as before.
+    /// checkpoints and proofs of kept events still hold.
     ///
-    /// From one moment on, which survives a crash, no reader sees the events, and an event of the encoding `.retention` says so. Their rows are
-    /// then removed in steps within later appends; an interrupted removal is finished at the next opening for writing. The room is used for
-    /// new events; `compact` gives it back to the file system.
+    /// In one step, which survives a crash, the events disappear for all readers, and an event of the encoding `.retention` records it. Their rows are
+    /// then removed in steps within later appends; the next opening for writing finishes an interrupted removal. The space is reused for
+    /// new events; `compact` returns it to the file system.
     ///
     /// - Parameters:
     ///   - last: a multiple of 256, at most the head.
     ///   - baselines: what the views keep of the dropped events.
-    ///   - checkpoints: sizes of checkpoints that are to be comparable afterwards, beside those that this ledger gave out.
-    /// - Returns: the event's sequence, and what it says. What it says is durable, and all rows are removed.
+    ///   - checkpoints: sizes of checkpoints that must stay comparable afterwards, besides those that this ledger issued.
+    /// - Returns: the event's sequence and contents. On return the cut is durable and all rows are removed.
     /// - Throws: `.notCuttable`, `.readOnly`, `.corrupt` where an event is damaged that was not sealed or hashed yet, `.diskFull`,
     ///   `.sizeLimitReached`.
     @discardableResult
@@ -48,18 +48,18 @@ extension EventLog {
         }
     }
 
-    /// What retention has dropped last, and the event that says so; nil where it has dropped nothing.
+    /// The last retention and the event that records it; nil where nothing was dropped.
     public func retention() throws(EventLogError) -> (event: EventSequence, retention: Retention)? {
         let reader = try beginRead()
         guard reader.cut > 0, let sequence = try reader.cutNumber(CutRow.event) else { return nil }
         var cursor = try reader.cursor()
         guard try cursor.seek(EventSequence(sequence)), cursor.isIntact, cursor.header?.encoding == .retention,
             let retention = Retention(payload: cursor.payload)
-        else { throw EventLogError(.corrupt, path: store.environment.path, detail: "event \(sequence) tells of no cut") }
+        else { throw EventLogError(.corrupt, path: store.environment.path, detail: "event \(sequence) records no cut") }
         return (EventSequence(sequence), retention)
     }
 
-    /// Returns when the tree has the hashes of all tiles up to the event: hashes those that its keeper has not got to yet.
+    /// Returns when the tree has the hashes of all tiles up to the event: computes those that its keeper has not reached yet.
     private func hashTiles(through last: UInt64, _ dropper: Dropper) throws(EventLogError) {
         var (reached, attempts) = (0 as UInt64, 0)
         while true {
@@ -75,7 +75,7 @@ extension EventLog {
             var rows: [TreeWork.Row] = []
             var tiles = TileReader(reader)
             for tile in first..<min(first + 64, last / LogStore.tileSize) { frontier.add(try tiles.tileHash(tile), to: &rows) }
-            // Where the keeper moves the same at this moment, the second of both is passed over.
+            // Where the keeper moves the same rows at the same time, the second of the two is ignored.
             dropper.prepared.add(TreeWork(firstTile: first, rows: rows) {})
             _ = try firstBlocking(.many([]), nil, nil)
         }
@@ -109,7 +109,7 @@ extension EventLog {
         retention.signature = note.signatures.first?.bytes ?? []
     }
 
-    /// Names other baselines of the events that were dropped last, in the place of those before: an event says so.
+    /// Replaces the baselines of the events that were dropped last; an event records the change.
     ///
     /// - Throws: `.notCuttable` where nothing was dropped.
     public func replaceBaselines(_ baselines: [Retention.Baseline]) async throws(EventLogError) {
@@ -124,7 +124,7 @@ extension EventLog {
         }
     }
 
-    /// Appends what a log says that began after dropped events.
+    /// Appends the retention event of a log that begins after dropped events.
     func tell(_ words: Retention, checksum: UInt64) throws(EventLogError) {
         var retention = words
         let last = retention.first.rawValue - 1
@@ -155,7 +155,7 @@ extension EventLog {
 }
 
 extension Retention {
-    /// What the log's key signs.
+    /// The text that the log's key signs.
     func text(origin: String) -> String {
         var unsigned = self
         unsigned.signature = []

@@ -10,17 +10,17 @@ public struct RetentionPlan: Sendable, Equatable {
     public let lastArrival: Timestamp
     /// About the bytes that they take in the log's file.
     public let bytes: Int
-    /// The bytes of the log's rows now, free room in its file not counted.
+    /// The bytes of the log's rows now, without the free space in its file.
     public let logBytes: Int
 }
 
 /// What a retention would drop by the log's own time, and what by the clock.
 public struct RetentionOutlook: Sendable {
-    /// Nil where nothing would go.
+    /// Nil where nothing would be dropped.
     public let plan: RetentionPlan?
-    /// From when ages count; nil where none is asked for.
+    /// The time from which ages count; nil where no age is given.
     public var logTime: Timestamp?
-    /// What the clock would have dropped instead, where that is more: nothing in the log bears out yet that so much time has passed.
+    /// What the clock would have dropped instead, where that is more: nothing in the log confirms yet that so much time has passed.
     public var byClock: RetentionPlan?
     /// The events that the plan keeps.
     var kept: UInt64 = 0
@@ -35,7 +35,7 @@ public struct RetentionOutlook: Sendable {
 }
 
 extension EventLog {
-    /// The bytes of the log's rows, free room in its file not counted. In constant time.
+    /// The bytes of the log's rows, without the free space in its file. In constant time.
     public func size() throws(EventLogError) -> Int {
         let store = try currentStore()
         return try storing { () throws(StorageError) in
@@ -49,9 +49,9 @@ extension EventLog {
     }
 
     /// What would be dropped to keep no event that arrived before `time` and no more than `bytes` of rows, as far as multiples of 256 events
-    /// allow. Where the clock had jumped, an event that arrived later keeps those behind it.
+    /// allow. Where the clock had jumped, an event that arrived later keeps the events after it.
     ///
-    /// - Returns: nil where nothing would.
+    /// - Returns: nil where nothing would be dropped.
     public func retentionPlan(olderThan time: Timestamp?, largerThan bytes: Int?) throws(EventLogError) -> RetentionPlan? {
         let (first, head) = (first.rawValue, head.rawValue)
         guard head >= first else { return nil }
@@ -63,7 +63,7 @@ extension EventLog {
         return try retentionPlan(through: last, first...head, largerThan: bytes)
     }
 
-    /// What would be dropped to keep no event that is older than so many seconds by the log's own time, and no more than `bytes` of rows: a clock
+    /// What would be dropped to keep no event older than so many seconds by the log's own time, and no more than `bytes` of rows: a clock
     /// that has jumped makes no event old.
     public func retentionOutlook(
         olderThan seconds: Int64?, largerThan bytes: Int?, now: Timestamp
@@ -80,7 +80,7 @@ extension EventLog {
         return outlook
     }
 
-    /// - Parameter old: the last event that is to go whatever the size.
+    /// - Parameter old: the last event to drop regardless of size.
     private func retentionPlan(
         through old: UInt64, _ events: ClosedRange<UInt64>, largerThan bytes: Int?
     ) throws(EventLogError) -> RetentionPlan? {

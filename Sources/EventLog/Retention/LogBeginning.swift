@@ -1,27 +1,27 @@
 internal import LMDB
 internal import MeshCrypto
 
-/// Where a new log begins that takes the place of one whose first events were dropped.
+/// Where a new log begins that replaces one whose first events were dropped.
 struct LogBeginning: Sendable {
     typealias OriginRows = @Sendable (_ body: (UInt64, [UInt8]) throws(StorageError) -> Void) throws(StorageError) -> Void
 
-    /// The last event that is not in it.
+    /// The last event before its first.
     let cut: UInt64
     /// The checksum of that event's record.
     let checksum: UInt64
-    /// The event that tells of the cut, where it is among those that follow.
+    /// The event that records the cut, if it is among those that follow.
     var event: UInt64 = 0
-    /// The hashes of the tiles before, as far as they are known.
+    /// The hashes of the tiles before, as far as known.
     let hash: @Sendable (_ tile: UInt64) throws(StorageError) -> SHA256Digest?
-    /// What checkpoints need that end among the dropped events.
+    /// The nodes that checkpoints need which end among the dropped events.
     var nodes: [KeptNode] = []
-    /// Rows that tell where dropped events came from, so that they are not taken again.
+    /// Rows with the origins of dropped events, so that those are not imported again.
     var origins: OriginRows = { (_) throws(StorageError) in }
 
     /// In rows: what one transaction writes.
     private static let step: UInt64 = 4_096
 
-    /// Writes what is left of these events. A hash that is lost becomes zeros: what is computed with it fits nothing.
+    /// Writes what remains of these events. A lost hash becomes zeros: whatever is computed with it matches nothing.
     func write(to store: LogStore) throws(StorageError) {
         var frontier = TreeFrontier()
         let tiles = cut / LogStore.tileSize
@@ -75,7 +75,7 @@ struct LogBeginning: Sendable {
 }
 
 extension OriginRow {
-    /// What a row says of events up to `last`; nil where that is nothing, or the row cannot be read.
+    /// The part of a row about events up to `last`; nil where that is empty, or the row cannot be read.
     static func bytes(_ row: [UInt8], first: UInt64, through last: UInt64) -> [UInt8]? {
         guard first <= last, let runs = runs(row.span.rawBytes, first: first) else { return nil }
         let count = last - first + 1

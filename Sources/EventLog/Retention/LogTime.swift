@@ -1,25 +1,25 @@
-/// The time that a log itself bears out, which an age is counted from: arrival by arrival it goes on, and steps no further than a pause that is
-/// usual. A clock that is suddenly elsewhere is believed when the log has gone on from there for long enough, or, where the jump was measured
-/// beside a steady clock, is set right.
+/// The time that a log itself confirms, and from which ages count: it advances arrival by arrival, by no more than a usual pause.
+/// A clock that suddenly shows another time is accepted when the log has continued from there for long enough, or, where the jump was measured
+/// against a steady clock, is corrected.
 struct LogTime {
-    /// In microseconds: what later an arrival may be than those before.
+    /// In microseconds: how much later an arrival may be than those before.
     let longestStep: Int64
-    /// What longer a log must have gone on elsewhere to be believed.
+    /// How much time the log must have covered at the other time for it to be accepted.
     let proof: Int64
-    /// What an arrival may be earlier than those before.
+    /// How much earlier an arrival may be than those before.
     private static let slack: Int64 = 3_600_000_000
     private static let mostOffsets = 16
 
     /// The latest arrival, as the clock in force would have shown it; nil before the first.
     private(set) var time: Int64?
-    /// What the clock is ahead of that in force.
+    /// How far the clock is ahead of the one in force.
     private var offset: Int64 = 0
-    /// All that the clock has been seen to be ahead.
+    /// All offsets that the clock has been seen to be ahead.
     private var offsets: [Int64] = [0]
-    /// Where the clock is unless that was a mistake of short duration.
+    /// The other time that the clock shows, unless that is a short-lived mistake.
     private var elsewhere: (first: Int64, last: Int64)?
 
-    /// - Parameter age: what is counted from this time, in seconds.
+    /// - Parameter age: the age counted from this time, in seconds.
     init(age: Int64) {
         let age = Int64(clamping: age.multipliedReportingOverflow(by: 1_000_000).overflow ? .max : age * 1_000_000)
         longestStep = min(max(age / 4, Self.slack), 36 * Self.slack)
@@ -27,15 +27,15 @@ struct LogTime {
     }
 
     enum Finding {
-        /// It goes on as before: what had been seen elsewhere was a mistake.
+        /// It continues as before: the other time was a mistake.
         case goesOn
-        /// It is elsewhere, and nobody knows yet whether that is right.
+        /// It shows another time, and it is not known yet whether that is right.
         case waits
-        /// It has been elsewhere for so long that it is right.
+        /// It has shown the other time for so long that it is accepted.
         case moved
     }
 
-    /// The clock has jumped by so much, beside a steady one.
+    /// The clock has jumped by so much, measured against a steady one.
     mutating func jump(by distance: Int64) {
         let (moved, overflows) = offset.addingReportingOverflow(distance)
         guard !overflows, !offsets.contains(moved) else { return }
@@ -69,7 +69,7 @@ struct LogTime {
         return .moved
     }
 
-    /// Ahead, time has passed in between; behind, none that anyone knows of.
+    /// Forward, time has passed in between; backward, none that is known.
     private mutating func move(to arrival: Int64, since first: Int64, after time: Int64) {
         elsewhere = nil
         if Self.difference(first, offset) <= time {
@@ -79,7 +79,7 @@ struct LogTime {
         self.time = max(time, Self.difference(arrival, offset))
     }
 
-    /// Whether the last arrival was where nobody knows yet whether that is right.
+    /// Whether the last arrival has a time that is not accepted yet.
     var isElsewhere: Bool { elsewhere != nil }
 
     /// An arrival as the clock in force would have shown it.

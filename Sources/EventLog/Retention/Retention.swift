@@ -1,15 +1,15 @@
 internal import ProtobufWire
 
-/// Says which events retention has dropped, and what is left of them. It is an event itself, of the encoding `.retention`.
+/// Records which events retention has dropped, and what remains of them. It is itself an event, of the encoding `.retention`.
 public struct Retention: Sendable, Hashable {
-    /// The rows that a view had made of the dropped events.
+    /// The rows that a view had built from the dropped events.
     public struct Baseline: Sendable, Hashable {
         public var view: String
         /// The recipe that made them.
         public var recipe: String
-        /// SHA-256 of the file that holds them: whoever uses it checks that.
+        /// SHA-256 of the file that holds them; every reader of the file checks it.
         public var digest: [UInt8]
-        /// What `meshledger view digest` tells of the rows.
+        /// The digest of the rows, as `meshledger view digest` prints it.
         public var rows: String
 
         public init(view: String, recipe: String, digest: [UInt8], rows: String = "") {
@@ -30,7 +30,7 @@ public struct Retention: Sendable, Hashable {
     /// The root of the tree over all events before the first that is kept.
     public var root: [UInt8]
     public var baselines: [Baseline]
-    /// The signature of the log's key: whoever may only write the files cannot make a cut look as if the log had made it.
+    /// The signature of the log's key: with write access to the files alone, nobody can make a cut look as if the log had made it.
     public var signature: [UInt8]
 
     public init(
@@ -68,7 +68,7 @@ extension Retention {
         return writer.bytes
     }
 
-    /// Nil when the bytes are none.
+    /// Nil when the bytes are not a retention.
     public init?(payload: RawSpan) {
         let epoch = Timestamp(microseconds: 0)
         self.init(first: .zero, count: 0, firstArrival: epoch, lastArrival: epoch)

@@ -3,7 +3,7 @@ internal import Glibc
 internal import Synchronization
 
 extension EventLog {
-    /// Looks through the log's file for every record that still checks, without the store and without changing anything: no damage can end
+    /// Searches the log's file for every record that still checks, without the store and without changing anything: no damage can crash
     /// the process.
     ///
     /// - Parameter damaged: a ledger's folder, or the data file of its log.
@@ -16,8 +16,8 @@ extension EventLog {
 
     /// Writes every record of a damaged log that still checks into a new log, byte for byte.
     ///
-    /// Each event keeps its sequence: in the place of one that is lost stands a gap event that says so. The new log has an identity of its
-    /// own; checkpoints and proofs of the damaged log hold for the damaged log only. It is made beside, as `NEW.salvaging`, and gets its name
+    /// Each event keeps its sequence: a gap event replaces each one that is lost. The new log has a new identity;
+    /// checkpoints and proofs of the damaged log hold for the damaged log only. It is built beside the target, as `NEW.salvaging`, and renamed
     /// when it is complete.
     ///
     /// - Parameters:
@@ -95,7 +95,7 @@ extension EventLog {
     }
 }
 
-/// The system's clock, or a time that was set: sources keep the time when the damaged log first heard of them.
+/// The system's clock, or a time that was set: sources keep the time when the damaged log first saw them.
 final class SettableClock: Sendable {
     private let chosen = Mutex<Timestamp?>(nil)
 

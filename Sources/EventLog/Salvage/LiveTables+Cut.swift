@@ -2,9 +2,9 @@ internal import LMDB
 internal import MeshCrypto
 
 extension LiveTables {
-    /// What the tables say of events that retention has dropped.
+    /// What the tables state about events that retention has dropped.
     struct Cut {
-        /// The last of them, 0 where there are none.
+        /// The last of them, or 0.
         var last: UInt64 = 0
         var checksum: UInt64 = 0
         /// The tree's hashes of their tiles, as far as they were found; of all tiles, where salts are to be compared with them.
@@ -12,7 +12,7 @@ extension LiveTables {
     }
 
     /// - Parameters:
-    ///   - takesHashes: whether the tree is read as well,
+    ///   - takesHashes: whether the tree is read as well;
     ///   - takesAll: also of tiles that were not dropped.
     static func cut(
         _ file: DataFile, _ meta: MetaPage, _ roots: [String: TableRoot], takesHashes: Bool, takesAll: Bool

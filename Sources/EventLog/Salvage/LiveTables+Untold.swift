@@ -1,7 +1,7 @@
 internal import LMDB
 
 extension LiveTables {
-    /// What the damaged log said of erased copies, by its own word: the new log signs it anew.
+    /// What the damaged log states about erased copies, unverified: the new log signs it itself.
     static func untold(_ file: DataFile, _ meta: MetaPage, _ roots: [String: TableRoot]) -> SequenceSet {
         guard let root = roots["meta"] else { return SequenceSet() }
         var found = SequenceSet()

@@ -1,30 +1,30 @@
 internal import LMDB
 
-/// What the last commit says as far as its pages can be followed.
+/// The contents of the last commit, as far as its pages can be followed.
 struct LiveTables {
     /// Leaf pages of `events` and `sealed`.
     private(set) var leaves = PageSet()
     /// Sources by their number.
     private(set) var sources: [UInt32: EventSource] = [:]
     private(set) var cursors: [SourceCursor] = []
-    /// Rows that tell where copied events come from: the first sequence, and the row, which checks.
+    /// Rows with the origins of copied events: the first sequence, and the row, which checks.
     private(set) var origins: [(first: UInt64, row: [UInt8])] = []
     private(set) var hasAllOrigins = false
     /// Where the salts of tiles lie in the file, and how many bytes; read only where there are origins.
     private(set) var salts: [UInt64: (place: Int, bytes: Int)] = [:]
     /// What retention has dropped.
     private(set) var cut = Cut()
-    /// Erased copies of an import that had not come to the event which says so.
+    /// Erased copies of an import that had not reached the event which records their erasure.
     private(set) var untold = SequenceSet()
     /// Whether all pages of the tables of sources and cursors were found.
     private(set) var hasAllSources = false
     private(set) var hasAllCursors = false
     /// The last sequence that the commit lists, when every page that leads to the events is sound and both commits in the file agree with
-    /// it: whatever lies beyond is of a write that never ended.
+    /// it: anything beyond belongs to an unfinished write.
     private(set) var head: UInt64?
-    /// The last sequence as the commit counts its rows, also where pages that lead to them are damaged; nil where even that is lost.
+    /// The last sequence by the commit's row count, also where pages that lead to them are damaged; nil where even that is lost.
     private(set) var countedHead: UInt64?
-    /// The same by the count that the table itself keeps, where its pages, all sound, have more or fewer rows: one of both is damaged.
+    /// The same by the count that the table itself keeps, where its pages, all sound, have more or fewer rows: one of the two is damaged.
     private(set) var otherHead: UInt64?
 
     init(_ file: DataFile) {
@@ -53,10 +53,10 @@ struct LiveTables {
         var isWhole: Bool
     }
 
-    /// What one pass over a table's leaf pages shows.
+    /// What one pass over a table's leaf pages finds.
     private struct Rows {
         var count: UInt64 = 0
-        /// The sequence before that of the table's first row, by what most rows of the leftmost leaf page say.
+        /// The sequence before that of the table's first row, according to most rows of the leftmost leaf page.
         var base: UInt64?
         var lastBlock: (first: UInt64, node: LeafNode, page: UInt64)?
         var isSound = true
@@ -82,7 +82,7 @@ struct LiveTables {
             isWhole: hasAllTables && sealed.isSound && events.isSound && sealed.count == sealedRoot.entries
                 && events.count == eventsRoot.entries)
         if let base = Self.base(sealed, events, cut.last, file) {
-            // Pages that are all sound tell better how many rows there are than the count does.
+            // If all pages are sound, their rows are more reliable than the count.
             let (sum, overflows) = base.addingReportingOverflow(events.isSound ? events.count : eventsRoot.entries)
             commit.counted = overflows ? nil : sum
             commit.other = base &+ eventsRoot.entries
@@ -113,8 +113,8 @@ struct LiveTables {
         return rows
     }
 
-    /// The last sequence before those in `events`: that of the last sealed block, and the one before the first of them. Where they differ, say
-    /// because the last block's key is damaged, the later one, so that no event is taken for one that was never acknowledged.
+    /// The last sequence before those in `events`: that of the last sealed block, and the one before the first of them. Where they differ, for example
+    /// because the last block's key is damaged, the later one, so that no event is mistaken for one that was never acknowledged.
     private static func base(_ sealed: Rows, _ events: Rows, _ cut: UInt64, _ file: DataFile) -> UInt64? {
         let beforeFirst = events.isSound && events.count > 1 ? events.base : nil
         if let last = sealed.lastBlock, let header = block(last.node, last.page, last.first, file) {
@@ -159,7 +159,7 @@ struct LiveTables {
         self.cursors = cursors
     }
 
-    /// Where events come from, and the salts that came with them.
+    /// The origins of events, and the salts copied with them.
     private mutating func readOrigins(_ file: DataFile, _ meta: MetaPage, _ roots: [String: TableRoot]) {
         guard let root = roots["origins"] else {
             hasAllOrigins = !roots.isEmpty
@@ -188,7 +188,7 @@ struct LiveTables {
         self.salts = salts
     }
 
-    /// Shows `body` each row of a table that can be found, with the leaf page that it is in and that page's number.
+    /// Passes `body` each row of a table that can be found, with the leaf page that it is in and that page's number.
     /// - Returns: whether all pages of the table are sound.
     @discardableResult
     static func forEachRow(
@@ -203,7 +203,7 @@ struct LiveTables {
         return tree.isWhole
     }
 
-    /// A value that lies in the leaf or in pages of its own.
+    /// A value in the leaf or in overflow pages.
     static func value(_ node: LeafNode, _ page: borrowing PageBytes, _ file: DataFile) -> [UInt8]? {
         guard let first = node.largePage else { return bytes(page.bytes.extracting(node.data)) }
         guard first < file.pageCount, node.dataLength <= 16 << 20 else { return nil }

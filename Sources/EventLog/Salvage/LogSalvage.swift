@@ -1,9 +1,9 @@
 internal import Foundation
 internal import LMDB
 
-/// Reads a log's file without the store, so that nothing in it can end the process.
+/// Reads a log's file without the store, so that nothing in it can crash the process.
 package struct LogSalvage {
-    /// Where so many sequences are missing between two records that no file of this size can have held them, the one behind is no
+    /// Where so many sequences are missing between two records that no file of this size can have held them, the second is no
     /// event of this log.
     private static let largestHole = 1 << 24
 
@@ -15,10 +15,10 @@ package struct LogSalvage {
 
     var cursors: [SourceCursor] { live.cursors }
 
-    /// Erased copies that no event told of yet.
+    /// Erased copies whose erasure no event records yet.
     var untold: SequenceSet { live.untold }
 
-    /// Where the log begins that was dropped from; nil where it begins with event 1.
+    /// Where a log begins from which events were dropped; nil where it begins with event 1.
     var beginning: LogBeginning? {
         guard live.cut.last > 0 else { return nil }
         let hashes = live.cut.hashes
@@ -29,7 +29,7 @@ package struct LogSalvage {
     /// Scans the whole file.
     /// - Parameters:
     ///   - path: of the data file.
-    ///   - scratch: a folder for what does not fit into memory.
+    ///   - scratch: a folder for data that does not fit into memory.
     package init(_ path: String, scratch: String, progress: (SalvageProgress) -> Void) throws(EventLogError) {
         file = try storing { () throws(StorageError) in try DataFile(path) }
         live = LiveTables(file)
@@ -49,8 +49,8 @@ package struct LogSalvage {
 
     private let covered: PageSet
 
-    /// Gives each event that can be saved, in order, to `save`, and each range of sequences between them that cannot to `miss`; after each tile of 256
-    /// events it tells whether their salts are those of the tree, as far as that can be known.
+    /// Passes each event that can be saved, in order, to `save`, and each range of sequences between them that cannot to `miss`; after each tile of 256
+    /// events it reports whether their salts are those of the tree, as far as that can be known.
     mutating func gather(
         progress: (SalvageProgress) -> Void, save: (UInt64, RawSpan, SalvagedOrigin?) throws(EventLogError) -> Void,
         miss: (ClosedRange<UInt64>) throws(EventLogError) -> Void, endTile: (_ isTrue: Bool) throws(EventLogError) -> Void
@@ -59,7 +59,7 @@ package struct LogSalvage {
         var reader = PieceReader(file)
         var open: [SalvagePiece] = []
         var upcoming = try nextPiece()
-        // Dropped events may still be found in free pages; they stay dropped.
+        // Dropped events may still be found in free pages; they remain dropped.
         var next = live.cut.last + 1
         report.dropped = live.cut.last
         var used: Set<UInt32> = []
@@ -134,7 +134,7 @@ package struct LogSalvage {
             endTile: { _ in })
     }
 
-    /// The next piece that is no part of a large value and not of a write that never ended.
+    /// The next piece that is part of neither a large value nor an unfinished write.
     private mutating func nextPiece() throws(EventLogError) -> SalvagePiece? {
         while var piece = try pieces.next() {
             guard piece.isLarge || !covered.contains(piece.place / UInt64(DataFile.pageSize)) else { continue }

@@ -1,7 +1,7 @@
 internal import LMDB
 internal import MeshCrypto
 
-/// Where a salvaged event comes from, and the salt that it was copied with.
+/// A salvaged event's origin, and the salt that it was copied with.
 struct SalvagedOrigin: Sendable {
     let ledger: LedgerID
     let sequence: UInt64
@@ -10,8 +10,8 @@ struct SalvagedOrigin: Sendable {
 
 /// Finds the origins and salts of events that are salvaged in the order of their sequences.
 ///
-/// An origin is kept with its salt only: with another one the event would not be the one that other logs have. Salts have no checksum; they are
-/// compared with the hash that the tree has of their tile.
+/// An origin is kept only together with its salt: with another salt the event would differ from the same event in other logs. Salts have no checksum;
+/// they are compared with the tree's hash of their tile.
 struct OriginSalvage {
     private let live: LiveTables
     private let file: DataFile
@@ -24,7 +24,7 @@ struct OriginSalvage {
     var isMissing = false
     /// Copies in this tile.
     private var copies: UInt64 = 0
-    /// Events whose origins are kept, and whose origins are not.
+    /// The numbers of events whose origins are kept, and of those whose origins are lost.
     private(set) var kept: UInt64 = 0
     private(set) var lost: UInt64 = 0
 
@@ -47,7 +47,7 @@ struct OriginSalvage {
         return SalvagedOrigin(ledger: origin.ledger, sequence: origin.sequence, salt: salt)
     }
 
-    /// What the rows say of this event; sequences rise from call to call.
+    /// What the rows state about this event; sequences rise from call to call.
     private mutating func next(_ sequence: UInt64) -> (ledger: LedgerID, sequence: UInt64)? {
         while row < live.origins.count, live.origins[row].first <= sequence {
             let (first, bytes) = live.origins[row]
@@ -72,7 +72,7 @@ struct OriginSalvage {
         return TileSalts(stored: Array(bytes.prefix(place.bytes)))
     }
 
-    /// - Returns: false where the salts of the tile that ends here are not those that the tree was made with.
+    /// - Returns: false where the salts of the tile that ends here do not match the tree.
     mutating func endTile() -> Bool {
         defer {
             leaves.removeAll(keepingCapacity: true)

@@ -1,20 +1,20 @@
 internal import LMDB
 internal import MeshCrypto
 
-/// Finds everything in a data file that proves itself by its checksum, whatever the pages say that lead there.
+/// Finds everything in a data file that proves itself by its checksum, regardless of the pages that lead there.
 ///
-/// A page's list of rows is followed where it is sound. Beside it every place of a page is tried, so that damage to a page's header or list
-/// costs no record; what lies within another piece, as an attacker's payload may, is no find.
+/// A page's list of rows is followed where it is sound. In addition every offset of a page is tried, so that damage to a page's header or list
+/// costs no record; a match inside another piece, as an attacker's payload may contain, does not count.
 struct PageScanner {
-    /// Larger values than this are none of the log's.
+    /// The log stores no larger values than this.
     private static let largestValue = BlockHeader.largestContent + (16 << 20)
     private static let chunkPages = 256
 
     private let file: DataFile
     private let live: LiveTables
-    /// Pages that large values take which proved themselves.
+    /// Pages of large values that proved themselves.
     private(set) var covered = PageSet()
-    /// Sources whose rows were found where the table of sources no longer leads.
+    /// Sources whose rows were found outside what the table of sources reaches.
     private(set) var strays: [UInt32: EventSource] = [:]
     private var large: [UInt8] = []
 
@@ -23,7 +23,7 @@ struct PageScanner {
         self.live = live
     }
 
-    /// Shows `found` each piece.
+    /// Passes each piece to `found`.
     /// - Parameter progress: gets the bytes that were read.
     mutating func scan(
         progress: (Int) -> Void, found: (SalvagePiece) throws(EventLogError) -> Void
@@ -73,7 +73,7 @@ struct PageScanner {
                     strays[source.id.rawValue] = strays[source.id.rawValue] ?? source
                 }
             }
-            // A list that was cut leaves rows that it does not name.
+            // A truncated list leaves rows that it does not name.
             let used = taken.reduce(0) { $0 + $1.count + $1.count % 2 }
             if taken.count == count && used == bytes.byteCount - Int(bytes.littleEndian16(at: 14) ?? 0) { return pieces }
         }
@@ -107,7 +107,7 @@ struct PageScanner {
             return Self.piece(page.bytes.extracting(node.data), sequence, place: place, isLarge: false, standing)
         }
         guard first > 1, first < file.pageCount else { return nil }
-        // Of a node that no list leads to, the page that it points to has to agree.
+        // For a node that no list leads to, the page that it points to has to agree.
         if standing == .loose {
             guard file.readPage(first, into: &large) else { return nil }
             let target = PageBytes(large.span.rawBytes)
@@ -143,7 +143,7 @@ struct PageScanner {
             isLarge: isLarge, isErased: Record.isErased(value), arrival: Record.arrival(value))
     }
 
-    /// A large block whose row is lost: it tells its sequence itself, and where it ends is where its compressed content does.
+    /// A large block whose row is lost: it contains its own sequence, and ends where its compressed content does.
     private mutating func looseBlock(_ page: borrowing PageBytes, _ number: UInt64) -> SalvagePiece? {
         let value = page.bytes.extracting(droppingFirst: PageBytes.headerSize)
         guard value.littleEndian32(at: 8) == BlockHeader.magic, let first = value.littleEndian64(at: 16) else { return nil }

@@ -2,7 +2,7 @@ internal import LMDB
 
 /// Reads pieces, of which many lie close to each other.
 struct PieceReader {
-    /// Pages that were used again lie anywhere; what lies in a row is read in larger and larger parts.
+    /// Reused pages can be anywhere; consecutive data is read in larger and larger parts.
     private static let windowSizes = 8 << 10...256 << 10
 
     private let file: DataFile
@@ -14,12 +14,12 @@ struct PieceReader {
     private var run = RecordRun()
     /// The place of the block that `run` holds.
     private var runPlace: UInt64?
-    /// Whether the last look found different records of one event.
+    /// Whether the last lookup found different records of one event.
     private(set) var sawOther = false
 
     init(_ file: DataFile) { self.file = file }
 
-    /// Shows `body` the record of `sequence` in the piece that is to be believed most. Pieces that turn out not to hold it are removed.
+    /// Passes `body` the record of `sequence` in the most credible piece. Pieces that turn out not to hold it are removed.
     mutating func withBest(
         _ pieces: inout [SalvagePiece], of sequence: UInt64, _ body: (RawSpan, SalvagePiece) throws(EventLogError) -> Void
     ) throws(EventLogError) -> Bool {

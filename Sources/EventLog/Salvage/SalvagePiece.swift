@@ -1,10 +1,10 @@
 /// A record or a sealed block that was found in a damaged file and proves itself by its checksum.
 struct SalvagePiece: Sendable, BitwiseCopyable {
-    /// How much speaks for a piece where several tell of the same event, weakest first.
+    /// The credibility of a piece where several hold the same event, weakest first.
     enum Standing: UInt8, Sendable, BitwiseCopyable {
-        /// It stands where no page's list of rows leads.
+        /// No page's list of rows leads to it.
         case loose
-        /// A page that is not in use any more, or that nothing leads to any more, lists it.
+        /// A page that is no longer in use, or that nothing leads to, lists it.
         case listed
         /// It is in a page of the last commit.
         case live
@@ -19,7 +19,7 @@ struct SalvagePiece: Sendable, BitwiseCopyable {
     /// Events in it: 0 for a record, which has one, else those of a block.
     var blockCount: UInt32
     var standing: Standing
-    /// Whether a row leads to the value, which lies in pages of its own. Anything else that lies in such pages is part of a value.
+    /// Whether a row leads to the value, which occupies overflow pages. Anything else found in such pages is part of a value.
     var isLarge: Bool
     var isErased: Bool
     var arrival: Int64
@@ -27,8 +27,8 @@ struct SalvagePiece: Sendable, BitwiseCopyable {
     var isBlock: Bool { blockCount > 0 }
     var last: UInt64 { first &+ UInt64(max(blockCount, 1)) &- 1 }
 
-    /// Whether this piece is to be believed rather than the other one of the same event. What is in use goes before what was, an erasure
-    /// before what it erased, and what came later before what a failed write had left under the same sequence.
+    /// Whether this piece is preferred over the other one of the same event. Data in use precedes old data, an erasure
+    /// precedes what it erased, and later data precedes what a failed write had left under the same sequence.
     func isBetter(than other: SalvagePiece) -> Bool {
         if standing != other.standing { return standing.rawValue > other.standing.rawValue }
         if isErased != other.isErased { return isErased }

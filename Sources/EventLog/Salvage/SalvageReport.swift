@@ -1,36 +1,36 @@
 /// What a salvage found in a damaged log.
 public struct SalvageReport: Sendable, Equatable {
-    /// Events whose records still check.
+    /// Events whose records check.
     public internal(set) var saved = 0
     public internal(set) var payloadBytes = 0
-    /// Sequences up to the last event whose records do not check any more, or are not there.
+    /// Sequences up to the last event whose records no longer check, or are missing.
     public internal(set) var missing = 0
     /// The first ranges of them, at most 10,000.
     public internal(set) var missingRanges: [ClosedRange<EventSequence>] = []
-    /// Events that retention had dropped; they stay so.
+    /// Events that retention had dropped; they remain so.
     public internal(set) var dropped: UInt64 = 0
     /// Events that were found where the file's own lists no longer lead.
     public internal(set) var found = 0
-    /// Records beyond the end of the log, of a write that never ended. They were never acknowledged and are not taken.
+    /// Records beyond the end of the log, of an unfinished write. They were never acknowledged and are not taken.
     public internal(set) var unfinished = 0
     /// Events of which the file holds different records. The one in use was taken, or else the one that arrived last.
     public internal(set) var disputed = 0
-    /// Sources whose names are lost. Their events keep their numbers.
+    /// Sources whose names are lost. Their events keep the sources' numbers.
     public internal(set) var namelessSources: [SourceID] = []
     public internal(set) var sources = 0
     public internal(set) var cursors = 0
-    /// Whether all cursors could be read. An import that lacks its cursor begins its file anew.
+    /// Whether all cursors could be read. An import that lacks its cursor reads its file again from the start.
     public internal(set) var hasAllCursors = false
-    /// Events that were copied from other logs, of which is known where they come from.
+    /// Events that were copied from other logs and whose origins are known.
     public internal(set) var origins: UInt64 = 0
     /// Copies whose salts are lost: they count as events of the new log, and importing or merging them again adds them again.
     public internal(set) var lostOrigins: UInt64 = 0
-    /// Whether all rows could be read that tell where events come from.
+    /// Whether all rows with the origins of events could be read.
     public internal(set) var hasAllOrigins = false
-    /// Whether the file tells how many events the log had. Else some may be missing behind the last that was found.
+    /// Whether the file states how many events the log had. Otherwise some may be missing after the last that was found.
     public internal(set) var knowsEnd = false
 
-    /// Whether the log has all that it ever had.
+    /// Whether the log has everything that it ever had.
     public var isComplete: Bool {
         missing == 0 && knowsEnd && namelessSources.isEmpty && hasAllCursors && hasAllOrigins && lostOrigins == 0
     }

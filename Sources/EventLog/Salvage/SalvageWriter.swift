@@ -3,19 +3,19 @@ struct SalvageWriter {
     /// Bytes, and events, in one append.
     private static let batchBytes = 4 << 20
     private static let batchCount = 16_384
-    /// Bytes beyond which it is not waited for the end of a tile.
+    /// Bytes beyond which it does not wait for the end of a tile.
     private static let largestTile = 64 << 20
 
     private let log: EventLog
     private let clock: SettableClock
     private let own: LedgerID
     private var batch = EventBatch()
-    /// Where the batch's events come from.
+    /// The origins of the batch's events.
     private var parts = CopiedParts()
     private var hasCopies = false
     /// Those of the tile that has not ended yet.
     private var tile: [SalvagedOrigin?] = []
-    /// What the damaged log said last of dropped events.
+    /// The last that the damaged log recorded of dropped events.
     private var retention: Retention?
 
     init(_ log: EventLog, _ clock: SettableClock) throws(EventLogError) {
@@ -34,7 +34,7 @@ struct SalvageWriter {
         if batch.byteCount >= Self.largestTile { try finish() }
     }
 
-    /// Puts a gap event in the place of each event that is lost, so that those behind keep their sequences.
+    /// Replaces each lost event by a gap event, so that later events keep their sequences.
     mutating func note(lost range: ClosedRange<UInt64>) throws(EventLogError) {
         let now = clock.now
         for sequence in range {
@@ -84,7 +84,7 @@ struct SalvageWriter {
         hasCopies = false
     }
 
-    /// The new log says itself what is not in it: the damaged one's word is signed by another key.
+    /// The new log records itself what it lacks: another key signed the damaged log's record.
     func tell(of beginning: LogBeginning) throws(EventLogError) {
         let known = retention.flatMap { $0.first.rawValue == beginning.cut + 1 ? $0 : nil }
         try log.tell(
@@ -93,12 +93,12 @@ struct SalvageWriter {
                 lastArrival: known?.lastArrival ?? clock.now, baselines: known?.baselines ?? []), checksum: beginning.checksum)
     }
 
-    /// Gives the sources their numbers and names again.
+    /// Restores the numbers and names of the sources.
     func keep(
         _ sources: [UInt32: EventSource], named nameless: [SourceID], _ cursors: [SourceCursor]
     ) async throws(EventLogError) {
         let highest = max(sources.keys.max() ?? 0, nameless.last?.rawValue ?? 0)
-        // A number that no file can have given is a damaged one.
+        // A number that no file can have assigned is a damaged one.
         guard highest > 0, highest < 1 << 20 else { return try await keep(cursors) }
         for number in 1...highest {
             let source = sources[number]

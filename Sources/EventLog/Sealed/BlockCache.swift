@@ -1,12 +1,12 @@
 internal import LMDB
 internal import Synchronization
 
-/// Blocks that were opened lately, for scattered reads: opening one costs some 80 microseconds. Bounded in bytes; what was not used for the
-/// longest time goes first.
+/// Recently opened blocks, for scattered reads: opening one costs some 80 microseconds. Bounded in bytes; the least recently used
+/// one is evicted first.
 ///
-/// Synchronization: everything is behind the mutex; decoders are in one reader's hands at a time.
+/// Synchronization: everything is behind the mutex; one reader at a time uses a decoder.
 final class BlockCache: Sendable {
-    /// A block that changes, because an event in it is erased, has another checksum.
+    /// A block that changes, because an event in it is erased, gets another checksum.
     struct Key: Hashable {
         var first: UInt64
         var checksum: UInt64
@@ -50,7 +50,7 @@ final class BlockCache: Sendable {
 
     private static func size(_ run: RecordRun) -> Int { run.bytes.count + run.ends.count * MemoryLayout<Int>.stride }
 
-    /// Decodes a block with one of the decoders that are kept.
+    /// Decodes a block with one of the cached decoders.
     /// - Returns: whether it is whole.
     func decode(
         _ value: RawSpan, first: UInt64, checksums: Bool, into run: inout RecordRun

@@ -2,7 +2,7 @@ internal import LMDB
 
 /// Turns sealed blocks back into records. One thread at a time; its buffers are used again.
 ///
-/// Unchecked: whoever takes one from the cache is its only user until it is given back.
+/// Unchecked: the caller that takes one from the cache is its only user until it returns it.
 final class BlockDecoder: @unchecked Sendable {
     private let decompressor: ZstdDecompressor
     private var content: [UInt8] = []

@@ -17,10 +17,10 @@ struct EncodedBlock: Sendable {
 final class BlockEncoder {
     /// About how many bytes of records go into a block.
     static let target = 64 << 10
-    /// Bytes of records among which a block's end is chosen.
+    /// Bytes of records among which the end of a block is chosen.
     static let reach = target + target / 2
     static let level: Int32 = 1
-    /// LMDB stores a large value in pages of 4,096 bytes, of which the first begins with 16 bytes of its own.
+    /// LMDB stores a large value in pages of 4,096 bytes, the first of which begins with a 16-byte header.
     static let page = 4096
     static let pageHeader = 16
 
@@ -52,7 +52,7 @@ final class BlockEncoder {
         return EncodedBlock(first: run.first, count: count, bytes: bytes, payloadBytes: payloadBytes)
     }
 
-    /// Writes the checksums of a block that is complete but for them.
+    /// Writes the checksums of an otherwise complete block.
     static func writeChecksums(_ block: inout [UInt8], factsLength: Int, first: UInt64) {
         func write(_ number: UInt64, _ offset: Int) {
             for place in 0..<8 { block[offset + place] = UInt8(truncatingIfNeeded: number >> (8 * UInt64(place))) }
@@ -63,7 +63,7 @@ final class BlockEncoder {
         write(XXH3.hash(block.span.rawBytes.extracting(droppingFirst: 8), seed: first), 0)
     }
 
-    /// A block of about `target` bytes of records from the run's start, as many as fill LMDB's pages to the end. When there are fewer, all.
+    /// A block of about `target` bytes of records from the run's start, with the number of records that fills LMDB's pages best. When there are fewer, all.
     func encodeFitting(_ run: RecordRun) throws(StorageError) -> EncodedBlock {
         let wanted = (run.ends.firstIndex { $0 >= Self.target } ?? run.count - 1) + 1
         var block = try encode(run, count: wanted)

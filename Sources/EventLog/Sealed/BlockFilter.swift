@@ -9,12 +9,12 @@ public struct EventFact: Sendable, Hashable {
     }
 }
 
-/// Which sealed blocks are worth opening for somebody who looks for few events.
+/// Which sealed blocks are worth opening for a reader that wants few events.
 ///
-/// A filter skips only blocks that cannot hold what is wanted, whatever keys and decoders come later. Events that do not fit it are still shown,
-/// from other blocks and from those that are not sealed: whoever filters decides event by event.
+/// A filter skips only blocks that cannot hold a match, whatever keys and decoders come later. Events that do not match are still passed on,
+/// from other blocks and from unsealed records: the reader decides event by event.
 public struct BlockFilter: Sendable {
-    /// Events that arrived within.
+    /// Events that arrived within this range.
     public var arrivals: ClosedRange<Timestamp>?
     /// An event must have one of each group.
     public var facts: [[EventFact]]
@@ -24,7 +24,7 @@ public struct BlockFilter: Sendable {
         self.facts = facts
     }
 
-    /// Whether the stored block may hold a wanted event. A damaged one may.
+    /// Whether the stored block may hold a matching event. A damaged one may.
     func mayFit(_ value: RawSpan, first: UInt64) -> Bool {
         guard let header = BlockHeader(value, first: first), header.isOpenIntact(value) else { return true }
         if let arrivals {

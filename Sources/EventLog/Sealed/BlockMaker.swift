@@ -18,11 +18,11 @@ final class BlockMaker: @unchecked Sendable {
     /// Makes the next block.
     ///
     /// - Parameters:
-    ///   - next: the first event that is in no block yet, also none that is on its way.
+    ///   - next: the first event that is in no block yet, stored or in preparation.
     ///   - last: the last event that may be sealed.
-    ///   - isWhole: whether a block smaller than others is made where there is no more.
+    ///   - isWhole: whether to make a smaller block when nothing further is available.
     /// - Returns: the block and the stored checksums of its records; nil when there is too little.
-    /// - Throws: `.corrupt` at a record that is not as it was stored: it would be hidden for ever.
+    /// - Throws: `.corrupt` at a record that is not as it was stored: a block would hide the damage for ever.
     func next(
         from next: UInt64, through last: UInt64, isWhole: Bool
     ) throws(EventLogError) -> (EncodedBlock, checksums: [UInt64])? {

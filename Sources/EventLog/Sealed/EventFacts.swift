@@ -1,16 +1,16 @@
 internal import ProtobufWire
 
-/// What the events of a block say openly, by facet: the numbers of their senders, for one. Whoever looks for one number can skip the blocks
+/// What the events of a block disclose, by facet: the numbers of their senders, for example. A reader looking for one number can skip the blocks
 /// that do not have it.
 ///
-/// Only facts that no later key or decoder can change belong here. A facet that is unknown may hold anything.
+/// Only facts that no later key or decoder can change belong here. An unknown facet may hold anything.
 public struct EventFacts: Sendable, Equatable {
     struct Facet: Sendable, Equatable {
         var number: UInt8
         var values = NumberSet()
     }
 
-    /// More different values than these are not kept: the facet is unknown then.
+    /// More distinct values than this are not kept: the facet is unknown then.
     static let largestFacet = 1024
 
     var facets: [Facet]
@@ -86,7 +86,7 @@ extension EventFacts.Facet {
     }
 }
 
-/// Tells the facts of events. The log knows nothing of what payloads mean, so whoever opens it supplies one.
+/// Extracts the facts of events. The log does not interpret payloads, so the process that opens it supplies one.
 public struct EventSummariser: Sendable {
     /// The facets that it fills, from 1.
     public let facets: [UInt8]

@@ -1,9 +1,9 @@
 internal import LMDB
 
 extension EventLog {
-    /// Seals all events but those of the last 256 that are not complete, and returns when that is durable.
+    /// Seals all events except those of the last, incomplete tile of 256, and returns when that is durable.
     ///
-    /// Events that are sealed take about a third of the room. Nothing else changes: readers never see the difference.
+    /// Sealed events take about a third of the space. Nothing else changes: readers never see the difference.
     ///
     /// - Parameter progress: called from a thread of the log's choice after each step.
     /// - Throws: `.readOnly`, `.closed`, `.corrupt` at a record that is not as it was stored, `.diskFull`, `.sizeLimitReached`. What was

@@ -1,6 +1,6 @@
-/// A set of 32-bit numbers by open addressing: summarising a block asks it some times for every event.
+/// A set of 32-bit numbers by open addressing: summarising a block queries it several times per event.
 struct NumberSet: Sendable, Equatable {
-    /// A power of two, at least twice the count; 0 where nothing is.
+    /// A power of two, at least twice the count; 0 when empty.
     private var slots: [UInt32] = []
     private var holdsZero = false
     private var others = 0

@@ -1,6 +1,6 @@
 internal import LMDB
 
-/// A block that a cursor reads: its records, or that it is damaged.
+/// A block that a cursor reads: its records, or the fact that it is damaged.
 struct OpenBlock {
     /// The first sequence; 0 where there is no block.
     var first: UInt64 = 0
@@ -8,11 +8,11 @@ struct OpenBlock {
     var count = 0
     var isDamaged = false
     var key = BlockCache.Key(first: 0, checksum: 0)
-    /// The records, also of the block before, whose memory is used again.
+    /// The records; the memory of the previous block's is reused.
     private var run = RecordRun()
     /// Whether the cache has the same records.
     private var isShared = false
-    /// Whether records that are decoded here get their checksums. Without, nobody else gets to see them.
+    /// Whether records that are decoded here get their checksums. Without them, no other reader gets these records.
     private let checksums: Bool
 
     init(checksums: Bool = true) { self.checksums = checksums }
@@ -24,7 +24,7 @@ struct OpenBlock {
 
     /// Opens a stored block.
     ///
-    /// - Parameter isScattered: whether it is kept for other readers, as where it was looked for, or reads follow each other.
+    /// - Parameter isScattered: whether it is kept for other readers, as for a single lookup, or reads follow each other.
     mutating func open(
         _ value: RawSpan, first: UInt64, _ cache: BlockCache, isScattered: Bool
     ) throws(StorageError) {
@@ -50,7 +50,7 @@ struct OpenBlock {
         count = run.count
     }
 
-    /// Leaves the block to other readers.
+    /// Shares the block with other readers.
     func keep(in cache: BlockCache) {
         if checksums && !isShared && !isDamaged { cache.insert(run, key) }
     }

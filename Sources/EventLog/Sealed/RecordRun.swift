@@ -1,8 +1,8 @@
-/// Consecutive records, each as it is stored, one behind the other in one buffer that can be used again.
+/// Consecutive records, each as it is stored, one after the other in one reusable buffer.
 struct RecordRun: Sendable {
     /// The first record's sequence.
     var first: UInt64 = 1
-    /// The records' bytes; those behind the last end mean nothing.
+    /// The records' bytes; those after the last end mean nothing.
     var bytes: [UInt8] = []
     /// Where each record ends.
     var ends: [Int] = []

@@ -1,4 +1,4 @@
-/// Somebody who waits until events are sealed.
+/// A caller that waits until events are sealed.
 struct SealRequest: Sendable {
     let target: UInt64
     let progress: @Sendable (SealingProgress) -> Void

@@ -4,7 +4,7 @@ internal import Synchronization
 
 /// Seals old events beside the writer, which moves finished blocks within its next appends.
 ///
-/// Blocks go into the log in order, and only few within one append, so that it does not wait long: while some are on their way, the next
+/// Blocks go into the log in order, and only few within one append, so that it does not wait long: while some are being moved, the next
 /// are made.
 ///
 /// Synchronization: blocks are made on `queue`, one job at a time; everything else is behind the mutex.
@@ -12,21 +12,21 @@ final class Sealer: Sendable {
     struct State {
         var isAtWork = false
         var isEnded = false
-        /// How many have asked it to rest.
+        /// How many callers have asked it to pause.
         var pauses = 0
-        /// The last event of the blocks that are on their way into the log.
+        /// The last event of the blocks that are being moved into the log.
         var pending: UInt64?
-        /// Made while other blocks are on their way.
+        /// Made while other blocks are being moved.
         var ready: SealWork?
-        /// The first event that is in no block, also none that is on its way or ready. Nil until it has been read, and after a failure.
+        /// The first event that is in no block, whether stored, being moved or ready. Nil until it has been read, and after a failure.
         var next: UInt64?
-        /// The last event that is sealed, as far as is known.
+        /// The last event that is sealed, as far as known.
         var lastSealed: UInt64 = 0
-        /// Counts the failures, after which blocks that were made before are of no use.
+        /// Counts the failures, after which blocks that were made before are useless.
         var failures = 0
         /// Why sealing stopped for good.
         var problem: EventLogError?
-        /// Whether nobody appends, so that blocks wait for nothing.
+        /// Whether no caller appends, so that blocks wait for nothing.
         var isIdle = false
         var headWhenAdded: UInt64 = 0
         var requests: [SealRequest] = []
@@ -46,9 +46,9 @@ final class Sealer: Sendable {
     /// The head at which there is something to seal.
     private let nextHead = Atomic<UInt64>(0)
 
-    /// Blocks within one append; where nobody appends; where somebody waits for the sealing.
+    /// Blocks within one append; while no caller appends; while a caller waits for the sealing.
     private static let (blocksWithAppend, blocksWhenIdle, blocksOnRequest) = (1, 4, 16)
-    /// How long a block waits for an append before the writer is asked for a transaction of its own.
+    /// How long a block waits for an append before the writer is asked for a separate transaction.
     private static let patience = DispatchTimeInterval.seconds(1)
 
     init(
@@ -63,7 +63,7 @@ final class Sealer: Sendable {
         self.nudge = nudge
     }
 
-    /// Looks whether events have become old enough. Called after each commit.
+    /// Checks whether events have become old enough. Called after each commit.
     func wake(head: UInt64) {
         guard policy.isAutomatic, head >= nextHead.load(ordering: .relaxed) else { return }
         start()
@@ -80,11 +80,11 @@ final class Sealer: Sendable {
         }
         if isEnded { return request.waiter.resume(returning: EventLogError(.closed, path: store.environment.path)) }
         start()
-        // Blocks that are on their way would wait for an append.
+        // Otherwise, blocks that are being moved would wait for an append.
         nudge()
     }
 
-    /// Ends the sealing. What is on its way stays with the writer.
+    /// Ends the sealing. Blocks that are being moved stay with the writer.
     func finish() {
         let requests = state.withLock { state in
             state.isEnded = true
@@ -95,13 +95,13 @@ final class Sealer: Sendable {
         for request in requests { request.waiter.resume(returning: EventLogError(.closed, path: store.environment.path)) }
     }
 
-    /// Rests until `goOn`: nothing is on its way into the log when this returns, or what is comes to nothing.
+    /// Pauses until `goOn`: when this returns, nothing is being moved into the log, or the move will come to nothing.
     func pause() {
         state.withLock { $0.pauses += 1 }
         queue.waitForJobs()
     }
 
-    /// Goes on from what is stored now.
+    /// Continues from what is stored now.
     func goOn() {
         let isResumed = state.withLock { state in
             state.pauses -= 1
@@ -167,7 +167,7 @@ extension Sealer {
         var blocks: [EncodedBlock] = []
         var checksums: [UInt64] = []
         var next = plan.next
-        // One job at a time: nobody else holds it.
+        // One job at a time: no other holder exists.
         let kept = maker.withLock { $0 }
         let maker = if let kept { kept } else { try storing { () throws(StorageError) in try newMaker() } }
         while blocks.count < plan.blocks, let made = try maker.next(from: next, through: plan.last, isWhole: plan.isWhole) {
@@ -231,7 +231,7 @@ extension Sealer {
         }
     }
 
-    /// Nobody has appended for a while.
+    /// For some time, no caller has appended.
     private func lost(_ last: UInt64) {
         let isWaiting = state.withLock { state in
             guard state.pending == last, !state.isEnded, board.head == state.headWhenAdded else { return false }
@@ -259,7 +259,7 @@ extension Sealer {
             }
         }
         if let failure {
-            // What did not fit, say because the disk is full, is tried again at the next commit.
+            // Blocks that did not fit, for example because the disk is full, are tried again at the next commit.
             answer(EventLogError(failure))
         } else {
             answer()
@@ -267,7 +267,7 @@ extension Sealer {
         }
     }
 
-    /// Tells those who wait whose events are sealed, or why they are not.
+    /// Answers the callers whose events are sealed, or all of them with the failure.
     private func answer(_ failure: EventLogError? = nil) {
         let (waiting, answered, problem, sealed) = state.withLock { state in
             let problem = failure ?? state.problem

@@ -1,6 +1,6 @@
 /// When events move from plain records into compressed blocks.
 public struct SealingPolicy: Sendable, Equatable {
-    /// The newest events that stay as they are. Reading them costs least.
+    /// The newest events that stay unsealed. Reading them is cheapest.
     public var hotEvents: Int
     /// Whether older events are sealed while the log is open for writing; else by `seal` only.
     public var isAutomatic: Bool
@@ -20,7 +20,7 @@ public struct SealingStatistics: Sendable, Equatable {
     public var blocks = 0
     /// Bytes of the file's pages that the blocks take.
     public var sealedBytes = 0
-    /// Bytes of the file's pages that the events take which are not sealed.
+    /// Bytes of the file's pages with unsealed events.
     public var hotBytes = 0
 }
 

@@ -1,7 +1,7 @@
 internal import CZstd
 internal import LMDB
 
-/// Compresses with Debian's libzstd. One thread at a time; its context is used again. Safe: private and freed with the object.
+/// Compresses with Debian's libzstd. One thread at a time; its context is reused. Safe: private and freed with the object.
 @safe final class ZstdCompressor {
     private let context: OpaquePointer
 
@@ -12,11 +12,11 @@ internal import LMDB
 
     deinit { _ = unsafe ZSTD_freeCCtx(context) }
 
-    /// The most bytes that so many may become.
+    /// The largest size that so many bytes may compress to.
     static func bound(_ length: Int) -> Int { ZSTD_compressBound(length) }
 
-    /// Compresses the first `length` bytes of `source` to `target` from `offset` on, which has the room.
-    /// - Returns: how many bytes it became.
+    /// Compresses the first `length` bytes of `source` to `target` from `offset` on, which has enough room.
+    /// - Returns: the compressed size.
     func compress(
         _ source: [UInt8], length: Int, to target: inout [UInt8], at offset: Int, level: Int32
     ) throws(StorageError) -> Int {
@@ -33,7 +33,7 @@ internal import LMDB
     }
 }
 
-/// Decompresses with Debian's libzstd. One thread at a time; its context is used again. Safe: private and freed with the object.
+/// Decompresses with Debian's libzstd. One thread at a time; its context is reused. Safe: private and freed with the object.
 @safe final class ZstdDecompressor {
     private let context: OpaquePointer
 
@@ -44,8 +44,8 @@ internal import LMDB
 
     deinit { _ = unsafe ZSTD_freeDCtx(context) }
 
-    /// Decompresses into the first `length` bytes of `target`, which has the room.
-    /// - Returns: whether it became exactly so many; whatever the bytes are, nothing is written beyond them.
+    /// Decompresses into the first `length` bytes of `target`, which has enough room.
+    /// - Returns: whether the result has exactly this length; whatever the input, nothing is written beyond it.
     func decompress(_ source: RawSpan, to target: inout [UInt8], length: Int) -> Bool {
         precondition(length <= target.count)
         let count = unsafe target.withUnsafeMutableBytes { target in
@@ -56,7 +56,7 @@ internal import LMDB
         return ZSTD_isError(count) == 0 && count == length
     }
 
-    /// Bytes of the frame that `source` begins with; nil when it is none, or not all of it is there.
+    /// The length of the frame that `source` begins with; nil when it is not a frame, or is incomplete.
     static func frameLength(_ source: RawSpan) -> Int? {
         let count = unsafe source.withUnsafeBytes { unsafe ZSTD_findFrameCompressedSize($0.baseAddress, $0.count) }
         return ZSTD_isError(count) == 0 ? count : nil

@@ -2,12 +2,12 @@ internal import LMDB
 internal import MeshCrypto
 internal import ProtobufWire
 
-/// Small text files of a ledger that decide what is kept, with a last line `checksum` and the first 16 digits of the SHA-256 of the lines before: a
-/// flipped bit is found. Files that were written by hand or by an earlier version need not have it.
+/// Small text files of a ledger that decide what is kept, with a last line `checksum` and the first 16 digits of the SHA-256 of the lines before: it
+/// detects a flipped bit. Files that were written by hand or by an earlier version need not have it.
 package enum CheckedText {
     private static let digits = 16
 
-    /// The text without its checksum; nil where there is no file.
+    /// The text without its checksum; nil where the file does not exist.
     /// - Throws: `.corrupt` where the checksum does not fit, and what opening it throws.
     package static func read(_ path: String) throws(EventLogError) -> String? {
         let bytes: [UInt8]?

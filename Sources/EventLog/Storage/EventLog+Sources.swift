@@ -1,14 +1,14 @@
 internal import LMDB
 
 extension EventLog {
-    /// The number of the source of that name, which the log gives it when it hears of it first.
+    /// The number of the source of that name; the log assigns it on first use.
     public func source(named name: String) async throws(EventLogError) -> SourceID {
         if let known = names[name] { return known }
         try check(name)
         return SourceID(rawValue: UInt32(truncatingIfNeeded: try await first(of: .source(name))))
     }
 
-    /// The number of the source of that name, which is stored in one commit with the first events that carry it, at the latest.
+    /// The number of the source of that name, which is stored at the latest in the commit of the first events that carry it.
     public func reserveSource(named name: String) async throws(EventLogError) -> SourceID {
         if let known = names[name] { return known }
         if isReadOnly { throw EventLogError(.readOnly, path: path) }
@@ -22,7 +22,7 @@ extension EventLog {
         }
     }
 
-    /// The number of a source of another log, which that log heard of at the time `created`.
+    /// The number of a source of another log, which that log first saw at the time `created`.
     func source(copied name: String, created: Timestamp) async throws(EventLogError) -> SourceID {
         if let known = names[name] { return known }
         return SourceID(rawValue: UInt32(truncatingIfNeeded: try await first(of: .source(name), at: created)))

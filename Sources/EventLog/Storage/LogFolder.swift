@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Glibc
 
-/// Where the log lies in the ledger's folder, and which generation of it is current.
+/// Where the log is in the ledger's folder, and which generation of it is current.
 struct LogFolder: Sendable {
     /// The format of the log's files that this program writes, and the newest that it reads.
     static let format: UInt32 = 2
@@ -17,18 +17,18 @@ struct LogFolder: Sendable {
 
     func environmentPath(generation: UInt32) -> String { "\(logPath)/\(generation)" }
 
-    /// Makes the folders that a new log needs.
-    /// - Returns: whether the ledger's own folder was not there before.
+    /// Creates the folders that a new log needs.
+    /// - Returns: whether the ledger's own folder did not exist before.
     func makeFolders() throws(EventLogError) -> Bool {
         try SmallFile.requireFolder(logPath)
-        // The ledger's own folder is for whoever makes it.
+        // Only its creator has access to the ledger's folder.
         let isNew = unsafe mkdir(path, 0o700) == 0
         guard isNew || errno == EEXIST else { throw SmallFile.failureToMake(errno, path) }
         try SmallFile.makeFolder(logPath)
         return isNew
     }
 
-    /// A folder that may not be written is read only, whatever the modes of its files.
+    /// A folder without write permission is read only, whatever the modes of its files.
     func requireWritable() throws(EventLogError) {
         guard unsafe access(path, W_OK) != 0 else { return }
         throw failure(errno, path)
@@ -72,20 +72,20 @@ struct LogFolder: Sendable {
         return generation
     }
 
-    /// The generations whose folders are there, finished or not.
+    /// The generations whose folders exist, finished or not.
     var generations: [UInt32] {
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: logPath)) ?? []  // none
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: logPath)) ?? []  // it has no generations
         return names.compactMap { UInt32($0) }
     }
 
-    /// That events are there, and nothing says where.
+    /// The error for events that exist while nothing says where.
     func lost(_ detail: String) -> EventLogError {
         let there = generations.sorted().map(String.init).joined(separator: ", ")
         return EventLogError(
             .corrupt, path: currentPath, detail: "\(detail); \(there.isEmpty ? "no generation" : "generation \(there)") is there")
     }
 
-    /// Makes `generation` the log, in one step that survives a power cut.
+    /// Makes `generation` the current log, in one step that survives a power cut.
     func writeCurrent(generation: UInt32) throws(EventLogError) {
         try SmallFile.syncFolder(environmentPath(generation: generation))
         try CheckedText.replace(currentPath, with: "format \(Self.format)\ngeneration \(generation)\n")
@@ -93,7 +93,7 @@ struct LogFolder: Sendable {
         try SmallFile.syncFolder(path)
     }
 
-    /// Whether a log may be created here: nothing is there, or only what an interrupted creation left.
+    /// Whether a log may be created here: the folder is missing or empty, or holds only what an interrupted creation left.
     var isFreeForLog: Bool { unsafe access(path, F_OK) != 0 || isEmptyFolder || access(logPath, F_OK) == 0 }
 
     private var isEmptyFolder: Bool {

@@ -1,12 +1,12 @@
 internal import LMDB
 
-/// How far the log reaches, and up to where it is sealed.
+/// How far the log extends, and up to where it is sealed.
 struct LogExtent: Sendable, Equatable {
     /// The last sequence, 0 when the log is empty.
     var head: UInt64 = 0
-    /// The last sequence that retention has dropped, 0 when none was: a multiple of 256.
+    /// The last sequence that retention has dropped, 0 when nothing was dropped: a multiple of 256.
     var cut: UInt64 = 0
-    /// The last sequence that is in a sealed block or dropped, 0 when none is.
+    /// The last sequence that is in a sealed block or dropped; 0 if no event is.
     var lastSealed: UInt64 = 0
 }
 
@@ -38,7 +38,7 @@ extension LogStore {
         return LogExtent(head: head, cut: cut, lastSealed: lastSealed)
     }
 
-    /// The last event's number and how many there are do not agree: whoever counts from one to the other would be led astray.
+    /// The last event's number and the number of events disagree: a caller that counts from one to the other would read the wrong events.
     private var gap: StorageError { StorageError(.corrupt, call: "the sequence has gaps", path: environment.path) }
 
     private func lastOfLastBlock<Transaction: TransactionReading & ~Copyable>(

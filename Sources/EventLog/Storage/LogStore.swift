@@ -2,7 +2,7 @@ internal import LMDB
 
 /// The log's environment and its tables, as `FORMAT.md` describes them.
 struct LogStore: Sendable {
-    /// Consecutive events that share an entry of the tables of arrival times, salts and hashes.
+    /// Consecutive events that share an entry in the tables of arrival times, salts and hashes.
     static let tileSize: UInt64 = 256
 
     private static let tables = [
@@ -18,9 +18,9 @@ struct LogStore: Sendable {
     let sources: RawTable
     let cursors: RawTable
     let meta: RawTable
-    /// Where events come from that were appended to another log first. Nil in a log that no version with copies wrote to.
+    /// The origins of events that were appended to another log first. Nil in a log that no version with copies wrote to.
     let origins: RawTable?
-    /// Sealed blocks that were opened lately.
+    /// Recently opened sealed blocks.
     let blocks: BlockCache
 
     init(environment: Environment, blocks: BlockCache = BlockCache(limit: 0)) throws(StorageError) {

@@ -1,13 +1,13 @@
 internal import LMDB
 
-/// The end of the log as it is found at open.
+/// The end of the log as found when opening it.
 struct LogTail: Sendable {
     var head: UInt64 = 0
-    /// The last event that retention has dropped, 0 when none was.
+    /// The last event that retention has dropped, 0 when nothing was dropped.
     var cut: UInt64 = 0
     /// The arrival times of the events after the last full tile.
     var openTile = ArrivalRange()
-    /// Of the last event; nil where there is none.
+    /// The last event's arrival; nil for an empty log.
     var lastArrival: Timestamp?
 
     /// Reads the end of the log and, when asked to, checks the last events' checksums.
@@ -20,14 +20,14 @@ struct LogTail: Sendable {
         if let problem { throw EventLogError(.corrupt, path: store.environment.path, detail: problem) }
     }
 
-    /// Whether something is missing, as far as can be told in constant time.
+    /// Whether something is missing, as far as can be determined in constant time.
     private static func gap(_ reader: borrowing LogReader) throws(StorageError) -> String? {
         let store = reader.store
         let head = reader.head.rawValue
         guard reader.cut % LogStore.tileSize == 0, reader.cut <= head else {
             return "what retention is said to have dropped does not fit the events"
         }
-        // Of an interrupted cut, rows of dropped events may still be there.
+        // After an interrupted cut, rows of dropped events may still be there.
         var tiles = try reader.transaction.cursor(store.arrivals)
         let full = head / LogStore.tileSize
         let firstTile = try tiles.first() ? SequenceKey.sequence(tiles.key) ?? .max : full
@@ -37,7 +37,7 @@ struct LogTail: Sendable {
         guard reader.lastSealed > reader.cut else { return nil }
         var blocks = try reader.transaction.cursor(store.sealed)
         guard try blocks.last(), let first = SequenceKey.sequence(blocks.key) else { throw .malformed(UInt64.self) }
-        // Where the header itself is damaged, `verify` says so.
+        // Where the header itself is damaged, `verify` reports it.
         if let header = BlockHeader(blocks.value, first: first), header.last != reader.lastSealed {
             return "events are missing between \(header.last) and \(reader.lastSealed + 1)"
         }
@@ -68,7 +68,7 @@ struct LogTail: Sendable {
     }
 }
 
-/// Runs `body` and gives its failures as the log's.
+/// Runs `body` and maps its failures to the log's.
 func storing<Result: ~Copyable>(_ body: () throws(StorageError) -> Result) throws(EventLogError) -> Result {
     do throws(StorageError) {
         return try body()

@@ -1,11 +1,11 @@
 internal import Glibc
 internal import Synchronization
 
-/// Keeps writers away from a ledger while it is read without LMDB's lock files: a shared lock on its file LOCK, which needs no more
-/// than permission to read it.
+/// Excludes writers while a ledger is read without LMDB's lock files: a shared lock on its file LOCK, which requires only
+/// permission to read it.
 ///
-/// Without its entry in LMDB's table of readers, a reader would see pages that a writer takes again. A writer holds LOCK alone for as
-/// long as it may write, so whoever shares it knows that there is none, and that none begins before the reader has ended.
+/// Without its entry in LMDB's table of readers, a reader would see pages that a writer reuses. A writer holds LOCK exclusively for as
+/// long as it may write, so while a reader shares it, no writer runs, and none starts before the reader has ended.
 ///
 /// Synchronization: `isHeld` is behind its mutex.
 final class ReaderLock: Sendable {

@@ -1,7 +1,7 @@
 internal import Glibc
 internal import MeshCrypto
 
-/// Writes and reads records in place. The one file of this room that touches raw memory.
+/// Writes and reads records in place. The one file of this folder that touches raw memory.
 enum Record {
     /// Writes header, checksum and payload to `start`, which has room for `RecordHeader.size + payload.count` bytes.
     @unsafe
@@ -47,7 +47,7 @@ enum Record {
         return XXH3.hash(record.extracting(droppingFirst: 8), seed: sequence) == checksum(record)
     }
 
-    /// Writes the checksum of a record of `length` bytes that is complete but for it.
+    /// Writes the checksum of an otherwise complete record of `length` bytes.
     @unsafe
     static func writeChecksum(_ record: UnsafeMutableRawPointer, length: Int, sequence: UInt64) {
         let checked = unsafe UnsafeRawBufferPointer(start: record + 8, count: length - 8)
@@ -63,7 +63,7 @@ enum Record {
         unsafe record.unsafeLoadUnaligned(fromByteOffset: 29, as: UInt8.self) & RecordHeader.erased != 0
     }
 
-    /// The record with its inner hash in the place of its payload.
+    /// The record with its payload replaced by its inner hash.
     static func erased(_ record: [UInt8], inner: SHA256Digest, sequence: UInt64) -> [UInt8] {
         var erased = Array(record.prefix(RecordHeader.size)) + inner.bytes
         erased[29] |= RecordHeader.erased
@@ -72,7 +72,7 @@ enum Record {
         return erased
     }
 
-    /// What an erasure leaves as it was of the header of a record of at least the header's size: everything but the checksum and the erased flag.
+    /// The part of a record's header that an erasure keeps, for a record of at least the header's size: everything but the checksum and the erased flag.
     static func immutableHeader(_ record: RawSpan) -> InlineArray<3, UInt64> {
         let flags = unsafe record.unsafeLoadUnaligned(fromByteOffset: 24, as: UInt64.self)
         let erased = (UInt64(RecordHeader.erased) << 40).littleEndian
@@ -107,9 +107,9 @@ enum Record {
             payloadLength: flags & RecordHeader.erased != 0 ? 0 : record.byteCount - RecordHeader.size)
     }
 
-    /// The header that a tree's leaf data of 64 bytes speaks of.
+    /// The header in a tree's leaf data of 64 bytes.
     static func header(ofLeafData leaf: RawSpan) -> EventHeader {
-        // The record's header without its checksum follows the sequence there, as it does follow the checksum in a record.
+        // There the record's header without its checksum follows the sequence, as it follows the checksum in a record.
         header(leaf, sequence: SequenceKey.sequence(leaf.extracting(first: 8)) ?? 0)
     }
 
@@ -129,7 +129,7 @@ struct SequenceKey {
         @_lifetime(borrow self) get { unsafe bytes.span.bytes }
     }
 
-    /// The sequence that a stored key stands for; nil when it is no such key.
+    /// The sequence in a stored key; nil when the bytes are not such a key.
     static func sequence(_ key: RawSpan) -> UInt64? {
         guard key.byteCount == 8 else { return nil }
         return UInt64(bigEndian: unsafe key.unsafeLoadUnaligned(as: UInt64.self))

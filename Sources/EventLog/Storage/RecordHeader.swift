@@ -1,4 +1,4 @@
-/// The fixed header that stands before each payload in the file: 32 bytes, little-endian, as `FORMAT.md` describes it.
+/// The fixed header that precedes each payload in the file: 32 bytes, little-endian, as `FORMAT.md` describes it.
 struct RecordHeader: Sendable {
     static let size = 32
     static let version: UInt8 = 1

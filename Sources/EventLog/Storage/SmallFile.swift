@@ -20,7 +20,7 @@ enum SmallFile {
         return EventLogError(code, path: path, detail: unsafe String(cString: strerror(number)))
     }
 
-    /// Why a file or folder could not be made: what is missing is not the ledger, but the place for it.
+    /// Why a file or folder could not be created: not the ledger is missing, but the place for it.
     static func failureToMake(_ number: Int32, _ path: String) -> EventLogError {
         guard number == ENOENT || number == ENOTDIR else { return failure(number, path) }
         return unsafe EventLogError(.cannotCreate, path: path, detail: String(cString: strerror(number)))
@@ -31,7 +31,7 @@ enum SmallFile {
         return failure(error.number, error.path)
     }
 
-    /// Opens a plain file of the ledger's owner, and nothing else that may be in its place.
+    /// Opens a plain file of the ledger's owner, and refuses anything else in its place.
     static func open(_ path: String, _ flags: Int32) throws(EventLogError) -> Int32 {
         do throws(StorageError) {
             return try OwnFile.open(path, flags)
@@ -40,7 +40,7 @@ enum SmallFile {
         }
     }
 
-    /// Makes an empty file in the place of what an interruption left there.
+    /// Creates an empty file, replacing what an interruption left there.
     static func create(_ path: String) throws(EventLogError) -> Int32 {
         do throws(StorageError) {
             return try OwnFile.create(path)
@@ -49,7 +49,7 @@ enum SmallFile {
         }
     }
 
-    /// Makes a folder of the ledger's owner, unless it is there.
+    /// Creates a folder of the ledger's owner, unless it exists.
     static func makeFolder(_ path: String) throws(EventLogError) {
         do throws(StorageError) {
             try OwnFile.makeFolder(path)
@@ -58,7 +58,7 @@ enum SmallFile {
         }
     }
 
-    /// Refuses what is no folder of the ledger's owner.
+    /// Refuses anything but a folder of the ledger's owner.
     static func requireFolder(_ path: String) throws(EventLogError) {
         do throws(StorageError) {
             try OwnFile.requireFolder(path)

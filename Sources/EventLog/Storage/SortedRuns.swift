@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// Any number of plain values in an order, in bounded memory: what does not fit is sorted in runs, into a file without a name.
+/// Sorts any number of plain values in bounded memory: what does not fit is sorted in runs, into an unnamed file.
 ///
 /// Safe: the file is private and closed in deinit.
 final class SortedRuns<Element: BitwiseCopyable & Sendable> {
@@ -15,13 +15,13 @@ final class SortedRuns<Element: BitwiseCopyable & Sendable> {
     private let runLength: Int
     private var gathered: [Element] = []
     private var runs: [Run] = []
-    /// The runs that have values left, as a heap by their first.
+    /// The runs that have values left, as a heap by their first value.
     private var heap: [Int] = []
     private var file: Int32 = -1
     private var written = 0
 
     /// - Parameters:
-    ///   - folder: where the file lies that holds what does not fit into memory.
+    ///   - folder: where to create the file for what does not fit into memory.
     ///   - runLength: values in memory.
     init(folder: String, runLength: Int = 1 << 18, by precedes: @escaping (Element, Element) -> Bool) {
         self.folder = folder
@@ -36,7 +36,7 @@ final class SortedRuns<Element: BitwiseCopyable & Sendable> {
         if gathered.count >= runLength { try writeRun() }
     }
 
-    /// Ends the adding; `next` can be called then.
+    /// Ends the adding; then `next` can be called.
     func sort() throws(EventLogError) {
         if runs.isEmpty {
             gathered.sort(by: precedes)
@@ -111,7 +111,7 @@ final class SortedRuns<Element: BitwiseCopyable & Sendable> {
         gathered.removeAll(keepingCapacity: true)
     }
 
-    /// A file that is gone when it is closed.
+    /// A file that disappears when it is closed.
     private func openUnnamed() throws(EventLogError) -> Int32 {
         let path = "\(folder)/.sort-\(getpid())-\(UInt64.random(in: 0 ... .max))"
         let named = unsafe open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
@@ -120,7 +120,7 @@ final class SortedRuns<Element: BitwiseCopyable & Sendable> {
         return named
     }
 
-    /// Reads the run's next values, when it has none in memory.
+    /// Reads the run's next values, when its memory is empty.
     private func fill(_ index: Int) throws(EventLogError) {
         let count = min(max(runLength / 64, 64), runs[index].end - runs[index].next)
         guard runs[index].buffer.isEmpty, count > 0 else { return }

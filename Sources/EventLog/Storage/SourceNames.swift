@@ -2,16 +2,16 @@ internal import LMDB
 internal import ProtobufWire
 internal import Synchronization
 
-/// The sources' names and numbers, so that asking for a known one costs a look-up.
+/// The sources' names and numbers, so that asking for a known one costs only a lookup.
 ///
-/// A name that is new gets its number at once, and is stored by the next transaction: by that of the first event that carries the number, at the
-/// latest.
+/// A new name gets its number at once, and is stored by the next transaction, at the latest by that of the first event that carries
+/// the number.
 ///
 /// Synchronization: behind the mutex. Only the writer stores.
 final class SourceNames: Sendable {
     private struct State {
         var stored: [String: SourceID] = [:]
-        /// Those that no transaction has stored yet.
+        /// Sources that no transaction has stored yet.
         var reserved: [String: EventSource] = [:]
         var last: UInt32 = 0
     }
@@ -30,7 +30,7 @@ final class SourceNames: Sendable {
     /// The source of that name, where it is stored.
     subscript(name: String) -> SourceID? { state.withLock { $0.stored[name] } }
 
-    /// The number of the source of that name, new if it must be.
+    /// The number of the source of that name, a new one if necessary.
     func reserve(_ name: String, at time: Timestamp) -> SourceID {
         state.withLock { state in
             if let id = state.stored[name] ?? state.reserved[name]?.id { return id }
@@ -41,7 +41,7 @@ final class SourceNames: Sendable {
         }
     }
 
-    /// What the next transaction is to store.
+    /// The sources that the next transaction has to store.
     var reserved: [EventSource] {
         state.withLock { state in state.reserved.isEmpty ? [] : state.reserved.values.sorted { $0.id.rawValue < $1.id.rawValue } }
     }

@@ -1,7 +1,7 @@
 internal import Synchronization
 
-/// The store of the generation that is the log now. Whoever works on takes it anew: a store that was replaced stays readable for those who
-/// hold it, and its file is closed when the last of them lets go.
+/// The store of the current generation. Each operation takes it again: a store that was replaced stays readable for its
+/// holders, and its file is closed when the last of them releases it.
 ///
 /// Synchronization: behind the mutex.
 final class StoreBox: Sendable {

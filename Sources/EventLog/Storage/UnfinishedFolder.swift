@@ -3,7 +3,7 @@ internal import Glibc
 internal import LMDB
 
 extension EventLog {
-    /// Makes a log under another name, and gives it its own when it is complete. What fails leaves nothing.
+    /// Builds a log under a temporary name, and renames it when it is complete. A failure leaves nothing.
     static func make<Report>(
         at new: String, suffix: String, _ body: (String) async throws(EventLogError) -> Report
     ) async throws(EventLogError) -> Report {
@@ -21,20 +21,20 @@ extension EventLog {
     }
 }
 
-/// The folder in which a log is made before it gets its name. Its lock is that of the folder itself, from before anything is in it until it has the
-/// name: of several that make a log at one path one does, and none takes away what another makes.
+/// The folder in which a log is built before it is renamed. Its lock is that of the folder itself, held from before anything is in it until it has its
+/// final name: of several processes that make a log at one path only one proceeds, and none removes what another builds.
 private final class UnfinishedFolder: Sendable {
     let path: String
     private let file: Int32
 
     /// Removes what an interrupted run left, and nothing else.
-    /// - Throws: `.exists` where the log is there already, or where the folder is something else; `.locked` while another process has it.
+    /// - Throws: `.exists` where the log exists already, or where the folder is something else; `.locked` while another process has it.
     init(_ path: String, of new: String) throws(EventLogError) {
         self.path = path
         try Self.requireRoom(new)
         file = try Self.lock(path)
         do throws(EventLogError) {
-            // Another process may have given it its name before the lock was free.
+            // Another process may have renamed its own folder before the lock was free.
             try Self.requireRoom(new)
             try Self.clear(path)
         } catch {
@@ -46,11 +46,11 @@ private final class UnfinishedFolder: Sendable {
     deinit { close(file) }
 
     func remove() {
-        try? OwnFile.removeAll(path)  // what failed before is the failure to tell
+        try? OwnFile.removeAll(path)  // the earlier failure is the one to report
     }
 
     private static func requireRoom(_ new: String) throws(EventLogError) {
-        let names = try? FileManager.default.contentsOfDirectory(atPath: new)  // nil where there is none
+        let names = try? FileManager.default.contentsOfDirectory(atPath: new)  // nil where it does not exist
         guard names?.isEmpty ?? !FileManager.default.fileExists(atPath: new) else { throw EventLogError(.exists, path: new) }
     }
 
@@ -68,7 +68,7 @@ private final class UnfinishedFolder: Sendable {
                 guard number == EWOULDBLOCK else { throw SmallFile.failure(number, path) }
                 throw EventLogError(.locked, path: path, detail: "another process makes the ledger")
             }
-            // Whoever had the lock may have given the folder its name, or removed it.
+            // The previous holder of the lock may have renamed the folder, or removed it.
             var (own, found) = (stat(), stat())
             if unsafe fstat(file, &own) == 0, unsafe lstat(path, &found) == 0, own.st_dev == found.st_dev,
                 own.st_ino == found.st_ino
@@ -84,7 +84,7 @@ private final class UnfinishedFolder: Sendable {
         guard names.allSatisfy({ parts.contains($0.hasSuffix(".new") ? String($0.dropLast(4)) : $0) }) else {
             throw EventLogError(.exists, path: path, detail: "it is not what an interrupted run leaves")
         }
-        if names.contains("LOCK") { try WriterLock(path: path + "/LOCK").release() }  // by whoever opened it as a ledger
+        if names.contains("LOCK") { try WriterLock(path: path + "/LOCK").release() }  // of a process that opened it
         do throws(StorageError) {
             for name in names { try OwnFile.removeAll(path + "/" + name) }
         } catch {

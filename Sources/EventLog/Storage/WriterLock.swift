@@ -2,12 +2,12 @@ internal import Glibc
 internal import LMDB
 internal import Synchronization
 
-/// The right to write to a ledger: a lock on its file LOCK, which holds the writer's process number and the namespace that it is a number in.
-/// The system takes the lock back when the process ends, however it ends.
+/// The right to write to a ledger: a lock on its file LOCK, which holds the writer's process number and the namespace of that number.
+/// The system releases the lock when the process ends, however it ends.
 ///
 /// Synchronization: `isHeld` is behind its mutex, as are the locks that this process holds.
 final class WriterLock: Sendable {
-    /// Process numbers tell nothing of whether it is this process: in two containers there are two of one number.
+    /// Process numbers do not identify this process: two containers can have the same number.
     private static let heldHere = Mutex<Set<OwnFile.Identity>>([])
 
     private let file: Int32
@@ -59,7 +59,7 @@ final class WriterLock: Sendable {
         return own.st_dev == found.st_dev && own.st_ino == found.st_ino
     }
 
-    /// Whether a process holds the lock now. Looking holds it for a moment, too, in which a writer that begins tries again.
+    /// Whether a process holds the lock now. The test itself briefly holds it; a writer that starts meanwhile tries again.
     static func isHeld(_ path: String) throws(EventLogError) -> Bool {
         let file = try SmallFile.open(path, O_RDONLY)
         defer { close(file) }

@@ -1,13 +1,13 @@
 internal import MeshCrypto
 
-/// The way from a leaf to the root of a tree (RFC 9162, section 2.1.3.2).
+/// The path from a leaf to the root of a tree (RFC 9162, section 2.1.3.2).
 struct InclusionPath {
     let place: UInt64
     let size: UInt64
     /// Nearest to the leaf first.
     let hashes: [SHA256Digest]
 
-    /// The root that follows when the leaf is in this place; nil when the path has not the length that it must have.
+    /// The root that follows when the leaf is in this place; nil when the path has the wrong length.
     func root(leaf: SHA256Digest) -> SHA256Digest? {
         guard place < size else { return nil }
         var hasher = MerkleHasher()

@@ -1,6 +1,6 @@
 internal import MeshCrypto
 
-/// The tree over leaves that come one after the other, of which only the right edge is kept.
+/// The tree over consecutive leaves, of which only the right edge is kept.
 struct LeafTree {
     private var hasher = MerkleHasher()
     /// Full subtrees, the largest first.

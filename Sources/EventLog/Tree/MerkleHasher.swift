@@ -1,6 +1,6 @@
 internal import MeshCrypto
 
-/// The hashes that the tree is made of, as `FORMAT.md` defines them (RFC 6962, section 2.1).
+/// The hash functions of the tree, as `FORMAT.md` defines them (RFC 6962, section 2.1).
 struct MerkleHasher {
     private var context = SHA256Context()
 
@@ -25,7 +25,7 @@ struct MerkleHasher {
         return context.hash(1, [left[0], left[1], left[2], left[3], right[0], right[1], right[2], right[3]])
     }
 
-    /// The hash of the leaf that a record of at least the header's size is.
+    /// The hash of the leaf for a record of at least the header's size.
     mutating func leafHash(ofRecord record: RawSpan, sequence: UInt64, salt: RawSpan) -> SHA256Digest {
         let inner = innerHash(ofRecord: record, salt: salt).words
         let header = Record.immutableHeader(record)
@@ -33,7 +33,7 @@ struct MerkleHasher {
             0, [sequence.bigEndian, header[0], header[1], header[2], inner[0], inner[1], inner[2], inner[3]])
     }
 
-    /// Sequence, header and inner hash: what the leaf is the hash of.
+    /// Sequence, header and inner hash: the input of the leaf's hash.
     mutating func leafData(ofRecord record: RawSpan, sequence: UInt64, salt: RawSpan) -> [UInt8] {
         let inner = innerHash(ofRecord: record, salt: salt)
         let number = SequenceKey(sequence)
@@ -49,12 +49,12 @@ struct MerkleHasher {
 
     private static func array(_ span: RawSpan) -> [UInt8] { unsafe span.withUnsafeBytes { unsafe [UInt8]($0) } }
 
-    /// The root over some hashes, which stand for subtrees of equal size.
+    /// The root over some hashes of subtrees of equal size.
     mutating func root(_ hashes: [SHA256Digest]) -> SHA256Digest {
         guard !hashes.isEmpty else { return Self.emptyRoot }
         var level = hashes
         var count = level.count
-        // An odd last one rises alone, which gives the split at the largest power of two that the RFC asks for.
+        // An odd last one is promoted alone, which gives the split at the largest power of two that the RFC requires.
         while count > 1 {
             for pair in 0..<count / 2 { level[pair] = nodeHash(level[2 * pair], level[2 * pair + 1]) }
             if count % 2 == 1 { level[count / 2] = level[count - 1] }

@@ -1,9 +1,9 @@
 internal import LMDB
 internal import MeshCrypto
 
-/// The salts of a tile's events: made from a seed, or written out after one of the events was erased.
+/// The salts of a tile's events: derived from a seed, or written out after one of the events was erased.
 ///
-/// A salt keeps a short payload from being guessed by its hash after the payload was erased.
+/// A salt keeps a short payload from being guessed from its hash after the payload was erased.
 struct TileSalts: Sendable {
     static let seedSize = 16
     static let saltSize = 16

@@ -5,14 +5,14 @@ internal import Synchronization
 
 /// Hashes full tiles beside the writer, which moves the hashes into the log within its next appends.
 ///
-/// The tree may so lag behind the events. That weakens no proof: what it does not hold is computed from the events themselves.
+/// The tree may therefore lag behind the events. That weakens no proof: missing hashes are computed from the events themselves.
 ///
-/// Synchronization: hashing happens on `queue`; what the writer asks at each commit is atomic, the rest behind the mutex.
+/// Synchronization: hashing happens on `queue`; what the writer reads at each commit is atomic, the rest behind the mutex.
 final class TreeKeeper: Sendable {
     private struct State {
         /// Nil until it has been read, and after a failure.
         var frontier: TreeFrontier?
-        /// Counts the failures, after which hashes that were computed before are of no use.
+        /// Counts the failures, after which hashes that were computed before are useless.
         var failures = 0
         var isAtWork = false
         var isEnded = false
@@ -34,7 +34,7 @@ final class TreeKeeper: Sendable {
         self.nudge = nudge
     }
 
-    /// Looks whether tiles have become full. Called after each commit.
+    /// Checks whether tiles have become full. Called after each commit.
     func wake(head: UInt64) {
         guard head >= nextHead.load(ordering: .relaxed) else { return }
         let starts = state.withLock { state in
@@ -57,18 +57,18 @@ final class TreeKeeper: Sendable {
             try move(works)
             while let work = try hashNext() { try move([work]) }
         } catch {
-            return  // what stays undone, say because the disk is full, is done after the next opening
+            return  // unfinished work, for example on a full disk, is done after the next opening
         }
     }
 
-    /// In tiles: what waits until it is hashed, and is hashed in one read transaction and moved within one append. Each move costs an
+    /// In tiles: how many wait before they are hashed together, in one read transaction, and moved within one append. Each move costs an
     /// append as much as some hundred events do.
     private static let batchSize: UInt64 = 64
-    /// How long hashes wait for an append before the writer is asked for a transaction of their own.
+    /// How long hashes wait for an append before the writer is asked for a separate transaction.
     private static let patience = DispatchTimeInterval.seconds(1)
 
     private func work() {
-        // What fails is tried again at the next commit.
+        // A failure is retried at the next commit.
         while !state.withLock({ $0.isEnded }), let work = try? hashNext() { prepared.add(work) }  // see above
         state.withLock { $0.isAtWork = false }
         Relay.run { [weak self] in

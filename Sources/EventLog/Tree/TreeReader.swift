@@ -3,11 +3,11 @@ internal import MeshCrypto
 
 /// Computes roots and proofs of the tree over a log's first events, in one read transaction.
 ///
-/// Hashes of stored subtrees are taken as they are; what the tree does not hold yet is computed from the events. Places count from 0.
+/// Stored hashes of subtrees are trusted; hashes that the tree does not hold yet are computed from the events. Places count from 0.
 struct TreeReader: ~Copyable {
     private(set) var tiles: TileReader
     private let hashedTiles: UInt64
-    /// The tile whose leaves were hashed last.
+    /// The last tile whose leaves were hashed.
     private var tile: (number: UInt64, leaves: [SHA256Digest])?
 
     var head: UInt64 { tiles.reader.head.rawValue }
@@ -69,7 +69,7 @@ struct TreeReader: ~Copyable {
         return range.lowerBound + 1 << UInt64(63 - (length - 1).leadingZeroBitCount)
     }
 
-    /// The hash of a range that the RFC's splitting comes to.
+    /// The hash of a range of the RFC's splitting.
     private mutating func hash(_ range: Range<UInt64>) throws(EventLogError) -> SHA256Digest {
         let length = range.upperBound - range.lowerBound
         if let stored = try storedHash(range) { return stored }
@@ -105,7 +105,7 @@ struct TreeReader: ~Copyable {
         }
     }
 
-    /// Whether the hashes that were kept of the dropped tile in which a checkpoint of `size` events ends come to that tile's hash.
+    /// Whether the kept hashes of the dropped tile in which a checkpoint of `size` events ends combine to that tile's hash.
     mutating func isKeptTileTrue(around size: UInt64) throws(EventLogError) -> Bool {
         guard size <= tiles.reader.cut, size % LogStore.tileSize != 0 else { return true }
         let first = size / LogStore.tileSize * LogStore.tileSize
@@ -120,7 +120,7 @@ struct TreeReader: ~Copyable {
         return tiles.nodeHash(left, try keptTile(middle..<range.upperBound))
     }
 
-    /// The hashes below the level of tiles with which a checkpoint of `size` events, and the tile in which it ends, can be computed when
+    /// The hashes below the level of tiles from which a checkpoint of `size` events, and the tile in which it ends, can be computed after
     /// the tile's events are gone.
     mutating func nodes(around size: UInt64) throws(EventLogError) -> [KeptNode] {
         var nodes: [KeptNode] = []
@@ -159,7 +159,7 @@ struct TreeReader: ~Copyable {
 extension EventLog {
     /// The root of the Merkle tree over the first `size` events: 32 bytes that change when any of these events does.
     ///
-    /// It takes the stored hashes of the tree on trust; `verify` computes all of them anew.
+    /// It trusts the stored hashes of the tree; `verify` recomputes all of them.
     public func root(size: EventSequence) throws(EventLogError) -> [UInt8] {
         var tree = try TreeReader(beginRead())
         guard size.rawValue <= tree.head else {

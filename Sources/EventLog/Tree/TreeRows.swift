@@ -1,7 +1,7 @@
 internal import LMDB
 internal import MeshCrypto
 
-/// Names a full subtree whose hash is stored: the events `number` × 256^`level` + 1 and so on, 256^`level` of them.
+/// The key of a full subtree whose hash is stored: the events `number` × 256^`level` + 1 and so on, 256^`level` of them.
 struct SubtreeKey: Sendable {
     /// Hashes of single events are never stored; eight levels hold more events than a sequence can count.
     static let levels: ClosedRange<UInt8> = 1...7
@@ -31,7 +31,7 @@ extension LogStore {
         var cursor = try read.cursor(tree)
         guard try cursor.last() else { return 0 }
         guard cursor.key.byteCount == 9, let number = SequenceKey.sequence(cursor.key.extracting(droppingFirst: 1)),
-            number < UInt64.max / LogStore.tileSize  // of more events than there are sequences nobody has hashes
+            number < UInt64.max / LogStore.tileSize  // a tree cannot cover more events than there are sequences
         else { throw .malformed(SubtreeKey.self) }
         return number + 1
     }

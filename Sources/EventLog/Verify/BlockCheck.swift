@@ -1,28 +1,28 @@
 internal import LMDB
 internal import ProtobufWire
 
-/// Compares what sealed blocks say openly with their events, as these are read one after the other. A block that says less than it holds would
-/// hide events from those who skip blocks.
+/// Compares what sealed blocks disclose with their events, as these are read one after the other. A block that discloses less than it holds would
+/// hide events from readers that skip blocks.
 struct BlockCheck {
     private let summariser: EventSummariser?
-    /// The block that is read from its first event on; 0 where there is none.
+    /// The block that is read from its first event on; 0 without one.
     private var first: UInt64 = 0
     private var next: UInt64 = 0
     private var arrivals = ArrivalRange()
-    /// What the block tells, and what its events add to that.
+    /// The facts in the block, and what its events add to them.
     private var facts = EventFacts()
-    /// How many values the block tells of each facet.
+    /// How many values the block lists for each facet.
     private var told: [Int] = []
     private(set) var problems: [(sequence: UInt64, text: String)] = []
 
     init(_ summariser: EventSummariser?) { self.summariser = summariser }
 
-    /// Whether the event here belongs to the block and has not been looked at.
+    /// Whether the current event belongs to the block and has not been checked.
     func isOpen(at cursor: borrowing EventCursor) -> Bool {
         first != 0 && cursor.region == .sealed && cursor.block.first == first && cursor.sequence.rawValue == next
     }
 
-    /// Takes the event on which the cursor stands, if it is intact.
+    /// Checks the current event of the cursor, if it is intact.
     mutating func include(_ cursor: borrowing EventCursor) {
         guard cursor.region == .sealed, !cursor.block.isDamaged else { return first = 0 }
         let sequence = cursor.sequence.rawValue
@@ -46,7 +46,7 @@ struct BlockCheck {
         }
     }
 
-    /// What a block tells in the facets that the summariser fills: facts of a form that no reader knows hide nothing.
+    /// The block's facts in the facets that the summariser fills: facts of a form that no reader knows hide nothing.
     private func told(_ value: RawSpan) -> EventFacts {
         guard let summariser, let header = BlockHeader(value, first: first) else { return EventFacts() }
         var facts = (try? EventFacts(header.facts(value))) ?? EventFacts()  // see above
@@ -57,11 +57,11 @@ struct BlockCheck {
     private mutating func compare(_ value: RawSpan) {
         guard let header = BlockHeader(value, first: first) else { return }
         if header.arrivals != arrivals {
-            problems.append((first, "the block of the events from it on tells other arrival times than they have"))
+            problems.append((first, "the block of the events from it on lists other arrival times than they have"))
         }
-        // Whatever its events added was not told.
+        // A value that the events added was missing from the block's facts.
         if facts.facets.map(\.values.count) != told {
-            problems.append((first, "the block of the events from it on hides some of them from those who look for them"))
+            problems.append((first, "the block of the events from it on hides some of them from searches"))
         }
     }
 }

@@ -1,4 +1,4 @@
-/// Compares what is erased with what events say was erased.
+/// Compares what is erased with the events that record erasures.
 struct ErasureVerifier {
     private var erased = SequenceSet()
     private var withoutPayload = SequenceSet()
@@ -15,10 +15,10 @@ struct ErasureVerifier {
     }
 
     /// - Parameters:
-    ///   - cut: the last event that is dropped: of these only the hashes are left, erased or not.
-    ///   - untold: erased copies of an import that has not come to the event which says so.
-    ///   - listed: the erasures that the log lists now, some of which may have come after the check began.
-    ///   - isPending: whether the one that was under way still is.
+    ///   - cut: the last dropped event: of these only the hashes are left, erased or not.
+    ///   - untold: erased copies of an import that has not reached the event which records their erasure.
+    ///   - listed: the erasures that the log lists now, including those added after the check began.
+    ///   - isPending: whether the erasure that was under way still is.
     func finish(
         _ listed: [Erasure], untold: SequenceSet, cut: UInt64, head: UInt64, isPending: Bool
     ) -> [LogVerification.Problem] {

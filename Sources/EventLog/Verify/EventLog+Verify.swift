@@ -6,11 +6,11 @@ internal import Synchronization
 
 extension EventLog {
     /// Checks every event up to the head that is not dropped: its checksum, that no sequence is missing, the index of arrival times, what sealed
-    /// blocks say openly, and the Merkle tree, all of which is computed anew. Uses all cores.
+    /// blocks disclose, and the Merkle tree, all of which is recomputed. Uses all cores.
     ///
     /// - Parameters:
-    ///   - checkpoint: what this log is to be an extension of: the same first events, byte for byte, from the same sources.
-    ///   - verifier: who signed the checkpoint, by default this ledger: what was erased since must be signed likewise.
+    ///   - checkpoint: a checkpoint that this log must extend: the same first events, byte for byte, from the same sources.
+    ///   - verifier: the checkpoint's signer, by default this ledger: later erasures must be signed by the same key.
     ///   - progress: called after each batch of some hundred thousand events; returning false ends the check early.
     public func verify(
         extending checkpoint: LogCheckpoint? = nil, signedBy verifier: NoteVerifier? = nil,
@@ -60,7 +60,7 @@ extension EventLog {
         return result
     }
 
-    /// What `verify` finds in the tiles of some events, and in the tree's hashes of these. Uses one thread.
+    /// The findings of `verify` in the tiles of some events, and in the tree's hashes of these. Uses one thread.
     package func verify(around sequences: ClosedRange<EventSequence>) throws(EventLogError) -> LogVerification {
         let (head, cut) = try extent()
         var result = LogVerification()
@@ -78,17 +78,17 @@ extension EventLog {
         return result
     }
 
-    /// How long a check waits for what a process that writes is about to finish, in seconds.
+    /// How long a check waits for a step that a writing process is about to finish, in seconds.
     private static let patience_s = 60
 
-    /// Waits, as long as a process writes to the ledger, for something to end that an erasure leaves for a moment.
-    /// - Returns: whether it is so still, and nobody is at work who will end it.
+    /// Waits, as long as a process writes to the ledger, for the end of a state that an erasure causes briefly.
+    /// - Returns: whether the state persists, and no process is at work that will end it.
     package func waitsInVain(_ isSo: () throws(EventLogError) -> Bool) throws(EventLogError) -> Bool {
         guard isReadOnly else { return try isSo() }
         let end = ContinuousClock.now + .seconds(Self.patience_s)
         while try isSo() {
             let isWritten = try WriterLock.isHeld(path + "/LOCK")
-            // It may have ended between the two looks.
+            // It may have ended between the two checks.
             if !isWritten || ContinuousClock.now > end { return try isSo() }
             Thread.sleep(forTimeInterval: 0.05)
         }
@@ -100,13 +100,13 @@ extension EventLog {
         return (reader.head.rawValue, reader.cut)
     }
 
-    /// Those of before are covered by the checkpoint.
+    /// Earlier ones are covered by the checkpoint.
     private func verify(
         _ erasures: [EventSequence], areSignedBy verifier: NoteVerifier?, _ result: inout LogVerification
     ) throws(EventLogError) {
         guard !erasures.isEmpty else { return }
         let wanted = if let verifier { verifier } else { try self.verifier() }
-        let own = try? self.verifier()  // where it cannot be read, nothing is its own
+        let own = try? self.verifier()  // without it, no signature counts as its own
         for sequence in erasures {
             guard let event = try event(sequence), !ErasureSignature.isSigned(event.payload, by: wanted) else { continue }
             let isOwn = own.map { ErasureSignature.isSigned(event.payload, by: $0) } ?? false
@@ -117,9 +117,9 @@ extension EventLog {
     private static let notSigned = "is not signed by the ledger's key"
     private static let signedByOwn =
         "is signed by the key beside the log, not by the one given: the ledger was restored without its key and erased "
-        + "it then, or somebody who can write its files did"
+        + "it then, or another person with write access to its files did"
 
-    /// Those that can be read: damaged ones have been told.
+    /// The ones that can be read: damaged ones have been reported already.
     private func listedErasures() throws(EventLogError) -> [Erasure] {
         do throws(EventLogError) {
             return try erasures()
@@ -129,11 +129,11 @@ extension EventLog {
         }
     }
 
-    /// Compares what the log is today with what it was. The tree's hashes have been checked before.
+    /// Compares the log with its earlier state. The tree's hashes have been checked before.
     private func verify(extending checkpoint: LogCheckpoint, _ result: inout LogVerification) throws(EventLogError) {
         try verifySources(of: checkpoint, &result)
         var tree = try TreeReader(beginRead())
-        // Under a name that was chosen for it, the root says whether it is this log's.
+        // With a chosen name, the root decides whether it belongs to this log.
         if checkpoint.origin.hasPrefix("meshledger/"), checkpoint.origin != LogCheckpoint.origin(identifier: identifier) {
             return result.add(0, "the checkpoint is of another ledger, \(checkpoint.origin)")
         }
@@ -165,7 +165,7 @@ extension EventLog {
             guard try OriginDigest.hash(self, reader, size: checkpoint.size) != wanted else { return }
             result.add(0, "where the first \(checkpoint.size) events come from is not what the checkpoint says")
         } catch {
-            guard error.code == .corrupt else { throw error }  // told before
+            guard error.code == .corrupt else { throw error }  // reported already
         }
     }
 
@@ -178,7 +178,7 @@ extension EventLog {
     }
 }
 
-/// Checks some tiles at once, on all cores.
+/// Checks a group of tiles, on all cores.
 private struct VerificationRound {
     /// In tiles.
     static let size = 32 * share * UInt64(cores)

@@ -2,9 +2,9 @@ internal import LMDB
 internal import MeshCrypto
 
 extension EventLog {
-    /// Checks what is left of dropped events: that the tree's hashes over them fit each other, and that an event says what was dropped.
+    /// Checks what remains of dropped events: that the tree's hashes over them match each other, and that an event records the cut.
     ///
-    /// - Returns: what it says.
+    /// - Returns: the contents of that event.
     func verifyCut(
         _ cut: UInt64, _ tree: inout TreeVerifier, _ result: inout LogVerification
     ) throws(EventLogError) -> Retention? {
@@ -30,10 +30,10 @@ extension EventLog {
         return found
     }
 
-    /// Checks that the log's key signed what says which events were dropped. A ledger that was restored without its key says it once more, under the key that
-    /// it has since: the event of before tells of the same then.
+    /// Checks that the log's key signed the record of the dropped events. A ledger that was restored without its key records the cut again, under the
+    /// new key: then the earlier event records the same cut.
     ///
-    /// - Parameter told: what all events say that tell of dropped ones.
+    /// - Parameter told: the contents of all retention events.
     func verifySignature(
         of retention: Retention, among told: [Retention], by verifier: NoteVerifier?, _ result: inout LogVerification
     ) throws(EventLogError) {

@@ -13,9 +13,9 @@ struct TileFinding: Sendable {
     var withoutPayload = SequenceSet()
     /// The erased ones of these.
     var erased = SequenceSet()
-    /// What events say that was erased.
+    /// The erasures that events record.
     var erasures: [Erasure] = []
-    /// What events say that retention has dropped.
+    /// The retentions that events record.
     var retentions: [Retention] = []
 
     init(tile: UInt64) { self.tile = tile }
@@ -25,7 +25,7 @@ struct TileFinding: Sendable {
     }
 }
 
-/// Checks tiles in one read transaction, and what the sealed blocks that begin in them say openly.
+/// Checks tiles in one read transaction, and what the sealed blocks that begin in them disclose.
 struct TileVerifier: ~Copyable {
     private let reader: LogReader
     private let head: UInt64
@@ -79,7 +79,7 @@ struct TileVerifier: ~Copyable {
         return finding
     }
 
-    /// - Parameter cursor: behind the last event that was looked at.
+    /// - Parameter cursor: after the last event that was checked.
     /// - Returns: the hashes of the events that are as they were stored.
     private func check(
         _ sequences: ClosedRange<UInt64>, _ salts: TileSalts?, _ cursor: inout EventCursor, _ block: inout BlockCheck,
@@ -116,12 +116,12 @@ struct TileVerifier: ~Copyable {
         return leaves
     }
 
-    /// What the log says of its own events: that they are erased, and which ones were erased or dropped.
+    /// Checks what the log records about its own events: that they are erased, and which ones were erased or dropped.
     private func checkOwn(
         _ record: RawSpan, _ sequence: UInt64, _ salts: TileSalts?, _ place: Int, _ finding: inout TileFinding
     ) {
         let header = RecordHeader(record)
-        // Such as the gap that stands in the place of an event that was damaged.
+        // Such as a gap event that replaces a damaged one.
         if header.source == 0 { finding.withoutPayload.append(sequence) }
         if Record.isErased(record) {
             finding.erased.append(sequence)
@@ -148,12 +148,12 @@ struct TileVerifier: ~Copyable {
     }
 }
 
-/// Compares the stored tree with one that is computed anew, tile by tile.
+/// Compares the stored tree with a recomputed one, tile by tile.
 struct TreeVerifier {
     private var frontier: TreeFrontier? = TreeFrontier()
 
     /// Adds the stored hash of a tile whose events are dropped.
-    /// - Returns: whether the stored hashes above it that it completes fit.
+    /// - Returns: whether the stored hashes above it that it completes match.
     mutating func add(dropped hash: SHA256Digest, _ store: LogStore, _ read: borrowing ReadTransaction) throws(StorageError)
         -> Bool
     {
@@ -163,7 +163,7 @@ struct TreeVerifier {
         return true
     }
 
-    /// Nothing above the tile before can be computed.
+    /// Nothing above the previous tile can be computed.
     mutating func lose() { frontier = nil }
 
     mutating func add(_ finding: TileFinding, of store: LogStore, to result: inout LogVerification) throws(EventLogError) {

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// The data file of an environment, read page by page and without LMDB: whatever its bytes are, no reader can crash on them.
+/// The data file of an environment, read page by page and without LMDB: no content of the file can crash a reader.
 ///
 /// Safe: the descriptor is private and open until deinit.
 package final class DataFile: Sendable {
@@ -26,7 +26,7 @@ package final class DataFile: Sendable {
         }
         guard status.st_mode & S_IFMT == S_IFREG else {
             Glibc.close(descriptor)
-            throw StorageError(.corrupt, call: "it is no file", path: path)
+            throw StorageError(.corrupt, call: "it is not a file", path: path)
         }
         self.path = path
         self.descriptor = descriptor
@@ -52,7 +52,7 @@ package final class DataFile: Sendable {
         }
     }
 
-    /// Reads one page. False where there is none.
+    /// Reads one page. False where the file has no such page.
     package func readPage(_ number: UInt64, into bytes: inout [UInt8]) -> Bool {
         guard number < pageCount else { return false }
         return read(Self.pageSize, at: Int(number) * Self.pageSize, into: &bytes)

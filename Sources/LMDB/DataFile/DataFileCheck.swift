@@ -1,11 +1,11 @@
-/// Looks at a data file before LMDB maps it, since LMDB trusts what it finds there: a garbled page would end the process.
+/// Checks a data file before LMDB maps it, since LMDB trusts what it finds there: a corrupt page would crash the process.
 package enum DataFileCheck {
-    /// The most pages of a table that are looked at, from its end. The check takes constant time.
+    /// The most pages of a table that are checked, from its end. The check takes constant time.
     private static let budget = 32
 
     /// What is wrong with the file's size, its meta pages, the table of tables or the ends of the tables; nil when nothing is.
     ///
-    /// Another process may write meanwhile, so that a fault counts only when the last commit is still the same afterwards.
+    /// Another process may write meanwhile, so a fault counts only if the last commit is still the same afterwards.
     package static func fault(_ path: String) throws(StorageError) -> String? {
         for _ in 0..<100 {
             let file = try DataFile(path)
@@ -22,7 +22,7 @@ package enum DataFileCheck {
     private static func fault(_ file: DataFile, _ meta: MetaPage?) -> String? {
         guard let meta else { return "there is no meta page" }
         guard meta.lastPage < UInt64(EnvironmentOptions.reservation / DataFile.pageSize) else {
-            return "the last commit tells of \(meta.lastPage) pages, more than there can be"
+            return "the last commit lists \(meta.lastPage) pages, more than possible"
         }
         var roots: [TableRoot] = [meta.freePages]
         var tables = PageTree(file, lastPage: meta.lastPage)

@@ -9,7 +9,7 @@ package struct MetaPage: Sendable, Equatable {
     /// The table of tables.
     package let tables: TableRoot
 
-    /// Nil, or what is wrong with it.
+    /// Nil and the reason, where it is damaged.
     package static func read(_ file: DataFile, _ index: UInt64) -> (page: MetaPage?, fault: String?) {
         var buffer: [UInt8] = []
         guard file.readPage(index, into: &buffer) else { return (nil, "meta page \(index) is missing") }
@@ -19,7 +19,7 @@ package struct MetaPage: Sendable, Equatable {
         guard bytes.littleEndian32(at: start) == magic else { return (nil, "meta page \(index) has no magic number") }
         guard bytes.littleEndian32(at: start + 4) == version else { return (nil, "meta page \(index) is of another version") }
         guard bytes.littleEndian32(at: start + 24) == UInt32(DataFile.pageSize) else {
-            return (nil, "meta page \(index) tells another page size than \(DataFile.pageSize)")
+            return (nil, "meta page \(index) has another page size than \(DataFile.pageSize)")
         }
         guard page.number == index, (bytes.littleEndian16(at: 10) ?? 0) & 0x2f == 0x08,
             let free = TableRoot(bytes, at: start + 24), let tables = TableRoot(bytes, at: start + 72),
@@ -33,7 +33,7 @@ package struct MetaPage: Sendable, Equatable {
     }
 
     /// Both pages.
-    /// - Returns: the last commit and the one before, and what contradicts; where only one page is sound it is the last commit.
+    /// - Returns: the last commit and the one before, and any contradiction; if only one page is sound, that is the last commit.
     package static func both(_ file: DataFile) -> (last: MetaPage?, before: MetaPage?, fault: String?) {
         let (first, second) = (read(file, 0), read(file, 1))
         let fault = first.fault ?? second.fault

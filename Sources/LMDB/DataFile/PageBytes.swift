@@ -1,10 +1,10 @@
-/// One page of a data file as its bytes say it is. Numbers that point nowhere give nil, never a trap.
+/// One page of a data file, as its bytes describe it. Numbers that point nowhere give nil, never a trap.
 package struct PageBytes: ~Escapable {
     package static let headerSize = 16
     static let branch: UInt16 = 0x01
     static let leaf: UInt16 = 0x02
     static let overflow: UInt16 = 0x04
-    /// The flags that tell what a page is; others are marks that LMDB keeps in memory.
+    /// The flags for the type of a page; other flags are marks that LMDB keeps in memory.
     private static let kinds: UInt16 = 0x2f
 
     package let bytes: RawSpan
@@ -17,7 +17,7 @@ package struct PageBytes: ~Escapable {
     package var isLeaf: Bool { kind == Self.leaf }
     package var isOverflow: Bool { kind == Self.overflow }
     package var number: UInt64 { bytes.littleEndian64(at: 0) ?? 0 }
-    /// Of the first page of a large value: how many pages it takes.
+    /// For the first page of a large value: how many pages it takes.
     package var overflowPages: Int { Int(bytes.littleEndian32(at: 12) ?? 0) }
 
     /// How many nodes a branch or leaf page has; nil when its bounds are impossible.
@@ -28,7 +28,7 @@ package struct PageBytes: ~Escapable {
         return (Int(lower) - Self.headerSize) / 2
     }
 
-    /// Where in the page a node lies.
+    /// The offset of a node in the page.
     package func nodeOffset(_ index: Int) -> Int { Int(bytes.littleEndian16(at: Self.headerSize + 2 * index) ?? 0) }
 
     /// The leaf node at this offset; nil when it would not fit into the page.
@@ -48,7 +48,7 @@ package struct PageBytes: ~Escapable {
             largePage: isLarge ? bytes.littleEndian64(at: dataStart) : nil, isTable: flags & LeafNode.table != 0)
     }
 
-    /// The page that a branch node leads to.
+    /// The page that a branch node points to.
     package func child(_ index: Int) -> UInt64? {
         let offset = nodeOffset(index)
         guard offset >= Self.headerSize, let low = bytes.littleEndian16(at: offset),
@@ -60,22 +60,22 @@ package struct PageBytes: ~Escapable {
     }
 }
 
-/// A row as a leaf page holds it.
+/// A row in a leaf page.
 package struct LeafNode: Sendable {
     package static let headerSize = 8
     static let large: UInt16 = 0x01
     static let table: UInt16 = 0x02
 
     package let offset: Int
-    /// Where in the page the key lies.
+    /// The key's range in the page.
     package let key: Range<Int>
-    /// Where in the page the value lies, or for a large value the number of its first page.
+    /// The value's range in the page; for a large value, the range of the number of its first page.
     package let data: Range<Int>
     /// Bytes of the value.
     package let dataLength: Int
     /// The first page of a value that is too large for the leaf.
     package let largePage: UInt64?
-    /// Whether the value tells a table.
+    /// Whether the value describes a table.
     package let isTable: Bool
 
     package var end: Int { data.upperBound }

@@ -1,4 +1,4 @@
-/// Numbers of pages. Takes about a bit for each where they lie close to each other.
+/// A set of page numbers. Takes about a bit per number where they are close to each other.
 package struct PageSet: Sendable {
     private var words: [UInt64: UInt64] = [:]
 

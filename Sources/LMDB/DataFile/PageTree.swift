@@ -5,9 +5,9 @@ package struct PageTree {
     private let limit: UInt64
     private var visited = PageSet()
     private var buffer: [UInt8] = []
-    /// The first thing found wrong.
+    /// The first fault that was found.
     package private(set) var fault: String?
-    /// Whether all pages below the root were seen and none was wrong.
+    /// Whether all pages below the root were visited without a fault.
     package var isWhole: Bool { fault == nil }
 
     package init(_ file: DataFile, lastPage: UInt64) {
@@ -15,8 +15,8 @@ package struct PageTree {
         limit = min(file.pageCount, lastPage == .max ? .max : lastPage + 1)
     }
 
-    /// Shows `leaf` the table's leaf pages, from the right to the left, at most `budget` pages of any kind. A page that is not what it should
-    /// be is passed over and noted in `fault`.
+    /// Passes `leaf` the table's leaf pages, from right to left, at most `budget` pages of any kind. A page that is not of the expected form
+    /// is skipped and noted in `fault`.
     package mutating func walk(_ root: TableRoot, budget: Int = .max, leaf: (UInt64, PageBytes) -> Void) {
         guard let top = root.page else {
             if root.entries != 0 { note("a table has rows and no page") }

@@ -7,7 +7,7 @@ struct MessageCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "message", abstract: "Mark messages as read, and hide them.",
         discussion: """
-            What you decide is an event of the log that names the messages: a replay hides the same ones, and `meshledger revert` undoes it.
+            Your decision is an event of the log that names the messages: a replay hides the same ones, and `meshledger revert` undoes it.
 
               meshledger message read --channel LongFast
               meshledger message archive --until '90d ago'
@@ -34,7 +34,7 @@ struct MarkedMessages: ParsableArguments {
         }
     }
 
-    /// Writes the annotation of the messages down that are asked for and for which it changes something.
+    /// Writes the annotation of the matching messages that it changes.
     func mark(_ annotation: ([MessageKey], String) -> Annotation, where changes: (MessageRow) -> Bool) async throws {
         try await ledger.writing { ledger in
             try await ledger.catchUp(title: "bringing the views up to date")
@@ -59,7 +59,7 @@ struct MarkedMessages: ParsableArguments {
         return keys
     }
 
-    /// What was asked for, as it will stand in the log. No names of nodes: they may be what is to be forgotten.
+    /// A description of the request, stored in the log. Without names of nodes: they may be what is to be erased later.
     private var request: String {
         var parts: [String] = []
         if let channel { parts.append("channel=\(channel)") }

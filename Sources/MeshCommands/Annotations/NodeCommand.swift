@@ -6,9 +6,9 @@ struct NodeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "node", abstract: "Mark, note and hide nodes.",
         discussion: """
-            What you decide is an event of the log: views are the same after a replay, and `meshledger revert` undoes it. A favorite is never driven
-            out by other nodes; an ignored one is left out where --not-ignored is said; an archived one is hidden until it is restored, or
-            --archived is said.
+            Your decision is an event of the log: views are the same after a replay, and `meshledger revert` undoes it. A favorite is never evicted
+            by other nodes; an ignored one is left out with --not-ignored; an archived one is hidden until it is restored, or
+            --archived is given.
 
               meshledger node favorite '!19025c00'
               meshledger node note '!19025c00' 'on the roof of the harbour office'
@@ -26,7 +26,7 @@ struct MarkedNodes: ParsableArguments {
     @OptionGroup var ledger: LedgerOption
     @Argument(help: "The nodes: !hex, a number, an alias or a name.") var nodes: [NodeArgument]
 
-    /// Writes the annotation of each node down, all in one commit.
+    /// Writes the annotation of each node, all in one commit.
     func mark(_ annotation: (UInt32) -> Annotation) async throws {
         try await ledger.writing { ledger in
             let all = try await ledger.reading { ledger in try nodes.map { annotation(try $0.number(in: ledger)) } }
@@ -35,7 +35,7 @@ struct MarkedNodes: ParsableArguments {
     }
 }
 
-/// Says which events were written.
+/// Reports which events were written.
 enum Told {
     static func tell(_ annotations: [Annotation], _ events: ClosedRange<EventSequence>) {
         let output = StandardOutput()
@@ -48,7 +48,7 @@ enum Told {
 
 struct NodeFavoriteCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "favorite", abstract: "Keep nodes in the list, whoever else is heard.")
+        commandName: "favorite", abstract: "Keep nodes in the list, whatever other nodes are heard.")
 
     @OptionGroup var marked: MarkedNodes
 
@@ -56,7 +56,7 @@ struct NodeFavoriteCommand: AsyncParsableCommand {
 }
 
 struct NodeUnfavoriteCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "unfavorite", abstract: "Make them nodes like others again.")
+    static let configuration = CommandConfiguration(commandName: "unfavorite", abstract: "Make nodes ordinary again.")
 
     @OptionGroup var marked: MarkedNodes
 
@@ -65,7 +65,8 @@ struct NodeUnfavoriteCommand: AsyncParsableCommand {
 
 struct NodeIgnoreCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "ignore", abstract: "Have nodes and their messages left out by --not-ignored; they are recorded as before.")
+        commandName: "ignore",
+        abstract: "Leave nodes and their messages out of lists with --not-ignored; they are still recorded.")
 
     @OptionGroup var marked: MarkedNodes
 
@@ -73,7 +74,7 @@ struct NodeIgnoreCommand: AsyncParsableCommand {
 }
 
 struct NodeUnignoreCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "unignore", abstract: "Ignore nodes no more.")
+    static let configuration = CommandConfiguration(commandName: "unignore", abstract: "No longer ignore nodes.")
 
     @OptionGroup var marked: MarkedNodes
 
@@ -123,7 +124,7 @@ struct NodeNoteCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "note", abstract: "Write a note of a node; without a text, clear it.",
         discussion: """
-            Notes stay in the log when they are replaced or cleared; `meshledger erase --node` takes all of them away.
+            Notes stay in the log when they are replaced or cleared; `meshledger erase --node` removes all of them.
 
               meshledger node note '!19025c00' 'on the roof of the harbour office'
               meshledger node note '!19025c00'
@@ -131,7 +132,7 @@ struct NodeNoteCommand: AsyncParsableCommand {
 
     @OptionGroup var ledger: LedgerOption
     @Argument(help: "The node: !hex, a number, an alias or a name.") var node: NodeArgument
-    @Argument(help: "The note; none clears it.") var text: String?
+    @Argument(help: "The note; without one, it is cleared.") var text: String?
 
     func run() async throws {
         try await ledger.writing { ledger in
@@ -145,9 +146,9 @@ struct NodeNoteCommand: AsyncParsableCommand {
 struct NodeAliasCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "alias",
-        abstract: "Give a node a name of your own, by which commands know it; without a name, take it away.",
+        abstract: "Give a node a custom name that commands accept; without a name, remove it.",
         discussion: """
-            Nodes choose their names themselves, and several can have the same. An alias is one node's only.
+            Nodes choose their names themselves, and several can have the same. An alias belongs to one node only.
 
               meshledger node alias '!19025c00' harbour
               meshledger node alias '!19025c01' harbour --replace
@@ -156,7 +157,7 @@ struct NodeAliasCommand: AsyncParsableCommand {
 
     @OptionGroup var ledger: LedgerOption
     @Argument(help: "The node: !hex, a number, an alias or a name.") var node: NodeArgument
-    @Argument(help: "The alias; none takes it away.") var name: String?
+    @Argument(help: "The alias; without one, it is removed.") var name: String?
     @Flag(help: "Take the alias from the node that has it.") var replace = false
     @Flag(help: "Take the alias from the node that has it, and archive that one.") var archiveOther = false
 

@@ -5,14 +5,14 @@ import MeshViews
 
 struct BackupCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "backup", abstract: "Bring a backup of the ledger up to date, also while it is written to.",
+        commandName: "backup", abstract: "Bring a backup of the ledger up to date, even while it is written to.",
         discussion: """
-            The first run copies everything, later runs what is new. Each part is read again before it counts; whatever interrupts a run, the
-            backup is what the last complete run made. What was erased in the ledger leaves the backup with the next run. Of a ledger that
-            retention has cut, what the views had made of the dropped events comes along, and the policy, as do the positions of consumers;
-            dropped events that an earlier run took stay in the backup, from which earlier states can be restored.
+            The first run copies everything, later runs only new events. Each part is read back before it counts; whatever interrupts a run, the
+            backup is that of the last complete run. Events that were erased in the ledger leave the backup with the next run. If retention has cut
+            the ledger, the views' rows of the dropped events are included, and so are the policy and the positions of consumers;
+            dropped events that an earlier run copied stay in the backup, from which earlier states can be restored.
 
-            Channel keys come along with --with-keys only, the key that signs checkpoints with --with-signing-key only: without it a restored ledger
+            Channel keys are included only with --with-keys, the key that signs checkpoints only with --with-signing-key: without it a restored ledger
             signs with a new one. Views are not in a backup, they follow from the events.
 
               meshledger backup /srv/backup/mesh
@@ -21,9 +21,9 @@ struct BackupCommand: AsyncParsableCommand {
             """)
 
     @OptionGroup var ledger: LedgerOption
-    @Flag(help: "Take the channel keys along.") var withKeys = false
-    @Flag(help: "Take the key that signs checkpoints along.") var withSigningKey = false
-    @Flag(help: "Only read the backup from end to end and say whether it is whole; needs no ledger.") var verify = false
+    @Flag(help: "Include the channel keys.") var withKeys = false
+    @Flag(help: "Include the key that signs checkpoints.") var withSigningKey = false
+    @Flag(help: "Only read the backup from end to end and report whether it is whole; needs no ledger.") var verify = false
     @Argument(help: "The backup's folder.", completion: .directory) var folder: String
 
     func run() async throws {
@@ -49,7 +49,7 @@ struct BackupCommand: AsyncParsableCommand {
                 "meshledger: the baseline of the view \(view), its rows of dropped events, is missing or damaged in \(ledger.path) and is not in the backup"
             )
         }
-        if report.rewrittenParts > 0 { output.line("\(report.rewrittenParts) parts were written anew without what was erased") }
+        if report.rewrittenParts > 0 { output.line("\(report.rewrittenParts) parts were rewritten without the erased events") }
     }
 
     private func check() throws {
@@ -73,7 +73,7 @@ struct BackupCommand: AsyncParsableCommand {
 }
 
 extension ProgressBar {
-    /// - Returns: true, so that the work goes on.
+    /// - Returns: true, so that the work continues.
     func show(_ progress: RecordingProgress) -> Bool {
         let fraction = progress.total.map { $0 == 0 ? 1 : Double(progress.done) / Double($0) }
         show(fraction: fraction, done: progress.done, unit: "events")

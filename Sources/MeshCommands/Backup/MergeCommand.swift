@@ -6,9 +6,9 @@ struct MergeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "merge", abstract: "Merge ledgers from several places into a new one.",
         discussion: """
-            Every event once, in an order that does not depend on that of the ledgers, with its times and with where it comes from. Any order
-            of merging gives the same new ledger, and merging again adds nothing. Sources are told apart by ledger: NAME @LEDGER. What was
-            erased in one of them is erased in the new one. Until it is complete it is called NEW.merging.
+            Every event once, in an order that does not depend on that of the ledgers, with its times and its origin. Any order
+            of merging gives the same new ledger, and merging again adds nothing. Sources of different ledgers stay distinct: NAME @LEDGER. Events that were
+            erased in one of them are erased in the new one. Until it is complete it is called NEW.merging.
 
               meshledger merge roof.ledger hill.ledger --into both.ledger
             """)

@@ -7,8 +7,8 @@ struct RestoreCommand: AsyncParsableCommand {
         commandName: "restore", abstract: "Make a ledger from a backup.",
         discussion: """
             The restored ledger has the identifier, events, sources, import marks and tree of the one that was backed up: its checkpoints and
-            proofs hold. What was erased before the backup's last run stays erased, also where an earlier state is restored; --erasures-of
-            carries out what was erased later in another copy of the ledger. Until it is complete it is called NEW.restoring.
+            proofs hold. Events that were erased before the backup's last run stay erased, even if an earlier state is restored; --erasures-of
+            also erases what was erased later in another copy of the ledger. Until it is complete it is called NEW.restoring.
 
             Where the backup has no signing key the restored ledger makes a new one. Older notes are verified with the old public key (--key of `verify`); of
             erasures that were carried out here since, `verify` says then that another key signed them.

@@ -5,7 +5,8 @@ import Projections
 
 struct ConsumersCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "consumers", abstract: "Who reads events, or changes of views, with `follow`, and how far each has come.",
+        commandName: "consumers",
+        abstract: "The consumers that read events, or changes of views, with `follow`, and their positions.",
         subcommands: [ConsumersListCommand.self, ConsumersRemoveCommand.self], defaultSubcommand: ConsumersListCommand.self)
 }
 

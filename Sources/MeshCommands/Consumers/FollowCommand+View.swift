@@ -26,7 +26,7 @@ extension FollowCommand {
     }
 }
 
-/// Writes changes as lines and sees that they are handed on.
+/// Writes changes as lines and makes sure that they are passed on.
 private final class ViewFeed {
     private let view: String
     private let output = StandardOutput()

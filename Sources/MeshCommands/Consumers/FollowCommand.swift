@@ -24,15 +24,15 @@ struct StartArgument: ExpressibleByArgument {
 
 struct FollowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "follow", abstract: "Feed all events to another program, going on where it stopped.",
+        commandName: "follow", abstract: "Feed all events to another program, continuing where it stopped.",
         discussion: """
             Writes the lines of `export events`, then waits for more until SIGINT or SIGTERM, also beside a running writer. The position is
-            kept under the consumer's name after each batch that was written: whatever ends the command, the next run goes on there.
+            kept under the consumer's name after each batch that was written: whatever ends the command, the next run continues there.
             Every event comes at least once, in order; after a kill the last batch comes again.
 
             With --view it feeds the changes of a view instead: all rows first, then every row that is stored ("op":"put") or removed
-            ("op":"delete"), by its key; also after the view was built anew. Where changes are not kept any more it ends with status 66; with
-            --restart it tells to forget everything ("op":"reset") and begins with all rows.
+            ("op":"delete"), by its key; also after the view was rebuilt. If changes are no longer kept it ends with status 66; with
+            --restart it first tells the program to drop everything ("op":"reset") and begins with all rows.
 
               meshledger follow --consumer analytics | my-loader
               meshledger follow --consumer nightly --no-follow >> events.jsonl
@@ -40,12 +40,12 @@ struct FollowCommand: AsyncParsableCommand {
             """)
 
     @OptionGroup var ledger: LedgerOption
-    @Option(help: "Under which name the position is kept: letters, digits, - and _.") var consumer: String
+    @Option(help: "The name under which the position is kept: letters, digits, - and _.") var consumer: String
     @Option(help: ArgumentHelp("Where a new consumer begins: start, now, or the first event's sequence.", valueName: "place"))
     var from = StartArgument(.start)
     @Option(help: ArgumentHelp("Feed the changes of this view.", valueName: "name")) var view: String?
     @Flag(help: "With --view: begin with all rows again.") var restart = false
-    @Flag(help: "Go on with the first event that is kept where retention dropped some unread, and tell how many.")
+    @Flag(help: "Continue with the first kept event if retention dropped unread ones, and report how many.")
     var skipDropped = false
     @Option(help: "The most events between two acknowledgements.") var batch = 1_000
     @Flag(inversion: .prefixedNo, help: "Wait for new events, or end at the last one.") var follow = true
@@ -87,7 +87,7 @@ struct FollowCommand: AsyncParsableCommand {
     }
 }
 
-/// Writes events as lines and sees that they are handed on.
+/// Writes events as lines and makes sure that they are passed on.
 private final class ConsumerFeed {
     private let log: EventLog
     private let output = StandardOutput()

@@ -1,7 +1,7 @@
 import EventLog
 import MeshViews
 
-/// Walks events page by page, so that memory does not grow with the log and no reader is held for long.
+/// Walks events page by page, so that memory does not grow with the log and no read transaction stays open for long.
 struct EventPages {
     private static let pageSize: UInt64 = 1_000
 
@@ -12,7 +12,7 @@ struct EventPages {
     private let log: EventLog
     private let blocks: BlockFilter?
 
-    /// - Parameter blocks: tells which sealed blocks need not be opened.
+    /// - Parameter blocks: excludes sealed blocks that need not be opened.
     init(
         _ ledger: Ledger, _ times: TimeOptions, _ page: PageOptions, defaultLimit: Int = .max, where blocks: BlockFilter? = nil
     ) throws {
@@ -31,7 +31,7 @@ struct EventPages {
     }
 
     /// Visits the page's events.
-    /// - Parameter visitor: returns whether the event is one of those asked for; only these count for limit and offset.
+    /// - Parameter visitor: returns whether the event matches; only matching ones count for limit and offset.
     func visit(_ visitor: (Event) throws -> Bool, skipping: (Event) throws -> Bool) throws {
         guard limit > 0 else { return }
         var skips = page.offset
@@ -46,7 +46,7 @@ struct EventPages {
         }
     }
 
-    /// Visits the page's events where all are asked for: what is skipped is not read.
+    /// Visits the page's events when there is no filter: skipped events are not read.
     func visitAll(_ visitor: (Event) throws -> Void) throws {
         guard limit > 0 else { return }
         var left = limit
@@ -85,7 +85,7 @@ struct EventPages {
         }
     }
 
-    /// - Returns: whether it goes on.
+    /// - Returns: whether to continue.
     private func walk(_ run: ClosedRange<UInt64>, from offset: UInt64, _ visitor: (Event) throws -> Bool) throws -> Bool {
         let (first, last) = (run.lowerBound, run.upperBound)
         let count = last - first + 1

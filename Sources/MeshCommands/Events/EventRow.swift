@@ -5,7 +5,7 @@ import MeshViews
 import Meshtastic
 import ProtobufWire
 
-/// An event with what its packet says about itself.
+/// An event with its packet's header.
 struct EventRow {
     var event: Event
     var source: String
@@ -77,7 +77,7 @@ struct EventRow {
     }
 }
 
-/// Makes rows of events: one opener, whose cipher contexts serve all of them.
+/// Makes rows of events with one opener, whose cipher contexts serve all of them.
 final class EventRows {
     private let names: [UInt32: String]
     private let opener: PacketOpener
@@ -96,12 +96,12 @@ final class EventRows {
         guard let packet = batch.packets.first else { return row }
         row.packet = packet
         row.channel = channel(of: packet)
-        // The JSON form tells a channel's index only; its name is in the topic that ends the source's name.
+        // The JSON form states only a channel's index; its name is in the topic that ends the source's name.
         if form == .mqttJSON, row.channel.isEmpty { row.channel = Topic(parsing: row.source)?.channel ?? "" }
         return row
     }
 
-    /// The source of that name, or the only one whose name has it as a part.
+    /// The source of that name, or the only one whose name contains it.
     static func source(_ text: String, _ names: [UInt32: String]) throws -> UInt32 {
         let found =
             names.filter { $0.value == text }.isEmpty

@@ -6,7 +6,7 @@ import ProtobufWire
 
 struct PacketCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "packet", abstract: "One packet: every field of it, or everybody who heard it.",
+        commandName: "packet", abstract: "One packet: every field of it, or all its receptions.",
         subcommands: [PacketShowCommand.self, PacketReceptionsCommand.self])
 }
 
@@ -55,7 +55,7 @@ struct PacketShowCommand: AsyncParsableCommand {
         }
     }
 
-    /// What this program has written itself.
+    /// A description of an event that this program has written itself.
     private static func note(of event: Event, _ erasures: [Erasure]) -> String {
         if event.header.isErased {
             let erasure = erasures.first { $0.ranges.contains { $0.contains(event.sequence) } }

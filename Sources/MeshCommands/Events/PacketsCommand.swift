@@ -5,7 +5,7 @@ import Meshtastic
 
 struct PacketsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "packets", abstract: "The packets that were heard, the newest first, each once, with who heard it.",
+        commandName: "packets", abstract: "The packets that were heard, the newest first, each once, with its receivers.",
         discussion: """
             Receptions of a packet within an hour count as one packet. A table shows 50 unless --limit says otherwise.
 
@@ -33,7 +33,7 @@ struct PacketsCommand: AsyncParsableCommand {
             var left = (limit: limit, offset: offset)
             let chosen = try selection.selection(in: ledger) ?? EventSelection()
             for range in try ranges(in: ledger) where left.limit > 0 {
-                // What is skipped is counted here, since it may be more than a range has.
+                // Skipped packets are counted here, since a range may have fewer.
                 let most = left.limit.addingReportingOverflow(left.offset)
                 let rows = try ledger.packets(chosen, in: range, limit: most.overflow ? .max : most.partialValue)
                 for row in rows.dropFirst(left.offset) { writer.write(row) }
@@ -54,7 +54,7 @@ struct PacketsCommand: AsyncParsableCommand {
 
 struct PacketReceptionsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "receptions", abstract: "Everybody who heard a packet, and how well.",
+        commandName: "receptions", abstract: "All receptions of a packet, with their signal values.",
         discussion: """
             Packets that have this id and are not the same, of other nodes, of later or forged, follow one another: `packet` is the first event of each.
 
@@ -84,7 +84,7 @@ struct PacketReceptionsCommand: AsyncParsableCommand {
     }
 }
 
-/// A reception, and what it is one of.
+/// A reception, and its packet.
 private struct HeardPacket {
     let packet: PacketRow
     let reception: PacketReception

@@ -2,7 +2,7 @@ import ArgumentParser
 import MeshViews
 import Meshtastic
 
-/// Which events are asked for, by what the index of the history knows of them.
+/// Selects events by what the index of the history knows of them.
 struct SelectionOptions: ParsableArguments {
     @Option(help: "Only packets from or to this node: !hex, a number, or its name.") var node: NodeArgument?
     @Flag(help: "With --node: also packets that it published as a gateway, and those whose payload names it.") var mentions =
@@ -12,7 +12,7 @@ struct SelectionOptions: ParsableArguments {
     @Option(help: "Only packets of this port: a name such as TEXT_MESSAGE_APP, or a number.") var port: String?
     @Option(help: ArgumentHelp("Only receptions of packets with this id.", valueName: "id")) var packet: UInt32?
 
-    /// Nil where all are asked for.
+    /// Nil where no selection is given.
     func selection(in ledger: Ledger) throws -> EventSelection? {
         guard node != nil || gateway != nil || channel != nil || port != nil || packet != nil else { return nil }
         var number: UInt32?
@@ -27,7 +27,7 @@ struct SelectionOptions: ParsableArguments {
             gateway: try gateway?.number(in: ledger), channel: channel, port: number, packetID: packet)
     }
 
-    /// Whether an event that was found without the index is one of them.
+    /// Whether an event that was found without the index matches.
     func fits(_ row: EventRow, _ chosen: EventSelection?) -> Bool {
         guard let chosen else { return true }
         guard let packet = row.packet, packet.hasPacket else { return false }

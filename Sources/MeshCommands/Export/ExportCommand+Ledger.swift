@@ -4,7 +4,7 @@ import MeshViews
 import Meshtastic
 import Synchronization
 
-/// What is exported: one of the subjects, or with the format `ledger` the file that is written.
+/// The object of an export: one of the subjects, or with the format `ledger` the file to write.
 enum ExportTarget: ExpressibleByArgument {
     case subject(ExportSubject)
     case file(String)
@@ -61,7 +61,7 @@ extension ExportCommand {
             do {
                 _ = try log.record(toDescriptor: 1, path: "standard output", selection) { bar.show($0) }
             } catch {
-                // Nobody is left to write for, as with every other output.
+                // The reader of the output is gone, which ends the command quietly, as with any other output.
                 guard error.code == .readerGone else { throw error }
                 bar.end()
                 throw ExitCode(ExitStatus.brokenPipe.rawValue)
@@ -80,7 +80,7 @@ extension ExportCommand {
     }
 }
 
-/// Decoding uses buffers again, so one thread at a time may ask.
+/// Decoding reuses buffers, so only one thread at a time may use it.
 private final class RowsBehindLock: Sendable {
     private let rows: Mutex<EventRows>
 

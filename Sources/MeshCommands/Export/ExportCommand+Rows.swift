@@ -3,7 +3,7 @@ import Meshtastic
 import ViewQuery
 
 extension ExportCommand {
-    /// Subjects whose rows are few.
+    /// Subjects with few rows.
     func exportMore(_ subject: ExportSubject, _ ledger: Ledger, _ node: UInt32?, _ query: RowQuery) throws {
         switch subject {
         case .gateways:
@@ -32,7 +32,7 @@ extension ExportCommand {
         write(columns) { writer in for row in rows { writer.write(row) } }
     }
 
-    /// Places and ways as GeoJSON.
+    /// Places and routes as GeoJSON.
     func map<Row>(_ rows: [Row], _ columns: [Column<Row>], _ write: (GeoJSONWriter, Row, [Column<Row>]) -> Void) {
         let writer = GeoJSONWriter(StandardOutput())
         for row in rows { write(writer, row, columns) }

@@ -28,8 +28,8 @@ struct ExportCommand: AsyncParsableCommand {
             a recording of the ledger to share: importing it into an empty one makes an exact copy, sources and tree included; with --node it is
             a new ledger of those packets.
 
-            With --precision places are no more exact than so many bits of their coordinates (1 to 32, as nodes are told), or than so far as they may be off: the
-            middle of a square, and without the height, speed and course that could tell where in it. Raw events and recordings hold what nodes sent.
+            With --precision, places are no more exact than this many bits of their coordinates (1 to 32, as in a node's settings), or than this distance: the
+            middle of a square, and without the height, speed and course that could narrow it down. Raw events and recordings hold what nodes sent.
 
               meshledger export events --format jsonl > events.jsonl
               meshledger export positions --node '!19025c00' --format gpx > track.gpx
@@ -157,7 +157,7 @@ struct ExportCommand: AsyncParsableCommand {
         }
     }
 
-    /// The rows, no more exact than was asked for.
+    /// The rows, no more exact than requested.
     func reduced<Row>(_ rows: [Row], _ reduce: (Row, PlacePrecision) -> Row) -> [Row] {
         guard let precision = precision?.precision else { return rows }
         return rows.map { reduce($0, precision) }

@@ -33,7 +33,7 @@ final class GPXWriter {
         output.line("<trkpt \(place)>\(altitude)\(time)\(satellites)\(dilutions.joined())\(Self.course(row))</trkpt>")
     }
 
-    /// GPX 1.1 has no course of its own, and the extension that readers know has none of 360 degrees.
+    /// GPX 1.1 has no course, and the extension that readers know does not allow 360 degrees.
     private static func course(_ row: PositionRow) -> String {
         guard let track = row.groundTrack, row.course != nil else { return "" }
         let (whole, rest) = (track % 36_000_000).quotientAndRemainder(dividingBy: 100_000)

@@ -37,7 +37,7 @@ final class GeoJSONWriter {
         write("Point", "[\(longitude),\(latitude)]", Self.members(row, columns))
     }
 
-    /// A line for each way, through the places of then that are known of it; nothing for a way with fewer than two.
+    /// A line for each route, through the known places of its nodes at that time; nothing for a route with fewer than two.
     func write(_ row: TraceRouteRow, _ columns: [Column<TraceRouteRow>]) {
         let members = Self.members(row, columns).filter { $0.name != "towards" && $0.name != "back" }
         for (name, hops) in [("towards", row.towards), ("back", row.back)] {

@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import MeshViews
 
-/// Where a broker's password comes from when it is not in the address, where the list of processes and the shell's history show it.
+/// The source of a broker's password outside the address, where the list of processes and the shell's history would show it.
 struct BrokerPassword: ParsableArguments {
     static let variable = "MESHLEDGER_MQTT_PASSWORD"
     private static let limit = 65_535
@@ -14,7 +14,7 @@ struct BrokerPassword: ParsableArguments {
     var passwordFile: String?
 
     /// - Parameter address: whether the address has a password, which the environment's does not replace
-    /// - Returns: nil where none is given.
+    /// - Returns: nil without a password.
     func value(address: Bool, environment: [String: String] = ProcessInfo.processInfo.environment) throws -> String? {
         guard let passwordFile else { return address ? nil : environment[Self.variable] }
         guard !address else { throw CommandError(.usage, "the password is in the address and in --password-file; give it once") }

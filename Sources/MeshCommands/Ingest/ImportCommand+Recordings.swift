@@ -3,8 +3,8 @@ import EventLog
 import MeshViews
 
 extension ImportCommand {
-    /// Takes recordings of ledgers. They are not files of traffic, so they come alone.
-    /// - Returns: false where the files are no recordings.
+    /// Imports recordings of ledgers. They are not files of traffic, so they cannot be mixed with those.
+    /// - Returns: false where the files are not recordings.
     func importRecordings() async throws -> Bool {
         let found = files.filter { recording || EventLog.isRecording($0) }
         guard !found.isEmpty else { return false }
@@ -16,7 +16,7 @@ extension ImportCommand {
             for file in found { try await importRecording(file, into: ledger) }
             try await ledger.catchUp(title: "folding")
         } catch {
-            try? await ledger.close()  // the first failure is the one to tell
+            try? await ledger.close()  // the first failure is the one to report
             throw error
         }
         try await ledger.close()

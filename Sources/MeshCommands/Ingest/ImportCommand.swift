@@ -8,7 +8,7 @@ struct ImportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "import", abstract: "Bring recorded traffic into the ledger.",
         discussion: """
-            Formats, found out by themselves unless --format names one:
+            Formats, detected automatically unless --format names one:
             \(ImportFormat.allCases.map { "  " + $0.rawValue.padding(to: 16) + $0.summary }.joined(separator: "\n"))
 
             A file that is imported twice, under another name or grown, adds nothing twice. A damaged line is kept as an
@@ -26,7 +26,7 @@ struct ImportCommand: AsyncParsableCommand {
 
     @OptionGroup var ledger: LedgerOption
     @Option(name: .shortAndLong, help: "The files' format.") var format: ImportFormat?
-    @Flag(help: "The files do not grow any more: keep a last line that is cut short as unreadable.") var complete = false
+    @Flag(help: "The files are complete: keep a truncated last line as unreadable.") var complete = false
     @Option(help: "The name of the source; else the file's name.") var source: String?
     @OptionGroup var keys: KeepKeysOption
     @Flag(help: "The files are recordings of ledgers, which needs saying for standard input only.") var recording = false
@@ -38,7 +38,7 @@ struct ImportCommand: AsyncParsableCommand {
         let ledger = try await ledger.openWriter()
         let outcome = await importAll(into: ledger)
         guard case .success = outcome else {
-            try? await ledger.close()  // the first failure is the one to tell
+            try? await ledger.close()  // the first failure is the one to report
             _ = try outcome.get()
             return
         }
@@ -86,12 +86,12 @@ struct ImportCommand: AsyncParsableCommand {
         tell(file, report)
         try await take(report, file, ledger)
         if let stopped {
-            throw CommandError(stopped, "\(file): stopped by a signal; what was read is kept, the next import goes on there")
+            throw CommandError(stopped, "\(file): stopped by a signal; what was read is kept, the next import continues there")
         }
         return report.eventCount
     }
 
-    /// What earlier imports have read of the file is read again for keys, since it is not in the ledger.
+    /// The part of the file that earlier imports have read is read again for keys, since the ledger does not store those.
     private func take(_ report: ImportReport, _ file: String, _ ledger: LedgerWriter) async throws {
         var found = report.radioKeys
         if keys.keepKeys, report.startOffset > 0 {

@@ -33,7 +33,7 @@ struct IngestMQTTCommand: AsyncParsableCommand {
     @Option(help: "PEM file of its key.") var keyFile: String?
     @Flag(help: "Take any certificate: for tests only.") var insecure = false
 
-    /// How long a command that writes at this moment is waited for.
+    /// How long to wait for another command that is writing.
     private static let patience = Duration.seconds(15)
 
     func run() async throws {

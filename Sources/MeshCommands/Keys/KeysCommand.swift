@@ -24,7 +24,7 @@ struct KeysAddCommand: AsyncParsableCommand {
             A PSK is base64 of 1 byte (AQ== is the default key), 16 or 32 bytes, as the Meshtastic apps show it; a channel
             without encryption needs none. With `--psk -` it is read from standard input, so that it stays out of the shell's history.
             A channel with authenticated encryption (`use_aead`, firmware 2.8.1 and later) needs --aead. It opens only packets whose tag fits, and
-            packets of the same name and key without a tag need a key of their own.
+            packets of the same name and key without a tag need a separate key.
 
               meshledger keys add LongFast --psk AQ==
               meshledger keys add Harbour --psk - --aead < harbour.psk

@@ -6,7 +6,7 @@ struct KeysRemoveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "remove", abstract: "Remove the keys of a channel, or the private keys of a node.",
         discussion: """
-            Where a channel has several keys, --key takes away the one with that fingerprint, as `keys list` shows it, and --aead or --no-aead the one
+            Where a channel has several keys, --key removes the one with that fingerprint, as `keys list` shows it, and --aead or --no-aead the one
             with or without authenticated encryption.
 
               meshledger keys remove Harbour

@@ -4,10 +4,10 @@ import MeshViews
 
 struct CompactCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "compact", abstract: "Give the free room in the log's file back to the file system.",
+        commandName: "compact", abstract: "Return the free space in the log's file to the file system.",
         discussion: """
-            Writes the log anew beside itself and takes its place in one step, so it needs as much free room as the result takes. Commands
-            that read go on, and so do those that write. Best after `meshledger seal`.
+            Writes a new copy of the log and replaces the old one in one step, so it needs as much free space as the result takes. Commands
+            that read or write continue meanwhile. Best after `meshledger seal`.
 
               meshledger seal
               meshledger compact

@@ -4,12 +4,12 @@ import ProtobufWire
 import Synchronization
 import ViewQuery
 
-/// A row that a rebuilt view would not have as it is, ready to be printed.
+/// A row that would differ in a rebuilt view, ready to be printed.
 struct DifferentRow: Sendable {
     let sign: String
     let table: String
     let key: CellValue
-    /// The columns that differ; of rows that only one side has, all.
+    /// The columns that differ; all columns for a row that only one side has.
     let columns: [(name: String, before: CellValue, after: CellValue)]
 
     init(_ difference: RowDifference, of rows: (any QueryRow.Type)?) {

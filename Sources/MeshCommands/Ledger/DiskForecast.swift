@@ -2,15 +2,15 @@ import EventLog
 import Foundation
 
 /// How fast a ledger grows, and when its disk will be full or its size limit reached at that rate: from the events of the last seven days and
-/// what an event takes in the log and in the views. Views that have met their caps grow less than that.
+/// the size of an event in the log and in the views. Views that have reached their caps grow more slowly.
 struct DiskForecast {
     /// Bytes that this user can still write.
     var freeBytes: UInt64
-    /// Nil where nothing arrived.
+    /// Nil where no events arrived.
     var logBytesPerDay: UInt64?
     var viewBytesPerDay: UInt64?
     var daysToFullDisk: UInt64?
-    /// Nil also where there is no limit.
+    /// Also nil without a limit.
     var daysToLimit: UInt64?
 
     private static let days: Int64 = 7
@@ -26,7 +26,7 @@ struct DiskForecast {
         let kept = log.first.rawValue
         let before = max(try log.lastSequence(arrivedBy: now.adding(seconds: -Self.days * 86_400)).rawValue, kept - 1)
         guard head > before, let first = try log.event(EventSequence(before + 1)) else { return }
-        // Of a log that is younger, what it has had in its time.
+        // For a younger log, the time since its first event.
         let seconds = max(3_600, min(Self.days * 86_400, now.seconds - first.header.arrivalTime.seconds))
         let daily = Double(head - before) / Double(seconds) * 86_400 / Double(head - kept + 1)
         logBytesPerDay = Self.whole(daily * Double(logBytes))

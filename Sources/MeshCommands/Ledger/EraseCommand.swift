@@ -6,28 +6,28 @@ import ProtobufWire
 
 struct EraseCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "erase", abstract: "Erase events for good: their bytes, and what the views made of them.",
+        commandName: "erase", abstract: "Erase events for good: their bytes, and what the views derived from them.",
         discussion: """
-            Of each event the header stays (when it came, from where) and a hash in the place of its bytes, so that checkpoints and proofs of all
-            other events hold. An event of its own says which were erased, and why. The log and the views are written anew without the old bytes, which
-            takes as much free room as the log has; old views go. An interrupted erasure is finished by the next command that writes.
+            Each event keeps its header (when it came, from where) and a hash instead of its bytes, so that checkpoints and proofs of all
+            other events hold. A separate event records which were erased, and why. The log and the views are rewritten without the old bytes, which
+            takes as much free space as the log has; old views are removed. The next command that writes finishes an interrupted erasure.
 
-            --node erases the packets that the node sent, also unreadable ones, its entries in the node lists that radios tell, and what was written down of
+            --node erases the packets that the node sent, including unreadable ones, its entries in the node lists that radios report, and annotations of
             it and its messages: notes, marks. With --mentions also
             packets to it and those that it passed on as a gateway. Not covered: what other nodes say of it within their own packets (neighbours, routes,
             quoted texts; of events that retention has dropped also counts by channel, and with --mentions that it passed on what others sent), lines that could not be read, names of sources, and copies elsewhere: exports, backups, other ledgers.
 
             A ledger into which events were imported or merged keeps their bytes until they are erased there, too; only an exact copy of this one erases them
-            when it imports a later recording of it. What is restored from a backup has what was erased after the backup's last run, unless --erasures-of
-            names a ledger that knows of it.
+            when it imports a later recording of it. A ledger restored from a backup has what was erased after the backup's last run, unless --erasures-of
+            names a ledger that records it.
 
-            Of events that retention has dropped, views keep rows: --packet takes away those of the packet itself, a message, a position, telemetry, a waypoint or
-            a trace route; what nodes, links and gateways have of it among others stays. --sequence is for events that the log still has.
+            Of events that retention has dropped, views keep rows: --packet removes those of the packet itself, a message, a position, telemetry, a waypoint or
+            a trace route; its contributions to nodes, links and gateways stay. --sequence is for events that the log still has.
 
-            The event says what was asked for, such as the node's number. With --hidden it has a salted hash in its place: who has the salt, which is
-            printed and kept nowhere, can show what was asked for; nobody else can find it out, if --reason does not tell.
+            The event records what was asked for, such as the node's number. With --hidden it has a salted hash instead: with the salt, which is
+            printed and kept nowhere, you can show what was asked for; without it nobody can find out, unless --reason reveals it.
 
-            Asks first on a terminal; a script says --yes. What would be erased, --dry-run lists.
+            Asks first on a terminal; a script passes --yes. --dry-run lists what would be erased.
 
               meshledger erase --node '!19025c00' --reason 'its owner asked for it' --dry-run
               meshledger erase --node '!19025c00' --reason 'its owner asked for it' --yes
@@ -44,7 +44,7 @@ struct EraseCommand: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp("An event, or the first and the last of some, such as 20-25. Can be repeated.", valueName: "range"))
     var sequence: [SequenceArgument] = []
-    @Option(help: "Why, as it will stand in the log.") var reason = "not told"
+    @Option(help: "Why; stored in the log.") var reason = "not told"
     @Flag(help: "The log keeps a salted hash of what was asked for, not its name; the salt is printed.") var hidden = false
     @Flag(help: "Do not ask.") var yes = false
     @Flag(help: "List what would be erased, and erase nothing.") var dryRun = false
@@ -83,7 +83,7 @@ struct EraseCommand: AsyncParsableCommand {
             let salt = hidden ? Hexadecimal.text((0..<16).map { _ in UInt8.random(in: .min ... .max) }) : nil
             let request = salt.map { chosen.hidden(salt: $0) } ?? chosen.description
             let report = try await ledger.erase(ranges, reason: reason, request: request, forgetting: forgotten)
-            try await ledger.catchUp(title: "making the views anew")
+            try await ledger.catchUp(title: "rebuilding the views")
             let events = report.events.map { "\($0)" }.joined(separator: ", ")
             let source = events.isEmpty ? "" : ", as event \(events) says"
             output.line("\(report.erased) \(report.erased == 1 ? "event" : "events") erased\(source)")
@@ -120,12 +120,12 @@ struct EraseCommand: AsyncParsableCommand {
         if node == nil { tellOfBaselines(try ledger.retention()?.retention.first.advanced(by: -1)) }
     }
 
-    /// Not all rows in the baselines say of which packets they came.
+    /// Not all rows in the baselines state which packets they came from.
     private func tellOfBaselines(_ dropped: EventSequence?) {
         guard let dropped else { return }
         let what =
             packet == nil
-            ? "rows are left in the views" : "what nodes, links and gateways tell of it among others is left in the views"
+            ? "rows are left in the views" : "its contributions to nodes, links and gateways are left in the views"
         StandardOutput.error(
             "meshledger: of receptions up to event \(dropped), which retention has dropped, \(what): these are not erased; --node takes those of a "
                 + "node away")
@@ -152,7 +152,7 @@ struct PacketIDArgument: ExpressibleByArgument {
     }
 }
 
-/// A sequence, or the first and the last of some.
+/// A sequence, or the first and the last of a range.
 struct SequenceArgument: ExpressibleByArgument {
     let range: ClosedRange<EventSequence>
 

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a ledger takes on the disk.
+/// The size of a ledger on the disk.
 enum LedgerFiles {
     /// In bytes; baselines count with the views.
     static func sizes(_ ledger: String) -> (log: UInt64, views: UInt64) {

@@ -6,10 +6,10 @@ struct LimitCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "limit", abstract: "Set how large the ledger may grow, or show it.",
         discussion: """
-            The limit is that of the log and the views together. Where it is reached, nothing more is stored and the error says so; reading goes
-            on. Room that was freed inside the files is used first, unless a process that was stopped in the middle of reading keeps it: then
+            The limit is that of the log and the views together. When it is reached, nothing more is stored and the error says so; reading
+            continues. Freed space inside the files is used first, unless a process that was stopped in the middle of reading keeps it: then
             appends slow down in the last eighth before the limit, and the error names that process, as `meshledger stats` does.
-            Whatever process writes to the ledger takes a new limit up within seconds.
+            The process that writes to the ledger applies a new limit within seconds.
 
               meshledger limit 20GB
               meshledger limit
@@ -18,10 +18,10 @@ struct LimitCommand: AsyncParsableCommand {
 
     @OptionGroup var ledger: LedgerOption
     @Argument(help: ArgumentHelp("How many bytes: 20GB, 500MB, 1GiB.", valueName: "size")) var size: SizeArgument?
-    @Flag(help: "Keep no limit any more.") var off = false
+    @Flag(help: "Remove the limit.") var off = false
 
     func validate() throws {
-        if off && size != nil { throw ValidationError("--off stands alone") }
+        if off && size != nil { throw ValidationError("--off cannot be combined with other arguments") }
     }
 
     func run() async throws {
@@ -35,7 +35,7 @@ struct LimitCommand: AsyncParsableCommand {
         let sizes = LedgerFiles.sizes(ledger.path)
         if sizes.log + sizes.views >= UInt64(limit) {
             StandardOutput().line(
-                "they take \(sizes.log + sizes.views) already: only room that is free inside them takes new events; `retain` and `compact` make some"
+                "they take \(sizes.log + sizes.views) already: only free space inside them takes new events; `retain` and `compact` make some"
             )
         }
     }

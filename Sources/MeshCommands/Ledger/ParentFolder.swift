@@ -1,7 +1,7 @@
 import Foundation
 import MeshViews
 
-/// Makes the folder in which a new ledger's is to be, where it is missing.
+/// Creates the parent folder of a new ledger, if it is missing.
 func makeParent(of path: String) throws {
     let parent = URL(fileURLWithPath: path).deletingLastPathComponent().path
     do {

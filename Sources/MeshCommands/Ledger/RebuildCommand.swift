@@ -6,7 +6,7 @@ struct RebuildCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rebuild", abstract: "Fold the log into views again, beside the ones that answer meanwhile.",
         discussion: """
-            Views whose code, options or channel keys changed are rebuilt by themselves; this does it in any case.
+            Views whose code, options or channel keys changed are rebuilt automatically; this does it in any case.
 
               meshledger rebuild
               meshledger rebuild positions messages
@@ -17,11 +17,11 @@ struct RebuildCommand: AsyncParsableCommand {
 
     @OptionGroup var ledger: LedgerOption
     @OptionGroup var output: OutputOptions
-    @Argument(help: ArgumentHelp("The views; all when none is named.", valueName: "view")) var views: [String] = []
+    @Argument(help: ArgumentHelp("The views; by default all.", valueName: "view")) var views: [String] = []
     @Flag(help: "Only list the rows that would be added (+), removed (-) and changed (~). The views stay as they are.") var diff =
         false
     @Flag(help: "Keep the old rows beside the new ones.") var keep = false
-    @Flag(help: "Serve the rows again that --keep has kept, as they were then.") var back = false
+    @Flag(help: "Serve the rows that --keep has kept, as they were then.") var back = false
 
     func validate() throws {
         if [diff, keep, back].count(where: { $0 }) > 1 { throw ValidationError("--diff, --keep and --back exclude each other") }

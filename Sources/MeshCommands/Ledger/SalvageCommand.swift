@@ -8,9 +8,9 @@ struct SalvageCommand: AsyncParsableCommand {
         commandName: "salvage", abstract: "Copy every event that still checks from a damaged ledger into a new one.",
         discussion: """
             Reads the damaged file page by page, without the store, so that no damage can end the program, and changes nothing in it. In the
-            new ledger each event has the sequence, times, source and bytes that it had; in the place of one that is lost stands a gap event
-            that says so. Where copied events come from, import cursors, channel keys, baselines, retention's policy and consumers' positions come
-            along. The new ledger has an identity and a signing key of its own:
+            new ledger each event has the sequence, times, source and bytes that it had; a lost event is replaced by a gap event
+            that says so. The origins of copied events, import cursors, channel keys, baselines, the retention policy and consumers' positions are
+            copied. The new ledger has a new identity and signing key:
             checkpoints and proofs of the damaged one do not hold for it. Until it is complete it is called NEW.salvaging.
 
             Lists the sequences that are lost. Ends with status 0 when nothing is, with 1 when something is, 66 or 65 when there is no ledger.
@@ -21,10 +21,10 @@ struct SalvageCommand: AsyncParsableCommand {
 
     @Argument(help: "The damaged ledger's folder, or the data file of its log.", completion: .directory) var damaged: String
     @Argument(help: "The new ledger's folder, which does not exist yet.", completion: .directory) var new: String?
-    @Flag(help: "Only tell what can be saved.") var dryRun = false
+    @Flag(help: "Only report what can be saved.") var dryRun = false
 
     func validate() throws {
-        if dryRun != (new == nil) { throw ValidationError("name a new folder, or say --dry-run, which needs none") }
+        if dryRun != (new == nil) { throw ValidationError("name a new folder, or use --dry-run, which needs none") }
     }
 
     func run() async throws {
@@ -50,12 +50,12 @@ struct SalvageCommand: AsyncParsableCommand {
         return try await EventLog.salvage(damaged, to: new, progress: progress)
     }
 
-    /// What is lost goes to standard error, line by line; the sums to standard output.
+    /// Losses go to standard error, line by line; the totals to standard output.
     static func tell(_ report: SalvageReport, _ output: StandardOutput) {
         for range in report.missingRanges { StandardOutput.error("\(name(range)) cannot be saved") }
         if report.missingRanges.count == 10_000 { StandardOutput.error("and more") }
         if !report.knowsEnd {
-            StandardOutput.error("the file does not tell any more how many events it had; some may be missing behind the last")
+            StandardOutput.error("the file no longer states how many events it had; some may be missing behind the last")
         }
         for source in report.namelessSources { StandardOutput.error("the name of source \(source.rawValue) is lost") }
         if !report.hasAllCursors {
@@ -63,7 +63,7 @@ struct SalvageCommand: AsyncParsableCommand {
         }
         if !report.hasAllOrigins {
             StandardOutput.error(
-                "where copied events come from is lost in part: importing or merging them again may add events that are there already"
+                "the origins of copied events are lost in part: importing or merging them again may add events that are there already"
             )
         }
         if report.lostOrigins > 0 {
@@ -86,14 +86,14 @@ struct SalvageCommand: AsyncParsableCommand {
         range.count == 1 ? "event \(range.lowerBound)" : "events \(range.lowerBound) to \(range.upperBound)"
     }
 
-    /// Channel keys, and what the views had made of dropped events.
+    /// Channel keys, and the views' baselines of dropped events.
     private static func copyFiles(from damaged: String, to new: String) throws {
         for (name, what) in [
             ("keys.json", "the channel keys"), ("baselines", "the views' baselines"), ("retention", "the policy of retention"),
             ("consumers", "the positions of consumers"), ("limit", "the size limit"),
         ] {
             let file = "\(damaged)/\(name)"
-            let type = (try? FileManager.default.attributesOfItem(atPath: file))?[.type] as? FileAttributeType  // none: not there
+            let type = (try? FileManager.default.attributesOfItem(atPath: file))?[.type] as? FileAttributeType  // nil: missing
             guard let type else { continue }
             guard type == .typeRegular || type == .typeDirectory else {
                 StandardOutput.error("meshledger: \(what) in \(file) cannot be copied: it is no plain file or folder")

@@ -4,10 +4,10 @@ import MeshViews
 
 struct SealCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "seal", abstract: "Compress the log's events, but for the newest few.",
+        commandName: "seal", abstract: "Compress the log's events, except the newest few.",
         discussion: """
-            Old events are compressed by themselves while the ledger is open for writing; this compresses at once whatever can be. Nothing
-            else changes: every command answers as before. The file does not become smaller: the room that is saved is used for new events.
+            Old events are compressed automatically while the ledger is open for writing; this compresses everything possible at once. Nothing
+            else changes: every command answers as before. The file does not become smaller: the saved space is used for new events.
 
               meshledger seal
             """)

@@ -6,7 +6,7 @@ import Projections
 
 struct StatsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "stats", abstract: "What the ledger holds, how large it is, and where its views stand.",
+        commandName: "stats", abstract: "What the ledger holds, how large it is, and the state of its views.",
         discussion: """
               meshledger stats
               meshledger stats --rates
@@ -117,7 +117,7 @@ struct StatsCommand: AsyncParsableCommand {
         ]
     }
 
-    /// What the process that writes says of itself.
+    /// The state of the process that writes, as it reports it.
     private static func writer(_ condition: LedgerCondition?) -> [Fact] {
         guard let condition else { return [Fact(name: "writer", value: .null)] }
         let log = condition.log
@@ -135,7 +135,7 @@ struct StatsCommand: AsyncParsableCommand {
         return facts
     }
 
-    /// Who keeps freed room from being used. Where nobody has watched, all that read; else those that have for a second at least.
+    /// The processes that keep freed space from being reused. Without a watching writer, all readers; otherwise those that have read for at least a second.
     private static func readers(_ readers: [LogReading]) -> [Fact] {
         readers.filter { $0.duration.map { $0 >= .seconds(1) } ?? true }.flatMap { reader in
             let name = "reader_\(reader.process)" + (reader.file == "log" ? "" : "_\(reader.file)")

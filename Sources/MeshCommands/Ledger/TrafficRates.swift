@@ -8,12 +8,12 @@ struct TrafficRates {
         var kind: String
         var name: String
         var events: Int
-        /// Over the time from the first to the last of the events that are looked at.
+        /// Over the time from the first to the last examined event.
         var perMinute: Double
         var busiestMinute: Int
     }
 
-    /// In events: how far back it looks.
+    /// In events: how many of the last ones it examines.
     static let reach: UInt64 = 100_000
 
     private struct Count {
@@ -59,7 +59,7 @@ struct TrafficRates {
         rows += sorted(nodes.map { row("node", NodeID.text($0.key), $0.value) })
     }
 
-    /// When it was received, as far as that is known; since 1970.
+    /// When it was received, as far as known; in minutes since 1970.
     private static func minute(of header: EventHeader) -> Int64 {
         if case .recorded(let time) = header.reception { return time.seconds / 60 }
         return header.arrivalTime.seconds / 60

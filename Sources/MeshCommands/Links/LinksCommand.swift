@@ -4,7 +4,7 @@ import Meshtastic
 
 struct LinksCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "links", abstract: "Which node hears which directly, and how well, the links heard last first.",
+        commandName: "links", abstract: "Which node hears which directly, and how well, the most recently heard links first.",
         discussion: """
             Known from receptions without a hop (direct), from nodes' lists of their neighbours (reported) and from trace routes (traced). CSV and
             JSON also have how well each was heard over time.
@@ -20,8 +20,8 @@ struct LinksCommand: AsyncParsableCommand {
     @OptionGroup var times: TimeOptions
     @OptionGroup var page: PageOptions
     @Option(help: "Only links of this node, in either direction: !hex, a number, or its name.") var node: NodeArgument?
-    @Option(help: "Only whom this node hears: its neighbours.") var hearer: NodeArgument?
-    @Option(help: "Only who hears this node.") var heard: NodeArgument?
+    @Option(help: "Only the nodes that this node hears: its neighbours.") var hearer: NodeArgument?
+    @Option(help: "Only the nodes that hear this node.") var heard: NodeArgument?
 
     func run() async throws {
         try await ledger.reading(past) { ledger in

@@ -42,7 +42,7 @@ struct NeighborsCommand: AsyncParsableCommand {
     }
 }
 
-/// Another node, what the node hears of it, and what it hears of the node.
+/// Another node, how the node hears it, and how it hears the node.
 struct Neighbor {
     var node: UInt32
     var hears: LinkRow?

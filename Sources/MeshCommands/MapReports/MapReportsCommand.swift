@@ -4,7 +4,8 @@ import Meshtastic
 
 struct MapReportsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "mapreports", abstract: "What gateways tell the public map about themselves, the newest report of each.",
+        commandName: "mapreports",
+        abstract: "What gateways report to the public map about themselves, the newest report of each.",
         discussion: """
               meshledger mapreports
               meshledger mapreports --node '!19025c00' --format json
@@ -16,7 +17,7 @@ struct MapReportsCommand: AsyncParsableCommand {
     @OptionGroup var times: TimeOptions
     @OptionGroup var page: PageOptions
     @Option(help: "Only this node: !hex, a number, or its name.") var node: NodeArgument?
-    @Option(help: "Only those whose primary channel is called so.") var channel: String?
+    @Option(help: "Only those with this primary channel.") var channel: String?
 
     func run() async throws {
         try await ledger.reading(past) { ledger in

@@ -4,7 +4,7 @@ import Meshtastic
 
 struct MessagesCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "messages", abstract: "Texts, alerts and tapbacks, with who heard them and how far they got.",
+        commandName: "messages", abstract: "Texts, alerts and tapbacks, with their receivers and delivery states.",
         discussion: """
               meshledger messages --limit 20
               meshledger messages --channel LongFast --since '1d ago'
@@ -45,7 +45,7 @@ struct MessagesCommand: AsyncParsableCommand {
 extension MessageRow {
     private static func name(_ node: UInt32) -> CellValue { .text(node == NodeID.broadcast ? "^all" : NodeID.text(node)) }
 
-    /// - Parameter names: what nodes call themselves, for people to know who wrote.
+    /// - Parameter names: the names of nodes, so that people recognise the senders.
     static func columns(names: NodeNames) -> [Column<MessageRow>] {
         [
             Column("time") { .time($0.time) },

@@ -4,9 +4,9 @@ import Meshtastic
 
 struct HardwareCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "hardware", abstract: "The hardware models that were heard of, and their nodes.",
+        commandName: "hardware", abstract: "The reported hardware models, and their nodes.",
         discussion: """
-            Several build targets may share a model; those are listed that radios told their clients.
+            Several build targets may share a model; the list has those that radios reported to their clients.
 
               meshledger hardware
               meshledger hardware --model HELTEC_V3 --format json

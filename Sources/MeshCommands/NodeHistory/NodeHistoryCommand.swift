@@ -6,10 +6,11 @@ import Meshtastic
 struct NodeHistoryCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "nodehistory",
-        abstract: "What nodes said of themselves over time: names, roles, hardware, firmware, public keys; the newest first.",
+        abstract:
+            "What nodes announced about themselves over time: names, roles, hardware, firmware, public keys; the newest first.",
         discussion: """
-            The first public key of a node is the one that counts. `other_key` is an alarm: somebody announced another one under its number, a
-            forger or an owner who began anew. `shared_key` tells of one device that was under another number before.
+            The first public key of a node is the one that counts. `other_key` is an alarm: another one was announced under its number, by a
+            forger or by an owner who reset the device. `shared_key` marks a device that had another number before.
 
               meshledger nodehistory --node '!19025c00'
               meshledger nodehistory --alarms --since '7d ago'

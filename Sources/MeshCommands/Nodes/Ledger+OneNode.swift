@@ -2,7 +2,7 @@ import MeshViews
 import ViewQuery
 
 extension Ledger {
-    /// The nodes that a query asks for, or the one of them that is named: it is chosen before rows are counted for the page.
+    /// The nodes that match a query, or the one that is named: it is selected before rows are counted for the page.
     func nodes(_ query: RowQuery, only number: UInt32?, with pattern: TextPattern? = nil) throws -> [NodeRow] {
         guard let number else { return try pattern.map { try nodes(with: $0, query) } ?? nodes(query) }
         var every = query

@@ -1,6 +1,6 @@
 import MeshViews
 
-/// What nodes are called: by their alias here, else as they call themselves, the long name, else the short one, else nothing.
+/// The names of nodes: their alias in this ledger, else their own long name, else the short one, else nothing.
 struct NodeNames {
     private let names: [UInt32: String]
 

@@ -3,7 +3,7 @@ import MeshViews
 import Meshtastic
 
 extension NodeRow {
-    /// What a person decided about it, in one text.
+    /// A person's decisions about it, in one text.
     fileprivate var marks: String {
         let words = [
             (isFavorite, "favorite"), (isIgnored, "ignored"), (isArchived, "archived"), (!alias.isEmpty, "alias \(alias)"),

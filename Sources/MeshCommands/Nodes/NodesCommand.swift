@@ -39,7 +39,7 @@ struct NodesCommand: AsyncParsableCommand {
             var query = marks.query(page.query(times, channel: channel))
             if favorites { query.isFavorite = true }
             if ignored { query.isIgnored = true }
-            // Who names a node wants to see it.
+            // A node that is named explicitly is shown even if it is archived.
             if number != nil { query.includesArchived = true }
             for row in try ledger.nodes(query, only: number, with: text.pattern) { writer.write(row) }
             writer.finish(emptyNote: "no nodes")

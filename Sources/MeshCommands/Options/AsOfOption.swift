@@ -2,7 +2,7 @@ import ArgumentParser
 import EventLog
 import MeshViews
 
-/// At which point of its history the ledger is read.
+/// The point of its history as of which the ledger is read.
 struct AsOfOption: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -10,7 +10,7 @@ struct AsOfOption: ParsableArguments {
     var asOf: MomentArgument?
 }
 
-/// A point of the history as people write it: a number is an event's sequence, all else a time.
+/// A point of the history as people write it: a number is an event's sequence, anything else a time.
 struct MomentArgument: ExpressibleByArgument, Equatable {
     var moment: Moment
 
@@ -27,7 +27,7 @@ struct MomentArgument: ExpressibleByArgument, Equatable {
 }
 
 extension LedgerOption {
-    /// Runs a command's work on a ledger opened for reading, as it was then where that is asked for.
+    /// Runs a command's work on a ledger opened for reading, as of an earlier point if requested.
     func reading(_ past: AsOfOption, _ body: (Ledger) async throws -> Void) async throws {
         guard let moment = past.asOf?.moment else { return try await reading(body) }
         try await using(openForReading(keepsPast: true)) { ledger in
@@ -35,7 +35,7 @@ extension LedgerOption {
             do {
                 try await body(then)
             } catch {
-                try? await then.close()  // the first failure is the one to tell
+                try? await then.close()  // the first failure is the one to report
                 throw error
             }
             try await then.close()

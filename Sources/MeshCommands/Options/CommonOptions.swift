@@ -14,7 +14,7 @@ struct OutputOptions: ParsableArguments {
     }
 }
 
-/// A stretch of time.
+/// A range of time.
 struct TimeOptions: ParsableArguments {
     @Option(help: ArgumentHelp("From this time on: ISO 8601, '2h ago', yesterday.", valueName: "time"))
     var since: TimeArgument?
@@ -27,7 +27,7 @@ struct TimeOptions: ParsableArguments {
     }
 }
 
-/// What a text has in it.
+/// A pattern in a text.
 struct PatternOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -46,7 +46,7 @@ struct PatternOptions: ParsableArguments {
     }
 }
 
-/// Which marked rows are listed.
+/// Which marked rows to list.
 struct ListedOptions: ParsableArguments {
     @Flag(help: "Archived ones, too.") var archived = false
     @Flag(help: "Without ignored nodes and what they sent.") var notIgnored = false

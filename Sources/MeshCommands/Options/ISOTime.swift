@@ -1,8 +1,8 @@
 import EventLog
 
-/// Reads ISO 8601 whole: a date, or a date and a time to the minute, second or fraction, with `Z`, an offset or nothing (UTC).
+/// Parses a complete ISO 8601 time: a date, or a date and a time to the minute, second or fraction, with `Z`, an offset or nothing (UTC).
 ///
-/// Foundation's parser is content with a text that begins well, which would turn a slip into another time.
+/// Foundation's parser accepts a text that only begins like a time, which would turn a typo into another time.
 struct ISOTime {
     private var rest: ArraySlice<UInt8>
 

@@ -3,11 +3,12 @@ import MeshIngest
 import MeshViews
 import Meshtastic
 
-/// Whether channel keys that a radio tells are kept: they are zeroed in what is stored, so this is the only moment to keep them.
+/// Whether to keep channel keys that a radio reports: they are zeroed in stored data, so this is the only chance to keep them.
 struct KeepKeysOption: ParsableArguments {
-    @Flag(help: "Keep the channel keys that a radio tells in keys.json, and open what is stored with them.") var keepKeys = false
+    @Flag(help: "Keep the channel keys that a radio reports in keys.json, and open stored packets with them.") var keepKeys =
+        false
 
-    /// Adds the keys that the ledger does not know to its keyring, or says how to.
+    /// Adds the keys that the ledger does not know to its keyring, or prints how to.
     ///
     /// - Parameter advice: what to run to keep them
     func take(_ found: RadioKeys, into ledger: LedgerWriter, advice: String) async throws {
@@ -17,7 +18,8 @@ struct KeepKeysOption: ParsableArguments {
         let names = DisplayWidth.safe(news.map(\.name).joined(separator: ", "))
         let count = news.count == 1 ? "a channel key" : "\(news.count) channel keys"
         guard keepKeys else {
-            return StandardOutput().line("a radio told \(count) unknown here (\(names)), which is not stored; \(advice) keeps it")
+            return StandardOutput().line(
+                "a radio reported \(count) unknown here (\(names)), which is not stored; \(advice) keeps it")
         }
         try await ledger.changeKeys(.addChannels(news))
         try await ledger.catchUp(title: "opening what is stored")

@@ -4,7 +4,7 @@ import Foundation
 import MeshViews
 import Projections
 
-/// Which ledger, and how it is opened for a command.
+/// Which ledger to open, and how a command opens it.
 struct LedgerOption: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -20,8 +20,8 @@ struct LedgerOption: ParsableArguments {
         return (data ?? (environment["HOME"] ?? ".") + "/.local/share") + "/meshledger/mesh.ledger"
     }
 
-    /// Opens it for writing by this process alone. A short command may hold it at this moment, so a held ledger is tried again for some seconds, which
-    /// is said after the first.
+    /// Opens it for writing by this process alone. A short command may be holding it, so a held ledger is tried again for some seconds; after the
+    /// first, a message says so.
     func openForWriting(patience: Duration = .seconds(3)) async throws -> Ledger {
         let start = ContinuousClock.now
         var isTold = false
@@ -43,8 +43,8 @@ struct LedgerOption: ParsableArguments {
         }
     }
 
-    /// Opens it to compare views with what they would be: for writing where nobody else does.
-    /// - Parameter held: views that are not built by themselves.
+    /// Opens it to compare views with a rebuild: for writing if no other process does.
+    /// - Parameter held: views that are not rebuilt automatically.
     func openForComparing(holding held: Set<String>) async throws -> Ledger {
         do {
             var options = OwnViews.options(access: .automatic)
@@ -64,8 +64,8 @@ struct LedgerOption: ParsableArguments {
         }
     }
 
-    /// Opens it for reading, with the views up to date where this process may bring them there.
-    /// - Parameter keepsPast: whether earlier states that are asked for are kept for the next question.
+    /// Opens it for reading, with the views up to date where this process may update them.
+    /// - Parameter keepsPast: whether earlier states that are queried are kept for the next query.
     func openForReading(keepsPast: Bool = false) async throws -> Ledger {
         do {
             var options = OwnViews.options(access: .readOnly)
@@ -77,7 +77,7 @@ struct LedgerOption: ParsableArguments {
             try await reader.close()
             return try await openUpToDate()
         } catch let error as LedgerError {
-            // Views are made of the events: a damaged or missing one is made again, and commands that do not ask it need not wait for that.
+            // Views are built from the events: a damaged or missing one is rebuilt, and commands that do not read it need not wait for that.
             guard error.isOfView(in: path) || error.code == .beingBuilt || error.code == .notBuilt else {
                 throw withAdvice(error)
             }
@@ -85,7 +85,7 @@ struct LedgerOption: ParsableArguments {
         }
     }
 
-    /// Where the disk is full the views cannot be brought up to date, but what they have can be read.
+    /// On a full disk the views cannot be brought up to date, but their present rows can be read.
     private func openUpToDate() async throws -> Ledger {
         var writer: Ledger?
         do {
@@ -94,7 +94,7 @@ struct LedgerOption: ParsableArguments {
             if !ledger.isReadOnly { try await ledger.catchUp(title: "bringing the views up to date") }
             return ledger
         } catch let error as LedgerError {
-            try? await writer?.close()  // it fails for the reason that is being told
+            try? await writer?.close()  // it fails for the same reason, which is reported
             guard error.code == .full else { throw error }
             StandardOutput.error("meshledger: \(error.description); the answer is of the views as they were before")
             return try await Ledger.open(at: path, options: OwnViews.options(access: .readOnly))
@@ -102,7 +102,7 @@ struct LedgerOption: ParsableArguments {
     }
 
     private func withAdvice(_ error: LedgerError) -> any Error {
-        // Else something in it is missing, which the error names.
+        // Otherwise something in it is missing, which the error names.
         guard error.code == .missing, !FileManager.default.fileExists(atPath: path + "/log/current") else { return error }
         return CommandError(.noInput, "there is no ledger at \(path); make one with `meshledger init`, or name one with --ledger")
     }
@@ -112,19 +112,19 @@ struct LedgerOption: ParsableArguments {
         try await using(openForReading(), body)
     }
 
-    /// Runs a command's work on a ledger that this process writes, or has written by the one that does already.
+    /// Runs a command's work on a ledger that this process writes to, or through the process that already does.
     func writing(holding held: Set<String> = [], _ body: (LedgerWriter) async throws -> Void) async throws {
         let writer = try await openWriter(holding: held)
         do {
             try await body(writer)
         } catch {
-            try? await writer.close()  // the first failure is the one to tell
+            try? await writer.close()  // the first failure is the one to report
             throw error
         }
         try await writer.close()
     }
 
-    /// - Parameter held: views that are not built by themselves where this process opens it.
+    /// - Parameter held: views that are not rebuilt automatically where this process opens it.
     func openWriter(holding held: Set<String> = []) async throws -> LedgerWriter {
         do {
             var options = OwnViews.options()
@@ -139,7 +139,7 @@ struct LedgerOption: ParsableArguments {
         do {
             try await body(ledger)
         } catch {
-            try? await ledger.close()  // the first failure is the one to tell
+            try? await ledger.close()  // the first failure is the one to report
             throw error
         }
         try await ledger.close()

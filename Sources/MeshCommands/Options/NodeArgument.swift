@@ -11,7 +11,7 @@ struct NodeArgument: ExpressibleByArgument {
         text = argument
     }
 
-    /// Short names like `1234` are common: a number is first taken as that of a node that was heard, then as a name.
+    /// Short names like `1234` are common: a number is first tried as that of a known node, then as a name.
     func number(in ledger: Ledger) throws -> UInt32 {
         if let number = NodeID.parse(text) { return number }
         let number = UInt32(text)

@@ -1,7 +1,7 @@
 import ArgumentParser
 import MeshViews
 
-/// How exact places may be: bits of their coordinates, or how far they may be off, such as 500m or 1km.
+/// How exact places may be: bits of their coordinates, or an error such as 500m or 1km.
 struct PrecisionArgument: ExpressibleByArgument {
     let precision: PlacePrecision
 

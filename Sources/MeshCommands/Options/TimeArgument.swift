@@ -2,8 +2,8 @@ import ArgumentParser
 import EventLog
 import Foundation
 
-/// A point in time as people write it: ISO 8601, a date, `2h ago`, `yesterday`, `now`, or seconds since 1970. UTC unless it
-/// says otherwise.
+/// A point in time as people write it: ISO 8601, a date, `2h ago`, `yesterday`, `now`, or seconds since 1970. UTC unless
+/// stated otherwise.
 struct TimeArgument: ExpressibleByArgument, Equatable {
     var time: Timestamp
 
@@ -27,7 +27,7 @@ struct TimeArgument: ExpressibleByArgument, Equatable {
         case "today": return Timestamp(seconds: today)
         case "yesterday": return Timestamp(seconds: today - day)
         default:
-            // A short number is a year or a slip, not a second of the early seventies.
+            // A short number is a year or a typo, not a second of the early seventies.
             guard text.utf8.count >= 9, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
             return Int64(text).map { Timestamp(seconds: $0) }
         }

@@ -1,7 +1,7 @@
-/// Fields of CSV as RFC 4180 has them. A text that a spreadsheet would run as a formula gets an apostrophe in front; of control characters and marks that
-/// turn text around only line ends and tabs stay, the others are shown as `\u{1b}`.
+/// Fields of CSV as in RFC 4180. A text that a spreadsheet would run as a formula is prefixed with an apostrophe; of control characters and marks that
+/// change the direction of text only line ends and tabs stay, the others are shown as `\u{1b}`.
 enum CSVText {
-    /// Also in their full width, which some spreadsheets take for the same.
+    /// Also in their full-width forms, which some spreadsheets treat alike.
     private static let formulaStarts: Set<Unicode.Scalar> = [
         "=", "+", "-", "@", "\t", "\r", "\n", "\u{ff1d}", "\u{ff0b}", "\u{ff0d}", "\u{ff20}",
     ]
@@ -13,7 +13,7 @@ enum CSVText {
         return field(DisplayWidth.safe(isFormula ? "'" + text : text, keeping: ["\n", "\r", "\t"]))
     }
 
-    /// Compares scalars, not characters: a comma with a combining mark behind it is a comma to every reader of CSV.
+    /// Compares scalars, not characters: a comma followed by a combining mark is a comma to every reader of CSV.
     static func field(_ text: String) -> String {
         let needsQuotes = text.utf8.contains { $0 == 0x2c || $0 == 0x22 || $0 == 0x0a || $0 == 0x0d }
         guard needsQuotes else { return text }

@@ -1,7 +1,7 @@
 import Meshtastic
 
 extension CellValue {
-    /// Numbers become numbers again where 64 bits hold them.
+    /// Numbers are read as numbers where 64 bits hold them.
     init(_ json: JSONValue) {
         switch json {
         case .null: self = .null
@@ -18,7 +18,7 @@ extension CellValue {
         }
     }
 
-    /// The name of an enum's value, or its number where the schema has none.
+    /// The name of an enum's value, or its number if the schema has no name.
     static func name(_ number: UInt32, of enumeration: String) -> CellValue {
         let name = FieldTable.standard.enumeration(named: enumeration).flatMap { table in
             Int32(exactly: number).flatMap(table.name(of:))

@@ -2,12 +2,12 @@
 struct Column<Row> {
     var name: String
     var heading: String
-    /// Only in CSV and JSON, which have room for everything.
+    /// Only for CSV and JSON, which have room for everything.
     var isDetail: Bool
-    /// Whether a narrow terminal may show only the beginning; ids, times and numbers are shown whole or not at all.
+    /// Whether a narrow terminal may show only the beginning; ids, times and numbers are shown in full or not at all.
     var canCut: Bool
     var value: (Row) -> CellValue
-    /// How a table shows it, where that differs from the value.
+    /// Its form in tables, where that differs from the value.
     var shown: ((Row) -> String)?
 
     init(
@@ -23,7 +23,7 @@ struct Column<Row> {
         self.shown = shown
     }
 
-    /// The same column of something that holds such a row.
+    /// The same column for a value that contains such a row.
     func of<Whole>(_ row: @escaping (Whole) -> Row) -> Column<Whole> {
         Column<Whole>(
             name, heading: heading, isDetail: isDetail, canCut: canCut, shown: shown.map { shown in { shown(row($0)) } }

@@ -4,7 +4,7 @@ import ProtobufWire
 enum DisplayWidth {
     static func of(_ text: String) -> Int { text.reduce(0) { $0 + of($1) } }
 
-    /// Of what is seen as one character: emoji sequences and flags take two, marks that combine take none.
+    /// For what is displayed as one character: emoji sequences and flags take two, combining marks take none.
     static func of(_ character: Character) -> Int {
         let scalars = character.unicodeScalars
         guard let first = scalars.first else { return 0 }
@@ -27,7 +27,7 @@ enum DisplayWidth {
         }
     }
 
-    /// Control characters as `\u{1b}`, so that a node's name cannot steer the terminal, and what nobody sees, so that names that differ look different.
+    /// Control and invisible characters as `\u{1b}`, so that a node's name cannot steer the terminal, and names that differ look different.
     static func safe(_ text: String, keeping kept: Set<Unicode.Scalar> = []) -> String {
         guard text.unicodeScalars.contains(where: { $0.isControl || isHidden($0) }) else { return text }
         var safe = ""
@@ -41,7 +41,7 @@ enum DisplayWidth {
         return safe
     }
 
-    /// What takes no room and joins nothing: zero-width spaces and word joiners, byte order marks, tags.
+    /// Invisible characters that join nothing: zero-width spaces and word joiners, byte order marks, tags.
     private static func isHidden(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x180e, 0x200b, 0x2060...0x2064, 0xfeff, 0xfff9...0xfffb, 0xe0001: true

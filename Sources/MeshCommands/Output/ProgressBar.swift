@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// A line on standard error that tells how far long work is, its rate and the time left. Only on a terminal.
+/// A line on standard error with the progress of long work, its rate and the time left. Only on a terminal.
 final class ProgressBar: Sendable {
     private struct State {
         var started = ContinuousClock.now
@@ -16,7 +16,7 @@ final class ProgressBar: Sendable {
     init(_ title: String) { self.title = title }
 
     /// - Parameters:
-    ///   - fraction: how much of the work is done; nil where nobody knows.
+    ///   - fraction: the completed share of the work; nil where it is unknown.
     ///   - secondsLeft: for work that did not begin at 0; else it follows from the fraction.
     func show(fraction: Double?, done: UInt64, unit: String, secondsLeft: Double? = nil) {
         guard isTerminal else { return }

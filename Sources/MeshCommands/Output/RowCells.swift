@@ -22,7 +22,7 @@ final class RowCells {
 
     func object(_ row: any ViewRow) -> CellValue { objects[row.kind]?(row) ?? .null }
 
-    /// For tables: the columns that a table of such rows shows, as `name=value`.
+    /// For tables: the columns that a table of such rows has, as `name=value`.
     func summary(_ row: any ViewRow) -> String {
         guard case .object(let members) = object(row) else { return "" }
         let told = members.filter { member in
@@ -34,7 +34,7 @@ final class RowCells {
         return CellValue.object(told).summary
     }
 
-    /// What the line says already, and what only programs ask for.
+    /// Columns that the line already contains, and those for programs only.
     private static let unsaid: Set<String> = [
         "time", "node", "sequence", "time_source", "packet_id", "first_sequence", "sent_time", "fix_time", "older_recipe",
     ]

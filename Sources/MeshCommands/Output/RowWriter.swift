@@ -38,7 +38,7 @@ final class RowWriter<Row> {
         }
     }
 
-    /// The last rows, and what closes the format.
+    /// Writes the last rows, and the end of the format.
     func finish(emptyNote: String = "nothing found") {
         switch format {
         case .table:
@@ -58,7 +58,7 @@ final class RowWriter<Row> {
         .object(columns.map { CellMember(name: $0.name, value: $0.value(row)) })
     }
 
-    /// A line as RFC 4180 ends it. Fields keep their control characters, but not where a terminal would obey them.
+    /// A line ended as in RFC 4180. Fields keep their control characters, except where a terminal would interpret them.
     private func writeCSV(_ fields: [String]) {
         let line = fields.joined(separator: ",")
         output.line((output.isTerminal ? DisplayWidth.safe(line) : line) + "\r")

@@ -4,11 +4,11 @@ import Meshtastic
 import Projections
 import ViewQuery
 
-/// A row that lists, tables and exports show.
+/// A row for lists, tables and exports.
 protocol ShownRow: ViewRow {
     static func shown(in ledger: Ledger) throws -> [Column<Self>]
 
-    /// The event that says which recipe made the row.
+    /// The event that determines which recipe made the row.
     var origin: UInt64 { get }
 }
 
@@ -17,14 +17,14 @@ extension ShownRow {
 }
 
 extension Ledger {
-    /// What is shown of such rows.
+    /// The columns of such rows.
     func columns<Row: ShownRow>(_ type: Row.Type) throws -> [Column<Row>] { try Row.shown(in: self) + olderRecipeColumn() }
 
     func telemetryColumns(of kind: TelemetryKind?, only: Set<UInt32>? = nil) throws -> [Column<TelemetryRow>] {
         try TelemetryRow.columns(of: kind, only: only) + olderRecipeColumn()
     }
 
-    /// For rows of events that were dropped: the older recipe that made them. No column where there is none.
+    /// For rows of dropped events: the older recipe that made them. No column if there are no such rows.
     private func olderRecipeColumn<Row: ShownRow>() throws -> [Column<Row>] {
         let origins = try rowOrigins(of: Row.view)
         guard !origins.isEmpty else { return [] }
@@ -35,7 +35,7 @@ extension Ledger {
 extension NodeRow: ShownRow {
     var origin: UInt64 { firstSequence }
 
-    /// Tables have room for what a person decided where anything was.
+    /// Tables include people's decisions if there are any.
     static func shown(in ledger: Ledger) throws -> [Column<NodeRow>] {
         var columns: [Column<NodeRow>] = columns
         if try ledger.hasMarkedNodes() {

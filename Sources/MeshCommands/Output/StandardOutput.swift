@@ -1,6 +1,6 @@
 import Foundation
 
-/// Where a command prints. Standard output collects writes and hands them on in large pieces.
+/// The output of a command. Standard output buffers writes and passes them on in large pieces.
 final class StandardOutput {
     private var buffer: [UInt8] = []
     private let descriptor: Int32
@@ -10,7 +10,7 @@ final class StandardOutput {
 
     convenience init() { self.init(descriptor: 1, name: "standard output", ownsDescriptor: false) }
 
-    /// A file instead, emptied first. It is opened where it is, so that a device or a pipe stays one.
+    /// A file instead, truncated first. It is opened in place, so that a device or a pipe stays one.
     convenience init(file path: String) throws {
         let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
         guard descriptor >= 0 else {
@@ -52,7 +52,7 @@ final class StandardOutput {
         if isTerminal { flush() }
     }
 
-    /// A reader that went away (`| head`) ends the process quietly: nobody is left to print for.
+    /// A reader that went away (`| head`) ends the process quietly: further output has no reader.
     func flush() {
         var written = 0
         while written < buffer.count {
@@ -71,7 +71,7 @@ final class StandardOutput {
         buffer.removeAll(keepingCapacity: true)
     }
 
-    /// Brings what was written to the disk, where it goes to a file; a pipe or terminal has nothing to sync.
+    /// Syncs the output to the disk, if it is a file; a pipe or terminal needs no sync.
     func sync() throws {
         flush()
         guard fsync(descriptor) != 0, errno != EINVAL, errno != EROFS, errno != ENOTSUP else { return }
@@ -91,7 +91,7 @@ final class StandardOutput {
         isTerminal && (ProcessInfo.processInfo.environment["NO_COLOR"] ?? "").isEmpty
     }
 
-    /// A line for standard error. Nothing can be told where that fails.
+    /// Writes a line to standard error. A failure of that cannot be reported.
     static func error(_ text: String) { rawError(text + "\n") }
 
     static func rawError(_ text: String) {

@@ -1,7 +1,7 @@
 /// The widths of a table's columns, in columns of the terminal.
 ///
-/// Where the output has a width, texts are cut to make room, widest first; what then does not fit is left out from the right.
-/// Without one nothing is ever cut.
+/// Where the output has a width, texts are truncated to make room, widest first; columns that still do not fit are left out from the right.
+/// Without a width nothing is ever truncated.
 struct TableLayout {
     private static let shortestCut = 8
     private static let space = 2
@@ -38,7 +38,7 @@ struct TableLayout {
 
     private var total: Int { widths.prefix(shownCount).reduce(0, +) + Self.space * (shownCount - 1) }
 
-    /// Room that is left after columns went, for the last text that was cut.
+    /// The space left after columns were removed, for the last truncated text.
     private func cuttableShare(of width: Int) -> (index: Int, spare: Int)? {
         guard hiddenCount > 0, total < width, let index = widths.indices.prefix(shownCount).last(where: { canCut[$0] }) else {
             return nil

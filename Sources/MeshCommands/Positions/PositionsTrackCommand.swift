@@ -5,7 +5,7 @@ import Meshtastic
 
 struct PositionsTrackCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "track", abstract: "The way that a node took: each position with its distance from the one before.",
+        commandName: "track", abstract: "The track of a node: each position with its distance from the previous one.",
         discussion: """
             With --heard-by, each position has the gateways that heard its packet, the first one first.
 
@@ -21,7 +21,7 @@ struct PositionsTrackCommand: AsyncParsableCommand {
     @OptionGroup var times: TimeOptions
     @OptionGroup var page: PageOptions
     @Option(help: "The node: !hex, a number, or its name.") var node: NodeArgument
-    @Flag(help: "Also who heard each position.") var heardBy = false
+    @Flag(help: "Also the receivers of each position.") var heardBy = false
 
     func run() async throws {
         try await ledger.reading(past) { ledger in
@@ -41,7 +41,7 @@ struct PositionsTrackCommand: AsyncParsableCommand {
         }
     }
 
-    /// Those of each packet with a position, by the sequence of any of them.
+    /// The receptions of each packet with a position, by the sequence of any of them.
     private static func receptions(of node: UInt32, in ledger: Ledger) throws -> [UInt64: [PacketReception]] {
         var all: [UInt64: [PacketReception]] = [:]
         for packet in try ledger.packets(EventSelection(node: node, roles: .sender, port: Port.position)) {
@@ -54,7 +54,7 @@ struct PositionsTrackCommand: AsyncParsableCommand {
 /// A position of a track.
 struct TrackStep {
     var row: PositionRow
-    /// From the one before, in metres and seconds.
+    /// From the previous one, in metres and seconds.
     var distance: Double?
     var seconds: UInt32?
     var receptions: [PacketReception] = []

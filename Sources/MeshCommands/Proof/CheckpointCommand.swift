@@ -9,8 +9,8 @@ struct CheckpointCommand: AsyncParsableCommand {
             not rewritten.
 
             The note is a C2SP checkpoint, which witnesses can sign, too. Its origin is `meshledger/` and the ledger's identifier; with --origin it is the
-            name under which you publish the ledger: a URL without its schema. With --sources it also commits to the names of sources and to where copied
-            events come from; such lines are this program's own, and who signs the note besides need not have looked at them.
+            name under which you publish the ledger: a URL without its scheme. With --sources it also commits to the names of sources and to the origins of
+            copied events; these lines are specific to this program, and cosigners of the note need not have checked them.
 
               meshledger checkpoint > monday.note
               meshledger checkpoint --origin mesh.example.org/harbour > monday.note
@@ -20,14 +20,14 @@ struct CheckpointCommand: AsyncParsableCommand {
 
     @OptionGroup var ledger: LedgerOption
     @Option(help: ArgumentHelp("How many events it covers; else all.", valueName: "events")) var size: UInt64?
-    @Option(help: ArgumentHelp("What the ledger is called in the note, such as mesh.example.org/harbour.", valueName: "name"))
+    @Option(help: ArgumentHelp("The ledger's name in the note, such as mesh.example.org/harbour.", valueName: "name"))
     var origin: String?
-    @Flag(help: "Commit to the names of sources and to where copied events come from, too.") var sources = false
-    @Flag(help: "Print the key that the signatures are checked with, instead.") var publicKey = false
+    @Flag(help: "Also commit to the names of sources and to the origins of copied events.") var sources = false
+    @Flag(help: "Print the key that verifies the signatures instead.") var publicKey = false
 
     func validate() throws {
         guard let origin, !LogCheckpoint.isOrigin(origin) || origin.contains("://") else { return }
-        throw ValidationError("--origin is a URL without its schema, such as mesh.example.org/harbour: no spaces and no +")
+        throw ValidationError("--origin is a URL without its scheme, such as mesh.example.org/harbour: no spaces and no +")
     }
 
     func run() async throws {

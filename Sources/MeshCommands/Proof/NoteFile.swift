@@ -16,14 +16,14 @@ enum NoteFile {
         if let verifier = NoteVerifier(key) { return verifier }
         let text = try text(key)
         guard let verifier = NoteVerifier(text.last == "\n" ? String(text.dropLast()) : text) else {
-            throw CommandError(.badData, "\(key) is no public key; `meshledger checkpoint --public-key` prints one")
+            throw CommandError(.badData, "\(key) is not a public key; `meshledger checkpoint --public-key` prints one")
         }
         return verifier
     }
 
     static func note(_ path: String) throws -> SignedNote {
         guard let note = SignedNote(try text(path)) else {
-            throw CommandError(.badData, "\(path) is no signed note; `meshledger checkpoint` makes one")
+            throw CommandError(.badData, "\(path) is not a signed note; `meshledger checkpoint` makes one")
         }
         return note
     }

@@ -4,10 +4,10 @@ import EventLog
 struct ProveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "prove",
-        abstract: "A proof that an event is in the log, or that a log extends an older one, for someone who has no ledger.",
+        abstract: "A proof that an event is in the log, or that a log extends an older one, for a verifier without the ledger.",
         discussion: """
-            The proof of an event shows its bytes, and nothing of any other event. With two notes of `meshledger checkpoint` it is a proof that nothing of
-            what the first speaks of was changed, removed or put in between until the second, and shows no event. `verify-proof` checks both.
+            The proof of an event shows its bytes, and nothing of any other event. With two notes of `meshledger checkpoint` it proves that nothing of
+            the first note's events was changed, removed or inserted until the second, and shows no event. `verify-proof` checks both.
 
               meshledger prove 4711 > event.proof
               meshledger prove --from monday.note --to friday.note > week.proof

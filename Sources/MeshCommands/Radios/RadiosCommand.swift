@@ -13,9 +13,10 @@ extension RadioPart: ExpressibleByArgument {
 
 struct RadiosCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "radios", abstract: "What radios told their clients: configuration, channels, metadata; secrets are zeroes.",
+        commandName: "radios",
+        abstract: "What radios reported to their clients: configuration, channels, metadata; secrets are zeroed.",
         discussion: """
-            The newest of each part; with --history also what it was before.
+            The newest of each part; with --history also earlier ones.
 
               meshledger radios
               meshledger radios --part channel --history --format json
@@ -28,14 +29,14 @@ struct RadiosCommand: AsyncParsableCommand {
     @OptionGroup var page: PageOptions
     @Option(help: "Only the radio behind this source: its name, or a part that only one name has.") var source: String?
     @Option(help: "Only this part.") var part: RadioPart?
-    @Flag(help: "Also what each part was before.") var history = false
+    @Flag(help: "Also earlier reports of each part.") var history = false
 
     func run() async throws {
         try await ledger.reading(past) { ledger in
             let writer = output.writer(try ledger.columns(RadioRow.self))
             let number = try source.map { try EventRows.source($0, EventRows.sourceNames(ledger)) }
             for row in try ledger.radios(source: number, part: part, isHistory: history, page.query(times)) { writer.write(row) }
-            writer.finish(emptyNote: "no radio told anything of itself")
+            writer.finish(emptyNote: "no radio reported anything about itself")
         }
     }
 }

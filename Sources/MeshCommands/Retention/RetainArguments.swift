@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// A stretch of time: `90d`, `12h`, `1y`.
+/// A duration: `90d`, `12h`, `1y`.
 struct DurationArgument: ExpressibleByArgument, Equatable {
     var seconds: Int64
 

@@ -8,17 +8,17 @@ struct RetainCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "retain", abstract: "Drop the oldest events, once or as a policy. Off unless you set it.",
         discussion: """
-            All events are kept for ever unless this says otherwise. What is dropped is gone for good, in multiples of 256 events; an event
-            in the log says which they were. What the views had made of them stays: as a baseline, with which a view begins that is built
-            again. Rows that an older recipe (code, caps, keys) made are marked so (`older_recipe` in JSON and CSV). The tree keeps its
-            hashes: `verify`, older checkpoints and proofs of what is kept hold as before.
+            All events are kept for ever by default. Dropped events are gone for good, in multiples of 256 events; an event
+            in the log records which they were. The views' rows of them stay: as a baseline, with which a view begins when it is rebuilt
+            later. Rows that an older recipe (code, caps, keys) made are marked (`older_recipe` in JSON and CSV). The tree keeps its
+            hashes: `verify`, older checkpoints and proofs of kept events work as before.
 
-            An age counts from an event's arrival to the log's own time: the clock's, as long as events bear it out. A clock that jumps makes
-            no event old. Where it is ahead of the events by more than a pause (a quarter of the age, 36 hours at most), ages count from the
-            last events before, until events have arrived there for a week (for the age, if that is shorter). What waits is told;
-            --trust-clock drops it all the same. A size is that of the log's rows, without the free room in its file; the room of dropped
-            events is used for new ones, `meshledger compact` gives it back to the file system. A checkpoint that was made while the ledger
-            could not be written is compared later only when its note is named with --checkpoint here.
+            An age counts from an event's arrival to the log's own time: the clock's, as long as events confirm it. A clock that jumps makes
+            no event old. If it is ahead of the events by more than a pause (a quarter of the age, 36 hours at most), ages count from the
+            last earlier events, until events have arrived at the new time for a week (for the age, if that is shorter). The command reports what waits;
+            --trust-clock drops it anyway. A size is that of the log's rows, without the free space in its file; the space of dropped
+            events is reused for new ones, `meshledger compact` returns it to the file system. A checkpoint that was made while the ledger
+            could not be written to can be compared later only if its note is named with --checkpoint here.
 
               meshledger retain --older-than 1y --dry-run
               meshledger retain --larger-than 10GB --yes
@@ -27,22 +27,23 @@ struct RetainCommand: AsyncParsableCommand {
             """)
 
     @OptionGroup var ledger: LedgerOption
-    @Option(help: ArgumentHelp("Drop what arrived longer ago: 90d, 12h, 1y.", valueName: "age")) var olderThan: DurationArgument?
+    @Option(help: ArgumentHelp("Drop events that arrived longer ago: 90d, 12h, 1y.", valueName: "age")) var olderThan:
+        DurationArgument?
     @Option(help: ArgumentHelp("Drop the oldest events of a log that takes more: 10GB, 500MB.", valueName: "size"))
     var largerThan: SizeArgument?
-    @Flag(help: "Count ages from the clock, even where no events bear it out.") var trustClock = false
-    @Flag(help: "Only tell what would be dropped.") var dryRun = false
+    @Flag(help: "Count ages from the clock, even if no events confirm it.") var trustClock = false
+    @Flag(help: "Only report what would be dropped.") var dryRun = false
     @Flag(help: "Do not ask.") var yes = false
-    @Flag(help: "Keep this as a policy, which whatever process writes to the ledger applies each hour.") var policy = false
-    @Flag(help: "Keep no policy any more: nothing more is dropped.") var off = false
+    @Flag(help: "Keep this as a policy, which the process that writes to the ledger applies each hour.") var policy = false
+    @Flag(help: "Remove the policy: nothing more is dropped.") var off = false
     @Option(
-        help: ArgumentHelp("The note of a checkpoint that has to be comparable afterwards; may be repeated.", valueName: "file"),
+        help: ArgumentHelp("The note of a checkpoint that must stay comparable afterwards; may be repeated.", valueName: "file"),
         completion: .file())
     var checkpoint: [String] = []
 
     func validate() throws {
         let hasLimit = olderThan != nil || largerThan != nil
-        if off && (hasLimit || policy || dryRun) { throw ValidationError("--off stands alone") }
+        if off && (hasLimit || policy || dryRun) { throw ValidationError("--off cannot be combined with other arguments") }
         if policy && !hasLimit { throw ValidationError("a policy needs --older-than or --larger-than") }
         if trustClock && (policy || olderThan == nil) { throw ValidationError("--trust-clock goes with a single cut by age") }
         if policy && !checkpoint.isEmpty { throw ValidationError("--checkpoint goes with a single cut, not with a policy") }
@@ -104,7 +105,7 @@ struct RetainCommand: AsyncParsableCommand {
 
     private func confirm() throws {
         guard !yes else { return }
-        guard isatty(0) == 1 else { throw CommandError(.usage, "say --yes to drop them for good, or --dry-run to only look") }
+        guard isatty(0) == 1 else { throw CommandError(.usage, "use --yes to drop them for good, or --dry-run to only look") }
         StandardOutput.rawError("meshledger: drop them for good? [yes/no] ")
         guard readLine()?.trimmingCharacters(in: .whitespaces).lowercased() == "yes" else {
             throw CommandError(.interrupted, "nothing was dropped")
@@ -114,14 +115,14 @@ struct RetainCommand: AsyncParsableCommand {
     private func checkpointSizes() throws -> [UInt64] {
         try checkpoint.map { path in
             guard let checkpoint = LogCheckpoint(try NoteFile.note(path)) else {
-                throw CommandError(.badData, "\(path) is no checkpoint of a ledger")
+                throw CommandError(.badData, "\(path) is not a checkpoint of a ledger")
             }
             return checkpoint.size
         }
     }
 
     private func keep(_ policy: RetentionPolicy) async throws {
-        // Also beside a running writer, which reads the policy each time.
+        // Works beside a running writer, which reads the policy each time.
         let log = try ledger.openLogForReading()
         await log.close()
         try policy.save(in: ledger.path)

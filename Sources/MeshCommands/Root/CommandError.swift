@@ -12,13 +12,13 @@ struct CommandError: Error {
         self.message = message
     }
 
-    /// An event that is asked for is not in the log.
+    /// A requested event is not in the log.
     init(noEvent sequence: UInt64, lastOne last: UInt64) {
         let there = last == 0 ? "the ledger is empty" : "the last one is \(last)"
         self.init(.noInput, "there is no event \(sequence); \(there)")
     }
 
-    /// A failure that this program foresees; nil for any other, such as those of the command line's parser.
+    /// An expected failure of this program; nil for any other, such as those of the command line's parser.
     init?(known error: any Error) {
         switch error {
         case let error as CommandError: self = error

@@ -1,6 +1,6 @@
 import Glibc
 
-/// What the command's exit status means; numbers as in BSD's sysexits.h.
+/// The meaning of the command's exit status; numbers as in BSD's sysexits.h.
 enum ExitStatus: Int32, CaseIterable {
     case success = 0
     case verificationFailed = 1
@@ -39,8 +39,8 @@ enum ExitStatus: Int32, CaseIterable {
     /// Ends the process with this status.
     func end() -> Never { Self.end(rawValue) }
 
-    /// Ends the process at once, without exit handlers: OpenSSL's take away what a thread in the background, such as one that seals, still uses. What is
-    /// stored does not depend on them.
+    /// Ends the process at once, without exit handlers: OpenSSL's remove data that a background thread, such as one that seals, still uses. Stored data
+    /// does not depend on them.
     static func end(_ status: Int32) -> Never {
         fflush(nil)
         _exit(status)

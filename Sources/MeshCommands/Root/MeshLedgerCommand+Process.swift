@@ -4,8 +4,8 @@ import Logging
 public import MeshViews
 
 extension MeshLedgerCommand {
-    /// Runs the command line and ends the process with its status. With views of one's own: what a program of one's own does whose commands are
-    /// `meshledger`'s.
+    /// Runs the command line and ends the process with its status. A program with custom views calls it to offer the commands of
+    /// `meshledger`.
     ///
     /// ```swift
     /// @main
@@ -14,7 +14,7 @@ extension MeshLedgerCommand {
     /// }
     /// ```
     public static func main(views: [any LedgerView.Type]) async -> Never {
-        // A reader or a broker that goes away is seen by the write that fails, not by a signal.
+        // A reader or a broker that goes away is noticed by the failing write, not by a signal.
         signal(SIGPIPE, SIG_IGN)
         LoggingSystem.bootstrap { label in
             var handler = StreamLogHandler.standardError(label: label)
@@ -37,7 +37,7 @@ extension MeshLedgerCommand {
         ExitStatus.success.end()
     }
 
-    /// Help and versions go to standard output; of anything else one line goes to standard error.
+    /// Help and versions go to standard output; anything else prints one line to standard error.
     private static func end(with error: any Error) -> Never {
         if let failure = CommandError(known: error) { end(failure) }
         let code = exitCode(for: error)
@@ -55,7 +55,7 @@ extension MeshLedgerCommand {
         failure.status.end()
     }
 
-    /// What is wrong with the command line, and where its help is: the parser's text has several lines.
+    /// The error in the command line, and where its help is: the parser's text has several lines.
     static func usageLine(message: String, full: String) -> String {
         var text = ""
         for line in message.split(whereSeparator: \.isNewline).map({ $0.trimmingCharacters(in: .whitespaces) }) {

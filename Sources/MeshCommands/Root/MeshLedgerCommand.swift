@@ -24,7 +24,7 @@ public struct MeshLedgerCommand: AsyncParsableCommand {
             Exit status:
             \(ExitStatus.table)
             """,
-        version: "0.1.0",
+        version: "0.2.0",
         subcommands: [
             InitCommand.self, ImportCommand.self, IngestCommand.self, SimulateCommand.self, EventsCommand.self,
             PacketCommand.self, PacketsCommand.self, NodesCommand.self, PositionsCommand.self, TelemetryCommand.self,

@@ -1,11 +1,11 @@
 import MeshViews
 import ViewQuery
 
-/// The views of one's own that the command line works with, beside the ledger's.
+/// The custom views of the command line, in addition to the built-in ones.
 enum OwnViews {
     @TaskLocal static var types: [any LedgerView.Type] = []
 
-    /// The names of all views, the ledger's and these.
+    /// The names of all views, built-in ones and these.
     static var names: [String] { Ledger.viewNames + types.map { $0.viewName } }
 
     static func options(access: LedgerOptions.Access = .readWrite) -> LedgerOptions {

@@ -1,18 +1,18 @@
 import Foundation
 
-/// What the process needs of the system before it begins anything: with less it would stop in the middle, or wait for a thread that never comes.
+/// The resources that the process requires before it starts any work: with less it would stop in the middle, or wait for a thread that never starts.
 enum ProcessLimits {
-    /// A child process is begun with that many, however few of them it has open.
+    /// A child process is started with that many, however few of them it has open.
     static let openFiles: rlim_t = 256
-    /// Beside those that it was started with: all views of a ledger have files open at the same time.
+    /// In addition to those open at the start: all views of a ledger have files open at the same time.
     static let ownFiles: rlim_t = 96
-    /// In bytes, below which not even the threads of an idle process have their stacks.
+    /// In bytes, below which not even the threads of an idle process can have their stacks.
     static let addressSpace: rlim_t = 256 << 20
 
     static func require() throws(CommandError) {
         var files = get(RLIMIT_NOFILE)
         if files.rlim_cur < files.rlim_max {
-            // As many as the system lets it have; where it refuses, what it has must do.
+            // As many as the system allows; if it refuses, the present limit must do.
             files.rlim_cur = min(files.rlim_max, max(files.rlim_cur, 4_096))
             _ = unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &files)
             files = get(RLIMIT_NOFILE)

@@ -2,13 +2,13 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// Turns SIGINT, SIGTERM and SIGHUP into the cancellation of a task, so that queues are drained and views flushed. When it is
-/// released the signals do again what they do by default. A SIGHUP that is ignored, as under `nohup`, stays so.
+/// Turns SIGINT, SIGTERM and SIGHUP into the cancellation of a task, so that queues are drained and views flushed. On
+/// release the signals get their default actions again. A SIGHUP that is ignored, as under `nohup`, stays ignored.
 ///
-/// A signal's handler writes to a pipe: from the moment on in which it no longer ends the process, no signal is lost. A signal that is ignored until a
-/// dispatch source watches for it can come in between.
+/// The handler writes to a pipe, so no signal is lost once it no longer ends the process. Ignoring a signal until a dispatch source watches for it would
+/// lose the ones that arrive in between.
 final class StopSignals {
-    /// What a signal does now; nil where nobody waits for one.
+    /// Called for each signal; nil while nothing waits for one.
     private static let receiver = Mutex<(@Sendable (ExitStatus) -> Void)?>(nil)
 
     /// Where the handler writes to.
@@ -16,8 +16,8 @@ final class StopSignals {
     /// Synchronization: written once, before the first handler is installed.
     nonisolated(unsafe) private static var written: Int32 = -1
 
-    /// Reads what the handler writes; made once, and never ended: a handler may still be running when nobody waits any more. Nil where there was no room
-    /// for the pipe: then signals end the process as they do by default.
+    /// Reads what the handler writes. Created once and never cancelled, since a handler may still be running after the last object is released. Nil
+    /// where the pipe could not be created: signals then end the process as they do by default.
     ///
     /// Synchronization: never changed.
     nonisolated(unsafe) private static let source: (any DispatchSourceRead)? = {

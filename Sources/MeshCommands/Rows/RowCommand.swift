@@ -7,8 +7,8 @@ struct RowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "row", abstract: "Hide rows of any view, list them again, and let rows refer to others.",
         discussion: """
-            What you decide is an event of the log that names the rows: a replay hides the same ones, and `meshledger revert` undoes it. What is archived is
-            shown by `meshledger view VIEW --archived`, and listed with what was kept of it by `meshledger view archived`.
+            Your decision is an event of the log that names the rows: a replay hides the same ones, and `meshledger revert` undoes it. Archived rows are
+            shown by `meshledger view VIEW --archived`, and listed with their kept values by `meshledger view archived`.
 
               meshledger row archive positions --where 'node=!19025c00' --where 'time<2026-01-01' --keep latitude,longitude
               meshledger row archive nodes --where 'number=!19025c00' --cascade positions --deny sentMessages
@@ -39,7 +39,7 @@ struct DecidedRows: ParsableArguments {
         return rows
     }
 
-    /// Writes down what is decided about the rows.
+    /// Records decisions about the rows.
     func decide(_ annotations: @Sendable (Ledger, any QueryRow.Type) throws -> [Annotation]) async throws {
         try await ledger.writing { ledger in
             try await ledger.catchUp(title: "bringing the views up to date")
@@ -54,7 +54,7 @@ struct RowArchiveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "archive", abstract: "Hide rows until they are restored.",
         discussion: """
-            Relations are those of the view: of nodes positions, telemetry, sentMessages and receivedMessages. Rows that only an event's sequence tells apart are
+            Relations are those of the view: for nodes positions, telemetry, sentMessages and receivedMessages. Rows that differ only in an event's sequence are
             archived together.
 
               meshledger row archive links --where 'count=1'
@@ -63,7 +63,7 @@ struct RowArchiveCommand: AsyncParsableCommand {
 
     @OptionGroup var rows: DecidedRows
     @Option(help: ArgumentHelp("Archive the rows of this relation, too.", valueName: "relation")) var cascade: [String] = []
-    @Option(help: ArgumentHelp("Archive nothing as long as there are rows of this relation.", valueName: "relation"))
+    @Option(help: ArgumentHelp("Archive nothing as long as rows of this relation exist.", valueName: "relation"))
     var deny: [String] = []
     @Option(help: ArgumentHelp("Columns whose values are kept in the event.", valueName: "names")) var keep: String?
 
@@ -108,10 +108,10 @@ struct RowRestoreCommand: AsyncParsableCommand {
 
 struct RowReferCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "refer", abstract: "Let rows refer to others by a relation of your own.",
+        commandName: "refer", abstract: "Let rows refer to others by a custom relation.",
         discussion: """
-            The rows refer to these by the relation and to no others; with --add to these, too; with --detach to these no more, or to none where
-            --to-where is not given. References are told by `meshledger view references`.
+            The rows refer to these by the relation and to no others; with --add also to these; with --detach no longer to these, or to none if
+            --to-where is not given. `meshledger view references` lists references.
 
               meshledger row refer nodes --where 'number=!19025c00' --relation guards --to waypoints --to-where 'id=5'
               meshledger row refer nodes --where 'number=!19025c00' --relation guards --to waypoints --detach
@@ -121,8 +121,8 @@ struct RowReferCommand: AsyncParsableCommand {
     @Option(help: "The relation's name.") var relation: String
     @Option(help: ArgumentHelp("The view of the rows that are referred to.", valueName: "view")) var to: String
     @Option(help: ArgumentHelp("Which of its rows, as --where.", valueName: "column=value")) var toWhere: [RowCondition] = []
-    @Flag(help: "Add them to those that are referred to.") var add = false
-    @Flag(help: "Take the references away.") var detach = false
+    @Flag(help: "Add to the existing references.") var add = false
+    @Flag(help: "Remove the references.") var detach = false
 
     func validate() throws {
         if add && detach { throw ValidationError("--add and --detach exclude each other") }

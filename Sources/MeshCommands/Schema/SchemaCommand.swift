@@ -6,18 +6,18 @@ import Projections
 struct SchemaCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "schema",
-        abstract: "The versions of views: what the files have, what this program has, and the way between.",
+        abstract: "The versions of views: in the files, in this program, and the steps between.",
         discussion: """
               meshledger schema
               meshledger schema plan
               meshledger schema check --against released.schema
 
-            What a change of a view's rows needs:
+            What a change of a view's rows requires:
               a property more          lightweight: it has its default in old rows
               a property less          lightweight
               another name             lightweight: the number of its field stays
               a property split, another type or key
-                                       custom: each row is made of the old one
+                                       custom: each row is computed from the old one
               other rows of the same events
                                        replay: the log is folded again (the default, always right)
               an index                 no new version: it is built when the ledger is opened
@@ -119,7 +119,7 @@ struct SchemaDropCommand: AsyncParsableCommand {
         do {
             try ledger.dropView(view)
         } catch {
-            try? await ledger.close()  // the first failure is the one to tell
+            try? await ledger.close()  // the first failure is the one to report
             throw error
         }
         try await ledger.close()

@@ -59,7 +59,7 @@ extension SensorRow {
         ]
     }
 
-    /// Every field by its name; of a text, the text.
+    /// Every field by its name; for a text, the text.
     private var content: CellValue {
         switch kind {
         case .detection, .rangeTest: .object([CellMember(name: "text", value: .text(text ?? ""))])

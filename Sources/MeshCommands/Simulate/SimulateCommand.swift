@@ -12,7 +12,7 @@ struct SimulateCommand: AsyncParsableCommand {
         commandName: "simulate", abstract: "Make up the traffic of a mesh, into the ledger or a file.",
         discussion: """
             The same seed gives the same traffic on every machine. Nodes move, measure, chat and acknowledge; several gateways
-            hear the same packet; some of it is damaged. One channel, Harbour, needs its key; nobody has the key of another.
+            hear the same packet; some of it is damaged. One channel, Harbour, needs its key; the key of another is unknown.
 
               meshledger simulate --seed 1 --nodes 40 --packets 5000
               meshledger simulate --seed 7 --packets 1000 --to capture.base64 --as envelopes
@@ -20,7 +20,7 @@ struct SimulateCommand: AsyncParsableCommand {
             """)
 
     @OptionGroup var ledger: LedgerOption
-    @Option(help: "What the traffic is made from.") var seed: UInt64 = 1
+    @Option(help: "The seed of the traffic.") var seed: UInt64 = 1
     @Option(help: "How many nodes there are.") var nodes = 200
     @Option(help: "How many receptions to make; a packet may have up to three.") var packets = 10_000
     @Option(help: "How many of the nodes are gateways.") var gateways: Int?

@@ -17,7 +17,7 @@ struct TelemetryCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "telemetry", abstract: "What nodes measured.",
         discussion: """
-            With --kind each metric is a column of its own, with its unit; without, a row shows its metrics as name=value. CSV
+            With --kind each metric is a separate column, with its unit; without, a row shows its metrics as name=value. CSV
             and JSON have every metric of the kind, null where it was not sent; what is no number (NaN) is null in JSON.
 
               meshledger telemetry --node '!19025c00' --kind device
@@ -31,7 +31,7 @@ struct TelemetryCommand: AsyncParsableCommand {
     @OptionGroup var page: PageOptions
     @Option(help: "Only this node: !hex, a number, or its name.") var node: NodeArgument?
     @Option(help: "Only this kind of metrics.") var kind: TelemetryKind?
-    @Flag(help: "Instead, metrics of kinds that this version does not know, as they came.") var unknown = false
+    @Flag(help: "Instead, metrics of kinds that this version does not know, as received.") var unknown = false
 
     func validate() throws {
         if unknown, kind != nil { throw ValidationError("--unknown is about all kinds without a name") }
@@ -53,7 +53,7 @@ struct TelemetryCommand: AsyncParsableCommand {
         }
     }
 
-    /// The metrics that the rows have: a kind has up to thirty, a node measures a few.
+    /// The metrics in the rows: a kind has up to thirty, a node measures only a few.
     private func present(_ node: UInt32?, _ query: RowQuery, in ledger: Ledger) throws -> Set<UInt32>? {
         guard kind != nil else { return nil }
         var numbers: Set<UInt32> = []
@@ -65,7 +65,7 @@ struct TelemetryCommand: AsyncParsableCommand {
 }
 
 extension TelemetryRow {
-    /// The metrics by name, or none where the bytes are damaged.
+    /// The metrics by name; empty where the bytes are damaged.
     var values: [TelemetryMetrics.Entry] {
         (try? TelemetryMetrics(decoding: metrics.rawSpan, kind: kind))?.values ?? []  // the view's quarantine lists it
     }

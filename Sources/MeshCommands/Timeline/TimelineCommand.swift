@@ -4,7 +4,7 @@ import Meshtastic
 
 struct TimelineCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "timeline", abstract: "All that a node said, whatever it is of, the newest first.",
+        commandName: "timeline", abstract: "Everything that a node reported, of all kinds, the newest first.",
         discussion: """
               meshledger timeline '!19025c00' --limit 20
               meshledger timeline Rover --kind position --kind message --since yesterday --format jsonl

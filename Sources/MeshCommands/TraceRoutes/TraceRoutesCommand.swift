@@ -5,9 +5,9 @@ import Meshtastic
 struct TraceRoutesCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "traceroutes",
-        abstract: "Ways through the mesh that nodes asked for, and how well each hop heard the one before.",
+        abstract: "Routes through the mesh that nodes requested, and how well each hop heard the previous one.",
         discussion: """
-            A `?` is a hop that could not read the packet, or a strength that nobody told.
+            A `?` is a hop that could not read the packet, or an unknown strength.
 
               meshledger traceroutes
               meshledger traceroutes --node '!19025c00' --since '1d ago' --format json
@@ -20,7 +20,7 @@ struct TraceRoutesCommand: AsyncParsableCommand {
     @OptionGroup var times: TimeOptions
     @OptionGroup var page: PageOptions
     @Option(help: "Only those between this node and others: !hex, a number, or its name.") var node: NodeArgument?
-    @Option(help: "Only those on whose way this node is.") var through: NodeArgument?
+    @Option(help: "Only those whose route contains this node.") var through: NodeArgument?
     @Option(help: "Only those on this channel.") var channel: String?
 
     func run() async throws {
@@ -68,7 +68,7 @@ extension TraceRouteRow {
         }.joined(separator: " > ")
     }
 
-    /// Each hop with the place where it was then.
+    /// Each hop with its place at that time.
     private func cell(_ hops: [Hop]) -> CellValue {
         .list(
             hops.map { hop in

@@ -1,9 +1,9 @@
 import Foundation
 import Synchronization
 
-/// A run of this program in a process of its own, for work that may crash: reading a damaged file through the store can.
+/// Runs this program in a separate process, for work that may crash: reading a damaged file through the store can.
 ///
-/// The child tells its progress in lines on a pipe and its findings as it always does; the parent outlives whatever happens.
+/// The child writes its progress as lines to a pipe and its findings as usual; the parent survives whatever happens.
 struct GuardedChild {
     /// How a child ended.
     enum End {
@@ -19,16 +19,16 @@ struct GuardedChild {
     static let patienceVariable = "MESHLEDGER_PATIENCE"
     private static let standardPatience = 120.0
 
-    /// Runs this program with `arguments`. What the child prints is kept back until it has ended: of one that crashed, half a line may be left.
+    /// Runs this program with `arguments`. The child's output is held back until it has ended, since a crash may leave half a line.
     ///
-    /// - Parameter progress: gets each line of progress.
+    /// - Parameter progress: receives each line of progress.
     static func run(
         _ arguments: [String], progress: @escaping @Sendable (String) -> Void
     ) throws -> (end: End, output: String, errors: String) {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
         process.arguments = arguments
-        // Whoever runs it as another user may stand in a folder which that user may not enter: no process can be begun there.
+        // The current folder may be closed to the user of this process: no process can be started there.
         if unsafe access(".", X_OK) != 0 { process.currentDirectoryURL = URL(fileURLWithPath: "/") }
         var environment = ProcessInfo.processInfo.environment
         let patience = environment[patienceVariable].flatMap { Double($0) } ?? standardPatience
@@ -38,7 +38,7 @@ struct GuardedChild {
         let (output, errors, news) = (Pipe(), Pipe(), Pipe())
         process.standardOutput = output
         process.standardError = errors
-        // The child has nothing to read; its standard input is what it writes its progress to.
+        // The child needs no input; its standard input is the pipe that it writes its progress to.
         process.standardInput = news.fileHandleForWriting
         let lastNews = LastNews()
         let collected = (CollectedText(output), CollectedText(errors))
@@ -47,7 +47,7 @@ struct GuardedChild {
             progress(line)
         }
         try process.run()
-        try? news.fileHandleForWriting.close()  // the child has its own; without this the reader would never see the end
+        try? news.fileHandleForWriting.close()  // the child has a copy; without this the reader would never see the end
         var isHung = false
         while process.isRunning {
             Thread.sleep(forTimeInterval: 0.01)
@@ -64,8 +64,8 @@ struct GuardedChild {
         return (end, collected.0.text, collected.1.text)
     }
 
-    /// Ends this process, a child, when nobody reads its progress any more: its parent was killed. Whatever it does then, in the middle of a damaged
-    /// file or not.
+    /// Ends this process, a child, when its progress is no longer read because its parent was killed, whatever it is doing then, even in the middle of
+    /// a damaged file.
     static func endWithParent() {
         guard ProcessInfo.processInfo.environment[progressVariable] != nil else { return }
         Thread.detachNewThread {
@@ -83,7 +83,7 @@ struct GuardedChild {
     }
 }
 
-/// When a child was last heard of.
+/// The time of the last sign of life from a child.
 private final class LastNews: Sendable {
     private let time = Mutex(ContinuousClock.now)
 
@@ -91,7 +91,7 @@ private final class LastNews: Sendable {
     var age: Double { time.withLock { (ContinuousClock.now - $0) / .seconds(1) } }
 }
 
-/// Reads a pipe to its end on a thread of its own.
+/// Reads a pipe to its end on a separate thread.
 private final class CollectedText: Sendable {
     private struct State {
         var bytes: [UInt8] = []
@@ -101,7 +101,7 @@ private final class CollectedText: Sendable {
     private let state = Mutex(State())
     private let done = DispatchSemaphore(value: 0)
 
-    /// - Parameter line: gets each whole line instead of its being kept.
+    /// - Parameter line: receives each complete line, which is then not collected.
     init(_ pipe: Pipe, line: (@Sendable (String) -> Void)? = nil) {
         let handle = pipe.fileHandleForReading
         Thread.detachNewThread { [self] in
@@ -128,7 +128,7 @@ private final class CollectedText: Sendable {
         for text in lines { line?(text) }
     }
 
-    /// All of it, once the pipe has ended.
+    /// The whole text, once the pipe has ended.
     var text: String {
         done.wait()
         done.signal()

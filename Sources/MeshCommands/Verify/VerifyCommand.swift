@@ -8,12 +8,12 @@ struct VerifyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify", abstract: "Check every record of the log, and that the views belong to it.",
         discussion: """
-            Reads all records, compares their checksums, looks for gaps, and computes the Merkle tree anew. With the note of an older
-            checkpoint it proves that today's log extends the log of then: nothing of it was changed, removed or put in between. That holds against one who
-            can write the ledger's files only with --key, the public key that was kept elsewhere: without, the key beside the log is believed. Ends with
+            Reads all records, compares their checksums, looks for gaps, and recomputes the Merkle tree. With the note of an older
+            checkpoint it proves that the log extends the older log: nothing of it was changed, removed or inserted. That holds against an attacker who
+            can write the ledger's files only with --key, the public key that was kept elsewhere: without it, the key beside the log is trusted. Ends with
             status 1 when something is damaged or was rewritten.
 
-            The reading is done by a process of its own: a damaged file can end it, which is told as damage, with the events that are lost.
+            A separate process does the reading: if a damaged file crashes it, that is reported as damage, with the events that are lost.
 
               meshledger verify
               meshledger verify --checkpoint monday.note --key ledger.key
@@ -79,10 +79,10 @@ struct VerifyCommand: AsyncParsableCommand {
     }
 
     private static func viewsDamaged(_ path: String, _ what: String) -> String {
-        "\(path): \(what): no event is damaged, but the views are; make them anew with `meshledger rebuild`"
+        "\(path): \(what): no event is damaged, but the views are; rebuild them with `meshledger rebuild`"
     }
 
-    /// Names what is lost, found without the store, and what to do.
+    /// Lists the losses, found without the store, and what to do.
     private func tellLosses() throws -> Never {
         let output = StandardOutput()
         SalvageCommand.tell(try EventLog.survey(ledger.path), output)
@@ -93,12 +93,12 @@ struct VerifyCommand: AsyncParsableCommand {
     }
 }
 
-/// What a verifying child tells its parent.
+/// What a verifying child reports to its parent.
 enum VerifyNews: Equatable {
     case progress(done: UInt64, total: UInt64)
-    /// It reads the log.
+    /// It is reading the log.
     case log
-    /// The log is checked; it reads the views.
+    /// The log is checked; it is reading the views.
     case views
     /// The log cannot even be opened.
     case corrupt
@@ -159,7 +159,8 @@ extension VerifyCommand {
             var problems = try ledger.viewsBeyondLog().map { "the view \($0) has seen events that the log does not hold" }
             if holdErased {
                 problems.append(
-                    "the views were made before the last erasure and hold what was erased; `meshledger rebuild` makes them anew")
+                    "the views were made before the last erasure and hold what was erased; `meshledger rebuild` builds them again"
+                )
             }
             if let problem = ledger.keysProblem { problems.append("\(problem); the rest was checked without keys") }
             try await ledger.close()
@@ -181,7 +182,7 @@ extension VerifyCommand {
         do throws(LedgerError) {
             baselines = try Ledger.problemsOfBaselines(log)
         } catch {
-            guard error.code == .corrupt else { throw error }  // the event of the cut is damaged, which is told above
+            guard error.code == .corrupt else { throw error }  // the event of the cut is damaged, which is reported above
         }
         await log.close()
         for problem in result.problems { StandardOutput.error(problem.description) }
@@ -193,7 +194,7 @@ extension VerifyCommand {
         if let old, result.isIntact { output.line("today's log extends the checkpoint of \(old.checkpoint.size) events") }
         if old != nil, key == nil {
             output.line(
-                "the note was taken for the ledger's by the key that lies beside the log, which whoever can write its files can replace; --key "
+                "the note was checked with the key beside the log, which anyone with write access to its files can replace; --key "
                     + "names one that was kept elsewhere")
         }
         output.flush()
@@ -203,7 +204,7 @@ extension VerifyCommand {
     private func oldCheckpoint() async throws -> (checkpoint: LogCheckpoint, verifier: NoteVerifier)? {
         guard let checkpoint else { return nil }
         let note = try NoteFile.note(checkpoint)
-        guard let old = LogCheckpoint(note) else { throw CommandError(.badData, "\(checkpoint) is no checkpoint of a ledger") }
+        guard let old = LogCheckpoint(note) else { throw CommandError(.badData, "\(checkpoint) is not a checkpoint of a ledger") }
         let verifier = if let key { try NoteFile.verifier(key) } else { try await ownVerifier(origin: old.origin) }
         guard note.isSigned(by: verifier) else {
             throw CommandError(

@@ -4,7 +4,7 @@ import Meshtastic
 import ProtobufWire
 import ViewQuery
 
-/// Values of which only the kind is known, as commands print them.
+/// Values of which only the kind is known, in the form that commands print.
 enum GenericCell {
     /// How the properties of rows are printed.
     static func columns<Row: QueryRow>(_ rows: Row.Type) -> [Column<Row>] { columns(of: Row.columns) }
@@ -29,7 +29,7 @@ enum GenericCell {
         return name
     }
 
-    /// Without case and underscores, so that both ways to write a column's name find it.
+    /// Ignores case and underscores, so that both spellings of a column's name match.
     static func plain(_ column: String) -> String { column.replacing("_", with: "").lowercased() }
 
     static func unit(_ kind: ColumnKind) -> String? {
@@ -89,7 +89,7 @@ enum GenericCell {
     }
 }
 
-/// An optional of whatever type.
+/// An optional of any type.
 private protocol AnyOptional {
     var wrapped: Any? { get }
 }

@@ -4,7 +4,7 @@ import Foundation
 import MeshViews
 import ViewQuery
 
-/// What rows are asked for on the command line: `node=!19025c00`, `time>=yesterday`, `longName~harbour`.
+/// A condition on rows on the command line: `node=!19025c00`, `time>=yesterday`, `longName~harbour`.
 struct RowCondition: ExpressibleByArgument {
     let column: String
     /// Nil for `~`.
@@ -26,7 +26,7 @@ struct RowCondition: ExpressibleByArgument {
         }
     }
 
-    /// The value as the column has it: a node's number for its name, seconds for a time.
+    /// The value in the column's form: a node's number for its name, seconds for a time.
     func value(_ kind: ColumnKind, in ledger: Ledger) throws -> String {
         switch kind {
         case .node:

@@ -3,7 +3,7 @@ import Foundation
 import MeshViews
 import ViewQuery
 
-/// Which rows of a view are meant.
+/// Selects rows of a view.
 struct RowSelection: ParsableArguments {
     @Option(
         name: .customLong("where"),
@@ -14,11 +14,12 @@ struct RowSelection: ParsableArguments {
         help: ArgumentHelp(
             "Only rows that have related ones by this relation, or so many: positions, positions>=5.", valueName: "relation"))
     var having: [RelationAmount] = []
-    @Option(help: ArgumentHelp("Only rows that have none by this relation.", valueName: "relation")) var lacking: [String] = []
+    @Option(help: ArgumentHelp("Only rows without related ones by this relation.", valueName: "relation")) var lacking: [String] =
+        []
 
     var isEmpty: Bool { conditions.isEmpty && having.isEmpty && lacking.isEmpty }
 
-    /// The query, and what cannot be said by it.
+    /// The query, and the conditions that it cannot express.
     func query<Row: QueryRow>(
         _ rows: Row.Type, in ledger: Ledger
     ) throws -> (descriptor: FetchDescriptor<Row>, filters: [(Row) -> Bool]) {
@@ -26,7 +27,7 @@ struct RowSelection: ParsableArguments {
         for condition in conditions {
             let column = try Self.column(condition.column, of: rows)
             let value = try condition.value(column.kind, in: ledger)
-            // What is shown in other units than it is stored in is compared as it is shown.
+            // Values that are displayed in other units than they are stored in are compared as displayed.
             if !column.kind.isScaled, let comparison = condition.comparison, let part = column.condition(comparison, value) {
                 parts.append(part)
             } else {
@@ -73,7 +74,7 @@ struct RowSelection: ParsableArguments {
     }
 }
 
-/// A relation, and how many rows it is to lead to: `positions`, `positions>=5`, `positions=0`.
+/// A relation, and how many rows it must lead to: `positions`, `positions>=5`, `positions=0`.
 struct RelationAmount: ExpressibleByArgument {
     let relation: String
     let count: ClosedRange<Int>

@@ -4,7 +4,7 @@ import Projections
 
 struct ViewCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "view", abstract: "The views: where they stand, their rows, and what they hash to.",
+        commandName: "view", abstract: "The views: their state, their rows, and their digests.",
         discussion: """
               meshledger view
               meshledger view nodes --where 'lastHeard>=yesterday' --sort lastHeard --reverse --format json
@@ -14,7 +14,7 @@ struct ViewCommand: AsyncParsableCommand {
 }
 
 struct ViewListCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "list", abstract: "Where each view stands.")
+    static let configuration = CommandConfiguration(commandName: "list", abstract: "The state of each view.")
 
     @OptionGroup var ledger: LedgerOption
     @OptionGroup var past: AsOfOption
@@ -50,7 +50,7 @@ struct ViewDigestCommand: AsyncParsableCommand {
     @OptionGroup var ledger: LedgerOption
     @OptionGroup var past: AsOfOption
     @OptionGroup var output: OutputOptions
-    @Argument(help: "The views; all when none is named.") var views: [String] = []
+    @Argument(help: "The views; by default all.") var views: [String] = []
 
     struct Digest {
         var view: String

@@ -18,10 +18,10 @@ struct ViewRowsCommand: AsyncParsableCommand {
     @OptionGroup var past: AsOfOption
     @OptionGroup var output: OutputOptions
     @Option(
-        help: ArgumentHelp("Another ledger whose rows are shown, too; several may be named.", valueName: "folder"),
+        help: ArgumentHelp("Another ledger whose rows are also shown; may be repeated.", valueName: "folder"),
         completion: .directory)
     var also: [String] = []
-    @Argument(help: ArgumentHelp("The view; without one, where each of them stands.", valueName: "view")) var view: String?
+    @Argument(help: ArgumentHelp("The view; without one, the state of each.", valueName: "view")) var view: String?
     @OptionGroup var selection: RowSelection
     @Option(help: ArgumentHelp("Only these columns, in this order.", valueName: "names")) var columns: String?
     @Option(help: ArgumentHelp("In the order of this column, instead of the key's.", valueName: "column")) var sort: String?
@@ -33,7 +33,7 @@ struct ViewRowsCommand: AsyncParsableCommand {
     func validate() throws {
         if offset < 0 || (limit ?? 0) < 0 { throw ValidationError("limit and offset are not negative") }
         if view == nil, !selection.isEmpty || columns != nil || sort != nil || !also.isEmpty {
-            throw ValidationError("name the view whose rows are asked for")
+            throw ValidationError("name the view whose rows to show")
         }
         if past.asOf != nil, !also.isEmpty { throw ValidationError("--as-of is of one ledger") }
     }

@@ -17,7 +17,7 @@ struct WaypointsCommand: AsyncParsableCommand {
     @OptionGroup var times: TimeOptions
     @OptionGroup var page: PageOptions
     @Option(help: "Only those that this node made, changed last or locked: !hex, a number, or its name.") var node: NodeArgument?
-    @Option(help: "Only those whose last change came on this channel.") var channel: String?
+    @Option(help: "Only those last changed on this channel.") var channel: String?
     @Flag(help: "Also those that are deleted or expired.") var all = false
 
     func run() async throws {

@@ -1,4 +1,4 @@
-/// Records of a file that are appended together, with the mark behind them.
+/// Records of a file that are appended together, with the mark after them.
 struct FileBatch: Sendable {
     var records: [IngestRecord] = []
     /// Nil for pipes.

@@ -7,9 +7,9 @@ import Foundation
 /// let report = try await FileImport("capture.base64", into: target).run { print($0.eventCount) }
 /// ```
 /// Events and the mark of how far the file was read are stored in the same transaction: a file that is imported twice, renamed or grown adds
-/// nothing twice, and an import that was killed goes on where it was. Memory does not grow with the file.
+/// nothing twice, and an import that was killed continues where it was. Memory does not grow with the file.
 ///
-/// A line or frame that is damaged becomes an event of its own, its text kept as unreadable. A file of another format is refused before anything is
+/// A damaged line or frame becomes an event, with its text kept as unreadable. A file of another format is refused before anything is
 /// stored. `-` is standard input: it is read to its end and has no mark.
 public struct FileImport: Sendable {
     let path: String
@@ -22,7 +22,7 @@ public struct FileImport: Sendable {
         self.options = options
     }
 
-    /// Imports what is new. When the task is cancelled, it stores what it has read and returns; the views are flushed in any case.
+    /// Imports the new part. When the task is cancelled, it stores what it has read and returns; the views are flushed in any case.
     ///
     /// - Parameter progress: called after appends, at most once in `progressIntervalSeconds`, and at the end
     /// - Throws: `IngestError`; what was stored before stays, with its mark
@@ -53,7 +53,7 @@ public struct FileImport: Sendable {
         return try await run.finish(isComplete: isComplete, first: file.size == nil ? head : [])
     }
 
-    /// Whether a file is there and may be read, before anything of several is stored.
+    /// Checks that a file exists and may be read, before anything of several files is stored.
     ///
     /// - Throws: `.notFound`, `.noPermission`, …
     public static func requireReadable(_ path: String) throws(IngestError) {

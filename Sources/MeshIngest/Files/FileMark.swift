@@ -1,10 +1,10 @@
 import MeshCrypto
 import ProtobufWire
 
-/// How far a file has been imported, and by what it is known again: stored with the events, in the same transaction.
+/// How far a file has been imported, and how it is recognised: stored with the events, in the same transaction.
 ///
-/// A file is known by the hash of its first 64 KiB (of what there was, when it was shorter) and by its last bytes before the offset.
-/// So it may be renamed, moved or grow, and another file that begins alike is not taken for it.
+/// A file is recognised by the hash of its first 64 KiB (or of the whole file, when it was shorter) and by its last bytes before the offset.
+/// So it may be renamed, moved or grow, and another file with the same beginning is not mistaken for it.
 struct FileMark: Equatable, Sendable {
     static let headSize = 65_536
     static let tailSize = 4_096
@@ -33,7 +33,7 @@ struct FileMark: Equatable, Sendable {
 }
 
 extension FileMark {
-    /// Reads what `bytes` wrote; nil for what it did not write.
+    /// Reads the result of `bytes`; nil for anything else.
     init?(_ stored: [UInt8]) {
         guard stored.count >= 25 + 64, stored[0] == Self.version else { return nil }
         func number(_ place: Int) -> Int? {

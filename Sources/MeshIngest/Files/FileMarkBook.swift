@@ -1,9 +1,9 @@
 import EventLog
 
-/// Finds the mark of a file that was imported before, whatever it was called and however short it was then.
+/// Finds the mark of a file that was imported before, whatever its name and length were then.
 ///
-/// A cursor can only be asked for by its key, and a growing file has another hash each time. So a mark lies under the hash of the largest power of two of
-/// bytes that its file had when it was first seen, and is looked for under all powers of two that the file has now. Files that begin alike
+/// A cursor can only be looked up by its key, and a growing file has another hash each time. So a mark is stored under the hash of the largest power of two of
+/// bytes that its file had when it was first seen, and is looked up under all powers of two that the file has now. Files with the same beginning
 /// share a key and take numbered places.
 struct FileMarkBook {
     private static let placeLimit = 1_000
@@ -11,15 +11,15 @@ struct FileMarkBook {
     let log: any EventSink
     let format: ImportFormat
 
-    /// Where a file's mark is kept.
+    /// The place of a file's mark.
     struct Place {
         var key: String
         var mark: FileMark?
-        /// What lies there now.
+        /// What is stored there now.
         var stored: [UInt8]?
     }
 
-    /// The key under which the file's mark is kept, and the mark if there is one.
+    /// The key under which the file's mark is stored, and the mark if it exists.
     func find(_ file: InputFile, head: [UInt8]) async throws(IngestError) -> Place {
         var freeKey: String?
         var length = 1 << (Int.bitWidth - 1 - max(1, head.count).leadingZeroBitCount)

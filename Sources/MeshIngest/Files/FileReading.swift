@@ -1,7 +1,7 @@
 import EventLog
 import Synchronization
 
-/// Reads a file from where the last import ended and cuts it into batches, on a thread of its own.
+/// Reads a file from where the last import ended and splits it into batches, on a separate thread.
 struct FileReading {
     static let chunkSize = 1 << 20
     static let payloadLimit = 1 << 20
@@ -17,7 +17,7 @@ struct FileReading {
     private var batch = FileBatch()
     private var batchBytes = 0
     private var skippedBefore = 0
-    /// The number of the record that was reported last: the parts of a long one are one.
+    /// The number of the last reported record: the parts of a long one count as one.
     private var lastProblem = 0
 
     init(
@@ -34,7 +34,7 @@ struct FileReading {
         cutter = format.cutter(isComplete: isComplete, isInsideLine: isInsideLine)
     }
 
-    /// Reads to the end, or until it is stopped or nobody takes the batches, and closes the handoff.
+    /// Reads to the end, or until it is stopped or the batches are no longer taken, and closes the handoff.
     ///
     /// - Parameter first: bytes of a pipe that were read to find out its format
     mutating func run(first: [UInt8]) {
@@ -66,7 +66,7 @@ struct FileReading {
         }
     }
 
-    /// Cuts what can be cut; where it ended, or nil when it shall stop.
+    /// Splits off complete records; returns where it ended, or nil when it should stop.
     private mutating func cutAll(_ window: [UInt8], _ windowOffset: Int, isEnd: Bool) throws(IngestError) -> Int? {
         let bytes = window.span
         var position = 0
@@ -107,7 +107,7 @@ struct FileReading {
         batch.records.append(record)
     }
 
-    /// What stands at the end and is no whole record is kept as unreadable when the file is complete, and left alone when it may grow.
+    /// An incomplete record at the end is kept as unreadable when the file is complete, and left alone when it may grow.
     private mutating func finish(_ window: [UInt8], _ end: Int, _ offset: Int) throws(IngestError) {
         let rest = window.count - end
         guard rest > 0 else { return }

@@ -1,18 +1,18 @@
 import Meshtastic
 import ProtobufWire
 
-/// Tells a file's format from its first bytes, before anything of it is stored.
+/// Detects a file's format from its first bytes, before anything of it is stored.
 enum FormatDetection {
-    /// How many bytes of a file are looked at.
+    /// How many bytes of a file are examined.
     static let sampleSize = 65_536
-    /// How many records of the sample are looked at.
+    /// How many records of the sample are examined.
     static let recordLimit = 256
 
     /// The format of a file that begins with `sample`.
     ///
-    /// Damaged records do not mislead it as long as sound ones of one format are at least a third of what it sees.
+    /// Damaged records do not mislead it as long as at least a third of the examined ones are sound records of one format.
     ///
-    /// - Parameter isWhole: whether the file has no more bytes than these
+    /// - Parameter isWhole: whether these bytes are the whole file
     /// - Returns: nil for an empty sample
     static func format(of sample: Span<UInt8>, isWhole: Bool, path: String) throws(IngestError) -> ImportFormat? {
         if let archive = compression(of: sample) { throw compressed(archive, path) }
@@ -21,19 +21,19 @@ enum FormatDetection {
         guard let best = scores.max(by: { $0.1.share < $1.1.share }), best.1.share >= 1.0 / 3 else {
             throw IngestError(
                 .wrongFormat, subject: path,
-                reason: "this is no format that can be imported; known are \(names), and --format names one")
+                reason: "this is not a format that can be imported; known are \(names), and --format selects one")
         }
         return best.0
     }
 
-    /// Refuses a file in which nothing looks like `format`.
+    /// Refuses a file without anything in the given format.
     static func check(_ sample: Span<UInt8>, is format: ImportFormat, isWhole: Bool, path: String) throws(IngestError) {
         if let archive = compression(of: sample) { throw compressed(archive, path) }
         let result = score(sample, format, isWhole: isWhole)
         guard result.seen > 0, result.sound == 0 else { return }
         throw IngestError(
             .wrongFormat, subject: path,
-            reason: "nothing in its first \(sample.count) bytes is \(format.summary); without --format its format is found out")
+            reason: "nothing in its first \(sample.count) bytes is \(format.summary); without --format its format is detected")
     }
 
     private struct Score {
@@ -68,7 +68,7 @@ enum FormatDetection {
         return score
     }
 
-    /// Base64 and lengths fit much that is no traffic, so there must be a packet in it that says who sent it. Real captures hold some that do not.
+    /// Base64 and lengths match much that is not traffic, so at least one packet in it must name its sender. Real captures contain some that do not.
     private static func isPlausible(_ record: IngestRecord, _ format: ImportFormat) -> Bool {
         switch format {
         case .envelopes, .lengthPrefixed: hasSender(record.payload)

@@ -13,7 +13,7 @@ public enum ImportFormat: String, Sendable, CaseIterable {
     /// Raw events as `meshledger export --format jsonl` writes them.
     case ledgerLines = "ledger-jsonl"
 
-    /// What the format is, for help and errors.
+    /// A description of the format, for help and errors.
     public var summary: String {
         switch self {
         case .envelopes: "base64 of an MQTT ServiceEnvelope, one a line"

@@ -1,14 +1,14 @@
 /// How a file is imported.
 public struct ImportOptions: Sendable {
-    /// The file's format; nil to find it out.
+    /// The file's format; nil to detect it.
     public var format: ImportFormat?
-    /// Whether the file is known not to grow any more: a last line or frame that is cut short is then kept as unreadable, not left for later.
+    /// Whether the file is known to be complete: a truncated last line or frame is then kept as unreadable, not left for later.
     public var isComplete = false
     /// The name of the source; nil for `file:` and the file's name.
     public var sourceName: String?
     /// The most events in one transaction.
     public var batchLimit = 4_096
-    /// How often progress is told, in seconds.
+    /// How often progress is reported, in seconds.
     public var progressIntervalSeconds = 0.1
 
     public init(format: ImportFormat? = nil, isComplete: Bool = false, sourceName: String? = nil) {

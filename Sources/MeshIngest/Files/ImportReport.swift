@@ -2,9 +2,9 @@ public import EventLog
 
 /// What an import did.
 public struct ImportReport: Sendable {
-    /// Where a file had something that could not be read.
+    /// A part of a file that could not be read.
     public struct Problem: Sendable, Equatable {
-        /// Which line or frame of the file, from 1.
+        /// The number of the line or frame in the file, from 1.
         public var number: Int
         /// `line` or `frame`.
         public var unit: String
@@ -18,7 +18,7 @@ public struct ImportReport: Sendable {
         public var offset: Int
     }
 
-    /// How many problems are told one by one.
+    /// How many problems are reported one by one.
     public static let problemLimit = 20
 
     /// The format; nil for an empty file.
@@ -32,31 +32,31 @@ public struct ImportReport: Sendable {
     public var unreadableCount = 0
     /// The first of them.
     public var problems: [Problem] = []
-    /// Where this import began: above 0 when an earlier one had brought what is before.
+    /// Where this import began: above 0 when an earlier one had imported what is before.
     public var startOffset = 0
     /// The first byte not imported.
     public var endOffset = 0
     /// Bytes that belong to no record, such as console text on a serial port.
     public var skippedBytes = 0
     public var leftover: Leftover?
-    /// Channel keys that radios told in what was read; they are zeroed in the events.
+    /// Channel keys that radios reported in the imported part; they are zeroed in the events.
     public var radioKeys = RadioKeys()
-    /// Whether the import was cancelled. What it had read is stored, and the next import of the file goes on there.
+    /// Whether the import was cancelled. What it had read is stored, and the next import of the file continues there.
     public var isInterrupted = false
     public var seconds = 0.0
 
     public init(sourceName: String) { self.sourceName = sourceName }
 }
 
-/// How far an import is.
+/// The progress of an import.
 public struct ImportProgress: Sendable {
-    /// Bytes of the file behind the last stored event.
+    /// Bytes of the file up to the last stored event.
     public var bytesDone: Int
     /// The file's size; nil for a pipe.
     public var bytesTotal: Int?
     /// Events appended.
     public var eventCount: Int
     public var eventsPerSecond: Double
-    /// Seconds left at this rate; nil for a pipe and before there is a rate.
+    /// Seconds left at this rate; nil for a pipe and before the rate is known.
     public var secondsLeft: Double?
 }

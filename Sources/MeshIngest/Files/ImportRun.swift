@@ -2,15 +2,15 @@ import EventLog
 import Foundation
 import Synchronization
 
-/// One run of an import: a thread reads and cuts, this task appends.
+/// One run of an import: a thread reads and splits, this task appends.
 struct ImportRun {
     private static let batchesAhead = 2
 
     let file: InputFile
     let target: IngestTarget
-    /// Where the file's mark is kept; nil for pipes.
+    /// The key of the file's mark; nil for pipes.
     private let key: String?
-    /// What is stored there now, as long as nobody else imports the file.
+    /// What is stored there now, unless another import of the file changes it.
     private var stored: SourceCursor.Stored
     let format: ImportFormat
     let progress: (@Sendable (ImportProgress) -> Void)?
@@ -119,12 +119,12 @@ struct ImportRun {
                 throw IngestError(
                     .busy, subject: file.path,
                     reason:
-                        "this file is being imported by somebody else, too; what both have read was stored once, import it again later"
+                        "another process is importing this file, too; what both have read was stored once, import it again later"
                 )
             }
             throw IngestError(
                 .storeFailed, subject: file.path,
-                reason: "the ledger did not take the events behind byte \(report.endOffset); the next import goes on there",
+                reason: "the ledger did not take the events behind byte \(report.endOffset); the next import continues there",
                 cause: "\(error)")
         }
     }

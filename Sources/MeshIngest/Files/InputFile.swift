@@ -31,9 +31,9 @@ final class InputFile: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Appends up to `count` bytes from `offset` (or from where a pipe stands) to `bytes`; false at the end.
+    /// Appends up to `count` bytes from `offset` (or from a pipe's position) to `bytes`; false at the end.
     ///
-    /// - Parameter isCancelled: asked while a pipe has nothing to give; true ends the wait as the end of the file would
+    /// - Parameter isCancelled: called while a pipe has no data; true ends the wait like the end of the file
     func read(_ count: Int, at offset: Int, into bytes: inout [UInt8], isCancelled: () -> Bool) throws(IngestError) -> Bool {
         if size == nil { while !hasInput() { if isCancelled() { return false } } }
         var failure: Int32 = 0
@@ -69,7 +69,7 @@ final class InputFile: Sendable {
         return unsafe poll(&request, 1, 200) != 0
     }
 
-    /// Without opening it: that would wait for the other end of a pipe, and take it away from the one that reads.
+    /// Without opening it: that would wait for the other end of a pipe, and take it away from its reader.
     static func requireReadable(_ path: String) throws(IngestError) {
         guard unsafe access(path, R_OK) == 0 else { throw cannotOpen(path, errno) }
     }

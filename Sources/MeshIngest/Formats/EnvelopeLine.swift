@@ -1,7 +1,7 @@
 import Meshtastic
 import ProtobufWire
 
-/// `envelopes`: one MQTT ServiceEnvelope a line, in base64.
+/// `envelopes`: one MQTT ServiceEnvelope per line, in base64.
 struct EnvelopeLine: LineDecoder {
     func decode(_ line: Span<UInt8>) throws(RecordFault) -> IngestRecord {
         IngestRecord(try Base64.decode(line), .serviceEnvelope)

@@ -2,16 +2,16 @@ public import EventLog
 import MeshViews
 import Meshtastic
 
-/// `ledger-jsonl`: one raw event of a ledger a line, as `meshledger export --format jsonl` writes them.
+/// `ledger-jsonl`: one raw event of a ledger per line, as `meshledger export --format jsonl` writes them.
 ///
 /// ```
 /// {"sequence":1,"arrival":"2026-01-31T10:15:00.250000Z","reception":"live","source":"mqtt://…","encoding":"ServiceEnvelope","payload_b64":"…"}
 /// ```
 ///
 /// `arrival` is the origin's clock, in ISO 8601 or microseconds since 1970. `reception` is `live` (received when it arrived), a time, or
-/// null where none was recorded. `encoding` is a name below or a number. `masked` is true where a radio's secrets were zeroed, `erased` where
+/// null if it was not recorded. `encoding` is a name below or a number. `masked` is true where a radio's secrets were zeroed, `erased` where
 /// the payload is gone for good; such an event is imported as a gap.
-/// Imported events keep the reception time that they have in the origin: what was live there is recorded here.
+/// Imported events keep the reception time of the original ledger: an event that was live there is recorded here.
 public enum LedgerLine {
     /// Appends the line of one event, with its line feed, to `text`.
     public static func append(_ header: EventHeader, source: String, payload: RawSpan, to text: inout [UInt8]) {
@@ -39,7 +39,7 @@ public enum LedgerLine {
         text.append(contentsOf: "\"}\n".utf8)
     }
 
-    /// What an encoding is called in exports.
+    /// The name of an encoding in exports.
     public static func name(of encoding: PayloadEncoding) -> String? { names.first { $0.encoding == encoding }?.name }
 
     /// The encoding of that name.

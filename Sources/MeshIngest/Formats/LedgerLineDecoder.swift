@@ -2,7 +2,7 @@ import EventLog
 import MeshViews
 import Meshtastic
 
-/// Reads what `LedgerLine` writes.
+/// Reads the lines that `LedgerLine` writes.
 struct LedgerLineDecoder: LineDecoder {
     func decode(_ line: Span<UInt8>) throws(RecordFault) -> IngestRecord {
         var members = try JSONMembers(line)
@@ -58,7 +58,7 @@ struct LedgerLineDecoder: LineDecoder {
         throw RecordFault("unknown encoding")
     }
 
-    /// Numbers are microseconds here, unlike in captures of others.
+    /// Numbers are microseconds here, unlike in other captures.
     private static func time(_ member: JSONMembers.Member, _ line: Span<UInt8>) throws(RecordFault) -> Reception {
         if let microseconds = member.integer(in: line) { return .recorded(Timestamp(microseconds: microseconds)) }
         return try ReceptionTime.read(member, line)

@@ -1,9 +1,9 @@
 import EventLog
 import Meshtastic
 
-/// `mqtt-json`: a JSON message of an MQTT `/2/json/` topic a line. Either `{"topic": …, "payload": …}`, the payload as a string or as
-/// JSON itself, with `rx_time` where the receiver noted it; or the bare message, which has no topic. Where the topic is one of
-/// ServiceEnvelopes, the payload is base64 of one.
+/// `mqtt-json`: a JSON message of an MQTT `/2/json/` topic per line. Either `{"topic": …, "payload": …}`, the payload as a string or as
+/// JSON itself, with `rx_time` where the receiver recorded it; or the bare message, which has no topic. If the topic is one of
+/// ServiceEnvelopes, the payload is the base64 of one.
 ///
 /// The event's payload is the message as published. Its topic becomes part of the source's name, as with live MQTT: it is the only
 /// place that names the channel.

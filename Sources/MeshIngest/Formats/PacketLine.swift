@@ -2,8 +2,8 @@ import EventLog
 import Meshtastic
 import ProtobufWire
 
-/// `jsonl`: `{"raw_b64": …}` a line; with `rx_time`, the time at which the packet was received (Unix seconds or ISO 8601); with `kind`
-/// ServiceEnvelope, MeshPacket or FromRadio, which the first bytes tell where none is given; with `src`, the address it came from. Other members are ignored.
+/// `jsonl`: `{"raw_b64": …}` per line; with `rx_time`, the time at which the packet was received (Unix seconds or ISO 8601); with `kind`
+/// ServiceEnvelope, MeshPacket or FromRadio, else the first bytes decide; with `src`, the address it came from. Other members are ignored.
 struct PacketLine: LineDecoder {
     func decode(_ line: Span<UInt8>) throws(RecordFault) -> IngestRecord {
         var members = try JSONMembers(line)
@@ -36,7 +36,7 @@ struct PacketLine: LineDecoder {
         return try Base64.decode(line.extracting(member.value.lowerBound + 1..<member.value.upperBound - 1))
     }
 
-    /// By the first field: a MeshPacket begins with numbers of 32 bits, an envelope with the packet that it holds, a FromRadio with a number or its variant.
+    /// By the first field: a MeshPacket begins with 32-bit numbers, an envelope with its packet, a FromRadio with a number or its variant.
     private static func kind(of payload: [UInt8]) -> CaptureForm {
         switch payload.first.map(UInt32.init) {
         case WireField.tag(1, .lengthDelimited): .serviceEnvelope

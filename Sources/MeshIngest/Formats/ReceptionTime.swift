@@ -1,6 +1,6 @@
 import EventLog
 
-/// When a record says that it was received.
+/// The reception time in a record.
 enum ReceptionTime {
     /// Unix seconds, with or without a fraction, or ISO 8601 in UTC; 0 and null mean that it was not recorded.
     static func read(_ member: JSONMembers.Member, _ line: Span<UInt8>) throws(RecordFault) -> Reception {

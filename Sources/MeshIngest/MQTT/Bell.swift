@@ -8,7 +8,7 @@ final class Bell: Sendable {
     let descriptor: Int32
     private let ringer: Int32
 
-    /// - Returns: nil when no more files can be opened
+    /// - Returns: nil when no file descriptors are left
     init?() {
         var ends: [Int32] = [-1, -1]
         guard unsafe pipe(&ends) == 0 else { return nil }
@@ -25,7 +25,7 @@ final class Bell: Sendable {
         close(ringer)
     }
 
-    /// A full pipe has rung enough.
+    /// A full pipe is enough of a wake-up.
     func ring() {
         var sign: UInt8 = 1
         _ = unsafe write(ringer, &sign, 1)

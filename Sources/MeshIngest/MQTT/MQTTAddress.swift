@@ -1,12 +1,12 @@
-/// A broker and the topics wanted from it: `mqtt://user:password@host:port/topic/root/#`.
+/// A broker and the topics to subscribe to: `mqtt://user:password@host:port/topic/root/#`.
 ///
 /// ```swift
 /// let address = try MQTTAddress("mqtt://meshdev:large4cats@mqtt.meshtastic.org/msh/EU_868")
 /// address.text    // "mqtt://mqtt.meshtastic.org:1883", never with the password
 /// address.topics  // ["msh/EU_868/#"]
 /// ```
-/// `mqtts://` means TLS. The port is 1883, or 8883 with TLS, where none is given. A path without wildcard is a topic root: all below it is wanted;
-/// no path means `msh/#`. User and password may hold percent-encoded characters; the topic is taken as it stands, `#` included.
+/// `mqtts://` means TLS. The default port is 1883, or 8883 with TLS. A path without wildcard is a topic root: everything below it is included;
+/// no path means `msh/#`. User and password may contain percent-encoded characters; the topic is taken literally, `#` included.
 public struct MQTTAddress: Sendable, Hashable, CustomStringConvertible {
     public var usesTLS: Bool
     public var host: String
@@ -51,7 +51,7 @@ public struct MQTTAddress: Sendable, Hashable, CustomStringConvertible {
         topics = [Self.topic(String(rest[end...].drop { $0 == "/" }))]
     }
 
-    /// The broker without user and password: for messages and as the beginning of its sources' names.
+    /// The broker without user and password: for messages and as the prefix of its sources' names.
     public var text: String {
         let shownHost = host.contains(":") ? "[\(host)]" : host
         return "\(usesTLS ? "mqtts" : "mqtt")://\(shownHost):\(port)"
@@ -59,7 +59,7 @@ public struct MQTTAddress: Sendable, Hashable, CustomStringConvertible {
 
     public var description: String { text }
 
-    /// `path` as a subscription: a root stands for all below it.
+    /// `path` as a subscription: a root includes everything below it.
     public static func topic(_ path: String) -> String {
         if path.isEmpty { return defaultTopic }
         if path.contains("#") || path.contains("+") { return path }

@@ -2,17 +2,17 @@ import CMosquitto
 import Foundation
 import Synchronization
 
-/// Listens to a broker on a thread of its own and hands over what comes, through lost connections and back.
+/// Listens to a broker on a separate thread and passes on its messages, reconnecting when the connection is lost.
 ///
 /// Synchronization: `run` belongs to the thread; `stop` and `wake` may be called from anywhere.
 final class MQTTConnection: Sendable {
     enum Item: Sendable {
         case deliveries([MosquittoClient.Delivery])
         case connected
-        /// The connection is gone, and what came over it is ahead in the queue.
+        /// The connection is gone, and its messages are ahead in the queue.
         case lost
 
-        /// What it takes in memory, about.
+        /// Its approximate size in memory.
         fileprivate var byteCount: Int {
             guard case .deliveries(let deliveries) = self else { return 0 }
             return deliveries.reduce(0) {
@@ -44,7 +44,7 @@ final class MQTTConnection: Sendable {
         self.report = report
         output = Handoff(limit: max(1, options.queueLimit / Self.messagesATurn), byteLimit: options.queueByteLimit)
         guard let bell = Bell() else {
-            throw IngestError(.unreachable, subject: options.address.text, reason: "no more files can be opened")
+            throw IngestError(.unreachable, subject: options.address.text, reason: "too many files are open")
         }
         self.bell = bell
     }
@@ -52,7 +52,7 @@ final class MQTTConnection: Sendable {
     /// Why it ended, unless it was stopped.
     var failure: IngestError? { result.withLock { $0 } }
 
-    /// Ends `run` when what was read is stored. A thread that still waits for an answer from the network is not waited for.
+    /// Ends `run` when everything that was read is stored. Does not wait for a thread that still waits for an answer from the network.
     func stop() {
         stopFlag.set()
         wake()
@@ -61,10 +61,10 @@ final class MQTTConnection: Sendable {
 
     private func offer(_ item: Item) -> Bool { output.offer(item, byteCount: item.byteCount) }
 
-    /// Makes the thread look whether something was stored.
+    /// Makes the thread check whether something was stored.
     func wake() { bell.ring() }
 
-    /// Listens until it is stopped or fails for good. Call it on a thread that may block.
+    /// Listens until it is stopped or fails permanently. Call it on a thread that may block.
     func run() {
         var delay = options.firstRetrySeconds
         var hasSubscribed = false
@@ -160,9 +160,9 @@ final class MQTTConnection: Sendable {
         if let answer = client.connectAnswer, answer != 0 { throw .refused(answer, options.address) }
     }
 
-    /// Asks for the topics. A broker that kept messages for this client sends them before it answers.
+    /// Subscribes to the topics. A broker that kept messages for this client sends them before it answers.
     ///
-    /// - Returns: false when the messages are not stored any more
+    /// - Returns: false when the messages are no longer stored
     private func subscribe(_ client: MosquittoClient) throws(MQTTFailure) -> Bool {
         var asked: [(topic: String, number: Int32)] = []
         for topic in options.address.topics {
@@ -181,7 +181,7 @@ final class MQTTConnection: Sendable {
             }
         }
         if stopFlag.isSet { return true }
-        // 0x80 is the only refusal of MQTT 3.1.1; whatever is above the qualities of service is one.
+        // 0x80 is the only refusal of MQTT 3.1.1; any value above the qualities of service is one.
         let refused = asked.filter { (client.grants[$0.number] ?? 0) > 2 }.map(\.topic)
         if !refused.isEmpty, refused.count == asked.count {
             throw MQTTFailure(
@@ -193,7 +193,7 @@ final class MQTTConnection: Sendable {
         return true
     }
 
-    /// Reads, hands over and acknowledges until the connection ends.
+    /// Reads, passes on and acknowledges until the connection ends.
     private func listen(_ client: MosquittoClient) -> Outcome {
         var oldestUnstored: ContinuousClock.Instant?
         while true {
@@ -222,7 +222,7 @@ final class MQTTConnection: Sendable {
         }
     }
 
-    /// Waits until all is stored, acknowledges it and says goodbye.
+    /// Waits until everything is stored, acknowledges it and disconnects.
     private func leave(_ client: MosquittoClient) -> Outcome {
         guard output.waitUntilSettled() else { return .refusedByStore }
         while client.wantsWrite, client.write() == 0, client.descriptor != nil, client.wantsWrite {
@@ -233,7 +233,7 @@ final class MQTTConnection: Sendable {
         return .stopped
     }
 
-    /// Waits for the network or the bell, then reads up to `messagesATurn` messages and, if it may, writes what is queued.
+    /// Waits for the network or the bell, then reads up to `messagesATurn` messages and, if allowed, writes what is queued.
     private func turn(_ client: MosquittoClient, mayWrite: Bool, milliseconds: Int32) -> (result: Int32, systemError: Int32) {
         guard client.descriptor != nil else { return (MOSQ_ERR_CONN_LOST.rawValue, 0) }
         let writes = mayWrite && client.wantsWrite

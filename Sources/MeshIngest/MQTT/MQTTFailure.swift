@@ -1,14 +1,14 @@
 import CMosquitto
 import Foundation
 
-/// Why a connection was not made or was lost.
+/// Why a connection failed or was lost.
 ///
-/// Final on the first connection are: an unknown host, a refused user or client, a certificate that is not trusted, all subscriptions refused. They need a
+/// Permanent on the first connection are: an unknown host, a refused user or client, a certificate that is not trusted, all subscriptions refused. They need a
 /// person. A broker that does not answer is tried again from the start. Once subscriptions were granted, everything is tried again: brokers are
 /// restarted, and a name server may be away.
 struct MQTTFailure: Error, Sendable {
     var error: IngestError
-    /// Whether trying again on the first connection makes no sense.
+    /// Whether retrying the first connection is pointless.
     var needsPerson: Bool
 
     init(_ code: IngestError.Code, _ address: MQTTAddress, _ reason: String, cause: String? = nil, needsPerson: Bool = false) {
@@ -41,7 +41,7 @@ struct MQTTFailure: Error, Sendable {
         MQTTFailure(.unreachable, address, "the connection was lost", cause: cause(result, systemError))
     }
 
-    /// What a result of the library adds to saying that the connection is gone.
+    /// The part of a library result that says more than that the connection is gone.
     private static func cause(_ result: Int32, _ systemError: Int32) -> String? {
         switch result {
         case MOSQ_ERR_CONN_LOST.rawValue, MOSQ_ERR_NO_CONN.rawValue: nil
@@ -56,7 +56,7 @@ struct MQTTFailure: Error, Sendable {
         return switch answer {
         case 1: MQTTFailure(.unreachable, address, "the broker does not speak MQTT 3.1.1", needsPerson: true)
         case 2: MQTTFailure(.notAuthorized, address, "the broker refuses this client id", needsPerson: true)
-        case 3: MQTTFailure(.unreachable, address, "the broker is not available at the moment")
+        case 3: MQTTFailure(.unreachable, address, "the broker is not available now")
         case 4: MQTTFailure(.notAuthorized, address, "wrong user name or password for \(user)", needsPerson: true)
         case 5:
             MQTTFailure(

@@ -3,23 +3,23 @@ import Foundation
 import MeshViews
 import Synchronization
 
-/// Listens to an MQTT broker and appends every Meshtastic message that comes, byte for byte.
+/// Listens to an MQTT broker and appends every Meshtastic message, byte for byte.
 ///
 /// ```swift
 /// let ingest = MQTTIngest(MQTTOptions(try MQTTAddress("mqtt://localhost/msh/#")), into: target) { print($0) }
 /// try await ingest.run()  // until the task is cancelled
 /// ```
-/// Retained messages and repeated deliveries are events like all others. Each topic is a source of its own, named after broker and topic. With quality
-/// of service 1 a message is acknowledged only when it is on disk, so the broker sends again what a crash took.
+/// Retained messages and repeated deliveries are ordinary events. Each topic is a separate source, named after broker and topic. With quality
+/// of service 1 a message is acknowledged only when it is on disk, so the broker sends again what a crash lost.
 ///
-/// Where the ledger has no room, messages wait until there is some, which is told once; what a broker does not keep that long (quality of service 0, or no
+/// If the ledger has no space, messages wait until it has, which is reported once; messages that a broker does not keep that long (quality of service 0, or no
 /// session) may be lost with the connection.
 ///
-/// A lost connection is made again, after 1 s, then 2 s and so on; see `MQTTFailure` for what is not tried again. The views are flushed when a connection
+/// A lost connection is restored, after 1 s, then 2 s and so on; see `MQTTFailure` for failures that are not retried. The views are flushed when a connection
 /// is lost and at the end.
 public final class MQTTIngest: Sendable {
     private static let batchLimit = 4_096
-    /// Between attempts to store where the ledger had no room.
+    /// Between attempts to store where the ledger had no space.
     private static let longestWait_s = 10.0
 
     private let options: MQTTOptions
@@ -28,7 +28,7 @@ public final class MQTTIngest: Sendable {
     private let report: @Sendable (MQTTNotice) -> Void
     private let counts = Mutex(MQTTStatistics())
 
-    /// - Parameter report: told what happens to the connection, from the connection's thread
+    /// - Parameter report: receives the notices of the connection, from the connection's thread
     public init(_ options: MQTTOptions, into target: IngestTarget, report: @escaping @Sendable (MQTTNotice) -> Void = { _ in }) {
         self.options = options
         self.target = target
@@ -37,17 +37,17 @@ public final class MQTTIngest: Sendable {
         self.report = report
     }
 
-    /// What came so far.
+    /// The numbers of messages so far.
     public var statistics: MQTTStatistics { counts.withLock { $0 } }
 
     /// Listens until the task is cancelled; then it stores what was received, flushes the views and returns.
     ///
-    /// - Throws: `IngestError` when the broker refuses us for good or the ledger does not take the events
+    /// - Throws: `IngestError` when the broker refuses permanently or the ledger does not accept the events
     public func run() async throws(IngestError) {
         try options.check()
         for topic in options.address.topics where !MosquittoClient.isTopic(topic) {
             throw IngestError(
-                .badRequest, subject: options.address.text, reason: "\(topic) is no topic that can be subscribed to")
+                .badRequest, subject: options.address.text, reason: "\(topic) is not a topic that can be subscribed to")
         }
         let connection = try MQTTConnection(options, report: report)
         let thread = Thread { connection.run() }
@@ -64,14 +64,14 @@ public final class MQTTIngest: Sendable {
             do throws(IngestError) {
                 try await Uncancelled.run { () async throws(IngestError) in try await target.flush(subject) }
             } catch {
-                // The reason why it ended is told, not a second one.
+                // The reason why it ended is reported, not a second one.
             }
             throw failure
         }
         try await Uncancelled.run { () async throws(IngestError) in try await target.flush(subject) }
     }
 
-    /// Appends what comes in batches: all that arrived while the batch before was written.
+    /// Appends messages in batches: everything that arrived while the previous batch was being written.
     private func storeAll(_ connection: MQTTConnection) async -> IngestError? {
         var sources = SourceNames(log: log, base: options.address.text)
         var kinds = MQTTTopicKinds()

@@ -1,16 +1,16 @@
-/// What happens to a connection, for people to be told.
+/// A notice about a connection, for people.
 public enum MQTTNotice: Sendable, Equatable, CustomStringConvertible {
     case connecting(broker: String)
     /// The broker has granted the subscriptions: messages come from now on.
     case subscribed(topics: [String])
     /// The broker refused this one of several subscriptions.
     case refused(topic: String)
-    /// The connection was lost or not made; the next attempt comes after so many seconds.
+    /// The connection was lost or failed; the next attempt follows after so many seconds.
     case lost(reason: String, retrySeconds: Double)
     case disconnected
-    /// The ledger has no room: what comes waits until there is some, here and at the broker.
+    /// The ledger has no space: messages wait until it has, here and at the broker.
     case full(reason: String)
-    /// There is room again, and what waited is stored.
+    /// The ledger has space again, and the waiting messages are stored.
     case roomAgain
     /// A connection was lost, and the views could not be flushed; they follow later.
     case viewsNotFlushed(reason: String)
@@ -22,26 +22,26 @@ public enum MQTTNotice: Sendable, Equatable, CustomStringConvertible {
         case .refused(let topic): "the broker does not permit \(topic)"
         case .lost(let reason, let seconds): "\(reason); trying again in \((seconds * 10).rounded() / 10) s"
         case .disconnected: "disconnected"
-        case .full(let reason): "\(reason); waiting until there is room"
-        case .roomAgain: "there is room again: storing goes on"
+        case .full(let reason): "\(reason); waiting until there is space"
+        case .roomAgain: "there is space again: storing continues"
         case .viewsNotFlushed(let reason): reason
         }
     }
 }
 
-/// What came over a connection so far.
+/// The numbers of messages so far.
 public struct MQTTStatistics: Sendable, Equatable {
     /// Messages delivered, whatever their topic.
     public var receivedCount = 0
     /// Messages stored as events.
     public var storedCount = 0
-    /// Messages of `/2/stat/` topics, which say only whether a gateway is there and are not stored.
+    /// Messages of `/2/stat/` topics, which only state whether a gateway is online and are not stored.
     public var statusCount = 0
-    /// Messages of topics that are none of Meshtastic's, not stored.
+    /// Messages of topics outside of Meshtastic, not stored.
     public var foreignCount = 0
-    /// Messages longer than 65,535 bytes, in whose place a gap event is stored.
+    /// Messages longer than 65,535 bytes, replaced by a gap event.
     public var oversizedCount = 0
-    /// How often the connection was made.
+    /// How often the connection was established.
     public var connectionCount = 0
 
     public init() {}

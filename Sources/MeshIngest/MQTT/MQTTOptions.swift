@@ -1,6 +1,6 @@
-/// How a broker is listened to.
+/// Options for listening to a broker.
 public struct MQTTOptions: Sendable {
-    /// How surely messages come: as they are sent at most, or until the ledger has stored them.
+    /// How reliably messages are delivered: at most once, or until the ledger has stored them.
     public enum QualityOfService: Int32, Sendable, CaseIterable {
         case atMostOnce = 0
         case atLeastOnce = 1
@@ -8,28 +8,28 @@ public struct MQTTOptions: Sendable {
 
     public var address: MQTTAddress
     public var qualityOfService = QualityOfService.atMostOnce
-    /// How the broker knows this client; nil for a name of its own each time.
+    /// The client id at the broker; nil for a new one each time.
     public var clientID: String?
-    /// Whether the broker keeps messages for this client while it is away: needs `clientID` and quality of service 1.
+    /// Whether the broker keeps messages for this client while it is away: requires `clientID` and quality of service 1.
     public var keepsSession = false
-    /// Seconds between signs of life, at least 5.
+    /// Seconds between keep-alive messages, at least 5.
     public var keepAliveSeconds = 60
-    /// A PEM file of the certificates that sign brokers trusted; nil for the system's.
+    /// A PEM file of the certificates that sign trusted brokers; nil for the system's.
     public var certificateAuthorityFile: String?
-    /// PEM files of this client's certificate and its key, where the broker asks for one.
+    /// PEM files of this client's certificate and its key, if the broker requires them.
     public var certificateFile: String?
     public var keyFile: String?
-    /// Takes any certificate for any host: for tests only, since anybody in between can read and change the messages then.
+    /// Accepts any certificate for any host: for tests only, since anyone in between can then read and change the messages.
     public var isInsecure = false
-    /// Seconds until the first new attempt when the connection is lost; each failure doubles it.
+    /// Seconds until the first retry after the connection is lost; each failure doubles it.
     public var firstRetrySeconds = 1.0
-    /// The most seconds between attempts.
+    /// The maximum number of seconds between attempts.
     public var longestRetrySeconds = 60.0
-    /// Seconds that the broker has to answer.
+    /// The answer timeout of the broker, in seconds.
     public var answerTimeoutSeconds = 20.0
-    /// How many messages may wait to be stored before the connection is not read any more.
+    /// How many messages may wait to be stored before the connection is no longer read.
     public var queueLimit = 65_536
-    /// How many bytes may wait to be stored, or be under way, before the connection is not read any more: the memory of an ingest whose ledger has no room.
+    /// How many bytes may wait to be stored, or be under way, before the connection is no longer read: the memory of an ingest whose ledger has no space.
     public var queueByteLimit = 64 << 20
 
     public init(_ address: MQTTAddress) { self.address = address }

@@ -1,6 +1,6 @@
 import Meshtastic
 
-/// What a topic's messages are, once for each topic.
+/// The kind of a topic's messages, determined once per topic.
 struct MQTTTopicKinds {
     enum Kind: Sendable {
         case event(CaptureForm)

@@ -3,10 +3,10 @@ import Foundation
 
 /// A connection of Debian's libmosquitto, driven by one thread that reads, stores and writes in turn.
 ///
-/// The library queues an acknowledgement before it hands over the message, and with `threaded` set it writes nothing but in `write`. So the thread
-/// decides: what it has read is stored first, then acknowledged.
+/// The library queues an acknowledgement before it passes on the message, and with `threaded` set it writes only in `write`. So the thread
+/// decides: messages that it has read are stored first, then acknowledged.
 ///
-/// Synchronization: only the thread that made it may use it. Safe: the handle is private and freed with the object, and callbacks run inside of its methods.
+/// Synchronization: only the thread that created it may use it. Safe: the handle is private and freed with the object, and callbacks run inside of its methods.
 @safe final class MosquittoClient {
     struct Delivery: Sendable {
         var topic: String
@@ -17,22 +17,22 @@ import Foundation
         var qualityOfService: Int32
     }
 
-    /// Longer messages, in bytes, are no mesh traffic: a LoRa packet has at most 256.
+    /// Longer messages, in bytes, are not mesh traffic: a LoRa packet has at most 256.
     static let longestMessage = 65_535
 
     private let handle: OpaquePointer
-    /// The broker's answer to the connection, when it has come.
+    /// The broker's answer to the connection, once it has arrived.
     private(set) var connectAnswer: Int32?
-    /// What was granted by subscription, when it has come.
+    /// The granted qualities of service by subscription, once they have arrived.
     private(set) var grants: [Int32: Int32] = [:]
     private(set) var deliveries: [Delivery] = []
-    /// What the library and OpenSSL complained about during this connection, the first few.
+    /// The first few complaints of the library and OpenSSL during this connection.
     private(set) var complaints: [String] = []
     private static let complaintLimit = 8
 
     private static let isReady: Int32 = mosquitto_lib_init()
 
-    /// - Returns: nil when there is no memory or the client id is not one
+    /// - Returns: nil when memory is exhausted or the client id is not valid
     init?(clientID: String, isCleanSession: Bool) {
         guard Self.isReady == 0, let handle = unsafe mosquitto_new(clientID, isCleanSession, nil) else { return nil }
         unsafe self.handle = handle
@@ -62,7 +62,7 @@ import Foundation
         return result
     }
 
-    /// Connects; may block as long as the system tries.
+    /// Connects; may block for as long as the system tries.
     func connect(host: String, port: UInt16, keepAliveSeconds: Int) -> (result: Int32, systemError: Int32) {
         connectAnswer = nil
         grants = [:]
@@ -72,7 +72,7 @@ import Foundation
         return (result, errno)
     }
 
-    /// The socket to wait for; nil when there is no connection.
+    /// The socket to wait for; nil without a connection.
     var descriptor: Int32? {
         let descriptor = unsafe mosquitto_socket(handle)
         return descriptor >= 0 ? descriptor : nil
@@ -80,23 +80,23 @@ import Foundation
 
     var wantsWrite: Bool { unsafe mosquitto_want_write(handle) }
 
-    /// Reads one packet if there is one.
+    /// Reads one packet if available.
     func read() -> Int32 { unsafe mosquitto_loop_read(handle, 1) }
 
-    /// Writes what is queued, acknowledgements among it.
+    /// Writes what is queued, including acknowledgements.
     func write() -> Int32 { unsafe mosquitto_loop_write(handle, 1) }
 
-    /// Sends signs of life when they are due.
+    /// Sends keep-alive messages when they are due.
     func tick() -> Int32 { unsafe mosquitto_loop_misc(handle) }
 
-    /// Asks for a topic. The number is what its grant will be found under.
+    /// Subscribes to a topic. Its grant will be found under the returned number.
     func subscribe(_ topic: String, qualityOfService: Int32) -> (result: Int32, number: Int32) {
         var number: Int32 = 0
         let result = unsafe mosquitto_subscribe(handle, &number, topic, qualityOfService)
         return (result, number)
     }
 
-    /// Says goodbye and waits, up to a second, until the broker has read it.
+    /// Disconnects and waits, up to a second, until the broker has read it.
     ///
     /// A socket that is closed while it holds unread messages is reset, and with it go acknowledgements on their way: the broker would send all
     /// those messages again. So the socket is kept open, under another number, until the broker has closed it.
@@ -115,7 +115,7 @@ import Foundation
         close(kept)
     }
 
-    /// The messages that came since the last call.
+    /// The messages since the last call.
     func takeDeliveries() -> [Delivery] {
         defer { deliveries.removeAll(keepingCapacity: true) }
         return deliveries

@@ -1,9 +1,9 @@
 import EventLog
 import Synchronization
 
-/// A log whose appends wait as long as it has no room, and go on when there is some again.
+/// A log whose appends wait while it has no space, and continue when it has.
 ///
-/// Synchronization: what was told last is behind a mutex.
+/// Synchronization: the last notice is behind a mutex.
 final class PatientSink: EventSink {
     private let log: any EventSink
     private let report: @Sendable (MQTTNotice) -> Void
@@ -33,7 +33,7 @@ final class PatientSink: EventSink {
         }
     }
 
-    /// - Throws: when the task is cancelled while there is no room, and at every other failure.
+    /// - Throws: when the task is cancelled while there is no space, and at every other failure.
     private func patiently<Result: Sendable>(
         _ work: @Sendable () async throws(EventLogError) -> Result
     ) async throws(EventLogError) -> Result {

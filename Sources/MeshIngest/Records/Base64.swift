@@ -2,7 +2,7 @@ import ProtobufWire
 
 /// Standard base64 (RFC 4648, section 4) with padding, over bytes.
 ///
-/// Foundation's decoder works on `Data` and costs several copies a line; a ten-million-line import spends most of its time here.
+/// Foundation's decoder works on `Data` and costs several copies per line; a ten-million-line import spends most of its time here.
 enum Base64 {
     private static let invalid: UInt8 = 0xff
 
@@ -14,7 +14,7 @@ enum Base64 {
 
     private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 
-    /// The bytes that `text` stands for.
+    /// The bytes that `text` encodes.
     static func decode(_ text: Span<UInt8>) throws(RecordFault) -> [UInt8] {
         let count = text.count
         if count == 0 { return [] }

@@ -7,11 +7,11 @@ struct IngestRecord: Sendable {
     var payload: [UInt8]
     var encoding: PayloadEncoding
     var reception: Reception = .unrecorded
-    /// What the record says about where it was heard (a topic, an address), appended to the file's own source name;
+    /// Where the record was received (a topic, an address), appended to the file's own source name;
     /// or, for our own export, the whole name of its source.
     var origin: Origin = .file
     var isMasked = false
-    /// Channels and preset that a radio told, where it did.
+    /// Channels and preset that a radio reported, if any.
     var findings: SecretMask.Findings?
     /// Why the bytes are kept as unreadable text.
     var problem: String?
@@ -29,7 +29,7 @@ struct IngestRecord: Sendable {
         self.origin = origin
     }
 
-    /// A line or frame that its format could not give bytes for, kept as it stands.
+    /// A line or frame that could not be converted to bytes by its format: its original text.
     static func unreadable(_ text: [UInt8], _ problem: String) -> IngestRecord {
         var record = IngestRecord(text, .unreadable)
         record.problem = problem

@@ -1,5 +1,5 @@
 extension JSONMembers.Member {
-    /// Whether the member is called `name`. A name written with escapes is not recognised: nobody writes ours so.
+    /// Whether the member's name is `name`. A name written with escapes is not recognised: no writer of our formats uses them.
     func isNamed(_ name: StaticString, in text: Span<UInt8>) -> Bool {
         guard self.name.count == name.utf8CodeUnitCount else { return false }
         return name.withUTF8Buffer { letters in
@@ -8,7 +8,7 @@ extension JSONMembers.Member {
         }
     }
 
-    /// The bytes of a string, escapes undone; nil for other kinds.
+    /// The bytes of a string, with escapes decoded; nil for other kinds.
     func stringBytes(in text: Span<UInt8>) throws(RecordFault) -> [UInt8]? {
         guard kind == .string else { return nil }
         let inside = value.lowerBound + 1..<value.upperBound - 1
@@ -22,7 +22,7 @@ extension JSONMembers.Member {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// A number that is an integer as written; nil for other kinds, fractions and what does not fit.
+    /// A number that is written as an integer; nil for other kinds, fractions and overflow.
     func integer(in text: Span<UInt8>) -> Int64? {
         guard kind == .number else { return nil }
         var index = value.lowerBound
@@ -41,7 +41,7 @@ extension JSONMembers.Member {
         return isNegative ? -magnitude : magnitude
     }
 
-    /// A number of any form; nil for other kinds.
+    /// Any number; nil for other kinds.
     func double(in text: Span<UInt8>) -> Double? {
         guard kind == .number else { return nil }
         return Double(String(decoding: text.bytes(value), as: UTF8.self))

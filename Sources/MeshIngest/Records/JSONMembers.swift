@@ -1,6 +1,6 @@
-/// The members of one JSON object, read in place: a line of a file is looked through once, and only wanted values are copied.
+/// The members of one JSON object, read in place: a line of a file is scanned once, and only requested values are copied.
 ///
-/// It is strict about syntax (RFC 8259), so that a damaged line is found out, and does not look into nested values beyond skipping them.
+/// It is strict about syntax (RFC 8259), so that a damaged line is detected, and skips nested values without examining them further.
 struct JSONMembers {
     enum Kind: Sendable { case string, number, object, array, boolean, null }
 
@@ -13,13 +13,13 @@ struct JSONMembers {
         var hasEscapes: Bool
     }
 
-    /// How deep values may be nested.
+    /// The maximum nesting depth of values.
     static let depthLimit = 64
 
     private var position = 0
     private var isFirst = true
 
-    /// Opens the object that fills `text` but for white space around it.
+    /// Opens the object that fills `text` except for white space around it.
     init(_ text: Span<UInt8>) throws(RecordFault) {
         Self.skipSpace(text, &position)
         guard position < text.count, text[position] == UInt8(ascii: "{") else { throw RecordFault("not a JSON object") }

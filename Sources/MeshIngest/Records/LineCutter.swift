@@ -1,9 +1,9 @@
-/// Cuts text into lines and decodes each as one record.
+/// Splits text into lines and decodes each as one record.
 struct LineCutter: RecordCutter {
     let decoder: any LineDecoder
-    /// Whether what stands after the last line feed is a line, too, whatever it looks like.
+    /// Whether the text after the last line feed is a line, too, whatever it looks like.
     let isComplete: Bool
-    /// Whether what comes next belongs to a line whose beginning is stored already.
+    /// Whether the next bytes belong to a line whose beginning is already stored.
     private var isInsideLine: Bool
 
     let unit = "line"
@@ -30,7 +30,7 @@ struct LineCutter: RecordCutter {
         }
     }
 
-    /// A last line without a line feed may still be growing: it is taken only when it cannot be the start of a longer one.
+    /// A last line without a line feed may still be growing: it is taken only if it cannot be the start of a longer one.
     private mutating func lastLine(_ window: Span<UInt8>, from start: Int) -> Cut {
         let line = window.trimmed(start..<window.count)
         if line.isEmpty { return isComplete ? .nothing(end: window.count, countsAsRecord: false) : .incomplete }
@@ -64,6 +64,6 @@ struct LineCutter: RecordCutter {
 protocol LineDecoder: Sendable {
     func decode(_ line: Span<UInt8>) throws(RecordFault) -> IngestRecord
 
-    /// Whether a line that was decoded cannot be the first part of a longer one.
+    /// Whether a decoded line cannot be the first part of a longer one.
     func isWhole(_ record: IngestRecord) -> Bool
 }

@@ -1,10 +1,10 @@
 public import Meshtastic
 
-/// The channel keys that radios told, gathered before their frames are masked and stored.
+/// The channel keys that radios reported, collected before their frames are masked and stored.
 ///
-/// A radio tells its channels first and the modem preset, which names a channel without a name, later; so names are settled at the end.
+/// A radio reports its channels first and the modem preset, which names a channel without a name, later; so names are resolved at the end.
 public struct RadioKeys: Sendable, Equatable {
-    /// More are not gathered: whoever writes a file must not fill memory.
+    /// Further keys are not collected: a file must not fill memory.
     static let mostChannels = 1_024
 
     private var frames: [ChannelFrame] = []
@@ -22,7 +22,7 @@ public struct RadioKeys: Sendable, Equatable {
         if other.modemPreset != 0 { modemPreset = other.modemPreset }
     }
 
-    /// A masked key is all zero; a disabled channel has none; a secondary channel without one has that of the primary.
+    /// A masked key is all zeros; a disabled channel has no key; a secondary channel without one has that of the primary.
     private mutating func add(_ frame: ChannelFrame) {
         let isKnown = frame.psk.contains { $0 != 0 } || (frame.psk.isEmpty && frame.role == 2)
         guard frame.role != 0, isKnown, frame.psk.count <= 32, !frames.contains(frame), frames.count < Self.mostChannels
@@ -30,7 +30,7 @@ public struct RadioKeys: Sendable, Equatable {
         frames.append(frame)
     }
 
-    /// The keys, each once, in the order in which they were told.
+    /// The keys, each once, in the order in which they were reported.
     public var channels: [ChannelKey] {
         var keyring = Keyring()
         var primary: [UInt8] = []

@@ -1,16 +1,16 @@
 import EventLog
 import Meshtastic
 
-/// Cuts recorded bytes of a radio's serial or TCP stream into FromRadio frames.
+/// Splits recorded bytes of a radio's serial or TCP stream into FromRadio frames.
 ///
-/// Secrets that a radio tells its client are zeroed here, before anything is stored. Console text and noise between frames are counted.
+/// Secrets that a radio sends to its client are zeroed here, before anything is stored. Console text and noise between frames are counted.
 struct StreamCutter: RecordCutter {
     let unit = "frame"
     private(set) var skippedBytes = 0
     private var framer = StreamFramer()
     private var pieces: [StreamPiece] = []
     private var nextPiece = 0
-    /// Bytes behind the last cut that the framer has already seen.
+    /// Bytes after the last cut that the framer has already seen.
     private var fedBytes = 0
 
     mutating func cut(_ window: Span<UInt8>, from start: Int, isEnd: Bool) -> Cut {

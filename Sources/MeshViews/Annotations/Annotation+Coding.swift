@@ -2,7 +2,7 @@ public import EventLog
 import Projections
 import ProtobufWire
 
-/// Protobuf: `Annotation` of `views.proto`. An empty note or alias clears it; a field that is not there changes nothing.
+/// Protobuf: `Annotation` of `views.proto`. An empty note or alias clears it; a missing field changes nothing.
 extension Annotation {
     public var payload: [UInt8] {
         var writer = WireWriter(capacity: 64)
@@ -35,13 +35,13 @@ extension Annotation {
         return writer.bytes
     }
 
-    /// Nil where the event is none, or was erased.
+    /// Nil where the event is not an annotation, or was erased.
     public init?(_ event: Event) {
         guard event.header.encoding == .annotation, !event.header.isErased else { return nil }
         self.init(payload: event.payload.rawSpan)
     }
 
-    /// Nil where the bytes are no annotation, or say of nothing what is to change. Fields that this version does not know are passed over.
+    /// Nil where the bytes are not an annotation, or name nothing to change. Fields that this version does not know are skipped.
     public init?(payload: RawSpan) {
         self.init(.messages([]))
         var (node, keys, rows): (UInt32?, [MessageKey], RowNames) = (nil, [], RowNames(table: "", names: []))
@@ -80,7 +80,7 @@ extension Annotation {
         }
     }
 
-    /// Three little-endian numbers each; what is left at the end is nothing.
+    /// Three little-endian numbers each; a remainder at the end is ignored.
     private static func keys(_ packed: RawSpan) -> [MessageKey] {
         let numbers = numbers(packed)
         return stride(from: 0, through: numbers.count - 3, by: 3).map { place in
@@ -96,7 +96,7 @@ extension Annotation {
 }
 
 extension ReferenceChange {
-    /// - Throws: where the bytes say no change.
+    /// - Throws: where the bytes contain no change.
     fileprivate init(decoding bytes: RawSpan) throws(WireError) {
         self.init("", .set, table: "", targets: [])
         var (reader, found) = (WireReader(bytes), Kind?.none)
@@ -113,7 +113,7 @@ extension ReferenceChange {
         kind = found
     }
 
-    /// Whether it can stand in keys.
+    /// Whether it can be part of keys.
     var isSound: Bool {
         RowNames.isTable(relation) && RowNames.isTable(table) && targets.allSatisfy(RowNames.isName)
             && (kind == .detach || !targets.isEmpty || kind == .set)
@@ -124,7 +124,7 @@ extension Patch<String> {
     /// An empty text clears.
     init(text: String) { self = text.isEmpty ? .clear : .set(text) }
 
-    /// The text that says it; nil where it says nothing.
+    /// Its stored text; nil where nothing is to be stored.
     var text: String? {
         switch self {
         case .set(let text): text

@@ -2,15 +2,15 @@ import Meshtastic
 import Projections
 
 extension Annotation: CustomStringConvertible {
-    /// What it says, for people.
+    /// Its contents, for people.
     public var description: String {
         var parts: [String] = []
-        if let isFavorite { parts.append(isFavorite ? "favorite" : "no favorite any more") }
-        if let isIgnored { parts.append(isIgnored ? "ignored" : "not ignored any more") }
+        if let isFavorite { parts.append(isFavorite ? "favorite" : "no longer favorite") }
+        if let isIgnored { parts.append(isIgnored ? "ignored" : "no longer ignored") }
         if let isArchived { parts.append(isArchived ? "archived" : "restored") }
         if let isRead { parts.append(isRead ? "read" : "unread") }
-        if let text = note.text { parts.append(text.isEmpty ? "no note any more" : "note: \(text)") }
-        if let text = alias.text { parts.append(text.isEmpty ? "no alias any more" : "alias: \(text)") }
+        if let text = note.text { parts.append(text.isEmpty ? "note removed" : "note: \(text)") }
+        if let text = alias.text { parts.append(text.isEmpty ? "alias removed" : "alias: \(text)") }
         if let reference {
             let count = reference.targets.count
             let rows = "\(count) \(count == 1 ? "row" : "rows") of \(reference.table)"

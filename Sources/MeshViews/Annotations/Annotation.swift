@@ -1,41 +1,41 @@
 public import EventLog
 public import Projections
 
-/// What a person decides about a node, or about messages: an event of the log like any other, so that views change through events only, a replay
-/// comes to the same rows, and another event undoes it.
+/// A person's decision about a node, or about messages: an event of the log like any other, so that views change through events only, a replay
+/// produces the same rows, and another event undoes it.
 ///
 /// ```swift
 /// try await ledger.annotate(.favorite(0x1902_5c00), .note(0x1902_5c00, "on the harbour's roof"))
 /// ```
-/// It says only what changes; what it does not name stays as it is.
+/// It contains only changes; everything that it does not name stays as it is.
 public struct Annotation: Sendable, Hashable {
     public enum Subject: Sendable, Hashable {
         case node(UInt32)
-        /// Named by their keys, not by what was asked to find them.
+        /// Named by their keys, not by the query that found them.
         case messages([MessageKey])
         /// Rows of any other table.
         case rows(RowNames)
     }
 
     public var subject: Subject
-    /// A favourite is never driven out of the nodes view by its cap.
+    /// A favourite is never evicted from the nodes view by its cap.
     public var isFavorite: Bool?
-    /// An ignored node is listed where it is not left out by a filter.
+    /// An ignored node is listed unless a filter excludes it.
     public var isIgnored: Bool?
-    /// What is archived is not listed unless it is asked for.
+    /// Archived rows are not listed unless requested.
     public var isArchived: Bool?
-    /// Of messages only.
+    /// For messages only.
     public var isRead: Bool?
     public var note = Patch<String>.keep
-    /// A name of one's own for a node; one that another node has passes to this one.
+    /// A custom name for a node; an alias of another node passes to this one.
     public var alias = Patch<String>.keep
-    /// When it was archived, seconds since 1970, where that was not when this event arrived.
+    /// When it was archived, seconds since 1970, if not at the arrival of this event.
     public var time: UInt32?
-    /// The event that this one undoes, as it was numbered in the ledger where that was done; for people.
+    /// The event that this one undoes, by its number in the ledger where that was done; for people.
     public var reverts: UInt64 = 0
-    /// What was asked for where messages or rows were found by a question; for people.
+    /// The query that found the messages or rows, if any; for people.
     public var request = ""
-    /// Of rows that are archived: what is kept of each, as a JSON object; none where nothing is.
+    /// For archived rows: what is kept of each, as a JSON object; empty where nothing is kept.
     public var kept: [String] = []
     /// Which other rows the rows refer to.
     public var reference: ReferenceChange?
@@ -64,22 +64,22 @@ public struct Annotation: Sendable, Hashable {
     }
 }
 
-/// What names a message in every ledger that has it: its packet, and about when it was sent, since packet ids recur.
+/// Identifies a message in every ledger that has it: its packet, and about when it was sent, since packet ids recur.
 public struct MessageKey: Sendable, Hashable {
     public var from: UInt32
     public var id: UInt32
-    /// The message's time, seconds since 1970. Of messages with equal ids the one nearest to it is meant, within an hour.
+    /// The message's time, seconds since 1970. Among messages with equal ids it means the one nearest to it, within an hour.
     public var time: UInt32
 
     public init(from: UInt32, id: UInt32, time: UInt32) { (self.from, self.id, self.time) = (from, id, time) }
 
-    /// Nil for a message without an id, which nothing can name.
+    /// Nil for a message without an id, which cannot be named.
     public init?(_ message: MessageRow) {
         guard message.id != 0 else { return nil }
         self.init(from: message.from, id: message.id, time: message.time)
     }
 
-    /// How far from its time a message is still meant, in seconds.
+    /// How far from its time a message still matches, in seconds.
     static let reach: UInt32 = 3_600
 }
 
@@ -118,7 +118,7 @@ extension Annotation {
         return annotation
     }
 
-    /// - Parameter kept: what is kept of each, as a JSON object; empty where nothing is.
+    /// - Parameter kept: what is kept of each, as a JSON object; empty where nothing is kept.
     public static func archive(_ rows: RowNames, kept: [String] = [], request: String = "") -> Annotation {
         var annotation = Annotation(.rows(rows))
         (annotation.isArchived, annotation.kept, annotation.request) = (true, kept, request)
@@ -145,6 +145,6 @@ extension Annotation {
 }
 
 extension PayloadEncoding {
-    /// What a person decided about a node or messages: see `Annotation`.
+    /// A person's decision about a node or messages: see `Annotation`.
     public static let annotation = PayloadEncoding(rawValue: 21)
 }

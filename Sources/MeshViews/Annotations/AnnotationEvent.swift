@@ -2,13 +2,13 @@ import LMDB
 import Projections
 import ProtobufWire
 
-/// An annotation's place in its batch; without the annotation where its bytes are none.
+/// An annotation's place in its batch; without the annotation where its bytes are malformed.
 struct AnnotationEvent: Sendable {
     var index: Int
     var annotation: Annotation?
 }
 
-/// Whether any row of a view was ever archived. Where none was, queries need not ask each row.
+/// Whether any row of a view was ever archived. If not, queries need not test each row.
 struct ArchiveFlag: Sendable {
     static let table = "archived"
     private static let key: [UInt8] = [1]

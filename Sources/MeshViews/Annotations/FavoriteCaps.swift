@@ -3,9 +3,9 @@ import LMDB
 import Projections
 import ProtobufWire
 
-/// The caps of a series view: those of all nodes, of chosen ones, and of favorites, and who is one.
+/// The caps of a series view: those of all nodes, of chosen ones, and of favorites, and which nodes are favorites.
 struct FavoriteCaps: Sendable {
-    /// Key: the node. Value: the sequences of the events that made it a favorite and took that back, in turn, 8 bytes each.
+    /// Key: the node. Value: the sequences of the events that made it a favorite and reverted that, in turn, 8 bytes each.
     static let table = "favorites"
 
     let cap: Int
@@ -24,7 +24,7 @@ struct FavoriteCaps: Sendable {
     /// For the recipe.
     var text: String { ViewCaps.text(ofNode) + (ofFavorites.map { ";favorites=\($0)" } ?? "") }
 
-    /// Other than that of all nodes.
+    /// Nil where it is the cap of all nodes.
     private func cap(of node: UInt32, isFavorite: Bool) -> Int? {
         guard isFavorite, let ofFavorites else { return ofNode[node] }
         return max(ofFavorites, ofNode[node] ?? cap)
@@ -32,16 +32,16 @@ struct FavoriteCaps: Sendable {
 
     private func isFavorite(_ node: UInt32) -> Bool { !(changes[node] ?? []).count.isMultiple(of: 2) }
 
-    /// A node has another cap from an event of a batch on.
+    /// A change of a node's cap from an event of a batch on.
     struct Change {
-        /// Of the event in the batch.
+        /// The event's index in the batch.
         let index: Int
         let node: UInt32
-        /// Nil for that of all nodes.
+        /// Nil for the cap of all nodes.
         let cap: Int?
     }
 
-    /// Takes in who becomes a favorite in a batch, and who is none any more. The view folds the events before each change under the caps of before.
+    /// Applies the changes of favorites in a batch. The view folds the events before each change under the previous caps.
     mutating func changes(in batch: MeshBatch, after checkpoint: EventSequence) -> [Change] {
         guard ofFavorites != nil, !batch.annotations.isEmpty else { return [] }
         return batch.annotations.compactMap { event in
@@ -84,7 +84,7 @@ struct FavoriteCaps: Sendable {
 
     mutating func committed() { unwritten.removeAll() }
 
-    /// The events that a store knows to have made the node a favorite or to have taken that back.
+    /// The events that, according to a store, made the node a favorite or reverted that.
     static func changes(of node: UInt32, in store: ViewStore) throws(StorageError) -> [UInt64] {
         let transaction = try store.environment.beginRead()
         guard let value = try transaction.get(store.table(table), bigEndian(node).rawSpan) else { return [] }

@@ -2,11 +2,11 @@ public import EventLog
 import Meshtastic
 import Projections
 
-/// What is to become of an alias that another node has already.
+/// What happens to an alias that another node already has.
 public enum AliasCollision: UInt8, Sendable, CaseIterable {
     /// The annotation is refused, and nothing is written.
     case refuse = 0
-    /// The alias passes to the new node; the other one has none any more.
+    /// The alias passes to the new node; the other one loses it.
     case replace = 1
     /// The same, and the other node is archived in the same commit.
     case archive = 2
@@ -16,7 +16,7 @@ extension Ledger {
     /// The name of the source that annotations come from.
     static let annotationSource = "annotations"
 
-    /// Writes down what a person decided, in one commit: all of it is in the log, or nothing. The views know of it when this returns.
+    /// Records decisions of a person, in one commit: all of them are in the log, or none. The views include them when this returns.
     ///
     /// ```swift
     /// try await ledger.annotate(.favorite(0x1902_5c00), .note(0x1902_5c00, "on the harbour's roof"))
@@ -24,7 +24,7 @@ extension Ledger {
     /// try await ledger.revert(event.lowerBound)
     /// ```
     /// - Returns: the events' sequences, by which they are undone.
-    /// - Throws: `.missing` for a node that was never heard, `.annotation` for what cannot be: nothing that changes, a text that is too long, an
+    /// - Throws: `.missing` for a node that was never heard, `.annotation` for an invalid one: no change, a text that is too long, an
     ///   alias that another node has. Nothing is written then.
     @discardableResult
     public func annotate(
@@ -49,11 +49,11 @@ extension Ledger {
         }
     }
 
-    /// The same, where a rule settles whose an alias is that another node has already.
+    /// The same, with a rule for aliases that another node already has.
     ///
-    /// - Parameter choose: given the node that has the alias and the one that is to get it, which of them has it from then on. It is asked once for
-    ///   each collision and may depend on nothing else.
-    /// - Returns: the events' sequences; nil where the rule leaves nothing to be written.
+    /// - Parameter choose: given the node that has the alias and the one that requests it, returns which of them has it from then on. It is called once per
+    ///   collision and may depend on nothing else.
+    /// - Returns: the events' sequences; nil where the rule leaves nothing to write.
     @discardableResult
     public func annotate(
         _ annotations: [Annotation], resolving choose: @Sendable (_ old: NodeRow, _ new: NodeRow) -> NodeRow
@@ -101,22 +101,22 @@ extension Ledger {
     func write(_ annotations: [Annotation]) async throws -> ClosedRange<EventSequence> {
         let source = try await log.source(named: Self.annotationSource)
         let events = annotations.flatMap(\.parts).map { NewEvent($0.payload, encoding: .annotation, source: source) }
-        guard let range = try await log.append(events) else { throw refusal("there is nothing to write down") }
+        guard let range = try await log.append(events) else { throw refusal("there is nothing to record") }
         try await flush()
         return range
     }
 
     // MARK: What cannot be
 
-    /// - Returns: what is to be written besides.
+    /// - Returns: the further annotations to write.
     @discardableResult
     func check(_ annotations: [Annotation], _ collision: AliasCollision) throws(LedgerError) -> [Annotation] {
         var (names, others): ([String: UInt32], [Annotation]) = ([:], [])
         for annotation in annotations {
-            guard !annotation.isEmpty else { throw refusal("an annotation says nothing that is to change") }
+            guard !annotation.isEmpty else { throw refusal("an annotation contains no change") }
             switch annotation.subject {
             case .messages(let keys):
-                guard !keys.isEmpty else { throw refusal("there is no message to be marked") }
+                guard !keys.isEmpty else { throw refusal("there is no message to mark") }
                 guard annotation.isFavorite == nil, annotation.isIgnored == nil, annotation.note == .keep,
                     annotation.alias == .keep
                 else { throw refusal("messages can be read, archived and restored, nothing else") }
@@ -160,7 +160,7 @@ extension Ledger {
         }
     }
 
-    /// - Returns: the node that is to be archived for it.
+    /// - Returns: the node to archive for it.
     private func check(
         alias: Patch<String>, of node: UInt32, _ collision: AliasCollision, _ names: inout [String: UInt32]
     ) throws(LedgerError) -> UInt32? {
@@ -173,7 +173,7 @@ extension Ledger {
         names[name] = node
         guard let holder, holder != node else { return nil }
         guard collision == .archive else {
-            throw refusal("\(name) is the alias of \(NodeID.text(holder)) already; take it away there, or have it replaced")
+            throw refusal("\(name) is the alias of \(NodeID.text(holder)) already; remove it there, or use --replace")
         }
         return holder
     }

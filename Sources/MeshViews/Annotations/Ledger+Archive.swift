@@ -2,9 +2,9 @@ public import EventLog
 import Foundation
 public import ViewQuery
 
-/// What becomes of a node's messages when the node is archived.
+/// What happens to a node's messages when the node is archived.
 public enum MessagesRule: Sendable, CaseIterable {
-    /// They stay, and name the node by its number only: it is found from them again when it is restored.
+    /// They stay, and name the node by its number only: they refer to it again when it is restored.
     case keep
     /// They are archived with it, in the same commit.
     case cascade
@@ -13,7 +13,7 @@ public enum MessagesRule: Sendable, CaseIterable {
 }
 
 extension Ledger {
-    /// Archives the messages that a query matches now. One event names them, so that a replay hides the same ones whatever the query would match then.
+    /// Archives the messages that a query matches now. One event names them, so that a replay hides the same ones whatever the query would match by then.
     ///
     /// ```swift
     /// let old: UInt32 = 1_790_000_000
@@ -21,8 +21,8 @@ extension Ledger {
     /// ```
     /// Messages without a packet id cannot be named and stay.
     ///
-    /// - Parameter request: what was asked for, as it will stand in the log.
-    /// - Returns: the event, and how many messages it names; nil where there are none.
+    /// - Parameter request: a description of the request, stored in the log.
+    /// - Returns: the event, and how many messages it names; nil where no message matches.
     @discardableResult
     public func archive(
         _ descriptor: FetchDescriptor<MessageRow>, request: String = ""
@@ -34,7 +34,7 @@ extension Ledger {
 
     /// Archives a node.
     ///
-    /// - Parameter rule: what becomes of the messages that it sent.
+    /// - Parameter rule: what happens to the messages that it sent.
     /// - Throws: `.annotation` where the rule denies it; nothing is written then.
     @discardableResult
     public func archive(_ node: UInt32, messages rule: MessagesRule) async throws(LedgerError) -> ClosedRange<EventSequence> {
@@ -42,7 +42,7 @@ extension Ledger {
         return try await annotate(archival(of: node, messages: rule))
     }
 
-    /// What archives a node and, where the rule says so, the messages that it sent.
+    /// The annotations that archive a node and, depending on the rule, the messages that it sent.
     ///
     /// - Throws: `.annotation` where the rule denies it.
     public func archival(of node: UInt32, messages rule: MessagesRule) throws(LedgerError) -> [Annotation] {

@@ -1,10 +1,10 @@
 public import EventLog
 
 extension Ledger {
-    /// What is to be written down anew before events are erased: an annotation that is to be forgotten for one sender's sake may mark messages of
+    /// The annotations to record again before events are erased: an annotation that is erased on behalf of one sender may mark messages of
     /// others, which stay as they are.
     ///
-    /// - Parameter ranges: what `erasable(selection)` gave.
+    /// - Parameter ranges: the result of `erasable(selection)`.
     public func restatements(
         _ selection: ErasureSelection, in ranges: [ClosedRange<EventSequence>]
     ) throws(LedgerError) -> [Annotation] {
@@ -55,7 +55,7 @@ extension Ledger {
 }
 
 extension ErasureSelection {
-    /// Whether what names this message is to be forgotten.
+    /// Whether the selection erases what names this message.
     func isAbout(_ key: MessageKey) -> Bool {
         switch self {
         case .node(let node, _): key.from == node
@@ -66,7 +66,7 @@ extension ErasureSelection {
 }
 
 extension Annotation {
-    /// Whether it is about what a selection is to erase.
+    /// Whether it is about something that a selection erases.
     func isAbout(_ selection: ErasureSelection) -> Bool {
         switch (subject, selection) {
         case (.node(let node), .node(let erased, _)): node == erased

@@ -4,10 +4,10 @@ import Projections
 import ViewQuery
 
 extension Ledger {
-    /// Undoes an annotation by another one, which gives what it changed the values of before, where it has not been changed again since.
+    /// Undoes an annotation by another one, which restores the previous values of what it changed, unless that has been changed again since.
     ///
     /// - Returns: the events that undo it; they can be undone likewise.
-    /// - Throws: `.missing` where there is no such event, `.annotation` where it is none, or nothing of it stands any more, `.beyondRetention` where
+    /// - Throws: `.missing` where the event does not exist, `.annotation` where it is no annotation, or none of its changes is in force, `.beyondRetention` where
     ///   the events before it were dropped.
     @discardableResult
     public func revert(_ sequence: EventSequence) async throws(LedgerError) -> ClosedRange<EventSequence> {
@@ -17,7 +17,7 @@ extension Ledger {
                 throw LedgerError(.missing, path: path, "there is no event \(sequence) in \(path); the last one is \(log.head)")
             }
             guard let annotation = Annotation(event) else {
-                throw refusal("event \(sequence) is no annotation: only these can be undone")
+                throw refusal("event \(sequence) is not an annotation: only these can be undone")
             }
             return try await annotationGate.run {
                 try await flush()
@@ -25,7 +25,7 @@ extension Ledger {
                 let inverse = try annotation.inverse(of: sequence, before: then, now: self)
                 try await then.close()
                 guard !inverse.isEmpty else {
-                    throw refusal("nothing of event \(sequence) stands any more: it changed nothing, or was changed since")
+                    throw refusal("no change of event \(sequence) is in force: it changed nothing, or was changed since")
                 }
                 return try await write(inverse)
             }
@@ -36,7 +36,7 @@ extension Ledger {
 }
 
 extension Annotation {
-    /// What gives everything that this annotation changed, and that is as it left it, its value of before.
+    /// The annotations that restore the previous values of everything that this annotation changed and that has not changed since.
     fileprivate func inverse(of sequence: EventSequence, before: Ledger, now: Ledger) throws(LedgerError) -> [Annotation] {
         switch subject {
         case .node(let node):
@@ -82,7 +82,7 @@ extension Annotation {
 }
 
 extension Ledger {
-    /// The message that a key names, archived or not.
+    /// The message of a key, archived or not.
     public func message(_ key: MessageKey) throws(LedgerError) -> MessageRow? {
         let (from, id) = (key.from, key.id)
         var same = FetchDescriptor<MessageRow>(predicate: #Predicate { $0.id == id && $0.from == from })

@@ -8,12 +8,12 @@ public struct LedgerTransaction {
     /// Adds an event.
     public mutating func append(_ event: NewEvent) { events.append(event) }
 
-    /// Adds what a person decided.
+    /// Adds a decision of a person.
     public mutating func annotate(_ annotation: Annotation) { annotations.append(annotation) }
 }
 
 extension Ledger {
-    /// Appends all that `body` adds in one commit, or, where it throws or an annotation is refused, nothing.
+    /// Appends everything that `body` adds in one commit, or nothing if it throws or an annotation is refused.
     ///
     /// ```swift
     /// try await ledger.transaction { transaction in

@@ -2,7 +2,7 @@ import LMDB
 import Projections
 import ProtobufWire
 
-/// What a person decided about a node, as of the last event about it.
+/// A person's decisions about a node, as of the last event about it.
 struct NodeMark: Sendable, Equatable {
     var isFavorite = false
     var isIgnored = false
@@ -47,7 +47,7 @@ struct NodeMark: Sendable, Equatable {
     init() {}
 }
 
-/// The marks of all nodes. They outlive the nodes' rows: one that was driven out and is heard again is marked as before.
+/// The marks of all nodes. They outlive the nodes' rows: a node that was evicted and is heard again keeps its marks.
 struct NodeMarks: Sendable {
     static let table = "marks"
     /// Further nodes cannot be marked.
@@ -62,7 +62,7 @@ struct NodeMarks: Sendable {
 
     subscript(node: UInt32) -> NodeMark? { marks[node] }
 
-    /// - Returns: the nodes whose marks changed: also the one that had the alias before.
+    /// - Returns: the nodes whose marks changed, including the previous holder of the alias.
     mutating func apply(_ annotation: Annotation, to node: UInt32, at time: UInt32) -> [UInt32] {
         guard marks[node] != nil || marks.count < Self.most else { return [] }
         var mark = marks[node] ?? NodeMark()
@@ -97,7 +97,7 @@ struct NodeMarks: Sendable {
                 marks[node] = mark
                 if !mark.alias.isEmpty { nodesByAlias[mark.alias] = node }
             } catch {
-                continue  // damaged: `verify` tells of the view's file
+                continue  // damaged: `verify` reports the view's file
             }
         }
     }

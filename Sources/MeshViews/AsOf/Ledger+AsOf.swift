@@ -1,17 +1,17 @@
 public import EventLog
 
 extension Ledger {
-    /// The ledger as it was at a moment, under today's keys and rules: every reading answers as it would have answered after that event.
+    /// The ledger as of a point in time, under today's keys and rules: every read returns what it would have returned after that event.
     ///
     /// ```swift
     /// let then = try ledger.asOf(.time(yesterday))
     /// for node in try then.nodes() { print(node.longName, node.lastHeard) }
     /// try await then.close()
     /// ```
-    /// Views of then are made when they are first asked for, in memory: a call may take as long as a rebuild of that view, and blocks its thread. What
-    /// was erased since is not in them, as it is not in the log. `log` is that of the whole ledger. It is for reading only; close it before this one.
+    /// The historical views are built on first use, in memory: a call may take as long as a rebuild of that view, and blocks its thread. Data that
+    /// was erased since is missing in them, as in the log. `log` is that of the whole ledger. It is read only; close it before this one.
     ///
-    /// - Throws: `.beyondRetention` where events after that moment were dropped already, and `.missing` for an event that is not there yet.
+    /// - Throws: `.beyondRetention` where events after that point were already dropped, and `.missing` for an event that does not exist yet.
     public func asOf(_ moment: Moment) throws(LedgerError) -> Ledger {
         let whole = past?.whole ?? self
         do {
@@ -36,14 +36,14 @@ extension Ledger {
         }
         guard last < cut else { return last }
         var text =
-            "events up to \(cut) of \(path) were dropped by retention; the earliest state that can be told is that after event \(cut)"
+            "events up to \(cut) of \(path) were dropped by retention; the earliest available state is that after event \(cut)"
         if case .time = moment, last == 0 { text += ", and nothing that is kept had arrived by then" }
         throw LedgerError(.beyondRetention, path: path, text)
     }
 
-    /// What the clock showed then: the time that was asked for, or when the event arrived; nil for a ledger as it is now.
+    /// What the clock showed then: the requested time, or the event's arrival; nil for a ledger as it is now.
     public var asOfTime: Timestamp? { past?.clock }
 
-    /// The event after which this ledger is read; nil where it is read as it is now.
+    /// The event as of which this ledger is read; nil where it is read as it is now.
     public var asOfSequence: EventSequence? { past.map { EventSequence($0.through) } }
 }

@@ -5,22 +5,22 @@ import Projections
 /// Where the rows of one series (a node's positions, a node's metrics of one kind) are read.
 struct SeriesSource {
     var store: ViewStore
-    /// Rows of later events are not there yet.
+    /// Rows of later events are excluded.
     var last: UInt64
 }
 
 extension Ledger {
     /// Reads one series.
     ///
-    /// As of an event, the rows of today's view that came of no later one are all there were, as long as none has gone. Where one may have, the node's own
+    /// As of an event, the current view's rows of events up to it are complete unless one was removed since. If one may have been, the node's own
     /// events are folded again.
-    /// - Parameter today: the view as it is now, where this ledger is.
+    /// - Parameter today: the current view, which this ledger reads.
     func reading<Result>(
         _ series: Series, _ today: ViewStore, _ body: (SeriesSource) throws(StorageError) -> Result
     ) throws(LedgerError) -> Result {
         do throws(StorageError) {
             let result = try body(SeriesSource(store: today, last: past?.through ?? .max))
-            // Asked for afterwards: what goes meanwhile is noticed.
+            // Checked afterwards, so that rows removed meanwhile are noticed.
             guard let past, try today.hasLost(series, since: past.through) else { return result }
         } catch {
             throw LedgerError(error, path: path)
@@ -34,7 +34,7 @@ extension Ledger {
         }
     }
 
-    /// Today's view, which has perhaps more nodes than there were then; where it cannot tell of then, the view of then.
+    /// The current view, which may have more nodes than there were then; if it cannot answer for that point, the historical view.
     func today(_ view: SeriesView) throws(LedgerError) -> ViewStore {
         guard let past, let store = try past.current(view.name) else { return try store(of: view.name) }
         return store
@@ -42,7 +42,7 @@ extension Ledger {
 }
 
 extension PastViews {
-    /// Today's view, where it has come as far as the event and is of today's recipe.
+    /// The current view, if it has reached the event and has the current recipe.
     func current(_ view: String) throws(LedgerError) -> ViewStore? {
         let definition = try whole.definition(view)
         let current = whole.served.folder(view).current()
@@ -57,7 +57,7 @@ extension PastViews {
         }
     }
 
-    /// A store that has the rows of one series, made of the node's events alone, which the index names.
+    /// A store with the rows of one series, folded from the node's events alone, which the index names.
     func store(of series: Series) throws(LedgerError) -> ViewStore {
         let definition = try whole.definition(series.view.name)
         guard try current("packets") != nil, let today = try current(series.view.name) else { return try store(definition) }
@@ -77,7 +77,7 @@ extension PastViews {
 }
 
 extension ViewStore {
-    /// Whether rows of the series may have gone that were there as of an event.
+    /// Whether rows of the series that existed as of an event may have been removed.
     fileprivate func hasLost(_ series: Series, since event: UInt64) throws(StorageError) -> Bool {
         if series.view.isThinned { return true }
         if try series.lastSuperseded(in: self) > event { return true }

@@ -1,6 +1,6 @@
-/// Whether copies of earlier states of views are kept, and how far apart they lie, in events.
+/// Whether copies of earlier states of views are kept, and how far apart they are, in events.
 struct PastPolicy: Sendable {
-    /// Copies that are kept of a view at the most.
+    /// The maximum number of copies per view.
     static let mostCopies: UInt64 = 16
 
     let keepsCopies: Bool
@@ -12,14 +12,14 @@ struct PastPolicy: Sendable {
         leastDistance = min(max(1, options.pastDistance), 1 << 40)
     }
 
-    /// Where copies are to be made: multiples up to `last` of a distance at which a log up to `head` does not need too many.
+    /// Where to make copies: multiples up to `last` of a distance at which a log up to `head` needs no more than the maximum.
     func places(through last: UInt64, ofLogThrough head: UInt64) -> [UInt64] {
         guard keepsCopies else { return [] }
         let distance = distance(head)
         return Array(stride(from: distance, through: last, by: UInt64.Stride(distance)))
     }
 
-    /// Where a view that is being folded stops for a copy: some of the places, or all, so that the fold is hardly slower for it.
+    /// Where a view that is being folded pauses for a copy: some of the places, or all, so that the fold is hardly slower.
     func halts(after reached: UInt64, through target: UInt64) -> [UInt64] {
         guard keepsCopies else { return [] }
         let distance = max(leastDistance * 4, distance(target))

@@ -4,17 +4,17 @@ import Meshtastic
 import Projections
 import ProtobufWire
 
-/// A view whose rows never change and only go when a series has too many of them, or for the next one.
+/// A view whose rows never change and are removed only when a series has too many, or when the next row replaces one.
 struct SeriesView {
     var name: String
-    /// What its packets have in common.
+    /// The port of its packets.
     var port: UInt32
     private var cap: Int
-    /// Lower or higher ones of chosen nodes. Favorites have no lower ones than without.
+    /// Lower or higher caps of chosen nodes. Those of favorites are never lower than without.
     private var capOfNode: [UInt32: Int]
-    /// Whether a row may go for the next one.
+    /// Whether the next row may replace one.
     var isThinned = false
-    /// The number of bytes in front of a row's time.
+    /// The number of bytes that precede a row's time.
     var prefixLength: Int
 
     static func positions(_ caps: ViewCaps) -> SeriesView {
@@ -32,7 +32,7 @@ struct SeriesView {
     func cap(of node: UInt32) -> Int { max(capOfNode[node] ?? cap, 1) }
 }
 
-/// One series of a view, a node's positions or its metrics of one kind, by the bytes in front of the times of its rows.
+/// One series of a view, a node's positions or its metrics of one kind, by the bytes that precede the times of its rows.
 struct Series {
     var view: SeriesView
     var prefix: [UInt8]
@@ -48,7 +48,7 @@ struct Series {
         return count.bigEndianUInt64(at: 0)
     }
 
-    /// The last event by which one of its rows was superseded; 0 where none was.
+    /// The last event that superseded one of its rows; 0 if none was.
     func lastSuperseded(in store: ViewStore) throws(StorageError) -> UInt64 {
         let transaction = try store.environment.beginRead()
         let key = SeriesBuffer.supersededKey(prefix)
@@ -64,11 +64,11 @@ struct Series {
     }
 }
 
-/// Folds a series anew, up to an event, into a store that has its baseline. The store may lack rows of other series.
+/// Folds a series again, up to an event, into a store that has its baseline. The store may lack rows of other series.
 struct PastSeries {
     /// Events that are decoded at once.
     private static let batchSize = 512
-    /// Batches that are decoded on other threads while the next events are looked for.
+    /// Batches that are decoded on other threads while the next events are searched.
     private static let depth = 4
 
     private let series: Series
@@ -76,19 +76,19 @@ struct PastSeries {
     private let store: ViewStore
     private let ledger: Ledger
     private let stage: MeshStage
-    /// What is folded already.
+    /// The last event that is already folded.
     private let cut: UInt64
     private let through: UInt64
-    /// What direct messages are opened with.
+    /// The state with which direct messages are decrypted.
     private let carry: Carry
-    /// The events that changed the cap, those that are folded already among them.
+    /// The events that changed the cap, including those that are already folded.
     private let changes: [UInt64]
-    /// Whether a row may have given way to one of an earlier reception.
+    /// Whether a row of an earlier reception may have replaced one.
     private let hasSuperseded: Bool
     private var rows = SupersededRows()
     private var decoding = WorkAhead<MeshBatch, any Error>()
 
-    /// - Parameter today: the view as it is now.
+    /// - Parameter today: the current view.
     init(_ series: Series, _ definition: ViewDefinition, into store: ViewStore, of past: PastViews, today: ViewStore) throws {
         (self.series, self.definition, self.store) = (series, definition, store)
         (ledger, stage, through) = (past.whole, past.stage, past.through)
@@ -120,8 +120,8 @@ struct PastSeries {
         }
     }
 
-    /// Goes from the newest event to the oldest. Once there are as many rows as the cap leaves, events whose rows are certainly earlier than all of these
-    /// need not be looked at.
+    /// Goes from the newest event to the oldest. Once there are as many rows as the cap allows, events whose rows are certainly earlier than all of these
+    /// need not be read.
     private mutating func foldNewest() throws {
         var wanted = selection
         var last = through
@@ -141,7 +141,7 @@ struct PastSeries {
         }
     }
 
-    /// How many rows the store has less than the cap allows.
+    /// How many rows the store may still add under the cap.
     private func missingRows() throws -> Int { series.cap - Int(clamping: try series.count(in: store)) }
 
     private mutating func begin(_ events: [EventSequence]) throws {
@@ -149,7 +149,7 @@ struct PastSeries {
         try finish(downTo: Self.depth)
     }
 
-    /// Folds what was decoded, until only so many batches wait.
+    /// Folds decoded batches, until only so many are pending.
     private mutating func finish(downTo count: Int) throws {
         while decoding.count > count {
             var batch = try decoding.removeFirst().get()
@@ -159,7 +159,7 @@ struct PastSeries {
     }
 }
 
-/// Finds again which rows give way to earlier receptions, among the events of one series, in the order of the log.
+/// Determines again which rows earlier receptions replace, among the events of one series, in the order of the log.
 private struct SupersededRows {
     private struct Row {
         var sequence: UInt64

@@ -4,12 +4,12 @@ import LMDB
 import Projections
 import Synchronization
 
-/// Copies of a view's earlier states, in `views/NAME/past`, from which a state in between is reached without a fold of the whole history.
+/// Copies of a view's earlier states, in `views/NAME/past`, from which a state in between is reached without folding the whole history.
 ///
-/// They lie a least distance or twice, four times, … of it apart, at most sixteen of a view: see `PastPolicy`. They go with all other views at an erasure, and with a change of the recipe: their
-/// names say of which recipe they are, and up to which erasure they are free of what was erased.
+/// They are one, two, four, … times a minimum distance apart, at most sixteen per view: see `PastPolicy`. An erasure removes them with all
+/// other views, a change of the recipe too: their names contain the recipe, and the last erasure that they take into account.
 struct PastSnapshots: Sendable {
-    /// Bytes of a view that is too large to be kept sixteen times.
+    /// The size in bytes beyond which a view is too large to be kept sixteen times.
     static let largestSize = 64 << 20
     /// In seconds: writing a copy takes less.
     private static let longestCopy = 600
@@ -36,17 +36,17 @@ struct PastSnapshots: Sendable {
 
     private var prefix: String { "\(definition.recipe.identifier)-\(mark)-" }
 
-    /// Where copies are to be made, up to an event.
+    /// Where to make copies, up to an event.
     func places(through last: UInt64) -> [UInt64] { policy.places(through: last, ofLogThrough: log.head.rawValue) }
 
     private func sequences() -> [UInt64] {
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []  // none yet
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []  // no copies yet
         return names.filter { $0.hasPrefix(prefix) }.compactMap { UInt64($0.dropFirst(prefix.count)) }
     }
 
     private func file(_ sequence: UInt64) -> String { "\(folder)/\(prefix)\(sequence)" }
 
-    /// A store at `path`, which does not exist yet, with the last copy that is not after an event; nil where there is none of use.
+    /// A store at `path`, which does not exist yet, with the last usable copy that is not after an event; nil if there is no such copy.
     func store(at path: String, through last: UInt64) throws -> ViewStore? {
         let cut = log.first.rawValue - 1
         for sequence in sequences().filter({ $0 <= last && $0 >= cut }).sorted(by: >) {
@@ -64,7 +64,7 @@ struct PastSnapshots: Sendable {
             } catch {
                 guard [.corrupt, .otherVersion, .missing, .malformedValue].contains(error.code) else { throw error }
             }
-            // Damaged, or of events that the log has lost.
+            // Damaged, or with events that the log has lost.
             try FileManager.default.removeItem(atPath: path)
             if mayWrite { try? FileManager.default.removeItem(atPath: file(sequence)) }  // the next one is tried
         }
@@ -79,7 +79,7 @@ struct PastSnapshots: Sendable {
         }
     }
 
-    /// Keeps a copy of the store's file, in which nobody writes. That it cannot be kept is no failure of whoever asked for the state.
+    /// Keeps a copy of the store's file, which must not be written to. A failure to keep it does not fail the request for the state.
     func keep(_ store: ViewStore, at sequence: UInt64) {
         guard mayWrite else { return }
         let unfinished = folder + "/new-" + UUID().uuidString
@@ -89,24 +89,24 @@ struct PastSnapshots: Sendable {
             try OwnFile.makeFolders(folder)
             try store.environment.copyData(to: unfinished)
             try FileManager.default.moveItem(atPath: unfinished, toPath: file(sequence))
-            // What was erased meanwhile is in it.
+            // It contains data that was erased meanwhile.
             if try log.lastErasure()?.rawValue ?? 0 != mark { try FileManager.default.removeItem(atPath: file(sequence)) }
         } catch {
-            try? FileManager.default.removeItem(atPath: unfinished)  // told by nobody: the state is there all the same
+            try? FileManager.default.removeItem(atPath: unfinished)  // not reported: the state exists nevertheless
         }
     }
 
-    /// Whether another process may be writing the copy; one that was killed leaves it.
+    /// Whether another process may be writing the copy; a killed process leaves it.
     private func isBeingMade(_ name: String) -> Bool {
         var status = stat()
         guard name.hasPrefix("new-"), unsafe lstat(folder + "/" + name, &status) == 0 else { return false }
         return abs(time(nil) - status.st_mtim.tv_sec) < Self.longestCopy
     }
 
-    /// Removes copies of other recipes, of before an erasure, and those that lie too close now that the log is longer.
+    /// Removes copies of other recipes or from before an erasure, and those that are too close together now that the log is longer.
     func prune() {
         guard mayWrite else { return }
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []  // none yet
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []  // no copies yet
         let places = Set(places(through: log.head.rawValue).map { "\(prefix)\($0)" })
         for name in names where !places.contains(name) && !isBeingMade(name) {
             try? FileManager.default.removeItem(atPath: folder + "/" + name)  // tried again with the next question

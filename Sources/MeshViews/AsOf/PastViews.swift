@@ -4,13 +4,13 @@ import LMDB
 import Projections
 import Synchronization
 
-/// The views of a ledger as they were after an event: each is made when it is first asked for, in files in memory that have no name any more.
+/// The views of a ledger as of an event: each is built on first use, in memory files without a name.
 ///
-/// Synchronization: the mutex, which is held while a view is made, so that it is made once.
+/// Synchronization: the mutex, which is held while a view is built, so that it is built once.
 final class PastViews: Sendable {
     private struct Made {
         var stores: [String: ViewStore] = [:]
-        /// The last erasure when they were made.
+        /// The last erasure when they were built.
         var erasure: EventSequence?
     }
 
@@ -31,7 +31,7 @@ final class PastViews: Sendable {
         try store(named: definition.name) { place in try self.make(definition, at: place) }
     }
 
-    /// The store of that name; one that was made before the last erasure is made anew.
+    /// The store of that name; one that was built before the last erasure is rebuilt.
     func store(named name: String, _ make: (_ place: String) throws -> ViewStore) throws(LedgerError) -> ViewStore {
         do {
             return try made.withLock { made in
@@ -42,7 +42,7 @@ final class PastViews: Sendable {
                 }
                 if let known = made.stores[name] { return known }
                 let place = try TemporaryStores()
-                defer { place.remove() }  // whoever has them open keeps them
+                defer { place.remove() }  // processes that have them open keep them
                 let store = try make(place.path + "/" + name)
                 made.stores[name] = store
                 return store
@@ -83,7 +83,7 @@ final class PastViews: Sendable {
 /// A folder in memory, for its owner only.
 struct TemporaryStores {
     let path: String
-    /// By which others know that it is in use; the system takes it back when the process ends, however it ends.
+    /// Shows others that it is in use; the system releases it when the process ends, however it ends.
     private let lock: Int32
 
     init() throws {
@@ -101,7 +101,7 @@ struct TemporaryStores {
         close(lock)
     }
 
-    /// Takes away the names of a store's files, which has them open: whatever ends the process, nothing of them is left.
+    /// Removes the names of a store's files while it has them open: however the process ends, nothing of them is left.
     static func hide(_ store: ViewStore) {
         try? FileManager.default.removeItem(atPath: store.path)  // then `remove` does
     }

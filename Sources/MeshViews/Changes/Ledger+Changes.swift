@@ -2,16 +2,16 @@ import EventLog
 import LMDB
 public import Projections
 
-/// Some changes of a view, and how far whoever has done with them has read.
+/// Some changes of a view, and the position after them.
 public struct ViewChanges: Sendable, Equatable {
     public var changes: [ViewChange]
     public var position: ChangePosition
-    /// Whether more of the rows follow with which a consumer begins: acknowledging these alone changes nothing.
+    /// Whether more of a consumer's initial rows follow: acknowledging these alone changes nothing.
     public var isPartOfRows = false
 }
 
 extension Ledger {
-    /// The last change of a view. Who reads all rows after this, and then the changes since, misses none.
+    /// The last change of a view. A reader that reads all rows after this, and then the changes since, misses none.
     public func changePosition(of view: String) throws(LedgerError) -> ChangePosition {
         try reading(view) { (store) throws(StorageError) in try store.changePosition() }
     }
@@ -24,11 +24,11 @@ extension Ledger {
     /// let news = try ledger.changes(of: "positions", since: position)
     /// position = news.position
     /// ```
-    /// Positions hold across restarts, and when the view is built anew: then the rows that it made otherwise are changes.
+    /// Positions remain valid across restarts and rebuilds of the view: rows that a rebuild changes are changes.
     ///
-    /// - Parameter limit: how many changes are looked at.
-    /// - Throws: `.changesLost` where they are not kept any more (see `LedgerOptions.changesKept`), or the view was lost or begun anew after an
-    ///   erasure: begin with all rows again.
+    /// - Parameter limit: how many changes are examined.
+    /// - Throws: `.changesLost` where they are no longer kept (see `LedgerOptions.changesKept`), or the view was lost or restarted after an
+    ///   erasure: start over with all rows.
     public func changes(
         of view: String, since position: ChangePosition, limit: Int = 1_000
     ) throws(LedgerError) -> ViewChanges {
@@ -36,29 +36,29 @@ extension Ledger {
         guard let found else {
             throw LedgerError(
                 .changesLost, path: path,
-                "changes of the view \(view) after \(position.number) are not kept any more; begin with all of its rows again")
+                "changes of the view \(view) after \(position.number) are no longer kept; begin with all of its rows again")
         }
         return ViewChanges(changes: found.changes, position: found.position)
     }
 
-    /// Rows of a view's table in the order of their keys, for those who begin to follow its changes.
+    /// Rows of a view's table in the order of their keys, for consumers that start to follow its changes.
     ///
     /// - Parameters:
-    ///   - table: nil for the one that is named as the view.
-    ///   - key: the row behind which they begin; nil for the first.
+    ///   - table: nil for the one with the view's name.
+    ///   - key: the row after which they begin; nil for the first.
     public func rows(
         of view: String, table: String? = nil, after key: [UInt8]? = nil, limit: Int = 1_000
     ) throws(LedgerError) -> [ViewChange] {
         try reading(view) { (store) throws(StorageError) in try store.rows(of: table ?? view, after: key, limit: limit) }
     }
 
-    /// Goes on with the consumer of a view's changes of that name, or makes it. The ledger may be open for reading only.
+    /// Continues the consumer of a view's changes of that name, or creates it. The ledger may be open for reading only.
     ///
     /// - Parameters:
     ///   - name: 1 to 64 of the letters A-Z and a-z, digits, `-` and `_`.
-    ///   - fromNow: whether a new one begins with what changes from now on; else it is given all rows first.
-    ///   - restarts: whether it is given all rows again.
-    /// - Throws: `.locked` with the process that runs it already, `.missing` for a name that cannot be, or that another consumer has.
+    ///   - fromNow: whether a new one begins with changes from now on; otherwise it receives all rows first.
+    ///   - restarts: whether it receives all rows again.
+    /// - Throws: `.locked` with the process that already runs it, `.missing` for an invalid name, or one that another consumer has.
     public func consumer(
         named name: String, of view: String, fromNow: Bool = false, restarts: Bool = false
     ) throws(LedgerError) -> ViewConsumer {
@@ -97,8 +97,8 @@ extension Ledger {
         }
     }
 
-    /// Forgets a consumer of a view's changes.
-    /// - Returns: false where there is none of that name.
+    /// Removes a consumer of a view's changes.
+    /// - Returns: false where no consumer has that name.
     public func removeViewConsumer(named name: String) throws(LedgerError) -> Bool {
         do throws(EventLogError) {
             return try ConsumerSeat.remove(name, in: path)
@@ -110,14 +110,14 @@ extension Ledger {
     func rowTables(of view: String) throws(LedgerError) -> [String] { try definition(view).rowTables }
 }
 
-/// Where a consumer of a view's changes stands.
+/// How far a consumer of a view's changes has come.
 public struct ViewConsumerStatus: Sendable, Equatable {
     public let name: String
     public let view: String
-    /// Nil as long as it has not all rows that it began with.
+    /// Nil until it has received all its initial rows.
     public let position: ChangePosition?
-    /// Changes that it has not acknowledged; nil where it has to begin with all rows.
+    /// Changes that it has not acknowledged; nil where it has to start with all rows.
     public let lag: UInt64?
-    /// The process that runs it, nil when none does.
+    /// The process that runs it, nil when it does not run.
     public let holder: Int32?
 }

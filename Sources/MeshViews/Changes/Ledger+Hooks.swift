@@ -2,16 +2,16 @@ import EventLog
 public import Projections
 
 extension Ledger {
-    /// Gives every change of a view to `body` after the commit that made it, until the task is cancelled: a row that was stored as it is now, one that
-    /// was removed without a value.
+    /// Passes every change of a view to `body` after the commit that made it, until the task is cancelled: a stored row in its current state, a removed
+    /// one without a value.
     ///
     /// ```swift
     /// let mirror = Task { try await ledger.forEachChange(of: "nodes") { $0.value == nil ? remove($0.key) : put($0.key, $0.value) } }
     /// ```
-    /// It is for looking only: what `body`, or a task that it starts, appends to a log throws `.mutationDuringEnumeration`. Who decides something by a
-    /// change does so outside of it.
+    /// `body` must only observe: what it, or a task that it starts, appends to a log throws `.mutationDuringEnumeration`. React to a change
+    /// outside of it.
     ///
-    /// - Parameter position: behind which it begins; nil for what changes from now on.
+    /// - Parameter position: where to begin, after this position; nil for changes from now on.
     /// - Throws: what `body` throws, and what `changes(of:since:limit:)` throws.
     public func forEachChange(
         of view: String, since position: ChangePosition? = nil, _ body: (ViewChange) async throws -> Void

@@ -5,12 +5,12 @@ import ProtobufWire
 public import ViewQuery
 
 extension Ledger {
-    /// Rows of a view that events after this one stored or removed, each as it is now, or gone: only these are read.
+    /// Rows of a view that events after this one stored or removed, each in its current state, or removed: only these are read.
     ///
-    /// Rows that other events changed can be among them, which were committed together with later ones: those of one flush are not told apart.
+    /// The result may include rows of earlier events that were committed together with later ones: changes within one flush are not distinguished.
     ///
-    /// - Parameter limit: how many changes are looked at; `changes(of:since:limit:)` goes on behind them.
-    /// - Throws: `.changesLost` where they are not kept any more (see `LedgerOptions.changesKept`).
+    /// - Parameter limit: how many changes are examined; `changes(of:since:limit:)` continues after them.
+    /// - Throws: `.changesLost` where they are no longer kept (see `LedgerOptions.changesKept`).
     public func changes(
         of view: String, sinceEvent sequence: EventSequence, limit: Int = 1_000
     ) throws(LedgerError) -> ViewChanges {
@@ -20,12 +20,12 @@ extension Ledger {
         guard let position else {
             throw LedgerError(
                 .changesLost, path: path,
-                "changes of the view \(view) after the event \(sequence.rawValue) are not kept any more; read all of its rows")
+                "changes of the view \(view) after the event \(sequence.rawValue) are no longer kept; read all of its rows")
         }
         return try changes(of: view, since: position, limit: limit)
     }
 
-    /// The rows of a type that events after this one stored, each as it is now: see `changes(of:sinceEvent:limit:)`.
+    /// The rows of a type that events after this one stored, each in its current state: see `changes(of:sinceEvent:limit:)`.
     public func changed<Row: QueryRow>(
         _ rows: Row.Type = Row.self, sinceEvent sequence: EventSequence
     ) throws(LedgerError) -> [Row] {
@@ -41,13 +41,13 @@ extension Ledger {
         return found
     }
 
-    /// What a stretch of time changed in a view's rows, deletions among it: a row as it was before, and as it was at the end. What came and went within
-    /// that time is not told.
+    /// The changes of a view's rows over a period, including deletions: each row as it was before, and as it was at the end. Rows that were both added and
+    /// removed within the period are not included.
     ///
     /// ```swift
     /// for change in try ledger.changes(of: "messages", in: noon...evening) where change.new == nil { print("gone", change.key) }
     /// ```
-    /// Both states are made as `asOf` makes them, so it may take as long as two rebuilds of that view.
+    /// Both states are built as by `asOf`, so it may take as long as two rebuilds of that view.
     ///
     /// - Parameter times: when the events arrived, both ends included.
     /// - Throws: what `asOf` throws.
@@ -58,7 +58,7 @@ extension Ledger {
         return try changes(of: view, from: .time(start), through: .time(times.upperBound))
     }
 
-    /// What events between two moments changed in a view's rows: see `changes(of:in:)`.
+    /// The changes of a view's rows by events between two points: see `changes(of:in:)`.
     public func changes(of view: String, from start: Moment, through end: Moment) throws(LedgerError) -> [RowDifference] {
         let definition = try definition(view)
         let (before, after) = (try asOf(start), try asOf(end))

@@ -2,7 +2,7 @@ import EventLog
 public import Projections
 import Synchronization
 
-/// One that follows the changes of a view and remembers durably how far it came.
+/// Follows the changes of a view and durably remembers how far it came.
 ///
 /// ```swift
 /// let consumer = try ledger.consumer(named: "map", of: "positions")
@@ -11,12 +11,12 @@ import Synchronization
 ///     try consumer.acknowledge(news)
 /// }
 /// ```
-/// It is given all rows first, then every change at least once: what was not acknowledged when the process ended comes again, and rows come from
-/// the start again until all of them are acknowledged. Any process that may write to the ledger's folder can have consumers; a name runs once at a time.
+/// It receives all rows first, then every change at least once: changes that were not acknowledged when the process ended come again, and rows come from
+/// the start again until all of them are acknowledged. Any process that may write to the folder can have consumers; one process at a time uses a name.
 ///
 /// Synchronization: the positions are behind a mutex; acknowledging holds it while the file is replaced.
 public final class ViewConsumer: Sendable {
-    /// What a consumer's file says: `view NAME feed F number N`, or `view NAME rows`.
+    /// The contents of a consumer's file: `view NAME feed F number N`, or `view NAME rows`.
     struct Place: Sendable, Equatable {
         var view: String
         var position: ChangePosition?
@@ -27,9 +27,9 @@ public final class ViewConsumer: Sendable {
         }
     }
 
-    /// Where the reading of all rows is.
+    /// The position in the reading of all rows.
     private struct Rows {
-        /// The last change before it began.
+        /// The position of the last change before it began.
         let begin: ChangePosition
         var table = 0
         var key: [UInt8]?
@@ -46,7 +46,7 @@ public final class ViewConsumer: Sendable {
     private let ledger: Ledger
     private let seat: ConsumerSeat
     private let state: Mutex<State>
-    /// How long a change can go unnoticed.
+    /// How long a change may go unnoticed.
     private static let period = Duration.milliseconds(100)
 
     init(_ ledger: Ledger, _ seat: ConsumerSeat, _ place: Place) {
@@ -56,12 +56,12 @@ public final class ViewConsumer: Sendable {
         state = Mutex(State(place: place, given: place.position))
     }
 
-    /// What was acknowledged last; it survives the process. Nil as long as rows are given that it begins with.
+    /// The last acknowledged position; it survives the process. Nil while it receives its initial rows.
     public var position: ChangePosition? { state.withLock { $0.place.position } }
 
-    /// What follows on what it gave last, without waiting: no changes where there are none.
+    /// The changes after those that it returned last, without waiting: empty when there are no new ones.
     ///
-    /// - Throws: `.changesLost` where it has to begin again, see `Ledger.changes(of:since:limit:)`.
+    /// - Throws: `.changesLost` where it has to start over, see `Ledger.changes(of:since:limit:)`.
     public func available(limit: Int = 1_000) throws(LedgerError) -> ViewChanges {
         try state.withLock { state throws(LedgerError) in
             if let given = state.given {
@@ -94,7 +94,7 @@ public final class ViewConsumer: Sendable {
         return ViewChanges(changes: found, position: rows.begin, isPartOfRows: !isLast)
     }
 
-    /// What follows; where nothing does, it waits.
+    /// The next changes; waits until there are some.
     /// - Returns: nil when the task is cancelled.
     public func next(limit: Int = 1_000) async throws(LedgerError) -> ViewChanges? {
         while !Task.isCancelled {
@@ -105,9 +105,9 @@ public final class ViewConsumer: Sendable {
         return nil
     }
 
-    /// Notes durably that these changes, and all that were given before, are done with.
+    /// Durably acknowledges these changes, and all that were returned before.
     ///
-    /// - Throws: `.closed` after `close()`, and what the disk says.
+    /// - Throws: `.closed` after `close()`, and errors of the disk.
     public func acknowledge(_ news: ViewChanges) throws(LedgerError) {
         try state.withLock { state throws(LedgerError) in
             guard !news.isPartOfRows, let given = state.given, news.position.feed == given.feed,
@@ -129,7 +129,7 @@ public final class ViewConsumer: Sendable {
         state.place = place
     }
 
-    /// Frees the name for another process. Also done when it is released, and by the system when the process ends.
+    /// Frees the name for another process. This also happens on release, and when the process ends.
     public func close() { seat.release() }
 }
 

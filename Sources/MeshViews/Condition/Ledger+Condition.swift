@@ -4,7 +4,7 @@ import LMDB
 import Logging
 
 extension Ledger {
-    /// How the ledger fares. Nil where it is read only: `LedgerWriter.condition(at:)` asks the process that writes.
+    /// The state of the ledger. Nil where it is read only: `LedgerWriter.condition(at:)` asks the process that writes.
     public func condition() async -> LedgerCondition? {
         guard let log = log.condition() else { return nil }
         var condition = LedgerCondition(process: getpid(), log: log)
@@ -12,13 +12,13 @@ extension Ledger {
         return condition
     }
 
-    /// The size limit that the ledger keeps.
+    /// The size limit of the ledger.
     public func sizeLimit() throws(LedgerError) -> SizeLimit { try SizeLimit.load(from: path) }
 
-    /// Keeps a size limit in the ledger, which whoever writes to it takes up within seconds.
+    /// Stores a size limit in the ledger, which the process that writes to it applies within seconds.
     public func setSizeLimit(_ limit: SizeLimit) throws(LedgerError) { try limit.save(in: path) }
 
-    /// Counts the views with the log, frees the places of their dead readers, watches the others, and takes up a limit that was changed.
+    /// Counts the views with the log, frees the slots of their dead readers, watches the others, and applies a changed limit.
     func lookAfterSize() {
         do throws(LedgerError) {
             log.setSizeLimit(min(options.log.sizeLimit, try sizeLimit().bytes ?? .max))
@@ -32,7 +32,7 @@ extension Ledger {
         log.countOthers(Self.bytesOfViews(path), readers: readers)
     }
 
-    /// Bytes of the files of all views, those that are being built and baselines included.
+    /// The size of the files of all views, including those that are being built and baselines, in bytes.
     static func bytesOfViews(_ ledger: String) -> Int {
         ["views", "baselines"].reduce(0) { sum, folder in
             let files = FileManager.default.enumerator(atPath: ledger + "/" + folder)?.compactMap { $0 as? String } ?? []

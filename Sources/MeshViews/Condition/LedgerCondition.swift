@@ -1,14 +1,14 @@
 public import EventLog
 
-/// How a ledger that is open for writing fares, as the process that has it open sees it.
+/// The state of a ledger that is open for writing, as seen by the process that has it open.
 public struct LedgerCondition: Sendable, Equatable {
     /// The process that writes.
     public var process: Int32
     /// The log; its readers and other bytes include those of the views.
     public var log: LogCondition
-    /// How often the views could not follow the log. They go on from where they were with the next commit.
+    /// How often the views failed to follow the log. They continue from their position with the next commit.
     public var failedFolds: UInt64 = 0
-    /// Why they cannot follow now; nil where they do.
+    /// Why they cannot follow now; nil where they can.
     public var foldFailure: String?
 
     public init(process: Int32, log: LogCondition) {

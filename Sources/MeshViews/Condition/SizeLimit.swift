@@ -1,7 +1,7 @@
 import EventLog
 import Foundation
 
-/// The most bytes that a ledger's log and views may take together, as it is kept in the ledger. Without one only the disk limits them.
+/// The most bytes that a ledger's log and views may take together, as stored in the ledger. Without a limit only the disk bounds them.
 public struct SizeLimit: Sendable, Equatable {
     public var bytes: Int?
 
@@ -12,7 +12,7 @@ public struct SizeLimit: Sendable, Equatable {
     public static func load(from ledger: String) throws(LedgerError) -> SizeLimit {
         let path = path(in: ledger)
         func damaged() -> LedgerError {
-            LedgerError(.corrupt, path: path, "\(path) is no size limit; set it again with `meshledger limit`")
+            LedgerError(.corrupt, path: path, "\(path) is not a size limit; set it again with `meshledger limit`")
         }
         let text: String
         do throws(EventLogError) {
@@ -28,7 +28,7 @@ public struct SizeLimit: Sendable, Equatable {
         return SizeLimit(bytes: bytes)
     }
 
-    /// Replaced in one step; beside a running writer, too, which takes it up within seconds.
+    /// Replaced in one step, even beside a running writer, which applies it within seconds.
     public func save(in ledger: String) throws(LedgerError) {
         let path = Self.path(in: ledger)
         do {

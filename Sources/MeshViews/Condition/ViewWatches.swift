@@ -2,7 +2,7 @@ import EventLog
 import LMDB
 import Synchronization
 
-/// Who reads the views, file by file.
+/// The readers of the views, file by file.
 ///
 /// Synchronization: behind the mutex.
 final class ViewWatches: Sendable {

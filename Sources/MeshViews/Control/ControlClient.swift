@@ -4,20 +4,20 @@ import Glibc
 import ProtobufWire
 import Synchronization
 
-/// Asks the process that writes to a ledger. One request at a time.
+/// Sends requests to the process that writes to a ledger. One request at a time.
 ///
-/// Synchronization: the socket is used on `queue` only, which waits for answers in the place of the callers.
+/// Synchronization: the socket is used on `queue` only, which waits for answers on behalf of the callers.
 final class ControlClient: Sendable {
     /// The process that writes; 0 where it has no number here, in another container.
     let holder: Int32
     let path: String
     private let file: Int32
     private let queue = DispatchQueue(label: "meshledger.control.client")
-    /// After a failure of the connection nothing more is asked.
+    /// After a failure of the connection no further requests are sent.
     private let broken = Mutex<ControlError?>(nil)
 
     /// - Parameter path: the ledger's folder.
-    /// - Throws: `.unreachable` where nobody listens.
+    /// - Throws: `.unreachable` where no process listens.
     init(ledger path: String) async throws(ControlError) {
         self.path = path
         file = try ControlSocket.connect(to: path)
@@ -39,7 +39,7 @@ final class ControlClient: Sendable {
 
     deinit { Glibc.close(file) }
 
-    /// - Throws: what the process says, `.gone` when it ended before it answered.
+    /// - Throws: the failure from the process, `.gone` when it ended before it answered.
     func call(
         _ request: ControlRequest, progress: (@Sendable (ControlProgress) -> Void)? = nil
     ) async throws(ControlFailure) -> ControlAnswer {
@@ -57,7 +57,7 @@ final class ControlClient: Sendable {
             do throws(ControlError) {
                 try send(ControlFrame.bytes(request.bytes))
             } catch {
-                // It may have said before that it ends.
+                // It may have announced earlier that it is closing.
                 guard case .failure(.control(let reason)) = try reply(), reason.code == .closing else { throw error }
                 throw reason
             }

@@ -1,16 +1,16 @@
 import Glibc
 import ProtobufWire
 
-/// One client as the thread that serves it sees it. A frame is the length of its body in four bytes, little-endian, and the body.
+/// One client as seen by the thread that serves it. A frame is the length of its body in four bytes, little-endian, and the body.
 struct ControlConnection {
     enum Work {
         case none
         case running(isShort: Bool, bytes: Int)
     }
 
-    /// What receiving brought.
+    /// The result of receiving.
     enum Received {
-        /// More has to come.
+        /// The rest has yet to arrive.
         case part
         /// A whole frame's body.
         case body([UInt8])
@@ -29,7 +29,7 @@ struct ControlConnection {
     private var input: [UInt8] = []
     private var output: [UInt8] = []
     private var sent = 0
-    /// When the client last gave a sign of life or got an answer.
+    /// When the client last gave a sign of life or received an answer.
     var lastActivity: ContinuousClock.Instant
     /// When something was last sent.
     var lastSent: ContinuousClock.Instant
@@ -43,10 +43,10 @@ struct ControlConnection {
     var isRunning: Bool { if case .running = work { true } else { false } }
     var hasOutput: Bool { sent < output.count }
     var isInsideFrame: Bool { !input.isEmpty }
-    /// Bytes of the frame that is being received or worked on.
+    /// The size of the frame that is being received or processed, in bytes.
     var heldBytes: Int { if case .running(_, let bytes) = work { bytes } else { input.count } }
 
-    /// Takes what has come, up to one frame.
+    /// Takes the received bytes, up to one frame.
     mutating func receive(_ limits: ControlLimits) -> Received {
         let wanted: Int
         if let length = bodyLength {
@@ -79,7 +79,7 @@ struct ControlConnection {
         output += ControlFrame.bytes(reply.bytes)
     }
 
-    /// Sends what it can without waiting.
+    /// Sends as much as possible without waiting.
     /// - Returns: false where the client is gone.
     mutating func send(now: ContinuousClock.Instant) -> Bool {
         while hasOutput {

@@ -1,19 +1,19 @@
 import Glibc
 
-/// Why the process that writes could not be asked.
+/// Why the request could not be made to the process that writes.
 struct ControlError: Error, Sendable, Equatable {
     enum Code: Sendable, Equatable {
-        /// There is no socket, or nobody listens.
+        /// The socket is missing, or no process listens.
         case unreachable
         /// It has no room for another client.
         case busy
         /// It is about to end: nothing of the request was done.
         case closing
-        /// It ended, or gave no sign of life: nobody knows whether the request was done.
+        /// It ended, or gave no sign of life: it is unknown whether the request was done.
         case gone
         /// It does not know the request: it runs another version of this program.
         case unknownRequest
-        /// One side did not keep to the protocol.
+        /// One side violated the protocol.
         case protocolBroken
     }
 

@@ -2,9 +2,9 @@ import EventLog
 import Glibc
 import ProtobufWire
 
-/// Talks with all clients from one thread, which waits for none of them: requests are worked on by tasks.
+/// Serves all clients from one thread, which waits for none of them: tasks process the requests.
 ///
-/// A client has at most one request at work; its next frame is not received before that is answered.
+/// A client has at most one request in progress; its next frame is not received before that is answered.
 struct ControlLoop {
     typealias Handler = @Sendable (ControlRequest, UInt64) -> Void
 
@@ -17,15 +17,15 @@ struct ControlLoop {
     private var nextClient: UInt64 = 0
     private var isListening = true
     private var closingSince: ContinuousClock.Instant?
-    /// Until when nobody is let in, since the process has no file descriptors left.
+    /// Until when no client is accepted, since the process has no file descriptors left.
     private var isShutUntil: ContinuousClock.Instant?
     private var now = ContinuousClock.now
 
-    /// How long a process that ends waits for short requests and unsent answers.
+    /// How long a closing process waits for short requests and unsent answers.
     private static let closingTime = Duration.seconds(5)
     private static let tick_ms: Int32 = 500
 
-    /// - Parameter handler: begins to work on a client's request; the reply comes through the mailbox.
+    /// - Parameter handler: starts to process a client's request; the reply arrives through the mailbox.
     init(
         ledger path: String, listener: ControlListener, mailbox: ControlMailbox, limits: ControlLimits, handler: @escaping Handler
     ) {
@@ -36,7 +36,7 @@ struct ControlLoop {
         self.handler = handler
     }
 
-    /// Serves until the mailbox says that it closes.
+    /// Serves until the mailbox reports that it closes.
     mutating func run() {
         while true {
             let ready = wait()
@@ -52,7 +52,7 @@ struct ControlLoop {
         for client in clients.keys { leave(client) }
     }
 
-    /// Tells a client that nothing of what it may have sent meanwhile was done.
+    /// Reports to a client that nothing of what it may have sent meanwhile was done.
     private mutating func leave(_ client: UInt64) {
         guard var connection = clients.removeValue(forKey: client) else { return }
         if !connection.isRunning { connection.queue(.failure(.control(ControlError(.closing, path: path)))) }
@@ -83,7 +83,7 @@ struct ControlLoop {
         var ready = Ready()
         ready.isListenerReady = polls[1].revents & Int16(POLLIN) != 0
         for (place, client) in order.enumerated() where polls[place + 2].revents & Int16(POLLIN | POLLHUP | POLLERR) != 0 {
-            // Who is at work is not read from; that it hung up is seen when its answer is sent.
+            // A client with a request in progress is not read from; a hang-up is noticed when its answer is sent.
             if receivers.contains(client) { ready.readable.append(client) }
             if polls[place + 2].revents & Int16(POLLHUP | POLLERR) != 0, !receivers.contains(client) {
                 ready.readable.append(client)
@@ -92,8 +92,8 @@ struct ControlLoop {
         return ready
     }
 
-    /// Who is listened to: those without a request at work, as long as there is room for their frames. Where there is none, the one that is
-    /// furthest goes on when nothing is at work, so that all come to their turn.
+    /// The clients to read from: those without a request in progress, as long as there is room for their frames. If there is no room, the one with the most
+    /// bytes received proceeds once no request is in progress, so that every client gets its turn.
     private var mayReceive: Set<UInt64> {
         let waiting = clients.filter { !$0.value.isRunning && !$0.value.endsWhenSent }
         let held = clients.values.reduce(0) { $0 + $1.heldBytes }
@@ -127,7 +127,7 @@ struct ControlLoop {
         }
     }
 
-    /// Where all places are taken, the client that has asked for nothing for the longest time makes room.
+    /// If all slots are taken, closes the client that has been idle the longest.
     private mutating func makeRoom() -> Bool {
         guard clients.count >= limits.mostClients else { return true }
         let idle = clients.filter { !$0.value.isRunning && now - $0.value.lastActivity > limits.idleTime }
@@ -190,12 +190,12 @@ struct ControlLoop {
             clients[client]?.hasGreeted = true
             answer(client, .answer(ControlAnswer(numbers: [UInt64(ControlServer.version), UInt64(getpid())])))
         case _ where clients[client]?.hasGreeted != true:
-            refuse(client, ControlError(.protocolBroken, path: path, "the first request is no greeting"))
+            refuse(client, ControlError(.protocolBroken, path: path, "the first request is not a greeting"))
         case .unknown(let number):
             let reason = "process \(getpid()) does not know requests of kind \(number); it runs another version of this program"
             answer(client, .failure(.control(ControlError(.unknownRequest, path: path, reason))))
         case _ where !listener.place.isThere:
-            // What this process has open is not what the client means.
+            // This process has another ledger open than the client means.
             answer(client, .failure(.log(EventLogError(.replaced, path: path))))
         case _ where closingSince != nil: answer(client, .failure(.control(ControlError(.closing, path: path))))
         default:
@@ -235,7 +235,7 @@ struct ControlLoop {
 
     // MARK: Closing
 
-    /// Whoever waits for long work is told that nothing comes of it; short work is finished.
+    /// Clients that wait for long work receive a failure; short work is finished.
     private mutating func beginClosing() {
         closingSince = now
         stopListening()

@@ -1,7 +1,7 @@
 import Glibc
 import Synchronization
 
-/// What the tasks that work on requests have for the thread that talks with the clients.
+/// Messages from the tasks that process requests to the thread that serves the clients.
 ///
 /// Synchronization: the state is behind the mutex; a byte in a pair of sockets wakes the thread.
 final class ControlMailbox: Sendable {
@@ -13,7 +13,7 @@ final class ControlMailbox: Sendable {
     }
 
     private let letters = Mutex(Letters())
-    /// Read from by the thread.
+    /// The thread reads from it.
     let bell: Int32
     private let rope: Int32
 
@@ -61,7 +61,7 @@ final class ControlMailbox: Sendable {
     }
 
     private func ring() {
-        // Where there is no room for another byte it rings already.
+        // If there is no room for another byte, the wake-up is already pending.
         _ = unsafe write(rope, [1], 1)
     }
 }

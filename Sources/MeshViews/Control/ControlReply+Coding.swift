@@ -53,7 +53,7 @@ extension ControlReply {
 }
 
 extension ControlFailure {
-    /// The codes by their numbers in the protocol: new ones come at the end.
+    /// The codes by their numbers in the protocol: append new ones at the end.
     fileprivate static let controlCodes: [ControlError.Code] = [
         .unreachable, .busy, .closing, .gone, .unknownRequest, .protocolBroken,
     ]

@@ -3,7 +3,7 @@ import Meshtastic
 import ProtobufWire
 
 extension ControlRequest {
-    /// The numbers of the kinds of requests; they are never used again for others.
+    /// The numbers of the kinds of requests; a number is never reused.
     private enum Kind {
         static let (hello, append, source, cursor, catchUp): (UInt32, UInt32, UInt32, UInt32, UInt32) = (1, 2, 3, 4, 5)
         static let (changeKeys, rebuild, seal, compact, status): (UInt32, UInt32, UInt32, UInt32, UInt32) = (6, 7, 8, 9, 10)
@@ -78,7 +78,7 @@ extension ControlRequest {
         return writer.bytes
     }
 
-    /// - Throws: `WireError` for bytes that are no protobuf; `.protocolBroken` for what makes no request.
+    /// - Throws: `WireError` for bytes that are not protobuf; `.protocolBroken` for invalid requests.
     init(_ bytes: RawSpan, path: String) throws {
         var reader = WireReader(bytes)
         guard let field = try reader.next(), field.type == .lengthDelimited else {

@@ -1,21 +1,21 @@
 import EventLog
 import Projections
 
-/// What a client asks of the process that writes. `CONTROL.md` has the numbers.
+/// A request to the process that writes. `CONTROL.md` has the numbers.
 ///
-/// A new kind of request is a case here, its number and fields in `ControlRequest+Coding.swift`, and what is done in `ControlService`.
+/// A new kind of request needs a case here, its number and fields in `ControlRequest+Coding.swift`, and its implementation in `ControlService`.
 enum ControlRequest: Sendable {
     /// The first request: the versions of the protocol that the client speaks.
     case hello(lowest: UInt32, highest: UInt32)
     case append([NewEvent], cursor: SourceCursor?, token: AppendToken?)
     case source(named: String)
     case cursor(key: String)
-    /// Has the views fold everything and commit it.
+    /// Makes the views fold everything and commit it.
     case catchUp
     case changeKeys(KeyringChange)
-    /// Builds the named views anew, all when none is named.
+    /// Rebuilds the named views; an empty list means all.
     case rebuild(views: [String], keepsOld: Bool = false)
-    /// Serves the rows again that were kept of the named views.
+    /// Serves the kept rows of the named views again.
     case goBack(views: [String])
     case seal
     case compact
@@ -26,14 +26,14 @@ enum ControlRequest: Sendable {
     case retain(through: EventSequence, keeping: [UInt64])
     /// Takes the recording of a ledger from a file that this process can read.
     case importRecording(file: String)
-    /// Writes down what a person decided.
+    /// Records decisions of a person.
     case annotate([Annotation], AliasCollision)
     /// Undoes an annotation.
     case revert(EventSequence)
-    /// What this version does not know, by its number.
+    /// A request that this version does not know, by its number.
     case unknown(UInt32)
 
-    /// Whether it is done within the time of a commit, so that a process that ends finishes it first.
+    /// Whether it takes no longer than a commit, so that a closing process finishes it first.
     var isShort: Bool {
         switch self {
         case .hello, .append, .source, .cursor, .status, .annotate, .unknown: true
@@ -42,11 +42,11 @@ enum ControlRequest: Sendable {
     }
 }
 
-/// What came of a request.
+/// The result of a request.
 enum ControlReply: Sendable {
-    /// How far it is: where it began, where it is, and where it ends.
+    /// The progress: where it began, where it is, and where it ends.
     case progress(ControlProgress)
-    /// Work goes on.
+    /// Work continues.
     case alive
     case answer(ControlAnswer)
     case failure(ControlFailure)
@@ -66,7 +66,7 @@ extension ControlProgress {
     var ofFold: FoldProgress { FoldProgress(start: start, position: position, target: target) }
 }
 
-/// The result of a request; what its numbers and bytes mean follows from the request.
+/// The result of a request; the request determines the meaning of its numbers and bytes.
 struct ControlAnswer: Sendable, Equatable {
     var numbers: [UInt64] = []
     var bytes: [UInt8]?

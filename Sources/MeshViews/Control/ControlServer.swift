@@ -1,21 +1,21 @@
 import EventLog
 import Foundation
 
-/// Listens for commands that want something of the process that writes to a ledger.
+/// Listens for commands that send requests to the process that writes to a ledger.
 ///
-/// One thread talks with the clients (see `ControlLoop`), tasks work on what they ask for; so clients that are slow, silent or broken take a
-/// bounded amount of memory and time from nobody.
+/// One thread serves the clients (see `ControlLoop`), tasks process their requests; so clients that are slow, silent or broken take a
+/// bounded amount of memory and delay no other client.
 ///
 /// Synchronization: everything is handed over through the mailbox.
 final class ControlServer: Sendable {
-    /// Of the protocol, see `CONTROL.md`.
+    /// The version of the protocol, see `CONTROL.md`.
     static let version: UInt32 = 1
 
     private let mailbox: ControlMailbox
     private let end = Latch()
 
-    /// - Parameter perform: works on a request; its failures are told to the client.
-    /// - Throws: where the folder takes no socket.
+    /// - Parameter perform: processes a request; its failures are sent to the client.
+    /// - Throws: where no socket can be created in the folder.
     init(
         ledger path: String, limits: ControlLimits = ControlLimits(),
         perform: @escaping @Sendable (ControlRequest, @escaping @Sendable (ControlProgress) -> Void) async throws -> ControlAnswer
@@ -44,7 +44,7 @@ final class ControlServer: Sendable {
 
     deinit { mailbox.beginClosing() }
 
-    /// Takes no more requests. Returns when the short ones have been answered and the clients are gone.
+    /// Stops accepting requests. Returns when the short ones have been answered and the clients are gone.
     func close() async {
         mailbox.beginClosing()
         await end.wait()

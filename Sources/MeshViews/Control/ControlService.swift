@@ -2,7 +2,7 @@ import EventLog
 import Meshtastic
 
 extension Ledger {
-    /// Works on what a client asks of this process.
+    /// Processes a client's request.
     func perform(
         _ request: ControlRequest, progress: @escaping @Sendable (ControlProgress) -> Void
     ) async throws -> ControlAnswer {

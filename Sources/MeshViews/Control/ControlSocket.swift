@@ -11,11 +11,11 @@ enum ControlSocket {
 
     static func path(in ledger: String) -> String { ledger + "/" + name }
 
-    /// Makes the socket and listens on it. Only the holder of the ledger's lock may: what is there is left from one that was killed.
+    /// Creates the socket and listens on it. Only the holder of the ledger's lock may call it: an existing socket was left by a killed process.
     static func listen(in ledger: String) throws(ControlError) -> ControlListener {
         let file = try make(ledger)
         do throws(ControlError) {
-            // Before it has a name, so that it never has another mode.
+            // Set before it has a name, so that it never has another mode.
             guard fchmod(file, 0o600) == 0 else { throw ControlError(.unreachable, path: path(in: ledger), number: errno) }
             unsafe unlink(path(in: ledger))
             unsafe try withAddress(ledger) { address, length in unsafe bind(file, address, length) }
@@ -74,7 +74,7 @@ enum ControlSocket {
         guard result == 0 else { throw ControlError(.unreachable, path: path(in: ledger), number: errno) }
     }
 
-    /// The process at the other end, where it runs as this user, as the ledger's owner or as the superuser; 0 for one that has no number here, in
+    /// The process at the other end, if it runs as this user, as the ledger's owner or as the superuser; 0 for one that has no number here, in
     /// another container.
     static func trustedPeer(_ file: Int32, of ledger: String) -> Int32? {
         var peer = PeerCredentials()

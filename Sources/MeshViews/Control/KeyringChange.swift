@@ -1,12 +1,12 @@
 public import Meshtastic
 
-/// What is done to a ledger's keys, whatever they are at that moment.
+/// A change of a ledger's keys, whatever they are when it is applied.
 public enum KeyringChange: Sendable, Hashable {
     case addChannels([ChannelKey])
     case addPrivateKey(PrivateKey)
-    /// Those of that name, or those of them with that fingerprint, or with authenticated encryption or without.
+    /// Those of that name, optionally only those with that fingerprint, or with or without authenticated encryption.
     case removeChannels(named: String, fingerprint: UInt64?, isAEAD: Bool? = nil)
-    /// Those of a node, or those of no particular one.
+    /// Those of a node, or those without a node.
     case removePrivateKeys(node: UInt32?)
 
     /// - Returns: how many keys were added or removed.

@@ -1,7 +1,7 @@
 import EventLog
 import ProtobufWire
 
-/// As the control socket tells it; the fields stand in `CONTROL.md`.
+/// Its form on the control socket; `CONTROL.md` lists the fields.
 extension LedgerCondition {
     var bytes: [UInt8] {
         var writer = WireWriter()

@@ -1,6 +1,6 @@
 import LMDB
 
-/// Which ledger is at a path, told by its file LOCK, which stays as long as the ledger does.
+/// Identifies the ledger at a path by its file LOCK, which exists as long as the ledger does.
 struct LedgerPlace: Sendable {
     private let path: String
     private let lock: OwnFile.Identity?
@@ -10,11 +10,11 @@ struct LedgerPlace: Sendable {
         lock = Self.lock(path)
     }
 
-    /// Whether it is there still. One that was moved, removed or replaced is not.
+    /// Whether it is still there. A ledger that was moved, removed or replaced is not.
     var isThere: Bool { lock != nil && Self.lock(path) == lock }
 
     private static func lock(_ path: String) -> OwnFile.Identity? {
-        // Whatever else is there is not the lock.
+        // Anything else at the path is not the lock.
         (try? OwnFile.require(path)) ?? nil  // see above
     }
 }

@@ -1,7 +1,7 @@
 public import EventLog
 
 extension LedgerWriter {
-    /// Writes down what a person decided, as `Ledger.annotate` does.
+    /// Records decisions of a person, as `Ledger.annotate` does.
     @discardableResult
     public func annotate(
         _ annotations: [Annotation], onCollision collision: AliasCollision = .refuse

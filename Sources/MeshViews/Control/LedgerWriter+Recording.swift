@@ -3,11 +3,11 @@ import Foundation
 import Glibc
 
 extension LedgerWriter {
-    /// Takes the events of a recording that the ledger does not have, as `EventLog.importRecording` does. `catchUp()` waits for the views.
+    /// Imports the events of a recording that the ledger lacks, as `EventLog.importRecording` does. `catchUp()` waits for the views.
     ///
     /// - Parameters:
-    ///   - path: a file that the process which writes can read, too.
-    ///   - progress: how many events were read, of how many where that is known.
+    ///   - path: a file that the writing process can also read.
+    ///   - progress: how many events were read, and their total if it is known.
     public func importRecording(
         _ path: String, progress: @escaping @Sendable (RecordingProgress) -> Void = { _ in }
     ) async throws(LedgerError) -> RecordingImportReport {
@@ -34,7 +34,7 @@ extension LedgerWriter {
         }
     }
 
-    /// The same from an open file or pipe. Beside a process that writes, it is brought into a file of the ledger's folder first.
+    /// The same from an open file or pipe. Beside a writing process, it is first copied into a file in the ledger's folder.
     public func importRecording(
         descriptor: Int32, named name: String, progress: @escaping @Sendable (RecordingProgress) -> Void = { _ in }
     ) async throws(LedgerError) -> RecordingImportReport {

@@ -4,7 +4,7 @@ public import Projections
 import ProtobufWire
 
 extension LedgerWriter {
-    /// Waits until all views have folded every event of the log, stale ones are rebuilt, and all is committed.
+    /// Waits until all views have folded every event of the log, stale ones are rebuilt, and everything is committed.
     public func catchUp(progress: (@Sendable (FoldProgress) -> Void)? = nil) async throws(LedgerError) {
         try await asking {
             try await either {
@@ -15,10 +15,10 @@ extension LedgerWriter {
         }
     }
 
-    /// Builds views again from the first event, beside the ones that answer meanwhile.
+    /// Rebuilds views from the first event, beside the current ones, which answer meanwhile.
     /// - Parameters:
     ///   - names: nil for all.
-    ///   - keepsOld: whether the old rows stay, so that `goBack` can serve them again.
+    ///   - keepsOld: whether the old rows are kept, so that `goBack` can serve them again.
     public func rebuild(
         _ names: [String]? = nil, keepsOld: Bool = false, progress: (@Sendable (FoldProgress) -> Void)? = nil
     ) async throws(LedgerError) {
@@ -31,7 +31,7 @@ extension LedgerWriter {
         }
     }
 
-    /// Serves the rows again that the last `rebuild(keepsOld: true)` replaced, as `Ledger.goBack` does.
+    /// Restores the rows that the last `rebuild(keepsOld: true)` replaced, as `Ledger.goBack` does.
     public func goBack(_ names: [String]) async throws(LedgerError) {
         try await asking {
             try await either { ledger in
@@ -66,7 +66,7 @@ extension LedgerWriter {
         }
     }
 
-    /// Writes the log anew without the free pages of its file.
+    /// Rewrites the log without the free pages of its file.
     public static func compact(at path: String) async throws(LedgerError) -> LogCompaction {
         do throws(EventLogError) {
             return try await EventLog.compact(at: path, summariser: .meshtastic)
@@ -89,9 +89,9 @@ extension LedgerWriter {
 
     /// Erases events for good, as `Ledger.erase` does. `catchUp()` waits for the views.
     /// - Parameters:
-    ///   - reason: why, as it will stand in the log.
-    ///   - request: what was asked for, as it will stand in the log.
-    ///   - forgotten: whose rows leave the baselines of events that retention has dropped.
+    ///   - reason: why; it is stored in the log.
+    ///   - request: a description of the request, stored in the log.
+    ///   - forgotten: the subjects whose rows are removed from the baselines of events that retention has dropped.
     public func erase(
         _ ranges: [ClosedRange<EventSequence>], reason: String, request: String, forgetting forgotten: Forgotten? = nil
     ) async throws(LedgerError) -> ErasureReport {
@@ -108,7 +108,7 @@ extension LedgerWriter {
 
     /// Drops all events up to and including `last`, as `Ledger.retain` does.
     ///
-    /// - Parameter checkpoints: sizes of checkpoints that are to be comparable afterwards, beside those that this ledger gave out.
+    /// - Parameter checkpoints: sizes of checkpoints that must stay comparable afterwards, besides those that this ledger issued.
     /// - Returns: the first event that is kept, and how many were dropped.
     @discardableResult
     public func retain(
@@ -128,7 +128,7 @@ extension LedgerWriter {
         }
     }
 
-    /// How the process that writes to a ledger fares. Nil where none does, or none that answers.
+    /// The state of a ledger, from the process that writes to it. Nil where no process writes, or it does not answer.
     public static func condition(at path: String) async -> LedgerCondition? {
         do {
             let client = try await ControlClient(ledger: path)
@@ -150,7 +150,7 @@ extension LedgerWriter {
         }
     }
 
-    /// Reads the ledger, of which `body` must not keep anything.
+    /// Reads the ledger; `body` must not keep anything of it.
     public func reading<Result>(_ body: (Ledger) async throws -> Result) async throws -> Result {
         try await either(body) { client in
             var readOnly = options
@@ -161,7 +161,7 @@ extension LedgerWriter {
                 try await reader.close()
                 return result
             } catch {
-                try? await reader.close()  // the first failure is the one to tell
+                try? await reader.close()  // the first failure is the one to report
                 throw error
             }
         }

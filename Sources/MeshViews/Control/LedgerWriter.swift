@@ -2,7 +2,7 @@ import EventLog
 import Foundation
 import Synchronization
 
-/// Writes to a ledger, whoever has it open: this process where nobody else writes, else the process that does, through its control socket.
+/// Writes to a ledger even if another process has it open: in this process if no other writes, else through the control socket of the process that does.
 ///
 /// ```swift
 /// let writer = try await LedgerWriter.open(at: "/srv/mesh.ledger")
@@ -10,10 +10,10 @@ import Synchronization
 /// try await writer.catchUp()
 /// try await writer.close()
 /// ```
-/// When the process that writes ends in an orderly way, this one takes its place. When it is killed, what was asked of it last throws
-/// `.writerGone`, since nobody knows whether it was done.
+/// When the process that writes ends in an orderly way, this one takes over. When it is killed, the last request throws
+/// `.writerGone`, since it is unknown whether it was done.
 ///
-/// Synchronization: the way to the ledger is behind the mutex, and looked for through the gate.
+/// Synchronization: the connection to the ledger is behind the mutex, and established through the gate.
 public final class LedgerWriter: Sendable {
     enum Way: Sendable {
         case own(Ledger)
@@ -27,9 +27,9 @@ public final class LedgerWriter: Sendable {
     private let way: Mutex<Way>
     private let gate = SerialGate()
 
-    /// How long a ledger is tried again that somebody holds for a moment, without a socket.
+    /// How long to retry a ledger that another process holds briefly, without a socket.
     private static let patience = Duration.seconds(3)
-    /// The same after the process that wrote said that it ends.
+    /// The same after the writing process announced that it is closing.
     private static let patienceAtChange = Duration.seconds(60)
     private static let retryTime = Duration.milliseconds(100)
 
@@ -45,7 +45,7 @@ public final class LedgerWriter: Sendable {
         LedgerWriter(path, options, try await way(to: path, options, patience))
     }
 
-    /// The process that writes in the place of this one, nil where this one does; 0 for one that has no number here, in another container.
+    /// The process that writes on behalf of this one, nil where this one does; 0 for one that has no number here, in another container.
     public var holder: Int32? {
         guard case .remote(let client) = way.withLock({ $0 }) else { return nil }
         return client.holder
@@ -72,13 +72,13 @@ public final class LedgerWriter: Sendable {
         }
     }
 
-    /// The lock's holder is to be told, and why it did not help where it is not merely that nobody listens.
+    /// Reports the lock's holder, and why it did not help unless it merely does not listen.
     private static func told(_ locked: LedgerError, _ error: ControlError) -> LedgerError {
         guard error.code != .unreachable, let reason = error.reason else { return locked }
         return LedgerError(.locked, path: locked.path, "\(locked.description) (\(reason))", holder: locked.holder)
     }
 
-    /// Does the one or the other; when the process that writes ends in an orderly way, what it did not do is done anew.
+    /// Does one or the other; when the process that writes ends in an orderly way, unfinished work is done again.
     func either<Result>(
         _ own: (Ledger) async throws -> Result, _ remote: (ControlClient) async throws -> Result
     ) async throws -> Result {
@@ -101,7 +101,7 @@ public final class LedgerWriter: Sendable {
     private func change(from old: ControlClient) async throws {
         try await gate.run {
             guard case .remote(let client) = way.withLock({ $0 }), client === old else { return }
-            // What was asked for is not for the ledger that has come to this path meanwhile.
+            // The request was not meant for the ledger that is at this path now.
             guard place.isThere else { throw EventLogError(.replaced, path: path) }
             let new = try await Self.way(to: path, options, Self.patienceAtChange)
             way.withLock { $0 = new }

@@ -2,16 +2,16 @@ import Foundation
 import Glibc
 import LMDB
 
-/// A recording from a pipe, in a file of the ledger's folder where the process that writes to the ledger can read it.
+/// A recording from a pipe, in a file of the ledger's folder that the writing process can read.
 ///
-/// It is locked as long as it is needed, so that those of killed processes are known: they hold events, also such as are erased later.
+/// It is locked as long as it is needed, so that files of killed processes are recognised: they hold events, including events that are erased later.
 struct SpooledRecording {
     private static let prefix = "import-"
 
     let path: String
     private let file: Int32
 
-    /// Brings all that comes from a descriptor into a new file.
+    /// Copies everything from a descriptor into a new file.
     init(_ descriptor: Int32, in ledger: String) throws {
         while true {
             let path = "\(ledger)/\(Self.prefix)\(UUID().uuidString)"
@@ -39,9 +39,9 @@ struct SpooledRecording {
         close(file)
     }
 
-    /// Removes those in a ledger's folder that no process has locked.
+    /// Removes the files in a ledger's folder that no process has locked.
     static func removeAbandoned(in ledger: String) {
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: ledger)) ?? []  // told when it is opened
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: ledger)) ?? []  // reported when it is opened
         for name in names where name.hasPrefix(prefix) && UUID(uuidString: String(name.dropFirst(prefix.count))) != nil {
             let path = ledger + "/" + name
             guard let file = try? OwnFile.open(path, O_RDWR) else { continue }  // no file of ours

@@ -4,7 +4,7 @@ import Projections
 import ProtobufWire
 
 extension Annotation {
-    /// What undoes an annotation of rows where it still stands.
+    /// The annotations that undo the changes of an annotation of rows that are still in force.
     func inverse(
         of rows: RowNames, _ sequence: EventSequence, _ before: Ledger, _ now: Ledger
     ) throws(LedgerError) -> [Annotation] {
@@ -44,7 +44,7 @@ extension Annotation {
 }
 
 extension Ledger {
-    /// When those of the rows were archived that are.
+    /// The archive times of the archived rows.
     fileprivate func archivedTimes(_ rows: RowNames) throws(LedgerError) -> [[UInt8]: UInt32] {
         try reading(ArchivedRow.view) { (store) throws(StorageError) in
             let transaction = try store.environment.beginRead()

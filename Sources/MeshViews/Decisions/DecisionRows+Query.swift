@@ -61,7 +61,7 @@ extension ReferenceRow: QueryRow {
         RowColumn("nodes", \.nodes) { $0.nodes }.stored(3).shown(as: .node),
     ]
 
-    /// What the keys of all references of a row begin with.
+    /// The prefix of the keys of all references of a row.
     static func prefix(_ relation: String, _ table: String, _ name: [UInt8]) -> [UInt8] {
         Array(relation.utf8) + [0] + Array(table.utf8) + [0, UInt8(truncatingIfNeeded: name.count)] + name
     }
@@ -114,7 +114,7 @@ private struct KeyParts {
         return String(decoding: bytes[place..<end], as: UTF8.self)
     }
 
-    /// Bytes behind their number.
+    /// Bytes that follow their number.
     mutating func counted() -> [UInt8]? {
         guard place < bytes.count, place + 1 + Int(bytes[place]) <= bytes.count else { return nil }
         let end = place + 1 + Int(bytes[place])

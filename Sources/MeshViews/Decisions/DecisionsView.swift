@@ -3,8 +3,8 @@ import LMDB
 import Projections
 import ProtobufWire
 
-/// What people decided about rows of any view, as of the last event about them: which are archived, and which refer to which. Marks of nodes and messages
-/// stand in their own rows.
+/// People's decisions about rows of any view, as of the last event about them: which are archived, and which refer to which. Marks of nodes and messages
+/// are stored in their own rows.
 struct DecisionsView: Projection {
     typealias Batch = MeshBatch
 
@@ -14,12 +14,12 @@ struct DecisionsView: Projection {
     let rowTables = [ArchivedRow.table, ReferenceRow.table]
     let stateTables = [Self.firstTable]
 
-    /// Has the sequence of the first event that decides about rows, so that nothing is made to answer as of an earlier one.
+    /// Has the sequence of the first event that decides about rows, so that no view needs to be built to answer as of an earlier one.
     static let firstTable = "first"
     static let firstKey: [UInt8] = [1]
     private var first: UInt64?
 
-    /// Of each table: further rows are not taken.
+    /// For each table: further rows are refused.
     static let most = 1 << 20
 
     private var archived = PendingRows(ArchivedRow.table)
@@ -51,7 +51,7 @@ struct DecisionsView: Projection {
                 try archived.set(row.key, nil, in: store)
                 continue
             }
-            // What is archived already stays as it is.
+            // Rows that are already archived stay as they are.
             guard try archived.value(row.key, in: store) == nil else { continue }
             row.archivedAt = max(annotation.time ?? stamp.headerTime, 1)
             (row.sequence, row.nodes) = (stamp.sequence, rows.nodes)
@@ -101,7 +101,7 @@ struct DecisionsView: Projection {
     }
 }
 
-/// The rows of a table that changed since the last commit, over the committed ones.
+/// The rows of a table that changed since the last commit, merged over the committed ones.
 private struct PendingRows: Sendable {
     private let table: String
     private var rows: [[UInt8]: [UInt8]?] = [:]
@@ -117,7 +117,7 @@ private struct PendingRows: Sendable {
         return try transaction.get(store.table(table), key.rawSpan)?.asArray
     }
 
-    /// - Parameter value: nil takes the row away.
+    /// - Parameter value: nil removes the row.
     mutating func set(_ key: [UInt8], _ value: [UInt8]?, in store: ViewStore) throws(StorageError) {
         let isThere = try self.value(key, in: store) != nil
         if value != nil, !isThere {
@@ -127,7 +127,7 @@ private struct PendingRows: Sendable {
         rows[key] = .some(value)
     }
 
-    /// The keys that begin so.
+    /// The keys with this prefix.
     func keys(beginning prefix: [UInt8], in store: ViewStore) throws(StorageError) -> [[UInt8]] {
         var found = Set(rows.compactMap { $1 != nil && $0.starts(with: prefix) ? $0 : nil })
         let transaction = try store.environment.beginRead()

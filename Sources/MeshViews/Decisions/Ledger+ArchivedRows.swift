@@ -5,23 +5,23 @@ import ProtobufWire
 import Synchronization
 public import ViewQuery
 
-/// Which rows are archived, as the view of them was when it was read last.
+/// Which rows are archived, as of the last read of their view.
 struct ArchivedNames: Sendable {
-    /// Of which state of which store.
+    /// The store and state that they are from.
     var store: ObjectIdentifier?
     var transaction = -1
     var names: [String: Set<[UInt8]>] = [:]
 }
 
 extension Ledger {
-    /// What tells the archived rows of a type by their names; nil where none are. Nodes and messages tell it themselves.
+    /// Tests by their names whether rows of a type are archived; nil where none are. Nodes and messages store it in their rows.
     func archivedTest<Row: QueryRow>(_ rows: Row.Type) throws(LedgerError) -> ((borrowing Row) -> Bool)? {
         guard let names = try archivedNames(Row.table) else { return nil }
         let naming = RowNaming<Row>()
         return { names.contains(naming.name(of: $0)) }
     }
 
-    /// The same for what a list asks for.
+    /// The same for a list's query.
     func archivedTest<Row: QueryRow>(_ rows: Row.Type, _ query: RowQuery) throws(LedgerError) -> ((Row) -> Bool)? {
         guard !query.includesArchived, let test = try archivedTest(rows) else { return nil }
         return { test($0) }
@@ -69,17 +69,17 @@ extension Ledger {
     // MARK: Deciding
 
     /// Archives the rows that a query matches now: they are hidden everywhere until they are restored. Events name them, so that a replay hides the
-    /// same ones whatever the query would match then.
+    /// same ones whatever the query would match by then.
     ///
     /// ```swift
     /// let far = FetchDescriptor<PositionRow>(predicate: #Predicate { $0.latitudeE7 == 0 })
     /// try await ledger.archive(rows: far, keeping: ["latitude", "longitude"])
     /// ```
     /// - Parameters:
-    ///   - rules: what becomes of the rows that are related to them, relation by relation.
-    ///   - keeping: the names of columns whose values stay in the event and in the row of `ArchivedRow`, whatever becomes of the archived row.
-    ///   - request: what was asked for, as it will stand in the log.
-    /// - Returns: the events, and how many rows they archive, related ones included; nil where there are none.
+    ///   - rules: what happens to the related rows, relation by relation.
+    ///   - keeping: the names of columns whose values stay in the event and in the row of `ArchivedRow`, whatever happens to the archived row.
+    ///   - request: a description of the request, stored in the log.
+    /// - Returns: the events, and how many rows they archive, including related ones; nil where no row matches.
     /// - Throws: `.annotation` where a rule denies it; nothing is written then.
     @discardableResult
     public func archive<Row: QueryRow>(
@@ -91,7 +91,7 @@ extension Ledger {
         return (try await annotate(annotations), annotations.map(\.archivedCount).reduce(0, +))
     }
 
-    /// What archives the rows, and does with those that are related to them what the rules say.
+    /// The annotations that archive the rows, and apply the rules to related ones.
     public func archival<Row: QueryRow>(
         of descriptor: FetchDescriptor<Row>, rules: [RelationRule<Row>] = [], keeping: [String] = [], request: String = ""
     ) throws(LedgerError) -> [Annotation] {
@@ -113,9 +113,9 @@ extension Ledger {
         return annotations
     }
 
-    /// Lists archived rows again that a query matches, as they would be had they never been archived.
+    /// Restores archived rows that a query matches; it sees them as if they had never been archived.
     ///
-    /// - Returns: the events, and how many rows they restore; nil where none of them is archived.
+    /// - Returns: the events, and how many rows they restore; nil where no matching row is archived.
     @discardableResult
     public func restore<Row: QueryRow>(
         rows descriptor: FetchDescriptor<Row>
@@ -138,7 +138,7 @@ extension Ledger {
         return try decisions(archiving: false, hidden)
     }
 
-    /// What archives or restores these rows, each by the events of its kind.
+    /// The annotations that archive or restore these rows, each kind by its own events.
     func decisions<Row: QueryRow>(
         archiving: Bool, _ rows: [Row], keeping: [String] = [], request: String = ""
     ) throws(LedgerError) -> [Annotation] {
@@ -153,7 +153,7 @@ extension Ledger {
         }
     }
 
-    /// The rows by their names, those of the same nodes together, so that what is said of a node can be erased without the rest.
+    /// The rows by their names, those of the same nodes together, so that decisions about a node can be erased separately.
     func names<Row: QueryRow>(of rows: [Row], keeping: [String] = []) throws(LedgerError) -> [(RowNames, [String])] {
         let naming = RowNaming<Row>()
         guard naming.isComplete else { throw refusal("rows of \(Row.table) have no names") }

@@ -5,15 +5,15 @@ import ProtobufWire
 import ViewQuery
 
 extension Relation {
-    /// A relation that people make: it is set, added to and taken away by events, and leads to nothing until then.
+    /// A relation that people make: events set it, add to it and remove from it; until then it is empty.
     ///
     /// ```swift
     /// let guards = Relation<NodeRow, WaypointRow>(made: "guards")
     /// try await ledger.set(guards, of: nodes, to: [hut])
     /// let watched = try ledger.related(nodes, guards)
     /// ```
-    /// References are by the names of rows, so they hold in merged ledgers and after a rebuild; one to a row that is not there, or archived, leads to
-    /// nothing.
+    /// References use the names of rows, so they remain valid in merged ledgers and after a rebuild; a reference to a row that is missing or archived is
+    /// empty.
     public init(made name: String, isToOne: Bool = false) {
         self.init(name, isToOne: isToOne) { parent, reading in
             guard let references = reading as? any ReferenceReading else { return [] }
@@ -32,7 +32,7 @@ extension Relation {
     }
 }
 
-/// What made relations are read from.
+/// The source from which such relations are read.
 protocol ReferenceReading: RowReading {
     var ledger: Ledger { get }
 }
@@ -61,7 +61,7 @@ extension ReferenceReading {
         }
     }
 
-    /// The rows of these names that are there and not archived.
+    /// The rows of these names that exist and are not archived.
     func rows<Row: QueryRow>(_ type: Row.Type, named names: [[UInt8]]) throws -> [Row] {
         guard !names.isEmpty else { return [] }
         let isArchived = try archived(type)
@@ -70,7 +70,7 @@ extension ReferenceReading {
             let transaction = try store.environment.beginRead()
             var cursor = try transaction.cursor(store.table(Row.table))
             var rows: [Row] = []
-            // A row that names itself is found among all, others by what their keys begin with.
+            // A row that names itself is found among all, others by the prefix of their keys.
             if Row.self is any NamedRow.Type {
                 let wanted = Set(names)
                 while try cursor.next() {
@@ -99,7 +99,7 @@ extension ReferenceReading {
 }
 
 extension Ledger {
-    /// Lets rows refer to these by a relation that people make, and to no others by it.
+    /// Makes rows refer by such a relation to these rows only.
     @discardableResult
     public func set<Parent, Child>(
         _ relation: Relation<Parent, Child>, of parents: [Parent], to children: [Child]
@@ -107,7 +107,7 @@ extension Ledger {
         try await change(relation, .set, parents, children)
     }
 
-    /// Lets rows refer to these, too.
+    /// Makes rows refer to these rows as well.
     @discardableResult
     public func append<Parent, Child>(
         _ children: [Child], to relation: Relation<Parent, Child>, of parents: [Parent]
@@ -115,7 +115,7 @@ extension Ledger {
         try await change(relation, .append, parents, children)
     }
 
-    /// Takes references to these away; where none is named, all of the relation.
+    /// Removes references to these rows; without any, all of the relation.
     @discardableResult
     public func detach<Parent, Child>(
         _ children: [Child] = [], from relation: Relation<Parent, Child>, of parents: [Parent]
@@ -129,9 +129,9 @@ extension Ledger {
         try await annotate(references(relation, kind, parents, children))
     }
 
-    /// What changes the references of rows.
+    /// The annotations that change the references of rows.
     ///
-    /// - Throws: `.annotation` where the relation follows from traffic, or has one row at most and there are several.
+    /// - Throws: `.annotation` where the relation follows from traffic, or allows only one row and several are given.
     public func references<Parent, Child>(
         _ relation: Relation<Parent, Child>, _ kind: ReferenceChange.Kind, _ parents: [Parent], _ children: [Child]
     ) throws(LedgerError) -> [Annotation] {

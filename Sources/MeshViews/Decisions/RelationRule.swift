@@ -1,19 +1,19 @@
 public import ViewQuery
 
-/// What becomes of the rows that are related to one that is archived.
+/// What happens to the rows that are related to an archived one.
 public enum DeleteRule: String, Sendable, CaseIterable {
     /// They are archived with it, in the same commit.
     case cascade
-    /// They stay. References that a person made from the archived row are taken away, and do not come back with it; a relation that follows from traffic
-    /// leads to nothing while the row is archived.
+    /// They stay. References that a person made from the archived row are removed, and are not restored with it; a relation that follows from traffic
+    /// is empty while the row is archived.
     case nullify
-    /// The row is not archived as long as there are any.
+    /// The row is not archived as long as related rows exist.
     case deny
     /// They stay, and so do references.
     case noAction
 }
 
-/// What becomes of the rows that a relation leads to when the row that it leads from is archived.
+/// What happens to the rows of a relation when the row that it starts from is archived.
 ///
 /// ```swift
 /// let gone = FetchDescriptor<NodeRow>(predicate: #Predicate { $0.number == node })

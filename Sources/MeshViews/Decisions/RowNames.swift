@@ -4,14 +4,14 @@ import ViewQuery
 public struct RowNames: Sendable, Hashable {
     public var table: String
     public var names: [[UInt8]]
-    /// The nodes that the names name, so that what is said of them is found and erased with them.
+    /// The nodes in the names, so that decisions about them are found and erased with them.
     public var nodes: [UInt32]
 
     public init(table: String, names: [[UInt8]], nodes: [UInt32] = []) {
         (self.table, self.names, self.nodes) = (table, names, nodes)
     }
 
-    /// In bytes: longer names and tables cannot stand in keys.
+    /// In bytes: longer names and tables cannot be part of keys.
     static let longestName = 120
     static let longestTable = 64
     /// The most rows that one event names.
@@ -24,21 +24,21 @@ public struct RowNames: Sendable, Hashable {
     static func isName(_ name: [UInt8]) -> Bool { !name.isEmpty && name.count <= longestName }
 }
 
-/// What is to become of the references that rows have to others.
+/// How the references of rows to others change.
 public struct ReferenceChange: Sendable, Hashable {
     public enum Kind: UInt8, Sendable, CaseIterable {
-        /// These are the only ones by then.
+        /// These replace all earlier ones.
         case set = 1
         /// These are added.
         case append = 2
-        /// These are taken away; where none is named, all.
+        /// These are removed; an empty list removes all.
         case detach = 3
     }
 
     /// The relation's name.
     public var relation: String
     public var kind: Kind
-    /// Of the rows that are referred to.
+    /// The table of the rows that are referred to.
     public var table: String
     public var targets: [[UInt8]]
 
@@ -57,7 +57,7 @@ public struct ArchivedRow: Sendable, Equatable {
     public var archivedAt: UInt32 = 0
     public var sequence: UInt64 = 0
     public var nodes: [UInt32] = []
-    /// A JSON object of the properties that were to be kept; empty for none.
+    /// A JSON object of the kept properties; empty if none were.
     public var kept = ""
 
     init(table: String, name: [UInt8]) { (self.table, self.name) = (table, name) }

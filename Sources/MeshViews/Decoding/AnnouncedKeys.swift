@@ -2,16 +2,16 @@ import Meshtastic
 import Projections
 import ProtobufWire
 
-/// The first public key that each node announced, by the time at which it was heard, which nobody can put back in live traffic: what its direct messages were
-/// sealed with and its signatures are checked with.
+/// The first public key that each node announced, by the time at which it was heard, which live traffic cannot backdate: its direct messages were
+/// encrypted with it and its signatures are verified with it.
 struct AnnouncedKeys: Sendable {
     static let entryKind = UInt8(ascii: "k")
-    /// Nodes beyond these are not learned: whoever invents nodes must not fill memory.
+    /// Keys of further nodes are not stored: invented nodes must not fill memory.
     static let mostNodes = 65_536
 
     private struct Announcement {
         var key: [UInt8]
-        /// The latest of all times where nobody knows.
+        /// The latest of all times where it is unknown.
         var heard: UInt32
     }
 
@@ -26,8 +26,8 @@ struct AnnouncedKeys: Sendable {
         return heard != 0 && heard < known.heard
     }
 
-    /// Takes the key of a node that has none yet, or none that was announced so early.
-    /// - Returns: what is to be stored of it; nil where it changes nothing.
+    /// Stores the key of a node that has none yet, or whose known key was announced later.
+    /// - Returns: the entry to store; nil where nothing changes.
     mutating func learn(_ key: [UInt8], of node: UInt32, heard: UInt32, sequence: UInt64) -> Carry.Entry? {  // nil: nothing new
         guard mayBeFirst(of: node, heard: heard) else { return nil }
         let announcement = Announcement(key: key, heard: heard == 0 ? .max : heard)

@@ -1,13 +1,13 @@
 import Meshtastic
 import ProtobufWire
 
-/// A channel as a view names it: what opened the packet, or how its source names it.
+/// A channel as a view names it: by the key that opened the packet, or as its source names it.
 public struct ChannelIdentity: Sendable, Hashable, Codable {
-    /// The channel's name; empty for a hash that no known key fits.
+    /// The channel's name; empty for a hash that no known key matches.
     public var name: String
-    /// Fingerprint of the key, 0 where the key is not known or there is none.
+    /// Fingerprint of the key; 0 where the key is unknown or the channel has none.
     public var keyFingerprint: UInt64
-    /// The hash on the wire, for packets that nobody could open. Hashes collide: it identifies nothing.
+    /// The hash on the wire, for packets that could not be decrypted. Hashes collide: it identifies nothing.
     public var hash: UInt32?
 
     public var isReadable: Bool { hash == nil }
@@ -27,7 +27,7 @@ struct ChannelTable: Sendable {
     private var byKey: [Int32]
     private var byHash: [Int32]
     private var byName: [String: Int32] = [:]
-    /// The names of the last packets, as their bytes are: most packets have one of a few.
+    /// The names of the last packets, as bytes: most packets have one of a few.
     private var recent: [(name: [UInt8], number: Int32)] = []
     private var nextRecent = 0
     private static let mostRecent = 8
@@ -74,7 +74,7 @@ struct ChannelTable: Sendable {
             return number(of: ChannelIdentity(name: "PKI", keyFingerprint: 0))
         case .decoded, .plaintext:
             if !packet.channelID.isEmpty { return number(named: batch.bytes(packet.channelID)) }
-            // What came without encryption has the channel's hash, what came decoded the radio's own index.
+            // Packets without encryption have the channel's hash, decoded ones the radio's own index.
             guard packet.opening == .decoded else {
                 return number(of: ChannelIdentity(name: "hash \(packet.channel)", keyFingerprint: 0))
             }
@@ -106,7 +106,7 @@ struct ChannelTable: Sendable {
         return byHash[place]
     }
 
-    /// The channel of that name, with its key's fingerprint where exactly one key of that name is known.
+    /// The channel of that name, with its key's fingerprint if exactly one key of that name is known.
     func identity(named name: String) -> ChannelIdentity {
         ChannelIdentity(name: name, keyFingerprint: onlyFingerprint[name] ?? 0)
     }
@@ -153,7 +153,7 @@ extension ChannelIdentity {
     }
 }
 
-/// What one source's own channel frames say about its local channel indexes.
+/// What one source's own channel frames report about its local channel indexes.
 struct RadioChannels: Sendable {
     private var channels: [UInt32: ChannelIdentity] = [:]
 

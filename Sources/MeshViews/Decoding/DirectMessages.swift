@@ -1,6 +1,6 @@
 import Meshtastic
 
-/// Opens direct messages with the private keys that the user gave and the public keys that nodes announced before.
+/// Decrypts direct messages with the user's private keys and the public keys that nodes announced before.
 ///
 /// Synchronization: only the sequential stage uses it, one batch after the other, hence unchecked.
 final class DirectMessages: @unchecked Sendable {

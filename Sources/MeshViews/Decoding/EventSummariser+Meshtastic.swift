@@ -2,12 +2,12 @@ public import EventLog
 internal import Meshtastic
 
 extension EventSummariser {
-    /// The facts of mesh traffic by which sealed blocks can be skipped, numbered as the log's `FORMAT.md` says.
+    /// The facts of mesh traffic by which sealed blocks can be skipped, numbered as in the log's `FORMAT.md`.
     public static let meshtastic = EventSummariser(facets: [sender, destination, gateway, channelHash]) {
         encoding, payload, facts in
         if encoding.rawValue < 16 { return }  // the log's own
         if encoding == .annotation {
-            // Whoever looks for what a node sent also finds what was written down of it.
+            // A search for what a node sent also finds the annotations about it.
             guard let annotation = Annotation(payload: payload) else { return facts.makeAllUnknown() }
             for node in annotation.nodes { facts.insert(node, Self.sender) }
             return

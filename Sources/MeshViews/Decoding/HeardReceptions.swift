@@ -1,16 +1,16 @@
 import Projections
 
-/// One hearing of a packet by a gateway: 40 bytes in memory, 32 as a view stores it.
+/// One reception of a packet by a gateway: 40 bytes in memory, 32 as a view stores it.
 struct HeardReception: Sendable {
     var sequence: UInt64 = 0
     var packet: UInt64 = 0
     var print: UInt32 = 0
     var gateway: UInt32 = 0
-    /// The time that a row of it has.
+    /// The time of its row.
     var time: UInt32 = 0
-    /// How many sequences before this one the packet's first reception lies.
+    /// How many sequences before this one the packet's first reception is.
     fileprivate var back: UInt32 = 0
-    /// The packet's reception before this one; negative for none.
+    /// The packet's previous reception; negative if there is none.
     fileprivate var older: Int64 = -1
 
     fileprivate init() {}
@@ -36,19 +36,19 @@ struct HeardReception: Sendable {
     }
 }
 
-/// Who heard the packets that are remembered.
+/// The receivers of the remembered packets.
 struct HeardReceptions: Sendable {
     static let alwaysKept = 32_768
     static let mostKept = 2_097_152
-    /// Of a packet that is heard ever again these are compared.
+    /// How many receptions of a packet that keeps being received are compared.
     static let mostCompared = 256
 
     private var ring = RecentRing<HeardReception>(filler: HeardReception())
 
-    /// Receptions below this are forgotten.
+    /// Receptions below this are dropped.
     var oldestRecord: UInt64 { ring.count > 0 ? ring[ring.head].sequence : 0 }
 
-    /// Whether this very reception is known, and whether none of its gateway is.
+    /// Whether exactly this reception is known, and whether it is the first of its gateway.
     func find(_ hearing: SeenPackets.Hearing, from newest: Int64) -> (isRepeat: Bool, isFirstOfGateway: Bool) {
         var (position, steps, isFirst) = (newest, 0, true)
         while position >= 0, ring.holds(position), steps < Self.mostCompared {
@@ -77,7 +77,7 @@ struct HeardReceptions: Sendable {
         }
     }
 
-    /// The receptions that lead to this one, the oldest first.
+    /// The receptions that precede this one in the list, the oldest first.
     func list(from newest: Int64, most: Int) -> [(gateway: UInt32, time: UInt32)] {
         var found: [(gateway: UInt32, time: UInt32)] = []
         var position = newest

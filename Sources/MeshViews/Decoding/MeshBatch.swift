@@ -2,14 +2,14 @@ public import EventLog
 public import Meshtastic
 public import Projections
 
-/// A run of events after decoding: the packets with their payloads, and beside each what the log knows of its event.
+/// A run of events after decoding: the packets with their payloads, and for each what the log knows of its event.
 public struct MeshBatch: FoldBatch {
     /// What the log and the sequential stage know about the event of the same index in `packets.packets`.
     public struct Stamp: Sendable {
         public var sequence: UInt64
         /// Seconds since 1970.
         public var arrival: UInt32
-        /// When it was received, or nil where nobody recorded it.
+        /// When it was received, or nil where that was not recorded.
         public var reception: UInt32?
         public var source: SourceID
         public var isLive: Bool
@@ -20,21 +20,21 @@ public struct MeshBatch: FoldBatch {
         public var firstSequence: UInt64
         public var isFirstReception: Bool
         public var isFirstReadable: Bool
-        /// This very reception was there before: it is an event, and no reception of its own.
+        /// The same reception was stored before: this is an event, but not another reception.
         public var isRepeat = false
-        /// No earlier event is of this packet and this gateway.
+        /// No earlier event belongs to this packet and this gateway.
         public var isFirstOfGateway = true
-        /// An earlier reception than the one of which there is a row: the row is to be of this one.
+        /// An earlier reception than the one that the row came from: the row is replaced by one of this reception.
         public var supersedes = false
-        /// An earlier reception of the packet could be read.
+        /// An earlier reception of the packet was readable.
         public var wasReadable = false
         /// Another packet has the same sender and id within the hour, and other content.
         public var hasTwin = false
         /// How many packets of the same sender and id, with other content, began later than this event's.
         public var laterTwins: UInt8 = 0
-        /// When the packet was heard; 0 where nobody knows. By it values are the first or the latest.
+        /// When the packet was heard; 0 where it is unknown. It decides which values are the first or the latest.
         public var heard: UInt32 = 0
-        /// The time of the row that the event makes, and whose clock that is.
+        /// The time of the row that the event makes, and the clock that it came from.
         public var time: UInt32 = 0
         public var timeSource = TimeSource.arrival
         /// Index into the batch's `channels`.
@@ -46,21 +46,21 @@ public struct MeshBatch: FoldBatch {
     public var carry = Carry()
     public var packets = PacketBatch()
     public var stamps: [Stamp] = []
-    /// What people decided, in the order of the log.
+    /// People's decisions, in the order of the log.
     var annotations: [AnnotationEvent] = []
     /// The channels that the stamps point to.
     public var channels: [ChannelIdentity] = []
     /// What distinguishes each packet from others of the same sender and id.
     var prints: [PacketPrint] = []
-    /// Of events that are earlier receptions than the ones of which there are rows: these rows.
+    /// For events that are earlier receptions than those of existing rows: these rows.
     var superseded: [Int: SupersededRow] = [:]
-    /// Of the first receptions of packets, the first events of other packets with the same sender and id.
+    /// For the first receptions of packets, the first events of other packets with the same sender and id.
     var twins: [Int: UInt64] = [:]
-    /// Of texts that could not be read at first: who heard them, this event among them, the oldest first.
+    /// For texts that could not be read at first: their receptions up to this event, the oldest first.
     var hearings: [Int: [(gateway: UInt32, time: UInt32)]] = [:]
     /// The announced keys of the senders of signed messages, by index.
     var signers: [Int: [UInt8]] = [:]
-    /// Where the events are that few views look at.
+    /// The places of the events that only few views use.
     var places = PortPlaces()
 }
 
@@ -74,7 +74,7 @@ extension MeshBatch.Stamp {
             isReplayedState: packet.flags.contains(.isReplayedState))
     }
 
-    /// Works out the times of the event, as far as nothing of earlier events is needed.
+    /// Determines the times of the event, as far as they do not depend on earlier events.
     @inline(__always)
     mutating func takeTimes(of packet: DecodedPacket, _ payload: RawSpan) {
         let policy = policy(for: packet)
@@ -83,16 +83,16 @@ extension MeshBatch.Stamp {
         heard = policy.heard(received: packet.rxTime)
     }
 
-    /// Whether a view whose rows are of packets has one of this event.
+    /// Whether a view with one row per packet has a row of this event.
     @inline(__always)
     var makesRow: Bool { isFirstReadable || supersedes }
 
-    /// Whether it is a hearing that counts: neither one that was there before nor a node's state that was told again.
+    /// Whether it counts as a reception: neither a repetition nor replayed state of a node.
     func counts(_ packet: DecodedPacket) -> Bool { !isRepeat && !packet.isReplayedState }
 }
 
 extension DecodedPacket {
-    /// Its content is there, whatever may be wrong with the payload.
+    /// Its content is available, whatever may be wrong with the payload.
     var isOpen: Bool { opening.isReadable && failure?.kind != .malformedData }
 }
 

@@ -8,7 +8,7 @@ import Synchronization
 public struct MeshStage: FoldStage {
     public typealias Batch = MeshBatch
 
-    /// A part of every view's recipe: raised when packets open, or fail to, by other rules than before.
+    /// Part of every view's recipe: raised when the rules for opening packets change.
     static let rules = ";opening=2"
 
     private let log: EventLog
@@ -34,7 +34,7 @@ public struct MeshStage: FoldStage {
             guard header.sequence == events.lowerBound.advanced(by: batch.stamps.count) else {
                 throw EventLogError(.beyondRetention, path: log.path, detail: "event \(events.lowerBound)")
             }
-            // An erased event folds as nothing.
+            // An erased event is folded as an empty one.
             let form = header.isErased ? nil : CaptureForm(rawValue: header.encoding.rawValue)
             if let form {
                 opener.decode(payload, form: form, into: &batch.packets)
@@ -48,8 +48,8 @@ public struct MeshStage: FoldStage {
         return batch
     }
 
-    /// Decodes events that are known to be annotations or the first readable receptions of their packets, which need not follow on each other.
-    /// - Parameter carry: what the sequential stage has learned since: direct messages are opened with it.
+    /// Decodes events that are known to be annotations or the first readable receptions of their packets, and need not be consecutive.
+    /// - Parameter carry: the state that the sequential stage has built since: it decrypts direct messages.
     func decodeFirstReadable(_ events: [EventSequence], knowing carry: Carry) throws -> MeshBatch {
         guard let first = events.first, let last = events.last else { return MeshBatch(events: .zero ... .zero) }
         let opener = openers.take()
@@ -113,7 +113,7 @@ public struct MeshStage: FoldStage {
 }
 
 extension MeshBatch {
-    /// Adds what the log knows of the packet that was decoded last.
+    /// Adds what the log knows of the last decoded packet.
     @inline(__always)
     fileprivate mutating func appendStamp(_ header: EventHeader) {
         let (stamp, print) = described(by: header)
@@ -130,7 +130,7 @@ extension MeshBatch {
         return (stamp, PacketPrint(packet, payload, isJSON: stamp.isJSON))
     }
 
-    /// Adds an event that is no packet: an annotation, or one that folds as nothing.
+    /// Adds an event that is not a packet: an annotation, or one that is folded as an empty one.
     fileprivate mutating func appendOther(_ header: EventHeader, _ payload: RawSpan) {
         if header.encoding == .annotation, !header.isErased {
             annotations.append(AnnotationEvent(index: stamps.count, annotation: Annotation(payload: payload)))
@@ -146,7 +146,7 @@ extension MeshBatch.Stamp {
         let arrival = UInt32(clamping: header.arrivalTime.seconds)
         let recorded = header.receptionTime.map { UInt32(clamping: $0.seconds) }
         let isLive = header.reception == .live
-        // No file has recorded in the future, or before there were such packets.
+        // No file has recorded in the future, or before such packets existed.
         let isKnown = recorded.map { isLive || TimePolicy.isPlausible($0, arrival: arrival) } ?? false
         self.init(
             sequence: header.sequence.rawValue, arrival: arrival, reception: isKnown ? recorded : nil, source: header.source,
@@ -156,7 +156,7 @@ extension MeshBatch.Stamp {
     }
 }
 
-/// Batches that were folded, kept for their memory: without them each batch would be asked of the kernel anew, page by page.
+/// Batches that were folded, kept for their memory: otherwise the kernel would have to provide it for each batch, page by page.
 final class SpareBatches: Sendable {
     private static let most = 12
     private let spares = Mutex<[MeshBatch]>([])
@@ -189,10 +189,10 @@ final class SpareBatches: Sendable {
 
 /// Packet openers with their cipher contexts, each used by one thread at a time.
 ///
-/// Synchronization: an opener is in the pool or with the one who took it.
+/// Synchronization: an opener is either in the pool or used by one caller.
 final class OpenerPool: Sendable {
     private struct Loan: @unchecked Sendable {
-        // Not shared: whoever takes it is its only user until it is given back.
+        // Not shared: the caller that takes it is its only user until it returns it.
         let opener: PacketOpener
     }
 

@@ -3,7 +3,7 @@ import Meshtastic
 import Projections
 import ProtobufWire
 
-/// What the sequential stage knows of earlier events: the packets heard, the channels of each radio, and the public keys
+/// What the sequential stage knows from earlier events: the known packets, the channels of each radio, and the public keys
 /// that nodes announced.
 public struct MeshState: Sendable {
     var seen = SeenPackets()
@@ -20,7 +20,7 @@ public struct MeshState: Sendable {
         channels = ChannelTable(keyring: keyring)
     }
 
-    /// Opens a direct message with the keys that are known.
+    /// Decrypts a direct message with the known keys.
     func open(_ index: Int, in batch: inout MeshBatch) {
         guard let directMessages, directMessages.open(index, in: &batch) else { return }
         let (stamp, plain) = batch.described(index)
@@ -28,7 +28,7 @@ public struct MeshState: Sendable {
         batch.prints[index].open(plain, port: batch.packets.packets[index].port)
     }
 
-    /// Says of the event which packet it is a reception of, and on which channel.
+    /// Determines which packet the event is a reception of, and on which channel.
     mutating func resolve(_ index: Int, in batch: inout MeshBatch) {
         open(index, in: &batch)
         let packet = batch.packets.packets[index]
@@ -92,7 +92,7 @@ public struct MeshState: Sendable {
         batch.carry.entries.append(entry)
     }
 
-    /// A radio tells its client what other nodes announced before.
+    /// A radio reports to its client what other nodes announced before.
     private mutating func learnNode(_ packet: DecodedPacket, _ index: Int, in batch: inout MeshBatch) {
         let info: NodeInfo
         do {
@@ -108,7 +108,7 @@ public struct MeshState: Sendable {
 
     mutating func learnTopic(_ source: SourceID, channel: String) { topicChannels[source] = channel }
 
-    /// A radio tells its client which channel stands behind a local index; the key itself is masked in the log.
+    /// A radio reports to its client which channel a local index means; the key itself is masked in the log.
     private mutating func learnChannel(_ packet: DecodedPacket, _ index: Int, in batch: inout MeshBatch) {
         let frame: ChannelFrame
         do {

@@ -2,24 +2,24 @@ import MeshCrypto
 import Meshtastic
 import ProtobufWire
 
-/// What tells two packets of one sender with one id apart, and two hearings of one packet: hashes of 32 bits, 0 where there is nothing to compare.
+/// Distinguishes two packets of one sender with one id, and two receptions of one packet: hashes of 32 bits, 0 where there is nothing to compare.
 struct PacketPrint: Sendable, Equatable {
-    /// Of port, payload and what the packet answers; of a trace route without the payload, to which each hop adds itself.
+    /// Hash of port, payload and the packet that it answers; for a trace route without the payload, to which each hop adds itself.
     var plain: UInt32 = 0
-    /// Of the bytes that no key opened, with the channel's hash.
+    /// Hash of the bytes that no key opened, with the channel's hash.
     var cipher: UInt32 = 0
-    /// Of these bytes: how many they are (15 bits), and a hash of the first three (the lowest 8 bits). Between them the port of what is open (9 bits).
+    /// Of these bytes, the length (15 bits) and a hash of the first three (the lowest 8 bits). Between them the port of open content (9 bits).
     var shape: UInt32 = 0
-    /// The JSON form of MQTT lacks parts of the content: of another form only the port is compared with it.
+    /// The JSON form of MQTT lacks parts of the content: only its port is compared with other forms.
     var isLossy = false
-    /// Of the gateway, its clock and the signal; where there is no gateway, of all that differs between hearings.
+    /// Hash of the gateway, its clock and the signal; without a gateway, of everything that differs between receptions.
     var reception: UInt32 = 0
 
     static let portMask: UInt32 = 0x1ff00
 
     init() {}
 
-    /// Whether both, which are open, are of one port.
+    /// Whether both, which are open, have one port.
     static func hasPort(_ shape: UInt32, of other: UInt32) -> Bool { (shape ^ other) & portMask == 0 }
 
     /// Whether both begin with the same bytes, and one has more of them.
@@ -40,7 +40,7 @@ struct PacketPrint: Sendable, Equatable {
         reception = Self.reception(packet)
     }
 
-    /// A key that came later opened it: what is known is its content, as of a packet that was opened at once.
+    /// A key that was added later opened it: from now on its content is known, as for a packet that was opened at once.
     mutating func open(_ plain: UInt32, port: UInt32) {
         (self.plain, cipher, shape) = (plain, 0, port << 8 & Self.portMask)
     }
@@ -63,14 +63,14 @@ struct PacketPrint: Sendable, Equatable {
         return fold(mixed(hash, way | (packet.flags.contains(.viaMQTT) ? 1 << 48 : 0)))
     }
 
-    /// Of two words one, in which each bit of them counts.
+    /// Combines two words into one that depends on each of their bits.
     @inline(__always)
     private static func mixed(_ left: UInt64, _ right: UInt64) -> UInt64 {
         let (high, low) = (left ^ 0x9e37_79b9_7f4a_7c15).multipliedFullWidth(by: (right ^ 0xc2b2_ae3d_27d4_eb4f) | 1)
         return high ^ low ^ (left &+ right)
     }
 
-    /// 32 bits of 64, never 0.
+    /// Reduces 64 bits to 32, never 0.
     @inline(__always)
     private static func fold(_ hash: UInt64) -> UInt32 { max(UInt32(truncatingIfNeeded: hash ^ hash >> 32), 1) }
 }

@@ -1,7 +1,7 @@
 public import EventLog
 public import Meshtastic
 
-/// What Meshtastic's events hold.
+/// The contents of Meshtastic's events.
 extension PayloadEncoding {
     public init(_ form: CaptureForm) { self.init(rawValue: form.rawValue) }
 
@@ -13,6 +13,6 @@ extension PayloadEncoding {
     public static let fromRadio = PayloadEncoding(.fromRadio)
     /// The JSON form of MQTT.
     public static let mqttJSON = PayloadEncoding(.mqttJSON)
-    /// A line or frame that its file's format could not give bytes for.
+    /// A line or frame that could not be converted to bytes by its file's format.
     public static let unreadable = PayloadEncoding(.unreadable)
 }

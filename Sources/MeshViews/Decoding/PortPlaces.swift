@@ -1,18 +1,18 @@
 import EventLog
 import Meshtastic
 
-/// Where in a batch the events are that only some views look at, so that no view has to pass over those of all others.
+/// The places in a batch of the events that only some views use, so that views need not go through all others.
 struct PortPlaces: Sendable {
-    /// What a view asks for, in the order of the log.
+    /// The lists that views request, in the order of the log.
     enum List: Int, CaseIterable {
         case waypoints
-        /// Trace routes, and positions, which say where their hops are.
+        /// Trace routes, and positions, which locate their hops.
         case tracks
-        /// What nodes say of themselves: to all, to the map, and to the client of their radio.
+        /// What nodes announce about themselves: to all, to the map, and to the client of their radio.
         case introductions
         case mapReports
         case sensors
-        /// What radios tell their clients beside packets.
+        /// What radios send to their clients besides packets.
         case frames
 
         var bit: UInt8 { 1 << UInt8(rawValue) }

@@ -1,4 +1,4 @@
-/// The newest of many things of one size, by positions that rise: what is forgotten goes at the low end.
+/// The newest of many elements of one size, by rising positions: old elements are dropped at the low end.
 struct RecentRing<Element: Sendable>: Sendable {
     private var slots: [Element]
     /// The position of the oldest, and the one after the newest.
@@ -15,7 +15,7 @@ struct RecentRing<Element: Sendable>: Sendable {
         set { slots[Int(truncatingIfNeeded: position) & (slots.count &- 1)] = newValue }
     }
 
-    /// Whether it was not forgotten.
+    /// Whether it has not been dropped.
     @inline(__always)
     func holds(_ position: Int64) -> Bool { position >= head && position < tail }
 

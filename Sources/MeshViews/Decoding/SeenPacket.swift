@@ -1,24 +1,24 @@
 import Projections
 
-/// A packet that was heard: 64 bytes in memory, 48 as a view stores it. There may be a million of them in each view.
+/// A known packet: 64 bytes in memory, 48 as a view stores it. There may be a million of them in each view.
 struct SeenPacket: Sendable {
-    /// The event that taught this.
+    /// The event that it was learned from.
     var record: UInt64 = 0
     /// `from` and `id`.
     private(set) var packet: UInt64 = 0
-    /// When it was heard first; 0 where nobody knows.
+    /// When it was first heard; 0 where it is unknown.
     private(set) var firstTime: UInt32 = 0
-    /// How many sequences before the record the first reception lies, times sixteen, and four bits.
+    /// How many sequences before the record the first reception is, times sixteen, and four bits.
     private var flags: UInt32 = 0
     /// See `PacketPrint`; 0 for what is not known yet.
     private var plain: UInt32 = 0
     private var cipher: UInt32 = 0
     private var shape: UInt32 = 0
-    /// When the reception was that the packet's row is of, the row's time, and how many sequences before the record its event lies.
+    /// When the reception of the packet's row was, the row's time, and how many sequences before the record its event is.
     private var rowHeard: UInt32 = 0
     private(set) var rowTime: UInt32 = 0
     private var rowBack: UInt32 = 0
-    /// The packet with the same `from` and `id` that was remembered before this one, and the packet's newest reception; negative for none.
+    /// The previous remembered packet with the same `from` and `id`, and the packet's newest reception; negative if there is none.
     var older: Int64 = -1
     var lastReception: Int64 = -1
 
@@ -37,7 +37,7 @@ struct SeenPacket: Sendable {
 
     var isReadable: Bool { flags & Self.readable != 0 }
     var isReplayedState: Bool { flags & Self.replayed != 0 }
-    /// Another packet had the same sender and id within the hour when this one was heard first.
+    /// Another packet had the same sender and id within the hour when this one was first heard.
     var hasTwin: Bool { flags & Self.twin != 0 }
     private var isLossy: Bool { flags & Self.lossy != 0 }
     var firstSequence: UInt64 { record &- UInt64(flags >> 4) }
@@ -62,7 +62,7 @@ struct SeenPacket: Sendable {
         return true
     }
 
-    /// Whether the packet's row is to be of this reception: it was earlier, or has all of the content.
+    /// Whether this reception should replace the packet's row: it was earlier, or has all of the content.
     func isSuperseded(by hearing: SeenPackets.Hearing) -> Bool {
         guard isReadable, hearing.isReadable, !hearing.isReplayedState else { return false }
         if isLossy != hearing.print.isLossy { return isLossy }
@@ -74,7 +74,7 @@ struct SeenPacket: Sendable {
         !isReplayedState && !hearing.isReplayedState && firstTime != 0 && hearing.time != 0
     }
 
-    /// The packet as it is known with another reception of it; nil where that tells nothing new.
+    /// The packet updated with another reception of it; nil where that adds nothing.
     func renewed(by hearing: SeenPackets.Hearing) -> SeenPacket? {
         var packet = self
         let makesRow = packet.learn(hearing)

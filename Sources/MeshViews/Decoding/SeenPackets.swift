@@ -2,7 +2,7 @@ import LMDB
 import Meshtastic
 import Projections
 
-/// Which packets were heard already, and by whom: a packet is (from, id, content) within one hour of reception time from its first reception.
+/// Which packets are known, and their receivers: a packet is (from, id, content) within one hour of reception time from its first reception.
 ///
 /// Bounded and deterministic: the newest 16,384 packets and 32,768 receptions are always remembered, up to 1,048,576 and 2,097,152 while they are within the
 /// hour. It is a log of records, oldest first, with a map into it; a view stores the same records, so that restoring them
@@ -12,7 +12,7 @@ struct SeenPackets: Sendable {
     static let windowSeconds: UInt32 = 3_600
     static let alwaysKept = 16_384
     static let mostKept = 1_048_576
-    /// A packet is compared with so many of its sender and id, those that were renewed last.
+    /// With how many packets of its sender and id, the most recently updated ones, a packet is compared.
     static let mostCompared = 8
 
     /// What is known of a reception.
@@ -20,52 +20,52 @@ struct SeenPackets: Sendable {
         /// `from` and `id`.
         var packet: UInt64
         var sequence: UInt64
-        /// When it was heard, seconds since 1970; 0 where nobody knows.
+        /// When it was heard, seconds since 1970; 0 where it is unknown.
         var time: UInt32
         /// The time of the row that the view of its port makes of it.
         var rowTime: UInt32 = 0
         var gateway: UInt32 = 0
         var isReadable: Bool
-        /// State that a node tells its client again: no reception, and the same however much later.
+        /// State that a node replays to its client: not a reception, and the same however much later.
         var isReplayedState = false
         var print = PacketPrint()
     }
 
-    /// What an event is to its packet.
+    /// An event's relation to its packet.
     struct Verdict: Equatable {
         var firstSequence: UInt64
         var isFirstReception = false
         var isFirstReadable = false
-        /// The gateway was heard with this packet before, in the very same reception.
+        /// The gateway has reported this packet before, in exactly this reception.
         var isRepeat = false
         var isFirstOfGateway = true
         /// Packets of the same sender and id that began later than this one.
         var laterTwins: UInt8 = 0
-        /// An earlier reception could be read.
+        /// An earlier reception was readable.
         var wasReadable = false
         /// Its packet is not the first one of its sender with this id and within the hour, but with other content.
         var hasTwin = false
-        /// The first event of the packet with the same sender and id within the hour, but with other content, where this event is the first of its own.
+        /// The first event of the packet with the same sender and id within the hour, but with other content, if this event is the first of its own.
         var twin: UInt64?
-        /// The row that was made of a later reception and must go, as this one was earlier.
+        /// The row of a later reception that must be removed, as this one was earlier.
         var superseded: SupersededRow?
     }
 
     private var packets = RecentRing<SeenPacket>(filler: SeenPacket())
     private var places = FlatMap(minimumCapacity: 1_024)
     private(set) var receptions = HeardReceptions()
-    /// Only so that what `glance` reads is not for nothing.
+    /// Exists only so that the compiler keeps the reads of `glance`.
     private var glanced: UInt64 = 0
 
     var count: Int { packets.count }
 
-    /// Records below this are forgotten.
+    /// Records below this are dropped.
     var oldestRecord: UInt64 { packets.count > 0 ? packets[packets.head].record : 0 }
 
-    /// How many packets `glance` takes at once: as many as wait for main memory together.
+    /// How many packets `glance` handles at once: as many as can wait for main memory together.
     static let glanceCount = 32
 
-    /// Reads the places that `place` is about to look up, so that packets find in the processor's caches what it looks for, and forgets, in main memory.
+    /// Reads the slots that `place` is about to look up and drop, so that they are in the processor's caches when packets need them.
     mutating func glance(at packets: Span<DecodedPacket>, _ range: Range<Int>) {
         var sum: UInt64 = 0
         for index in range {
@@ -80,7 +80,7 @@ struct SeenPackets: Sendable {
 
     static func key(_ from: UInt32, _ id: UInt32) -> UInt64 { UInt64(from) << 32 | UInt64(id) }
 
-    // The map has 30 bits of a position, of which there are never so many at a time.
+    // The map has 30 bits for a position, which covers all positions in use at a time.
     private static let positionMask: Int64 = (1 << 30) - 1
 
     @inline(__always)
@@ -91,7 +91,7 @@ struct SeenPackets: Sendable {
 
     private static func place(of position: Int64) -> Int32 { Int32(truncatingIfNeeded: position & positionMask) }
 
-    /// Places a reception, and notes what changed.
+    /// Places a reception, and records the changes.
     mutating func place(_ hearing: Hearing, changes: inout Carry) -> Verdict {
         defer { forget(at: hearing.time) }
         var (parent, position) = (Int64(-1), newest(of: hearing.packet))
@@ -151,7 +151,7 @@ struct SeenPackets: Sendable {
         return found
     }
 
-    /// Takes the packet out of the list of those with its sender and id, and puts it in front, as it is now.
+    /// Removes the packet from the list of those with its sender and id, and puts its new state at the front.
     private mutating func replace(_ position: Int64, below parent: Int64, with renewed: SeenPacket) {
         let next = packets[position].older
         guard parent >= 0 else { return append(renewed, after: next) }
@@ -170,7 +170,7 @@ struct SeenPackets: Sendable {
         receptions.forget(at: time)
         while count > Self.alwaysKept {
             let oldest = packets[packets.head]
-            let age = time > oldest.firstTime ? time - oldest.firstTime : 0  // none where this event's time is unknown
+            let age = time > oldest.firstTime ? time - oldest.firstTime : 0  // 0 where this event's time is unknown
             guard age > Self.windowSeconds else { return }
             forgetOldest()
         }
@@ -181,7 +181,7 @@ struct SeenPackets: Sendable {
         packets.removeFirst()
     }
 
-    /// Who heard a packet up to now, the oldest first; at most so many that were heard last.
+    /// The receivers of a packet so far, the oldest first; limited to the latest ones.
     func hearings(of hearing: Hearing, most: Int) -> [(gateway: UInt32, time: UInt32)] {
         var (position, steps) = (newest(of: hearing.packet), 0)
         while position >= 0, packets.holds(position), steps < Self.mostCompared {
@@ -196,7 +196,7 @@ struct SeenPackets: Sendable {
 
     // MARK: Stored form
 
-    /// Puts stored records back, in their order.
+    /// Restores stored records, in their order.
     mutating func restore(_ carry: Carry) {
         for record in carry.records {
             let packet = SeenPacket(record)
@@ -225,7 +225,7 @@ struct SeenPackets: Sendable {
     }
 }
 
-/// The row of a packet that goes, as an earlier reception of it was found.
+/// The row of a packet that is removed, as an earlier reception of it was found.
 struct SupersededRow: Sendable, Equatable {
     /// The event that made it, and its time.
     var sequence: UInt64
@@ -233,8 +233,8 @@ struct SupersededRow: Sendable, Equatable {
 }
 
 extension SeriesBuffer {
-    /// Takes the row back that is superseded.
-    /// - Returns: whether it was still there.
+    /// Takes back the superseded row.
+    /// - Returns: whether it still existed.
     @discardableResult
     mutating func supersede(
         _ old: SupersededRow, prefix: UInt64, by event: UInt64, _ store: ViewStore, _ tables: (rows: String, counts: String)

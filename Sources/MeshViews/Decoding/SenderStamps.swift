@@ -1,12 +1,12 @@
 import Meshtastic
 import ProtobufWire
 
-/// The sender's own clock in a payload: when a position was fixed, and when it or a measurement was sent. Seconds since 1970, 0 where it is not there.
+/// The sender's own clock in a payload: when a position was fixed, and when it or a measurement was sent. Seconds since 1970, 0 where it is missing.
 struct SenderStamps {
     var fix: UInt32 = 0
     var sent: UInt32 = 0
 
-    /// Reads them without the rest of the payload. Of bytes that break the wire format there is no row, so it does not matter what is found in them.
+    /// Reads them without the rest of the payload. Bytes that violate the wire format make no row, so the result for them does not matter.
     @inline(__always)
     init(port: UInt32, _ payload: RawSpan) {
         guard port == Port.position || port == Port.telemetry else { return }

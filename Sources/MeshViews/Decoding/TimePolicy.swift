@@ -10,28 +10,28 @@ public enum TimeSource: UInt8, Sendable, CaseIterable, Codable {
     case arrival = 4
 }
 
-/// Which clocks are believed.
+/// Which clocks are trusted.
 ///
-/// A packet was received when a live event arrived; of an imported one the time counts that its file recorded, else the receiver's own (`rx_time`), if it lies
+/// A live packet was received when its event arrived; for an imported one the time in its file counts, else the receiver's own (`rx_time`), if it lies
 /// between 2020-01-01 and five minutes after the arrival here. A sender's stamp counts only when it lies between that time less 24 hours and plus 5 minutes, or,
-/// where nobody knows when the packet was received, between 2020-01-01 and its arrival plus 5 minutes. All times are seconds since 1970.
+/// where the time of reception is unknown, between 2020-01-01 and its arrival plus 5 minutes. All times are seconds since 1970.
 struct TimePolicy: Sendable {
     static let secondsBack: UInt32 = 86_400
     static let secondsAhead: UInt32 = 300
     static let year2020: UInt32 = 1_577_836_800
     static let text = "time=-86400..+300,2020,rx"
 
-    /// When it was received, or nil where nobody knows.
+    /// When it was received, or nil where it is unknown.
     var reception: UInt32?
-    /// Whose clock that is.
+    /// The source of that time.
     var receptionSource: TimeSource
     var arrival: UInt32
     /// State that a 2.8 node replays to its client keeps its own time.
     var isReplayedState: Bool
 
     /// - Parameters:
-    ///   - reception: as the log has it: of a live event its arrival, else what its file recorded, if it is plausible.
-    ///   - received: `rx_time`; 0 for none.
+    ///   - reception: from the log: for a live event its arrival, else the time that its file recorded, if it is plausible.
+    ///   - received: `rx_time`; 0 if missing.
     init(reception: UInt32?, isLive: Bool, arrival: UInt32, received: UInt32 = 0, isReplayedState: Bool = false) {
         (self.arrival, self.isReplayedState) = (arrival, isReplayedState)
         if let reception {
@@ -59,7 +59,7 @@ struct TimePolicy: Sendable {
         return overflow ? .max : sum
     }
 
-    /// The time of a row whose sender and receiver stamped it so (0 = no stamp).
+    /// The time of a row with these stamps of sender and receiver (0 = no stamp).
     func time(fix: UInt32 = 0, sent: UInt32 = 0, received: UInt32) -> (time: UInt32, source: TimeSource) {
         if accepts(fix) { return (fix, .sender) }
         if accepts(sent) { return (sent, .sender) }
@@ -68,7 +68,7 @@ struct TimePolicy: Sendable {
         return (arrival, .arrival)
     }
 
-    /// When the packet was heard, by which values are the first or the latest; 0 where nobody knows.
+    /// When the packet was heard, which decides which values are the first or the latest; 0 where it is unknown.
     func heard(received: UInt32) -> UInt32 {
         if isReplayedState { return accepts(received) ? received : 0 }
         return reception ?? 0

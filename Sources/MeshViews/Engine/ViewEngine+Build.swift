@@ -23,7 +23,7 @@ extension ViewEngine {
             if build.replacesLive || live == nil {
                 let (oldPipeline, oldMembers) = (live, liveMembers)
                 (live, liveMembers, stage) = (build.pipeline, build.members, build.stage)
-                // Nobody changes the old views any more, and every change of the new ones is noted.
+                // The old views no longer change, and every change of the new ones is recorded.
                 await oldPipeline?.stop()
                 await record(build.pipeline)
                 try swap(build.members)
@@ -38,7 +38,7 @@ extension ViewEngine {
                 try swap(build.members)
                 return finishBuild()
             }
-            // The live views may stand behind, as after a crash, with nobody to call them on.
+            // The live views may be behind, as after a crash, with no caller to make them follow.
             try await foldLive(nil)
             try await live.flush(.request)
         }
@@ -55,7 +55,7 @@ extension ViewEngine {
         buildProgress = nil
     }
 
-    /// From here on readers see the new views; the old ones' files go, unless they are to be kept.
+    /// From here on readers see the new views; the old ones' files are removed, unless they are to be kept.
     func swap(_ members: [Member]) throws {
         for member in members {
             let folder = served.folder(member.definition.name)
@@ -72,7 +72,7 @@ extension ViewEngine {
         }
     }
 
-    /// Whoever reads a view's changes need not begin again when it was built anew.
+    /// Consumers of a view's changes need not start over after a rebuild.
     func continueFeed(_ member: Member) throws {
         let old: ViewStore?
         do throws(StorageError) {
@@ -81,7 +81,7 @@ extension ViewEngine {
             try member.store.continueFeed(of: old, tables: member.definition.rowTables, keeping: changesKept)
         } catch {
             guard [.corrupt, .malformedValue, .noSuchTable, .closed, .missing].contains(error.code) else { throw error }
-            logger.notice("whoever follows the changes of the view \(member.definition.name) has to begin again: \(error)")
+            logger.notice("consumers of the changes of the view \(member.definition.name) have to begin again: \(error)")
             try member.store.beginFeed()
         }
     }

@@ -5,8 +5,8 @@ import Meshtastic
 import Projections
 
 extension ViewEngine {
-    /// Folds a view anew beside the one that is served, and tells where their rows differ. Nothing is swapped: the new rows are removed, unless
-    /// the view waits to be built anyway, which then takes them up.
+    /// Folds a view again beside the served one, and reports the rows that differ. Nothing is swapped: the new rows are removed, unless
+    /// the view waits to be rebuilt anyway, which then uses them.
     ///
     /// - Parameter body: ends the comparison by returning false.
     func compare(
@@ -38,8 +38,8 @@ extension ViewEngine {
         if !held.contains(definition.name) { try folder.remove(member.folderName) }
     }
 
-    /// Serves the recipe that was kept last, as it was left, until the view is rebuilt.
-    /// - Throws: `.missing` where none is kept.
+    /// Serves the last kept recipe, as it was left, until the view is rebuilt.
+    /// - Throws: `.missing` where no recipe is kept.
     func goBack(_ definition: ViewDefinition) async throws {
         try await settle(nil)
         let folder = served.folder(definition.name)

@@ -4,15 +4,15 @@ import LMDB
 import Meshtastic
 import Projections
 
-/// Work before which the views make way.
+/// Work that requires the views to be taken down first.
 extension ViewEngine {
-    /// Runs `work`, which erases events, while no view is kept; then all views are begun anew.
-    /// - Parameter forgotten: whose rows leave the baselines of dropped events.
+    /// Runs `work`, which erases events, while no view is kept; then starts all views over.
+    /// - Parameter forgotten: the subjects whose rows are removed from the baselines of dropped events.
     func erase(
         _ definitions: [ViewDefinition], keyring: Keyring, forgetting forgotten: Forgotten?,
         _ work: @escaping @Sendable () async throws -> ErasureReport
     ) async throws -> ErasureReport {
-        while let erasure { _ = try? await erasure.value }  // it was told to whoever asked for it
+        while let erasure { _ = try? await erasure.value }  // its caller received the error
         let task = Task {
             defer { erasure = nil }
             return try await runErasure(definitions, keyring: keyring, forgotten, work)
@@ -38,7 +38,7 @@ extension ViewEngine {
             try await start(definitions, keyring: keyring)
             return report
         } catch {
-            // Where it was begun, the views from before it are of no use all the same.
+            // If the erasure was begun, the older views cannot be used in any case.
             if !isClosed { try await start(definitions, keyring: keyring) }
             throw error
         }
@@ -46,14 +46,14 @@ extension ViewEngine {
 
     // MARK: Retention
 
-    /// Lets the views make baselines of all events up to `last`, and drops these events; where that is done already, nothing. Nothing else may begin to
-    /// build views meanwhile, or to cut.
+    /// Makes the views build baselines of all events up to `last`, and drops these events; does nothing where that is done already. No other build or
+    /// cut may start meanwhile.
     func retain(
         through last: UInt64, _ definitions: [ViewDefinition], keyring: Keyring, keeping checkpoints: [UInt64],
         progress: (@Sendable (FoldProgress) -> Void)?
     ) async throws -> Retention {
         try await settle(nil)
-        // Another command may have dropped them meanwhile: its baselines are in force, and their place must not be taken.
+        // Another command may have dropped them meanwhile: its baselines are in force and must not be replaced.
         if let done = try log.retention()?.retention, done.first.rawValue > last { return done }
         try requireBaselines(definitions)  // the next ones begin with these
         let made = try await baselines.make(definitions, keyring: keyring, through: last, progress: progress)

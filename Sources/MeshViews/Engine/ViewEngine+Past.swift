@@ -3,7 +3,7 @@ import Meshtastic
 import Projections
 
 extension ViewEngine {
-    /// Views of which copies are kept while they are folded: small ones whose earlier states are asked for as a whole.
+    /// Views of which copies are kept while they are folded: small ones whose earlier states are queried as a whole.
     private static let keptOnTheWay: Set<String> = ["nodes"]
 
     /// Folds up to an event, and keeps copies of earlier states on the way.
@@ -27,7 +27,7 @@ extension ViewEngine {
 }
 
 extension BatchFolder {
-    /// Commits everything that is pending, and calls `body` while nobody can write.
+    /// Commits everything that is pending, and calls `body` while no writes are possible.
     fileprivate func flush(_ reason: FlushReason, then body: @Sendable () -> Void) throws {
         try flush(reason)
         body()

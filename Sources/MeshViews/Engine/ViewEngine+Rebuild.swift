@@ -5,8 +5,8 @@ import Meshtastic
 import Projections
 
 extension ViewEngine {
-    /// Builds the named views anew from the first event, beside the served ones.
-    /// - Parameter keepsOld: whether the old recipes stay, to go back to.
+    /// Rebuilds the named views from the first event, beside the served ones.
+    /// - Parameter keepsOld: whether the old recipes are kept, to go back to.
     func rebuild(
         _ definitions: [ViewDefinition], of all: [ViewDefinition], keyring: Keyring, keepsOld: Bool,
         progress: (@Sendable (FoldProgress) -> Void)?
@@ -21,9 +21,9 @@ extension ViewEngine {
         try await settle(progress)
     }
 
-    /// Other keys: every view is built anew with them, while the ones that there are go on following and answering.
+    /// Other keys: every view is rebuilt with them, while the existing ones continue to follow and answer.
     func restart(_ definitions: [ViewDefinition], keyring: Keyring) async throws {
-        while let erasure { _ = try? await erasure.value }  // it was told to whoever asked for it
+        while let erasure { _ = try? await erasure.value }  // its caller received the error
         isRestarting = true
         defer { isRestarting = false }
         try await cancelBuild()
@@ -33,14 +33,14 @@ extension ViewEngine {
         try await begin(members, stage, replacesLive: true)
     }
 
-    /// Refuses where a view has rows that only a damaged baseline could make again. One that has lost its earlier rows already has no more to lose.
+    /// Refuses if a view has rows that only a damaged baseline could restore. A view that has already lost its earlier rows has no more to lose.
     func requireBaselines(_ definitions: [ViewDefinition]) throws {
         try baselines.requireBaselines(definitions.filter { try hasWholeRows($0) })
     }
 
     func hasWholeRows(_ definition: ViewDefinition) throws -> Bool { try served.store(definition)?.lost() == 0 }
 
-    /// Leaves an unfinished build where it is; its files are taken up again or removed by a later one.
+    /// Leaves an unfinished build where it is; a later build continues from its files or removes them.
     func cancelBuild() async throws {
         guard let build else { return }
         buildTask?.cancel()
@@ -53,7 +53,7 @@ extension ViewEngine {
         finishBuild()
     }
 
-    /// Views that are built anew leave the live pipeline: their old rows are served as they are until the swap.
+    /// Views that are rebuilt leave the live pipeline: their old rows are served unchanged until the swap.
     func leaveLive(_ names: Set<String>) async throws {
         guard let live else { return }
         for folder in await live.projectors where names.contains(folder.viewName) {

@@ -14,7 +14,7 @@ extension ViewEngine {
         }
     }
 
-    /// Takes a view's old rows over where the versions since then say how.
+    /// Migrates a view's old rows where the versions since then declare how.
     ///
     /// - Returns: the recipe that is served now.
     func takeOver(_ definition: ViewDefinition, from name: String) throws -> String {
@@ -42,7 +42,7 @@ extension ViewEngine {
             for (number, _) in customs.dropLast() { try folder.remove("step-\(number)") }
             return wanted
         } catch let error as StorageError {
-            // Damaged: it is folded anew, as any other view that cannot be read.
+            // Damaged: it is folded again, like any other view that cannot be read.
             guard [.corrupt, .malformedValue, .missing].contains(error.code) else { throw error }
             logger.warning("the rows of the view \(definition.name) cannot be taken over: \(error)")
             return name
@@ -94,7 +94,7 @@ extension ViewEngine {
         }
     }
 
-    /// Opens a store of an older version, whose rows this program may know by now under the wanted recipe.
+    /// Opens a store of an older version, whose rows may already have been declared to be of the wanted recipe.
     private func openOld(
         _ definition: ViewDefinition, _ path: String, access: EnvironmentOptions.Access, named name: String
     ) throws -> ViewStore {
@@ -104,14 +104,14 @@ extension ViewEngine {
             return try ViewStore.open(
                 at: path, recipe: recipe, tables: definition.tables, indexes: definition.indexes, access: access)
         } catch {
-            // An interrupted lightweight step has named it anew already.
+            // An interrupted lightweight step has already renamed it.
             guard error.code == .otherVersion else { throw error }
             return try ViewStore.open(
                 at: path, recipe: definition.recipe, tables: definition.tables, indexes: definition.indexes, access: access)
         }
     }
 
-    /// - Throws: `.unversionedChange` where the rows in the file are laid out otherwise than the code says, under the same version.
+    /// - Throws: `.unversionedChange` where the rows in the file have another layout than in the code, under the same version.
     func checkLayout(_ member: Member) throws {
         let (definition, stored) = (member.definition, try member.store.schema())
         do {

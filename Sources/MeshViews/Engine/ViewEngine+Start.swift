@@ -6,7 +6,7 @@ import Meshtastic
 import Projections
 
 extension ViewEngine {
-    /// Takes up every view where it is: current ones go on from their checkpoints, the others are built beside.
+    /// Starts every view from its present state: current ones continue from their checkpoints, the others are built beside.
     func start(_ definitions: [ViewDefinition], keyring: Keyring) async throws {
         try erased.removeStale(log)
         SpooledRecording.removeAbandoned(in: log.path)
@@ -46,7 +46,7 @@ extension ViewEngine {
             let pipeline = try await pipeline(current, stage)
             for member in current { try member.store.beginFeed() }
             await record(pipeline)
-            try await pipeline.flush(.request)  // builds indexes that the views do not have yet
+            try await pipeline.flush(.request)  // builds indexes that the views lack
             live = pipeline
             liveMembers = current
         }
@@ -55,7 +55,7 @@ extension ViewEngine {
 
     static func recipe(ofFolder name: String) -> String { String(name.prefix { $0 != "." }) }
 
-    /// Opens the view's store if its checkpoint lies in this log; a view that has seen what the log does not hold is dropped.
+    /// Opens the view's store if its checkpoint is in this log; a view that has seen events which the log does not hold is dropped.
     func usable(_ definition: ViewDefinition, folderName: String) throws -> Member? {
         let folder = served.folder(definition.name)
         let store: ViewStore
@@ -80,7 +80,7 @@ extension ViewEngine {
                 store.close()
                 throw error
             }
-            logger.notice("the view \(definition.name) stands before the first event that is kept and begins with its baseline")
+            logger.notice("the view \(definition.name) ends before the first event that is kept and begins with its baseline")
         } else {
             logger.warning("the view \(definition.name) has seen events that the log does not hold and is built again")
         }
@@ -89,7 +89,7 @@ extension ViewEngine {
         return nil
     }
 
-    /// The store of a build: an unfinished one is taken up again, and one that was kept, unless the view is to be folded from the first event.
+    /// The store of a build: an unfinished or kept one is continued, unless the view is to be folded from the first event.
     func fresh(_ definition: ViewDefinition, beside served: String?, fromFirst: Bool = false) throws -> Member {
         let folder = self.served.folder(definition.name)
         try folder.create()
@@ -110,7 +110,7 @@ extension ViewEngine {
         return Member(definition: definition, store: store, folderName: name())
     }
 
-    /// Whether an unfinished build can be taken up: its rows are laid out as the new ones, and it is not what a step has left. Else it is removed.
+    /// Whether an unfinished build can be continued: its rows have the new layout, and it is not the remains of a step. Otherwise it is removed.
     private func isOfThisLayout(_ member: Member) throws -> Bool {
         if try member.store.schema() ?? member.definition.schema == member.definition.schema,
             try !StepRun.isUnfinished(member.store)
@@ -123,7 +123,7 @@ extension ViewEngine {
         return false
     }
 
-    /// A stale view goes on answering while its successor is built.
+    /// A stale view continues to answer while its successor is built.
     func serveOld(_ definition: ViewDefinition, folderName: String) throws {
         let path = served.folder(definition.name).store(folderName)
         guard FileManager.default.fileExists(atPath: path) else { return }
@@ -137,12 +137,12 @@ extension ViewEngine {
     }
 
     func pipeline(_ members: [Member], _ stage: MeshStage) async throws -> FoldPipeline<MeshStage> {
-        // The state of earlier packets comes from the first of those that stand at the same event: not from one that has lost it.
+        // Takes the state of earlier packets from the first of the members at the same event, except from one that has lost it.
         let (whole, lossy) = (try members.filter { try $0.store.lost() == 0 }, try members.filter { try $0.store.lost() > 0 })
         return try await FoldPipeline(stage: stage, folders: Self.started(whole + lossy))
     }
 
-    /// A projector for each member, in their order; what each keeps in memory of its rows is read on all cores.
+    /// A projector for each member, in their order; the rows that they keep in memory are read on all cores.
     private static func started(_ members: [Member]) async throws -> [any BatchFolder<MeshBatch>] {
         try await withThrowingTaskGroup(of: (Int, any BatchFolder<MeshBatch>).self) { group in
             for (place, member) in members.enumerated() {

@@ -5,7 +5,7 @@ import Logging
 import Meshtastic
 import Projections
 
-/// Keeps the views of a ledger that is open for writing: follows the log, and rebuilds what is stale beside what is served.
+/// Maintains the views of a ledger that is open for writing: follows the log, and rebuilds stale views beside the served ones.
 actor ViewEngine {
     struct Build {
         var pipeline: FoldPipeline<MeshStage>
@@ -26,18 +26,18 @@ actor ViewEngine {
     let erased: ErasedViews
     /// How many of the last changes each view keeps.
     let changesKept: Int
-    /// Views that are not built by themselves though they are stale.
+    /// Stale views that are not rebuilt automatically.
     let held: Set<String>
-    /// Views whose old recipe stays beside the new one when that is swapped in.
+    /// Views whose old recipe is kept when the new one is swapped in.
     var keeping: Set<String> = []
-    /// Of copies of earlier states.
+    /// The policy for copies of earlier states.
     let past: PastPolicy
-    /// Under way while events are erased and no view is kept.
+    /// Running while events are erased and no view is kept.
     var erasure: Task<ErasureReport, any Error>?
     let logger = Logger(label: "meshledger.views")
     var live: FoldPipeline<MeshStage>?
     var liveMembers: [Member] = []
-    /// How the live views' events are decoded.
+    /// Decodes the live views' events.
     var stage: MeshStage?
     var build: Build?
     var buildTask: Task<Void, any Error>?
@@ -57,7 +57,7 @@ actor ViewEngine {
         baselines = ViewBaselines(log: log)
     }
 
-    /// Folds what the log has beyond the views. Called for every commit of the log.
+    /// Folds the part of the log that the views lack. Called for every commit of the log.
     func follow() async {
         guard !isClosed else { return }
         do {
@@ -65,12 +65,12 @@ actor ViewEngine {
             failures.last = nil
         } catch {
             failures = (failures.count + 1, "\(error)")
-            // Tried again with the next commit; whoever needs the views up to date is told by what `catchUp` and `flush` throw.
+            // Tried again with the next commit; callers that need current views get the error from `catchUp` and `flush`.
             logger.notice("the views cannot follow the log: \(error)")
         }
     }
 
-    /// A fold that ends because a rebuilt view took over goes on with that.
+    /// A fold that ends because a rebuilt view took over continues with that one.
     func foldLive(_ progress: (@Sendable (FoldProgress) -> Void)?) async throws {
         while let pipeline = live {
             do {
@@ -85,13 +85,13 @@ actor ViewEngine {
         }
     }
 
-    /// After a failure (a full disk, say) the live views go on from what they had committed.
+    /// After a failure (for example a full disk) the live views continue from what they had committed.
     func beginAgain(_ failed: FoldPipeline<MeshStage>) async throws {
         await failed.stop()
         guard let stage, live === failed else { return }
         let fresh = try await pipeline(liveMembers, stage)
         await record(fresh)
-        // Somebody else may have begun again meanwhile, or a rebuilt view have taken over.
+        // Meanwhile another call may have started over, or a rebuilt view have taken over.
         if live === failed { live = fresh }
     }
 
@@ -101,7 +101,7 @@ actor ViewEngine {
         try await commitLive(progress)
     }
 
-    /// Folds and commits the whole log. Where a rebuilt view takes over meanwhile, whose old store is closed then, that is folded and committed.
+    /// Folds and commits the whole log. If a rebuilt view takes over meanwhile, which closes its old store, that one is folded and committed.
     private func commitLive(_ progress: (@Sendable (FoldProgress) -> Void)?) async throws {
         while true {
             try await foldLive(progress)
@@ -115,10 +115,10 @@ actor ViewEngine {
         }
     }
 
-    /// A build that was stopped because another takes its place, after an erasure or with other keys, is not the end.
+    /// A build that was stopped because another replaces it, after an erasure or with other keys, is not the end.
     func waitForBuild(_ progress: (@Sendable (FoldProgress) -> Void)?) async throws {
         while true {
-            while let erasure { _ = try? await erasure.value }  // it was told to whoever asked for it
+            while let erasure { _ = try? await erasure.value }  // its caller received the error
             guard let task = buildTask else {
                 guard isRestarting else { return }
                 try await Task.sleep(for: .milliseconds(1))
@@ -128,15 +128,15 @@ actor ViewEngine {
             let result = await task.result
             reporter?.cancel()
             guard task.isCancelled else {
-                if buildTask == task { buildTask = nil }  // else somebody has begun another meanwhile
+                if buildTask == task { buildTask = nil }  // otherwise another one was started meanwhile
                 return try result.get()
             }
             guard !isClosed else { throw LedgerError(.closed, path: log.path, "\(log.path): it has been closed; open it again") }
-            if buildTask == task { try await Task.sleep(for: .milliseconds(1)) }  // whoever stopped it takes it away
+            if buildTask == task { try await Task.sleep(for: .milliseconds(1)) }  // the caller that stopped it removes it
         }
     }
 
-    /// Commits what is appended to the views that answer now. Waits for a build only where there are none yet.
+    /// Commits all appended events to the views that answer now. Waits for a build only where no views exist yet.
     func flush() async throws {
         guard live != nil else { return try await settle(nil) }
         try await commitLive(nil)
@@ -166,7 +166,7 @@ actor ViewEngine {
 
     func close() async throws {
         guard !isClosed else { return }
-        while let erasure { _ = try? await erasure.value }  // it was told to whoever asked for it
+        while let erasure { _ = try? await erasure.value }  // its caller received the error
         isClosed = true
         defer { for member in liveMembers { member.store.close() } }
         try await cancelBuild()

@@ -3,7 +3,7 @@ import LMDB
 import Meshtastic
 import Projections
 
-/// What each gateway heard, and of whom.
+/// What each gateway received, and from which nodes.
 struct GatewaysView: Projection {
     typealias Batch = MeshBatch
 
@@ -17,7 +17,7 @@ struct GatewaysView: Projection {
 
     private var gateways: KeyedRows<GatewayRow>
     private var pairs: KeyedRows<GatewayNodeRow>
-    /// Only so that what is glanced at is not for nothing.
+    /// Exists only so that the compiler keeps the prefetching reads.
     private var glanced: UInt64 = 0
 
     /// How many pairs are fetched from memory at once.
@@ -90,7 +90,7 @@ struct GatewaysView: Projection {
 }
 
 extension DecodedPacket {
-    /// How well the gateway itself heard it: both are nil where it did not say, or did not hear it over the air.
+    /// The strength at which the gateway itself received it: both are nil where it did not state them, or did not receive it over the air.
     @inline(__always)
     fileprivate var strength: (snr: Float?, rssi: Int32?) {
         guard from != gateway, !flags.contains(.viaMQTT) else { return (nil, nil) }

@@ -1,19 +1,19 @@
 extension Ledger {
-    /// The gateways and what each heard, the one heard last first; `since` and `until` are about when it last passed something on.
+    /// The gateways and what each received, the most recently heard first; `since` and `until` refer to the last time it passed something on.
     public func gateways(_ query: RowQuery = RowQuery()) throws(LedgerError) -> [GatewayRow] {
         try rows(in: GatewayRow.table, of: GatewayRow.view, query) { (_: GatewayRow) in true }
     }
 
-    /// What one gateway heard; nil for a node that passed nothing on.
+    /// What one gateway received; nil for a node that passed nothing on.
     public func gateway(_ number: UInt32) throws(LedgerError) -> GatewayRow? {
         try row(UInt64(number), in: GatewayRow.table, of: GatewayRow.view)
     }
 
-    /// Which gateways passed on something of which nodes, the last first.
+    /// Which gateways passed on packets of which nodes, the most recent first.
     ///
     /// - Parameters:
-    ///   - gateway: only what this one passed on.
-    ///   - node: only what was passed on of this node.
+    ///   - gateway: only packets that this one passed on.
+    ///   - node: only packets of this node.
     public func gatewayNodes(
         by gateway: UInt32? = nil, of node: UInt32? = nil, _ query: RowQuery = RowQuery()
     ) throws(LedgerError) -> [GatewayNodeRow] {

@@ -4,28 +4,28 @@ import ViewQuery
 
 /// A row that its view keeps in memory as a whole, under a number.
 protocol KeyedRow: Sendable {
-    /// How many bytes of the number are the key in the file, big-endian: 4 or 8.
+    /// How many bytes of the number make up the key in the file, big-endian: 4 or 8.
     static var keyLength: Int { get }
 
     var key: UInt64 { get }
-    /// Seconds since 1970. It never falls while the row lives: of too many rows the one with the earliest time goes, of equals the one with the
+    /// Seconds since 1970. It never decreases while the row exists: beyond the cap the row with the earliest time is evicted, among equals the one with the
     /// lowest key.
     var time: UInt32 { get }
 
-    /// What the row takes in the file, in bytes, roughly.
+    /// The row's size in the file, in bytes, roughly.
     var storedSize: Int { get }
 
-    /// Whether the row goes with a node that is erased: it is of the node, or, where mentions go as well, names it.
+    /// Whether erasing a node removes the row: it belongs to the node, or, where mentions are erased as well, names it.
     func isOf(_ node: ForgottenNode) -> Bool
 
-    /// Reads the row where a change will touch it, see `KeyedRows.glance`: a number that means nothing.
+    /// Reads the row where a change will touch it, see `KeyedRows.glance`: the result has no meaning.
     var glance: UInt64 { get }
 
     func encode(to writer: inout WireWriter)
     init(key: UInt64, decoding value: RawSpan) throws(WireError)
 }
 
-/// A keyed row whose declaration says how it is stored, and what in it names a node.
+/// A keyed row whose declaration defines how it is stored, and which of its properties name a node.
 protocol DeclaredRow: KeyedRow {
     static var declaration: RowDeclaration<Self> { get }
 
@@ -45,7 +45,7 @@ extension DeclaredRow {
         self = row
     }
 
-    /// Whether the declaration says which nodes the rows name. Of others nobody knows which go with a node that is erased.
+    /// Whether the declaration defines which nodes the rows name. Otherwise it is unknown which rows to remove with an erased node.
     static var namesNodes: Bool { declaration.namesNodes }
 
     func isOf(_ node: ForgottenNode) -> Bool {

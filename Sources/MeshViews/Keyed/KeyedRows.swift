@@ -2,14 +2,14 @@ import LMDB
 import Projections
 import ProtobufWire
 
-/// All rows of a table in memory, at most the cap of them, with what changed since the last commit.
+/// All rows of a table in memory, up to its cap, with what changed since the last commit.
 ///
-/// A row that exceeds the cap drives out the one with the earliest time at once, in the order of the log, so the rows never depend on when
+/// A row beyond the cap evicts the one with the earliest time at once, in the order of the log, so the rows never depend on when
 /// they were flushed.
 struct KeyedRows<Row: KeyedRow>: Sendable {
     private struct Age: Comparable {
         var time: UInt32
-        /// Where its row is.
+        /// The place of its row.
         var place: Int32
         var key: UInt64
 
@@ -24,11 +24,11 @@ struct KeyedRows<Row: KeyedRow>: Sendable {
     private var free: [Int] = []
     private var places = FlatMap()
     private var dirty: [Int] = []
-    /// Keys that were driven out, some of them more than once or back meanwhile.
+    /// Evicted keys; some were evicted more than once, or have been added again.
     private var removed: [UInt64] = []
-    /// What the rows of `dirty` take in the file, roughly.
+    /// The size of the rows of `dirty` in the file, roughly.
     private var dirtyBytes = 0
-    /// Each row with a time that may have risen since, and once more for each time that was earlier than the one before; none before the first row
+    /// Each row with a time that may have risen since, and once more for each time that was earlier than the previous one; empty before the first row
     /// that exceeds the cap.
     private var ages = MinimumHeap<Age>()
     private var knowsAges = false
@@ -36,16 +36,16 @@ struct KeyedRows<Row: KeyedRow>: Sendable {
     init(cap: Int) { self.cap = max(cap, 1) }
 
     var count: Int { places.count }
-    /// What the next write puts into the file, in bytes, roughly.
+    /// The size of the next write, in bytes, roughly.
     var pendingBytes: Int { dirtyBytes + removed.count * Row.keyLength }
 
-    /// Where the row of a key is, until the next one is inserted.
+    /// The place of a key's row, valid until the next one is inserted.
     @inline(__always)
     func place(of key: UInt64) -> Int? { places[key].map { Int($0) } }
 
-    /// Reads where the key and its row would be: who does so for many keys at once waits for main memory twice, and not twice for each of them.
+    /// Touches the places of the keys and their rows: doing so for many keys at once waits for main memory twice, instead of twice per key.
     ///
-    /// - Returns: a number that means nothing, to be kept so that the reading is not for nothing.
+    /// - Returns: a number without meaning, to be stored so that the compiler keeps the reads.
     @inline(__always)
     func glance(at keys: some Collection<UInt64>) -> UInt64 {
         var sum: UInt64 = 0
@@ -56,11 +56,11 @@ struct KeyedRows<Row: KeyedRow>: Sendable {
 
     subscript(place: Int) -> Row { rows[place] }
 
-    /// Without a copy of the row, whose texts would each be counted as used once more.
+    /// Without a copy of the row, which would increase the reference counts of its texts.
     @inline(__always)
     func read<Result>(_ place: Int, _ body: (borrowing Row) -> Result) -> Result { body(rows[place]) }
 
-    /// In no order that means anything.
+    /// In no particular order.
     var all: [Row] { rows.indices.filter { isUsed($0) }.map { rows[$0] } }
 
     @inline(__always)
@@ -76,7 +76,7 @@ struct KeyedRows<Row: KeyedRow>: Sendable {
         if ages.count > 2 * cap { (ages, knowsAges) = (MinimumHeap(), false) }
     }
 
-    /// Adds the row of a key that has none. With more rows than the cap allows the one with the earliest time goes, which may be this one.
+    /// Adds the row of a new key. Beyond the cap the row with the earliest time is evicted, which may be this one.
     mutating func insert(_ row: Row) {
         markDirty(add(row))
         if places.count > cap { evict() }
@@ -116,7 +116,7 @@ struct KeyedRows<Row: KeyedRow>: Sendable {
         while let oldest = ages.smallest {
             let place = Int(oldest.place)
             guard places[oldest.key] == oldest.place else {
-                ages.removeSmallest()  // it was driven out by an earlier time of its own
+                ages.removeSmallest()  // it was already evicted by an earlier entry
                 continue
             }
             guard rows[place].time == oldest.time else {
@@ -135,7 +135,7 @@ struct KeyedRows<Row: KeyedRow>: Sendable {
         knowsAges = true
     }
 
-    /// Whether the row there was not driven out.
+    /// Whether the row there has not been evicted.
     @inline(__always)
     private func isUsed(_ place: Int) -> Bool { places[rows[place].key] == Int32(place) }
 
@@ -150,7 +150,7 @@ struct KeyedRows<Row: KeyedRow>: Sendable {
         while try cursor.next() {
             if let row = Row.decode(key: cursor.key, value: cursor.value) { _ = add(row) }
         }
-        // A baseline that a policy with a larger cap made may have more.
+        // A baseline from a policy with a larger cap may have more.
         while places.count > cap { evict() }
     }
 
@@ -173,7 +173,7 @@ struct KeyedRows<Row: KeyedRow>: Sendable {
         }
     }
 
-    /// The changed rows, but for those that were driven out since, by key.
+    /// The changed rows by key, except those that were evicted since.
     private func current() -> [(key: UInt64, place: Int)] {
         var found: [(key: UInt64, place: Int)] = []
         found.reserveCapacity(dirty.count)

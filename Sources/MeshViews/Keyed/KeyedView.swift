@@ -2,7 +2,7 @@ import EventLog
 import LMDB
 import Projections
 
-/// A view that keeps all of its rows in memory, in one table of its own name.
+/// A view that keeps all of its rows in memory, in one table with the view's name.
 protocol KeyedView: Projection where Batch == MeshBatch {
     associatedtype Row: KeyedRow
 

@@ -20,7 +20,7 @@ extension Ledger {
         }
     }
 
-    /// The rows of a table whose time and content a query asks for, in the order of their times.
+    /// The rows of a table that match a query's times and filters, in the order of their times.
     func rows<Row: KeyedRow & QueryRow>(
         in table: String, of view: String, _ query: RowQuery, where isWanted: (Row) -> Bool
     ) throws(LedgerError) -> [Row] {

@@ -2,8 +2,8 @@ import EventLog
 import Foundation
 import LMDB
 
-/// The file `views/erased`: up to which erasure of the log the views are free of what was erased. Views that were made before a later one hold
-/// what is to be forgotten.
+/// The file `views/erased`: the last erasure of the log that the views take into account. Views that were built before a later one contain
+/// erased data.
 struct ErasedViews: Sendable {
     private let ledger: String
     private var folder: String { ledger + "/views" }
@@ -20,7 +20,7 @@ struct ErasedViews: Sendable {
     /// Removes all views.
     func removeAll() throws {
         if FileManager.default.fileExists(atPath: folder) {
-            // Taken away as a whole first: whoever opens a view at this moment would else put files into what is being removed.
+            // Renamed as a whole first: otherwise a process that opens a view now would put files into what is being removed.
             guard unsafe rename(folder, ledger + "/" + Self.removed + UUID().uuidString) == 0 else {
                 throw LedgerError(POSIXError(.init(rawValue: errno) ?? .EIO), path: folder)
             }
@@ -29,7 +29,7 @@ struct ErasedViews: Sendable {
         try removeLeftovers()
     }
 
-    /// What views that were taken away are called until they are gone.
+    /// The prefix of removed views' names until they are deleted.
     private static let removed = "views-removed-"
 
     private func removeLeftovers() throws {
@@ -39,7 +39,7 @@ struct ErasedViews: Sendable {
         try Self.sync(ledger)
     }
 
-    /// Removes views from before the log's last erasure, also half-built ones and those of old recipes.
+    /// Removes views from before the log's last erasure, including half-built ones and those of old recipes.
     func removeStale(_ log: EventLog) throws {
         try removeLeftovers()
         guard let last = try log.lastErasure(), try known() < last.rawValue else { return }
@@ -50,7 +50,7 @@ struct ErasedViews: Sendable {
         try Self.sync(ledger)
     }
 
-    /// 0 where the mark is missing or damaged: the views are made anew. One that could not be opened says nothing of them.
+    /// 0 where the mark is missing or damaged: the views are rebuilt. A mark that cannot be opened says nothing about them.
     private func known() throws(EventLogError) -> UInt64 {
         do throws(EventLogError) {
             return UInt64((try CheckedText.read(file) ?? "").trimmingCharacters(in: .whitespacesAndNewlines)) ?? 0

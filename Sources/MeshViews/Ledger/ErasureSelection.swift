@@ -5,15 +5,15 @@ import ProtobufWire
 
 /// Which events are to be erased.
 public enum ErasureSelection: Sendable, Hashable {
-    /// Packets that the node sent, and what radios and gateways tell of it in its own name: its entries in the node lists of radios.
-    /// Also what was written down about it, and about its messages.
+    /// Packets that the node sent, and what radios and gateways report in its name: its entries in the node lists of radios.
+    /// Also what was recorded about it, and about its messages.
     /// With `mentions` also packets to it, and those that it passed on as a gateway.
     case node(UInt32, mentions: Bool = false)
     /// All receptions of the packets with this id, of one sender or of any: ids recur.
     case packet(id: UInt32, from: UInt32? = nil)
     case sequences([ClosedRange<EventSequence>])
 
-    /// As it will stand in the log. No names: they may be what is to be forgotten.
+    /// As stored in the log. Without names: they may be what is to be erased.
     public var description: String {
         switch self {
         case .node(let node, let mentions): "node \(NodeID.text(node))" + (mentions ? " with mentions" : "")
@@ -22,15 +22,15 @@ public enum ErasureSelection: Sendable, Hashable {
         }
     }
 
-    /// What stands in the log instead of `description` where the log shall not tell whose packets were erased: the kind, and the SHA-256 of the salt, a
-    /// space and the description, both in hexadecimal. With the salt, which the log does not have, anybody can check it:
+    /// Replaces `description` in the log where the log must not reveal whose packets were erased: the kind, and the SHA-256 of the salt, a
+    /// space and the description, both in hexadecimal. Anyone who knows the salt, which the log does not have, can check it:
     /// `printf '%s node !19025c00' SALT | sha256sum`.
     public func hidden(salt: String) -> String {
         let kind = description.prefix { $0 != " " }
         return "\(kind) sha256:\(Hexadecimal.text(SHA256.hash(Array("\(salt) \(description)".utf8))))"
     }
 
-    /// Whose rows leave the baselines of dropped events.
+    /// The subjects whose rows are removed from the baselines of dropped events.
     public var forgotten: Forgotten? {
         switch self {
         case .node(let node, let mentions): .node(ForgottenNode(node, includesMentions: mentions))
@@ -39,7 +39,7 @@ public enum ErasureSelection: Sendable, Hashable {
         }
     }
 
-    /// Whether the events are found by what they say.
+    /// Whether the events are found by their contents.
     var isSearched: Bool {
         if case .sequences = self { return false }
         return true
@@ -56,7 +56,7 @@ public enum ErasureSelection: Sendable, Hashable {
     }
 }
 
-/// Tells whether an event is selected, by what its packet says openly: no key is needed, and none is missed for want of one.
+/// Tests whether an event is selected, by the cleartext of its packet: no key is needed, and no event is missed without one.
 struct ErasureMatcher {
     private let selection: ErasureSelection
     private let opener = PacketOpener(keyring: Keyring())

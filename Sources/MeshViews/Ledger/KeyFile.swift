@@ -2,7 +2,7 @@ import Foundation
 import LMDB
 import Meshtastic
 
-/// `keys.json` in the ledger's folder: the channel keys that the user gave, readable by the owner only. Without it the
+/// `keys.json` in the ledger's folder: the user's channel keys, readable by the owner only. Without it the
 /// presets' names under the default key are known.
 enum KeyFile {
     static func path(in ledger: String) -> String { ledger + "/keys.json" }
@@ -26,7 +26,7 @@ enum KeyFile {
         }
     }
 
-    /// Written aside with mode 0600, synced and renamed.
+    /// Written to a temporary file with mode 0600, synced and renamed.
     static func save(_ keyring: Keyring, in ledger: String) throws(LedgerError) {
         let path = path(in: ledger)
         do {

@@ -4,8 +4,8 @@ import LMDB
 import Projections
 
 extension Ledger {
-    /// Folds a view in memory up to the event that the served one has come to, and tells where their rows differ. The process that writes goes on
-    /// meanwhile: what it serves is copied as it is at one moment.
+    /// Folds a view in memory up to the checkpoint of the served one, and reports the rows that differ. The process that writes continues
+    /// meanwhile: the view that it serves is copied as of one point in time.
     func compareBeside(_ definition: ViewDefinition, _ body: (RowDifference) throws -> Bool) throws {
         guard let served = try served.store(definition) else {
             throw LedgerError(

@@ -6,16 +6,16 @@ public import ViewQuery
 extension Ledger {
     var definitions: [ViewDefinition] { definitionsBox.withLock { $0 } }
 
-    /// The names of this ledger's views, its own ones first, in the order in which they are listed.
+    /// The names of this ledger's views, custom ones first, in the order in which they are listed.
     public var viewNames: [String] { definitions.map(\.name) }
 
-    /// The type of the rows of a view, or of another table of one; nil where there is none of that name.
+    /// The type of the rows of a view, or of another table of one; nil where no table has that name.
     public func rows(of name: String) -> (any QueryRow.Type)? {
         let all = definitions.flatMap(\.rows)
         return all.first { $0.table == name } ?? all.first { $0.view == name }
     }
 
-    /// What `rows(of:)` knows.
+    /// The names that `rows(of:)` accepts.
     public var rowNames: [String] { definitions.flatMap { $0.rows.map { $0.table } } }
 
     func definition(_ name: String) throws(LedgerError) -> ViewDefinition {
@@ -44,20 +44,20 @@ extension Ledger {
             + options.views.map { define(own: $0) }
     }
 
-    /// - Throws: `.schema` where a view of one's own cannot be kept.
+    /// - Throws: `.schema` where a custom view is not valid.
     static func check(_ options: LedgerOptions, _ path: String) throws(LedgerError) {
         var check = ViewCheck(path: path, taken: viewNames)
         for view in options.views { try check.check(view) }
     }
 
-    /// What a reader refuses: rows of newer versions, or laid out otherwise than this program has them.
+    /// Checks that the served views can be read: a reader refuses rows of newer versions, or of another layout than in this program.
     func checkServed() throws(LedgerError) {
         for definition in definitions {
             let folder = served.folder(definition.name)
             guard let name = folder.current(), !folder.isPinned else { continue }
             try definition.refuseNewer(folderName: name, path: path)
             guard name.prefix(while: { $0 != "." }) == definition.recipe.identifier else { continue }
-            let stored = try? served.store(definition)?.schema()  // what cannot be read is told by whoever asks for its rows
+            let stored = try? served.store(definition)?.schema()  // an error is reported when its rows are read
             try definition.checkLayout(stored, path: path)
         }
     }

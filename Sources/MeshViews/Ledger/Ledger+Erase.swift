@@ -3,12 +3,12 @@ import Foundation
 import Meshtastic
 
 extension Ledger {
-    /// In events: what one read transaction looks through.
+    /// In events: how many one read transaction examines.
     private static var batchSize: Int { 16_384 }
 
     /// The events that `erase` would erase now.
     ///
-    /// - Throws: `.missing` for sequences that are not there, `.notErasable` for some that retention has dropped.
+    /// - Throws: `.missing` for sequences that do not exist, `.notErasable` for some that retention has dropped.
     public func erasable(_ selection: ErasureSelection) throws(LedgerError) -> [ClosedRange<EventSequence>] {
         do {
             guard case .sequences(let ranges) = selection else {
@@ -59,17 +59,17 @@ extension Ledger {
         return found
     }
 
-    /// Erases events for good: their bytes in the log, and everything that the views made of them.
+    /// Erases events for good: their bytes in the log, and everything that the views derived from them.
     ///
-    /// The log keeps of each what it needs to prove that nothing else was changed: its header and a hash. Appends go on meanwhile; the views are
-    /// made anew from the events that are left, and until then queries find none. `catchUp()` waits for that. What is interrupted, the next opening for
-    /// writing finishes.
+    /// For each event the log keeps what it needs to prove that nothing else was changed: its header and a hash. Appends continue meanwhile; the views are
+    /// rebuilt from the remaining events, and until then queries find no views. `catchUp()` waits for that. The next opening for writing finishes an
+    /// interrupted erasure.
     ///
     /// - Parameters:
-    ///   - reason: why, as it will stand in the log.
-    ///   - request: what was asked for, as it will stand in the log; by default the selection.
-    ///   - forgotten: whose rows leave the baselines of events that retention has dropped; by default those of the selection.
-    /// - Throws: `.notErasable` for events of the log itself, `.full` where the log cannot be written anew.
+    ///   - reason: why; it is stored in the log.
+    ///   - request: a description of the request, stored in the log; by default the selection.
+    ///   - forgotten: the subjects whose rows are removed from the baselines of events that retention has dropped; by default those of the selection.
+    /// - Throws: `.notErasable` for events of the log itself, `.full` where the log cannot be rewritten.
     @discardableResult
     public func erase(
         _ selection: ErasureSelection, reason: String, request: String? = nil, forgetting forgotten: Forgotten? = nil
@@ -89,14 +89,14 @@ extension Ledger {
         }
     }
 
-    /// Erases what was erased in another copy of this ledger, say after an older backup was restored.
+    /// Erases what was erased in another copy of this ledger, for example after an older backup was restored.
     @discardableResult
     public func apply(_ erasures: [Erasure]) async throws(LedgerError) -> ErasureReport {
         guard !isReadOnly else { throw readOnlyError }
         return try await erasing(nil) { try await $0.apply(erasures) }
     }
 
-    /// Takes a recording in; where that brings erasures, views of before do not stay.
+    /// Runs an import of a recording; if that brings erasures, earlier views are removed.
     func importing(
         _ work: (EventLog) async throws(EventLogError) -> RecordingImportReport
     ) async throws -> RecordingImportReport {

@@ -4,7 +4,7 @@ import Projections
 import ProtobufWire
 
 extension Ledger {
-    /// Visits messages of all threads in order of time, the oldest first, in constant memory: each thread holds a few rows ready, and no
+    /// Visits messages of all threads in order of time, the oldest first, in constant memory: each thread buffers a few rows, and no
     /// read transaction is open while `visitor` runs.
     public func forEachMessage(
         of node: UInt32? = nil, _ query: RowQuery = RowQuery(), _ visitor: (MessageRow) -> Void
@@ -44,7 +44,7 @@ private struct MessageRun {
     private let thread: MessageThread
     private let seconds: ClosedRange<UInt32>
     private let size: Int
-    /// Where to read on: the first key that was not read yet, or one before it.
+    /// Where to continue reading: the first unread key, or one before it.
     private var position: [UInt8]
     private var rows: [MessageRow] = []
     private var taken = 0

@@ -4,7 +4,7 @@ import Projections
 import ProtobufWire
 
 extension Ledger {
-    /// Messages of one channel, of one node's direct threads and channel messages, or all; over several threads in order of time.
+    /// Messages of one channel, of one node's direct threads and channel messages, or all; across threads in order of time.
     public func messages(of node: UInt32? = nil, _ query: RowQuery = RowQuery()) throws(LedgerError) -> [MessageRow] {
         let isWanted = try filter(query, of: node)
         return try reading("messages") { (store) throws(StorageError) in
@@ -21,7 +21,7 @@ extension Ledger {
         }
     }
 
-    /// Which messages a query asks for, beside those of a time.
+    /// The messages that match a query, apart from its times.
     func filter(_ query: RowQuery, of node: UInt32?) throws(LedgerError) -> (MessageRow) -> Bool {
         var ignored: Set<UInt32> = []
         if query.isIgnored != nil {

@@ -19,7 +19,7 @@ extension Ledger {
         }
     }
 
-    /// The nodes, by number or the one heard last first; `since` and `until` are about when they were heard last.
+    /// The nodes, by number or the most recently heard first; `since` and `until` refer to when they were last heard.
     public func nodes(_ query: RowQuery = RowQuery()) throws(LedgerError) -> [NodeRow] {
         guard let seconds = query.seconds else { return [] }
         let all = try reading("nodes") { (store) throws(StorageError) in
@@ -40,7 +40,7 @@ extension Ledger {
         return Array(sorted.dropFirst(max(0, query.offset)).prefix(max(0, query.limit)))
     }
 
-    /// The node whose alias this is; else those whose long or short name it is, whatever its case. Archived ones, too.
+    /// The node with this alias; else those with this long or short name, ignoring case. Includes archived ones.
     public func nodes(named name: String) throws(LedgerError) -> [NodeRow] {
         let wanted = name.lowercased()
         var query = RowQuery()

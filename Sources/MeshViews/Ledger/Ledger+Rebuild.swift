@@ -2,11 +2,11 @@ public import Projections
 import Synchronization
 
 extension Ledger {
-    /// Builds views again from the first event, beside the ones that answer meanwhile.
+    /// Rebuilds views from the first event, beside the current ones, which answer meanwhile.
     ///
     /// - Parameters:
     ///   - names: nil for all.
-    ///   - keepsOld: whether the old rows stay beside the new ones, so that `goBack` can serve them again.
+    ///   - keepsOld: whether the old rows are kept beside the new ones, so that `goBack` can serve them again.
     public func rebuild(
         _ names: [String]? = nil, keepsOld: Bool = false, progress: (@Sendable (FoldProgress) -> Void)? = nil
     ) async throws(LedgerError) {
@@ -21,12 +21,12 @@ extension Ledger {
         }
     }
 
-    /// Folds a view anew, and tells where the rows differ from those that answer: what a new version, another cap or other keys would change, before
-    /// it does. Nothing is swapped in. A view that the opening would begin to build is held back with `LedgerOptions.heldViews`. Of a ledger that is
-    /// open for reading, beside the process that writes, both are compared in memory, at the event that the view has come to.
+    /// Folds a view again, and reports the rows that differ from those being served: what a new version, another cap or other keys would change,
+    /// before it does. Nothing is swapped in. A view that opening would start to rebuild is held back with `LedgerOptions.heldViews`. In a ledger that is
+    /// open for reading, beside the process that writes, both are compared in memory, at the view's checkpoint.
     ///
-    /// - Parameter body: given each row that differs, in the order of the keys; ends the comparison by returning false.
-    /// - Throws: `.notBuilt` where there are no rows to compare with.
+    /// - Parameter body: receives each row that differs, in the order of the keys; ends the comparison by returning false.
+    /// - Throws: `.notBuilt` where the view has no rows to compare with.
     public func compareRebuilt(
         _ name: String, progress: (@Sendable (FoldProgress) -> Void)? = nil,
         _ body: @escaping @Sendable (RowDifference) throws -> Bool
@@ -42,7 +42,7 @@ extension Ledger {
         }
     }
 
-    /// Serves the rows again that the last `rebuild(keepsOld: true)` replaced, as they were left: they do not follow the log. Lasts until the view is
+    /// Restores the rows that the last `rebuild(keepsOld: true)` replaced, as they were left: they do not follow the log. Lasts until the view is
     /// rebuilt; a second call serves the new ones again.
     ///
     /// - Throws: `.missing` where none were kept.

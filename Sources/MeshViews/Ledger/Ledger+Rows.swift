@@ -4,7 +4,7 @@ import Projections
 import ProtobufWire
 
 extension Ledger {
-    /// The store of a view, or an error that says what to do when it was never built.
+    /// The store of a view, or an error with what to do when it was never built.
     func store(of view: String) throws(LedgerError) -> ViewStore {
         let definition = try definition(view)
         if let past { return try past.store(definition) }
@@ -19,16 +19,16 @@ extension Ledger {
             "the view \(view) of \(path) is not built yet; run `meshledger rebuild` where it may be written")
     }
 
-    /// Nil where nothing was begun: a view that an erasure took away, or whose first build is not done.
+    /// Nil where no build is under way: a build follows an erasure, or is the view's first.
     private func whyBeingBuilt(_ view: String) -> String? {
-        let isErased = (try? log.lastErasure()) ?? nil != nil  // unreadable: told by whoever reads the log
+        let isErased = (try? log.lastErasure()) ?? nil != nil  // unreadable: reading the log reports it
         guard isErased || !served.folder(view).recipes().isEmpty else { return nil }
         return
             "the view \(view) of \(path) is being made anew\(isErased ? " without what was erased" : "") and answers when that is done; where no "
             + "process does so any more, run `meshledger rebuild`"
     }
 
-    /// Whether the view answers. One that an earlier program did not know waits for the next opening for writing.
+    /// Whether the view answers. A view that is unknown to an earlier program waits for the next opening for writing.
     func isBuilt(_ definition: ViewDefinition) throws(LedgerError) -> Bool {
         if past != nil { return true }
         do throws(StorageError) {
@@ -49,7 +49,7 @@ extension Ledger {
         }
     }
 
-    /// Visits the rows of a series (all keys with this prefix, then time and sequence) that the query asks for.
+    /// Visits the rows of a series (all keys with this prefix, then time and sequence) that match the query.
     func visit(
         _ store: ViewStore, _ table: String, prefix: [UInt8], _ query: RowQuery, _ page: inout Page,
         _ visitor: (_ time: UInt32, _ sequence: UInt64, _ value: RawSpan) throws(StorageError) -> Void

@@ -69,7 +69,7 @@ extension Ledger {
         }
     }
 
-    /// A node's metrics of one kind, or of all kinds one after the other; of all nodes when none is named.
+    /// A node's metrics of one kind, or of all kinds one after the other; of all nodes if no node is given.
     public func telemetry(
         of node: UInt32?, kind: TelemetryKind? = nil, _ query: RowQuery = RowQuery()
     ) throws(LedgerError) -> [TelemetryRow] {
@@ -117,7 +117,7 @@ extension Ledger {
         }
     }
 
-    /// The nodes that have rows in a table whose keys begin with the node: one seek for each.
+    /// The nodes that have rows in a table whose keys begin with the node: one seek per node.
     private func nodeNumbers(_ only: UInt32?, _ view: SeriesView, _ store: ViewStore) throws(LedgerError) -> [UInt32] {
         if let only { return [only] }
         do throws(StorageError) {

@@ -4,7 +4,7 @@ import ProtobufWire
 import ViewQuery
 
 extension Ledger {
-    /// The rows of all series whose keys begin so, in the order of their times; no more are held than twice what is asked for.
+    /// The rows of all series with this key prefix, in the order of their times; holds at most twice as many rows as requested.
     func seriesRows<Row: ViewRow>(
         prefix: [UInt8], _ query: RowQuery, where isWanted: (Row) -> Bool
     ) throws(LedgerError) -> [Row] {

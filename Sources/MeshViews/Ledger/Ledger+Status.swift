@@ -2,10 +2,10 @@ import EventLog
 import LMDB
 public import Projections
 
-/// Where a view stands.
+/// The state of a view.
 public struct ViewStatus: Sendable {
     public var name: String
-    /// The recipe that answers now, and the one that the current code and keys ask for.
+    /// The recipe that answers now, and the one that the current code and keys require.
     public var servedRecipe: String?
     public var wantedRecipe: String
     /// The last event in the committed view.
@@ -15,17 +15,17 @@ public struct ViewStatus: Sendable {
     public var quarantined: UInt64
     /// Bytes of the view's file.
     public var size: Int
-    /// Which older recipes made rows of events that retention has dropped.
+    /// The older recipes that built rows of events that retention has dropped.
     public var origins = RowOrigins()
-    /// The last event that retention had dropped before the view could fold it, 0 where there is none.
+    /// The last event that retention had dropped before the view could fold it, 0 if it missed none.
     public var lost: UInt64 = 0
     /// How far its successor is built, 0 to 1, or nil.
     public var building: Double?
 
-    /// Made before the last erasure, of events that were erased since.
+    /// Built before the last erasure, from events that were erased since.
     public var holdsErased = false
 
-    /// Whether one went back to an older recipe, which is served as it was until the view is rebuilt.
+    /// Whether a user went back to an older recipe, which is served unchanged until the view is rebuilt.
     public var isPinned = false
 
     public var isStale: Bool { !isPinned && isOfOtherRecipe }
@@ -33,7 +33,7 @@ public struct ViewStatus: Sendable {
     private var isOfOtherRecipe: Bool { holdsErased || servedRecipe.map { $0.prefix { $0 != "." } != wantedRecipe } ?? true }
 }
 
-/// An event that a view put aside.
+/// An event that a view set aside.
 public struct QuarantineRow: Sendable {
     public var view: String
     public var sequence: UInt64
@@ -63,7 +63,7 @@ extension Ledger {
         return all
     }
 
-    /// Whether the views are from before the last erasure, as after an interruption: the next opening for writing makes them anew.
+    /// Whether the views are from before the last erasure, as after an interruption: the next opening for writing rebuilds them.
     public func viewsHoldErased() throws(LedgerError) -> Bool {
         do {
             return try ErasedViews(ledger: path).areStale(log)
@@ -72,7 +72,7 @@ extension Ledger {
         }
     }
 
-    /// The same, of a ledger at which no other process is about to make them anew: one that erases does so at the end.
+    /// The same, for a ledger where no other process is about to rebuild them: one that erases does so at the end.
     public func viewsHoldErasedForGood() throws(LedgerError) -> Bool {
         let views = ErasedViews(ledger: path)
         do throws(EventLogError) {
@@ -100,7 +100,7 @@ extension Ledger {
         return try reading(view) { (store) throws(StorageError) in try store.digest(of: definition.rowTables) }
     }
 
-    /// Events that views put aside, the newest first, view by view.
+    /// Events that views set aside, the newest first, view by view.
     public func quarantine(view: String? = nil, limit: Int = .max, offset: Int = 0) throws(LedgerError) -> [QuarantineRow] {
         var rows: [QuarantineRow] = []
         for definition in definitions where view == nil || view == definition.name {
@@ -114,14 +114,14 @@ extension Ledger {
         return Array(rows.dropFirst(max(0, offset)).prefix(max(0, limit)))
     }
 
-    /// Checks that every view's checkpoint lies in this log. Names the views that do not.
+    /// Checks that every view's checkpoint is in this log. Returns the names of the views whose checkpoint is not.
     public func viewsBeyondLog() throws(LedgerError) -> [String] {
         var strangers: [String] = []
         if try viewsHoldErased() { return [] }
         for definition in definitions {
             guard try isBuilt(definition) else { continue }
             let checkpoint = try reading(definition.name) { (store) throws(StorageError) in try store.checkpoint() }
-            // One that stands before the first kept event begins with its baseline.
+            // A view whose checkpoint is before the first kept event begins with its baseline.
             guard checkpoint != .start, checkpoint.sequence + 1 >= log.first.rawValue else { continue }
             do {
                 let known = try log.checksum(of: EventSequence(rawValue: checkpoint.sequence))

@@ -16,15 +16,15 @@ import Synchronization
 /// for node in try ledger.nodes() { print(node.longName, node.lastHeard) }
 /// try await ledger.close()
 /// ```
-/// Opened for writing, the views follow every append by themselves; stale ones are built again beside the old ones, which
-/// answer meanwhile. Queries read what was committed last; `flush()` first for everything that was appended.
+/// Opened for writing, the views follow every append automatically; stale ones are rebuilt beside the old ones, which
+/// answer meanwhile. Queries read the last commit; call `flush()` first to include everything that was appended.
 ///
-/// Synchronization: the keyring is behind a mutex; views are kept by an actor; the log has a thread of its own.
+/// Synchronization: the keyring is behind a mutex; an actor maintains the views; the log has a separate thread.
 public final class Ledger: Sendable {
     public let path: String
     public let log: EventLog
     public let isReadOnly: Bool
-    /// Why no keys could be read, where `LedgerOptions.toleratesBrokenKeys` let it be opened without.
+    /// Why no keys could be read, if `LedgerOptions.toleratesBrokenKeys` allowed the ledger to be opened without them.
     public let keysProblem: LedgerError?
     let options: LedgerOptions
     let served: ServedViews
@@ -38,12 +38,12 @@ public final class Ledger: Sendable {
     let archivedBox = Mutex(ArchivedNames())
     let logger = Logger(label: "meshledger.ledger")
     private let removesFolder: Bool
-    /// Rebuilds and changes of keys come one after the other, whoever asks for them.
+    /// Rebuilds and changes of keys run one after the other, whoever requests them.
     let gate = SerialGate()
-    /// Annotations are checked against what is there and written one after the other.
+    /// Annotations are checked against the present state and written one after the other.
     let annotationGate = SerialGate()
     private let control = Mutex<ControlServer?>(nil)
-    /// The views of then, where this is a ledger as it was.
+    /// The historical views, where this is a ledger as of a point in time.
     let past: PastViews?
 
     private init(
@@ -65,7 +65,7 @@ public final class Ledger: Sendable {
         definitionsBox = Mutex(Self.definitions(keyring, options))
     }
 
-    /// The ledger as it was: it reads the log of the whole one, and views of its own.
+    /// The ledger as of a point in time: it reads the log of the whole ledger, and separate views.
     init(past: PastViews) {
         let whole = past.whole
         (path, log, options) = (whole.path, whole.log, whole.options)
@@ -79,9 +79,9 @@ public final class Ledger: Sendable {
 
     // MARK: Opening
 
-    /// Makes a ledger in a folder that does not exist yet, and opens it.
+    /// Creates a ledger in a folder that does not exist yet, and opens it.
     ///
-    /// - Throws: `.exists` when something is there already.
+    /// - Throws: `.exists` when something exists there already.
     public static func create(at path: String, options: LedgerOptions = LedgerOptions()) async throws(LedgerError) -> Ledger {
         try check(options, path)
         let wasThere = FileManager.default.fileExists(atPath: path)
@@ -95,9 +95,9 @@ public final class Ledger: Sendable {
             try await ledger.startNew()
             return ledger
         } catch {
-            // A folder that another process made meanwhile is not ours: the log was made by this one, whose lock is still held.
+            // Only a folder that this process created is removed, not one that another process made meanwhile: this process still holds the log's lock.
             if log != nil, !wasThere {
-                try? FileManager.default.removeItem(atPath: path)  // the first failure is the one to tell
+                try? FileManager.default.removeItem(atPath: path)  // the first failure is the one to report
             }
             await log?.close()
             throw LedgerError(error, path: path)
@@ -119,7 +119,7 @@ public final class Ledger: Sendable {
             do {
                 if isReadOnly { try ledger.checkServed() } else { try await ledger.start() }
             } catch {
-                // Whoever mends what is refused opens it again in this process.
+                // The caller may repair the cause and open it again in this process.
                 ledger.served.close()
                 await log.close()
                 throw error
@@ -143,7 +143,7 @@ public final class Ledger: Sendable {
 
     private static func logOptions(_ options: LedgerOptions, of path: String) -> EventLogOptions {
         var log = options.log
-        let kept = try? SizeLimit.load(from: path).bytes  // unreadable: told when the ledger looks after its size
+        let kept = try? SizeLimit.load(from: path).bytes  // unreadable: reported when the ledger checks its size
         if let bytes = kept { log.sizeLimit = min(log.sizeLimit, bytes) }
         if log.summariser == nil { log.summariser = .meshtastic }
         return log
@@ -162,7 +162,7 @@ public final class Ledger: Sendable {
         }
     }
 
-    /// A ledger in memory (`/dev/shm`), gone when it is closed. What a killed process left of its own goes when the next one is made.
+    /// A ledger in memory (`/dev/shm`), removed when it is closed. Remains of killed processes are removed when the next one is created.
     public static func temporary(options: LedgerOptions = LedgerOptions()) async throws(LedgerError) -> Ledger {
         TemporaryFolders.removeAbandoned()
         let path = TemporaryFolders.newPath()
@@ -178,14 +178,14 @@ public final class Ledger: Sendable {
         }
     }
 
-    /// Whoever made a ledger may ask it at once: its views are there, without rows.
+    /// The creator of a ledger may query it at once: its views exist, without rows.
     private func startNew() async throws {
         try await start()
         try await engine.settle(nil)
     }
 
     private func start() async throws {
-        // Views would be made of what is to be forgotten.
+        // Views would be built from data that is to be erased.
         if let problem = log.erasureProblem { throw problem }
         try await engine.start(definitions, keyring: keyring)
         let (heads, signal) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
@@ -248,7 +248,7 @@ public final class Ledger: Sendable {
         }
     }
 
-    /// The task that folds what is appended, and what wakes it.
+    /// The task that folds appended events, and its wake-up signal.
     private struct Follower: Sendable {
         var signal: AsyncStream<Void>.Continuation
         var task: Task<Void, Never>
@@ -256,7 +256,7 @@ public final class Ledger: Sendable {
 
     // MARK: Views
 
-    /// Waits until all views have folded every event of the log, stale ones are rebuilt, and all is committed.
+    /// Waits until all views have folded every event of the log, stale ones are rebuilt, and everything is committed.
     public func catchUp(progress: (@Sendable (FoldProgress) -> Void)? = nil) async throws(LedgerError) {
         guard !isReadOnly else { throw readOnlyError }
         do {
@@ -266,7 +266,7 @@ public final class Ledger: Sendable {
         }
     }
 
-    /// Commits everything that was appended so far to the views that answer now. Views that are built anew meanwhile are not waited for.
+    /// Commits everything that was appended so far to the views that answer now. Does not wait for views that are being rebuilt.
     public func flush() async throws(LedgerError) {
         guard !isReadOnly else { throw readOnlyError }
         do {
@@ -276,7 +276,7 @@ public final class Ledger: Sendable {
         }
     }
 
-    /// Flushes the views and closes all files. The ledger is of no use afterwards.
+    /// Flushes the views and closes all files. The ledger cannot be used afterwards.
     public func close() async throws(LedgerError) {
         if let past { return past.close() }
         let control = control.withLock { control in
@@ -314,7 +314,7 @@ public final class Ledger: Sendable {
             "\(path) is open for reading only: another process writes to it, or it may not be written")
     }
 
-    /// What the projectors of this process did, by view.
+    /// Statistics of this process' projectors, by view.
     public func projectorStatistics() async -> [String: ProjectorStatistics] { await engine.statistics() }
 
     func buildProgress(of view: String) async -> Double? { await engine.progress(of: view) }

@@ -2,14 +2,14 @@ public import EventLog
 import LMDB
 import Projections
 
-/// What went wrong with a ledger, in one sentence: what, where, and what to do.
+/// An error of a ledger, in one sentence: what failed, where, and what to do.
 public struct LedgerError: Error, Sendable, CustomStringConvertible {
     public enum Code: Sendable, Hashable {
         /// There is no ledger at the path.
         case missing
         /// Something is at the path already.
         case exists
-        /// It cannot be made at the path.
+        /// It cannot be created at the path.
         case cannotCreate
         /// Another process writes to it.
         case locked
@@ -19,27 +19,27 @@ public struct LedgerError: Error, Sendable, CustomStringConvertible {
         /// Made by a newer version of this software, or by one from before the first release.
         case otherFormat
         case corrupt
-        /// A link, a FIFO or something else is in the place of a file of the ledger.
+        /// A link, a FIFO or something else replaces a file of the ledger.
         case foreign
         case full
         /// A view was never built, and cannot be built when reading only.
         case notBuilt
-        /// A view is being made anew and nothing of before may be shown, as after an erasure: ask again when that is done.
+        /// A view is being rebuilt and its old rows must not be shown, as after an erasure: query again when that is done.
         case beingBuilt
-        /// `keys.json` is not what it should be.
+        /// `keys.json` is not valid.
         case keys
         case closed
-        /// The query cannot be answered as it is asked.
+        /// The query cannot be answered in this form.
         case query
         /// The events cannot be erased.
         case notErasable
-        /// What is asked for was dropped by retention.
+        /// The requested data was dropped by retention.
         case beyondRetention
-        /// Changes of a view that were asked for are not kept any more, or the view began anew: begin with a snapshot of its rows.
+        /// Requested changes of a view are no longer kept, or the view started over: begin with a snapshot of its rows.
         case changesLost
-        /// A view of one's own cannot be kept as it is declared: its name, versions, numbers or cap.
+        /// A custom view's declaration is not valid: its name, versions, numbers or cap.
         case schema
-        /// The rows of a view are laid out otherwise than before, though its version is the same: raise it.
+        /// The layout of a view's rows has changed, though its version is the same: raise it.
         case unversionedChange
         /// A newer version of the view, which this program does not know. Nothing was touched.
         case newerThanCode
@@ -47,7 +47,7 @@ public struct LedgerError: Error, Sendable, CustomStringConvertible {
         case mutationDuringEnumeration
         /// A snapshot that was read from for longer than it may be, or after it had ended.
         case snapshotExpired
-        /// What a person wants to be written down of a node or a message cannot be: nothing was written.
+        /// A person's decision about a node or a message is not valid: nothing was written.
         case annotation
         case storage
     }
@@ -80,10 +80,10 @@ public struct LedgerError: Error, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Whether a baseline cannot be used, without which rows would be lost.
+    /// Whether the error is about an unusable baseline, without which rows would be lost.
     func isOfBaseline(in ledger: String) -> Bool { code == .corrupt && path.hasPrefix(ledger + "/baselines/") }
 
-    /// What Foundation tells of a file that it could not read or write, in the system's words; nil for any other failure.
+    /// The system's error for a file that Foundation could not read or write; nil for any other failure.
     package init?(ofFile error: any Error) {
         guard StorageError.isOfFile(error) else { return nil }
         self.init(error, path: "")

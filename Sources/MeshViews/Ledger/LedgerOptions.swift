@@ -8,40 +8,40 @@ public struct LedgerOptions: Sendable {
         case readWrite
         /// Never changes a byte.
         case readOnly
-        /// For writing if nobody else does and the folder permits it; else for reading.
+        /// For writing if no other process does and the folder permits it; else for reading.
         case automatic
     }
 
     public var access: Access
-    /// The log's limits and clock; its access follows the ledger's. The size limit is that of log and views together; the one that is kept in
-    /// the ledger (`SizeLimit`) holds, too.
+    /// The log's limits and clock; its access follows the ledger's. The size limit covers log and views together; the one that is stored in
+    /// the ledger (`SizeLimit`) also applies.
     public var log: EventLogOptions
     /// The clock of the flush timers.
     public var flushClock: any LedgerClock
     public var flushPolicy: FlushPolicy
     public var caps: ViewCaps
     /// Whether other processes can reach a ledger that is open for writing through its control socket: to import, change keys, rebuild and
-    /// the like beside it.
+    /// so on.
     public var isControllable: Bool
-    /// How often a writer applies the retention policy that the ledger keeps, if it keeps one.
+    /// How often a writer applies the retention policy that is stored in the ledger, if any.
     public var retentionPeriod = Duration.seconds(3_600)
-    /// Where reads that answer with nothing instead of an error (`fetchOrEmpty`) say what went wrong.
+    /// The log for errors of reads that return nothing instead of throwing (`fetchOrEmpty`).
     public var logger = Logger(label: "meshledger.queries")
-    /// How many of its last changes each view keeps for those who follow them.
+    /// How many of its last changes each view keeps for its consumers.
     public var changesKept = 100_000
-    /// Views of one's own, beside the ledger's.
+    /// Custom views, in addition to the built-in ones.
     public var views: [any LedgerView.Type] = []
-    /// Whether earlier states of views that are asked for are kept in the ledger's folder, so that the next question about the past is quick. By
+    /// Whether earlier states of views that were queried are kept in the ledger's folder, so that the next query about the past is quick. By
     /// default where it is open for writing; a ledger that is open for reading only writes these and nothing else when this is true.
     public var keepsPast: Bool?
-    /// In events: how far apart these states are, at least.
+    /// In events: the minimum distance between these states.
     public var pastDistance: UInt64 = 1 << 18
-    /// Whether indexes and searched texts are kept beside the rows. Without them views are folded in less time and take less room, as for a ledger
-    /// that is rebuilt only to be exported; a query then goes through all rows. They are built when it is opened with them.
+    /// Whether indexes and searchable texts are kept beside the rows. Without them views are folded in less time and take less space, as for a ledger
+    /// that is rebuilt only to be exported; a query then reads all rows. They are built when the ledger is opened with this option.
     public var keepsIndexes = true
-    /// Views that are not built by themselves though their recipe has changed: their old rows answer until `rebuild`.
+    /// Views that are not rebuilt automatically though their recipe has changed: their old rows answer until `rebuild`.
     public var heldViews: Set<String> = []
-    /// Whether a ledger whose `keys.json` cannot be read is opened for reading all the same, with the default keys: for a check of the rest.
+    /// Whether a ledger whose `keys.json` cannot be read is opened for reading nevertheless, with the default keys: to check the rest.
     public var toleratesBrokenKeys = false
 
     public init(
@@ -57,7 +57,7 @@ public struct LedgerOptions: Sendable {
     }
 }
 
-/// The most rows that views keep, and which. Part of their recipes: a change rebuilds the view from the log.
+/// How many rows views keep, and which. Part of their recipes: a change rebuilds the view from the log.
 ///
 /// ```swift
 /// var caps = ViewCaps(positions: 1_000)
@@ -87,13 +87,13 @@ public struct ViewCaps: Sendable, Equatable {
     public var radios: Int
     /// Other caps of chosen nodes.
     public var ofNode: [UInt32: NodeCaps] = [:]
-    /// Caps of favorites, where they are higher than theirs were otherwise; nil for those of others.
+    /// Caps of favorites, where they are higher than their other caps; nil for the caps of other nodes.
     public var favorites = NodeCaps(positions: 50_000, telemetry: 50_000, sensors: 50_000)
-    /// Nodes that stay in the nodes view whoever else is heard.
+    /// Nodes that are never evicted from the nodes view.
     public var keptNodes: Set<UInt32> = []
-    /// Which positions are rows of their own.
+    /// Which positions get separate rows.
     public var positionDedupe = PositionDedupe.none
-    /// Whether a position of reduced precision stays when the node's next one is of reduced precision, too.
+    /// Whether a position of reduced precision is kept when the node's next one is of reduced precision, too.
     public var reducedPrecisionKeepsHistory = true
 
     public init(
@@ -118,7 +118,7 @@ public struct ViewCaps: Sendable, Equatable {
     }
 }
 
-/// The caps of one node where they are others than of all.
+/// The caps of one node where they differ from those of all.
 public struct NodeCaps: Sendable, Equatable {
     public var positions: Int?
     /// Per kind of metrics.
@@ -133,16 +133,16 @@ public struct NodeCaps: Sendable, Equatable {
     }
 }
 
-/// Which positions are rows of their own.
+/// Which positions get separate rows.
 public enum PositionDedupe: Sendable, Equatable {
     /// All.
     case none
-    /// Those further from the node's latest row than this: one that is nearer takes over its place, and the row says since when the node is there.
+    /// Those further from the node's latest row than this: a nearer one replaces that row, which states since when the node is there.
     case within(meters: Double)
 }
 
 extension ViewCaps {
-    /// Whether a position may take over the place of the one before.
+    /// Whether a position may replace the previous one.
     var thinsPositions: Bool { positionDedupe != .none || !reducedPrecisionKeepsHistory }
 
     /// For the recipe; empty without overrides.

@@ -1,6 +1,6 @@
 public import EventLog
 
-/// Which rows of a view are asked for, and how many.
+/// Which rows of a view to return, and how many.
 public struct RowQuery: Sendable {
     /// Rows from this time on, and before this one.
     public var since: Timestamp?
@@ -10,11 +10,11 @@ public struct RowQuery: Sendable {
     public var limit: Int
     public var offset: Int
     public var newestFirst: Bool
-    /// Whether archived rows come, too.
+    /// Whether to include archived rows.
     public var includesArchived = false
     /// Only nodes, or messages of nodes, that are ignored, or that are not.
     public var isIgnored: Bool?
-    /// Only nodes that are favourites, or that are none.
+    /// Only nodes that are favourites, or that are not.
     public var isFavorite: Bool?
     /// Only messages that are read, or that are not.
     public var isRead: Bool?
@@ -49,7 +49,7 @@ extension RowQuery {
     func takes(_ row: MessageRow) -> Bool { (includesArchived || !row.isArchived) && isRead.map { $0 == row.isRead } ?? true }
 }
 
-/// Counts off what an offset skips and a limit allows.
+/// Counts rows for an offset and a limit.
 struct Page {
     private var skips: Int
     private(set) var left: Int

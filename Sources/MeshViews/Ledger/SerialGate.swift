@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Lets one task after the other through, in the order in which they came.
+/// Admits one task after the other, in the order of their arrival.
 ///
 /// Synchronization: behind the mutex.
 final class SerialGate: Sendable {

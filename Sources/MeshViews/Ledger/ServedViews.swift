@@ -5,12 +5,12 @@ import Synchronization
 
 /// The stores that queries read: for each view the one that its folder names.
 ///
-/// Synchronization: the mutex; a store that was replaced stays usable for whoever holds it.
+/// Synchronization: the mutex; a store that was replaced stays usable for its holders.
 final class ServedViews: Sendable {
     private let root: String
-    /// Reads only: looks at the folder again with every query, since another process may swap views.
+    /// Read only: checks the folder again with every query, since another process may swap views.
     private let followsFolder: Bool
-    /// Nobody can write meanwhile, so that views whose lock files this user may not write can be read without them.
+    /// No process can write meanwhile, so that views whose lock files this user may not write can be read without them.
     private let excludesWriters: Bool
     private let stores = Mutex<[String: (name: String, file: UInt64, store: ViewStore)]>([:])
 
@@ -29,7 +29,7 @@ final class ServedViews: Sendable {
         let folder = folder(definition.name)
         while let current = folder.current() {
             let path = folder.store(current)
-            // An erasure may have put another one of the same name in its place.
+            // An erasure may have replaced it by another one of the same name.
             let file = Self.file(path)
             if let known, known.name == current, known.file == file { return known.store }
             do throws(StorageError) {
@@ -37,7 +37,7 @@ final class ServedViews: Sendable {
                 stores.withLock { $0[definition.name] = (current, file, store) }
                 return store
             } catch {
-                // Else it was removed or replaced meanwhile, since another one is served.
+                // Otherwise it was removed or replaced meanwhile, since another one is served.
                 if folder.current() == current, Self.file(path) == file { throw error }
             }
         }
@@ -50,13 +50,13 @@ final class ServedViews: Sendable {
             excludesWriters: excludesWriters)
     }
 
-    /// The number of the store's file, which no other gets as long as it is open.
+    /// The inode of the store's file, which no other file gets as long as it is open.
     private static func file(_ path: String) -> UInt64 {
         var status = stat()
         return unsafe stat(path + "/data.mdb", &status) == 0 ? UInt64(status.st_ino) : 0
     }
 
-    /// What is open, by view.
+    /// The open environments, by view.
     func environments() -> [(view: String, environment: Environment)] {
         stores.withLock { stores in stores.map { ($0.key, $0.value.store.environment) } }
     }

@@ -2,8 +2,8 @@ import Foundation
 internal import Glibc
 internal import LMDB
 
-/// Where ledgers and views in memory are. A process that is killed leaves its own behind; they would take memory until the machine is started again, and
-/// hold what is erased later.
+/// Where ledgers and views in memory are stored. A killed process leaves its folders behind; they would take memory until the machine restarts, and
+/// contain data that is erased later.
 enum TemporaryFolders {
     private static let memory = "/dev/shm"
     private static let prefix = "meshledger-"
@@ -12,15 +12,15 @@ enum TemporaryFolders {
     /// In seconds: one without a lock, as earlier versions made for views, is in use for less.
     private static let leastAgeUnlocked = 86_400
 
-    /// The temporary folder where there is no room in memory.
+    /// The temporary folder where memory is not available.
     private static var folder: String { unsafe access(memory, W_OK) == 0 ? memory : NSTemporaryDirectory() }
 
     static func newPath() -> String { "\(folder)/\(prefix)\(UUID().uuidString)" }
 
-    /// Removes those that no process has open, as far as that is possible.
+    /// Removes the folders that no process has open, as far as possible.
     static func removeAbandoned() {
         let folder = folder
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []  // told when one is made
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []  // reported when one is made
         for name in names where name.hasPrefix(prefix) && UUID(uuidString: String(name.dropFirst(prefix.count))) != nil {
             removeIfAbandoned(folder + "/" + name)
         }
@@ -33,7 +33,7 @@ enum TemporaryFolders {
         do throws(StorageError) {
             file = try OwnFile.open(path + "/LOCK", O_RDWR)
         } catch {
-            guard error.code == .missing else { return }  // whether it is held is unknown; without one, its age tells
+            guard error.code == .missing else { return }  // whether it is held is unknown; without one, its age decides
         }
         defer { if let file { close(file) } }
         if let file {

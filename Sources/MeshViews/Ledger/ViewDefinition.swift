@@ -10,19 +10,19 @@ struct ViewDefinition: Sendable {
     var tables: [String]
     var indexes: [IndexedTable]
     var oldestReadableVersion: UInt32
-    /// From the first to this one.
+    /// From the first to the current one.
     var versions: [SchemaVersion]
     /// The types of its rows.
     var rows: [any QueryRow.Type]
-    /// Makes the tables that follow from the rows, of rows that were made by a step.
+    /// Builds the tables that follow from the rows, for rows that a step made.
     var makeState: @Sendable (ViewStore) throws -> Void
     var start: @Sendable (ViewStore) throws -> any BatchFolder<MeshBatch>
-    /// Folds into a store that nobody else uses, up to an event; what is folded up to each halt is committed when `atHalt` is called.
+    /// Folds into a store with no other user, up to an event; at each halt, everything up to it is committed and `atHalt` is called.
     var replay:
         @Sendable (
             _ into: ViewStore, _ by: MeshStage, _ through: UInt64, _ halts: [UInt64], _ atHalt: (UInt64) throws -> Void
         ) throws -> Void
-    /// Folds what one batch has of the events after another into such a store.
+    /// Folds one batch's events after another event into such a store.
     var replayBatch: @Sendable (_ into: ViewStore, _ batch: MeshBatch, _ after: EventSequence) throws -> Void
 
     var name: String { recipe.view }
@@ -53,8 +53,8 @@ struct ViewDefinition: Sendable {
 }
 
 extension ViewDefinition {
-    /// The steps from the version of a recipe's folder to this one; nil where the view is to be folded anew: another cap or other keys, a step
-    /// that says so, or a version that nobody declares.
+    /// The steps from the version of a recipe's folder to this one; nil where the view has to be folded again: another cap or other keys, a replay
+    /// step, or an undeclared version.
     func steps(fromFolder name: String) -> [SchemaVersion]? {
         guard let version = ViewFolder.version(of: name), version < recipe.version else { return nil }
         var old = recipe
@@ -72,10 +72,10 @@ extension ViewDefinition {
         throw LedgerError(
             .newerThanCode, path: path,
             "the view \(name) of \(path) is of version \(version), this program knows \(recipe.version); use the newer program, or remove "
-                + "\(path)/views/\(name) to have it folded anew")
+                + "\(path)/views/\(name) to have it rebuilt")
     }
 
-    /// - Throws: `.unversionedChange` where rows of this version are stored otherwise.
+    /// - Throws: `.unversionedChange` where the stored rows of this version have another layout.
     func checkLayout(_ stored: StoredSchema?, path: String) throws(LedgerError) {
         guard let stored, stored.version == recipe.version, !stored.layout.isEmpty, !schema.layout.isEmpty,
             stored.layout != schema.layout
@@ -87,7 +87,7 @@ extension ViewDefinition {
                 + "\(recipe.version + 1), \(differences.obstacle == nil ? "lightweight, custom or replay" : "custom or replay")")
     }
 
-    /// - Throws: `.schema` where a lightweight step does not say what the layouts differ in, or rows cannot be read as they are.
+    /// - Throws: `.schema` where a lightweight step does not declare the differences of the layouts, or rows cannot be read as they are.
     func checkLightweight(from stored: StoredSchema, path: String) throws(LedgerError) {
         guard !stored.layout.isEmpty, let steps = steps(from: stored.version) else { return }
         let differences = RowDifferences(from: stored.layout, to: schema.layout)
@@ -124,7 +124,7 @@ extension RowDifferences {
 }
 
 extension RowChange {
-    /// What several lightweight steps do together; nil where one of them is none.
+    /// The combined changes of several lightweight steps; nil where one of them is not lightweight.
     static func joined(_ steps: [SchemaVersion]) -> Set<RowChange>? {
         var (added, removed, renamed): (Set<String>, Set<String>, [String: String]) = ([], [], [:])
         for step in steps {

@@ -22,7 +22,7 @@ enum ViewRegistry {
         ]
     }
 
-    /// The rows of the views, by which generic queries read them: of each view first those that are called as it is.
+    /// The rows of the views, by which generic queries read them: for each view first the table with the view's name.
     static let rows: [any QueryRow.Type] = [
         NodeRow.self, PositionRow.self, TelemetryRow.self, MessageRow.self, WaypointRow.self, TraceRouteRow.self, LinkRow.self,
         GatewayRow.self, MapReportRow.self, SensorRow.self, NodeChangeRow.self, RadioRow.self, ChannelRow.self,
@@ -30,7 +30,7 @@ enum ViewRegistry {
         HardwareRow.self, UnknownTelemetryRow.self, ArchivedRow.self, ReferenceRow.self,
     ]
 
-    /// Those that have a time, by their tables.
+    /// The types with a time, by their tables.
     static let kinds: [String: any ViewRow.Type] = {
         var kinds: [String: any ViewRow.Type] = [:]
         for row in rows { kinds[row.table] = row as? any ViewRow.Type }

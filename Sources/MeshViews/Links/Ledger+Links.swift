@@ -1,10 +1,10 @@
 extension Ledger {
-    /// Who hears whom, the links heard last first; `since` and `until` are about when they were heard last.
+    /// Which node hears which, the most recently heard links first; `since` and `until` refer to when they were last heard.
     ///
     /// - Parameters:
     ///   - node: only links of this node, in either direction.
-    ///   - hearer: only what this node hears: its neighbours.
-    ///   - heard: only who hears this node.
+    ///   - hearer: only links to this receiver: its neighbours.
+    ///   - heard: only links from this transmitter.
     public func links(
         of node: UInt32? = nil, hearer: UInt32? = nil, heard: UInt32? = nil, _ query: RowQuery = RowQuery()
     ) throws(LedgerError) -> [LinkRow] {
@@ -14,7 +14,7 @@ extension Ledger {
         }
     }
 
-    /// How well one node hears another; nil when nothing says that it does.
+    /// How well one node hears another; nil without evidence that it does.
     public func link(hearer: UInt32, heard: UInt32) throws(LedgerError) -> LinkRow? {
         try row(LinkRow.key(hearer, heard), in: "links", of: "links")
     }

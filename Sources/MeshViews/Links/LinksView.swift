@@ -4,7 +4,7 @@ import Meshtastic
 import Projections
 import ProtobufWire
 
-/// Who hears whom directly, and how well: from receptions without a hop, from nodes' lists of their neighbours, and from trace routes.
+/// Which nodes hear each other directly, and how well: from receptions without a hop, from nodes' lists of their neighbours, and from trace routes.
 struct LinksView: KeyedView {
     let name = "links"
     let version: UInt32 = 3
@@ -46,7 +46,7 @@ struct LinksView: KeyedView {
         guard packet.opening != .invalid, stamp.isMeshtastic, packet.hopsAway == 0, !packet.flags.contains(.viaMQTT) else {
             return
         }
-        // A relay that takes no hop off still names itself.
+        // A relay that does not decrement the hop limit still names itself.
         guard packet.relayNode == 0 || packet.relayNode == Self.relay(of: packet.from) else { return }
         let strength = packet.hasRSSI && packet.rxRSSI != 0 ? packet.rxRSSI : nil
         guard packet.rxSNR != 0 || strength != nil else { return }
@@ -74,7 +74,7 @@ struct LinksView: KeyedView {
         }
     }
 
-    /// A question has passed its hops on the way there, an answer those on the way back, too.
+    /// A request has covered the hops of the way there, a reply those of the way back, too.
     private mutating func hearTrace(
         _ packet: DecodedPacket, _ stamp: MeshBatch.Stamp, _ batch: MeshBatch, _ context: inout FoldContext
     ) {
@@ -95,7 +95,7 @@ struct LinksView: KeyedView {
         along first: UInt32, _ between: [UInt32], _ last: UInt32, _ strengths: [Int32], at time: UInt32,
         _ stamp: MeshBatch.Stamp, _ context: inout FoldContext
     ) {
-        // Lists of other lengths do not say which strength is whose.
+        // For lists of other lengths it is unknown which strength belongs to which hop.
         guard between.count <= TraceRouteRow.mostHops, strengths.count == between.count || strengths.count == between.count + 1
         else { return }
         var before = first
@@ -127,11 +127,11 @@ struct LinksView: KeyedView {
         return rows.place(of: key)
     }
 
-    /// Nobody is node 0 or 4,294,967,295.
+    /// 0 and 4,294,967,295 are not node numbers.
     @inline(__always)
     private static func isNode(_ number: UInt32) -> Bool { number != 0 && number != NodeID.broadcast }
 
-    /// What a node calls itself as a relay: the last byte of its number, and 255 for 0.
+    /// How a node names itself as a relay: the last byte of its number, and 255 for 0.
     @inline(__always)
     private static func relay(of node: UInt32) -> UInt8 {
         let byte = UInt8(truncatingIfNeeded: node)

@@ -4,7 +4,7 @@ import Meshtastic
 import Projections
 import ProtobufWire
 
-/// What gateways tell the public map about themselves: the newest report of each.
+/// What gateways report to the public map about themselves: the newest report of each.
 struct MapReportsView: KeyedView {
     let name = "mapreports"
     let version: UInt32 = 2

@@ -2,9 +2,9 @@ import LMDB
 import Projections
 import ProtobufWire
 
-/// The numbers that the messages view gives to channels, in the order in which messages of them appeared.
+/// The numbers that the messages view assigns to channels, in the order in which messages of them appeared.
 struct MessageChannels: Sendable {
-    /// Channels beyond these share one thread: whoever invents names must not fill the view.
+    /// Further channels share one thread: invented names must not fill the view.
     static let mostChannels = 4_096
 
     private var channels: [ChannelIdentity] = []

@@ -5,10 +5,10 @@ public import Projections
 import ProtobufWire
 import ViewQuery
 
-/// Texts, alerts and tapbacks by thread, with who heard them and how far they got.
+/// Texts, alerts and tapbacks by thread, with their receivers and delivery states.
 ///
-/// A packet gives one row at its first readable reception; later receptions are counted on it. An acknowledgement finds
-/// its message by (sender, packet id); one that comes before its message waits for it.
+/// A packet makes one row at its first readable reception; later receptions are counted on it. An acknowledgement finds
+/// its message by (sender, packet id); one that arrives before its message waits for it.
 public struct MessagesView: Projection {
     public typealias Batch = MeshBatch
 
@@ -93,7 +93,7 @@ public struct MessagesView: Projection {
         if isKnown { context.want(.debounced) }
     }
 
-    /// Marks the messages that are there; of others nothing is remembered.
+    /// Marks existing messages; nothing is remembered about others.
     private mutating func annotate(
         _ annotation: Annotation?, at time: UInt32, _ context: inout FoldContext
     ) throws(StorageError) {
@@ -120,7 +120,7 @@ public struct MessagesView: Projection {
         context.want(.immediate)
     }
 
-    /// The row is to be of this reception, which was earlier than the one that it is of.
+    /// Replaces the row by one of this reception, which was earlier than the one that it is of.
     private mutating func supersede(_ index: Int, _ batch: MeshBatch, _ context: inout FoldContext) throws(StorageError) {
         var row = row(of: index, batch)
         let (packet, stamp) = (batch.packets.packets[index], batch.stamps[index])
@@ -136,7 +136,7 @@ public struct MessagesView: Projection {
         context.want(.immediate)
     }
 
-    /// What the event alone says of its message.
+    /// A message's row from the event alone.
     private mutating func row(of index: Int, _ batch: MeshBatch) -> MessageRow {
         let (packet, stamp) = (batch.packets.packets[index], batch.stamps[index])
         let channel = batch.channels[Int(stamp.channel)]
@@ -224,7 +224,7 @@ extension MessageRow {
         if let isArchived = annotation.isArchived { archivedAt = isArchived ? max(annotation.time ?? time, 1) : 0 }
     }
 
-    /// Raises the state by what an acknowledgement says; it never sinks.
+    /// Raises the state according to an acknowledgement; it never falls.
     mutating func apply(_ receipt: Receipt) {
         let reached: DeliveryState
         if receipt.reason != 0 {
@@ -232,7 +232,7 @@ extension MessageRow {
         } else {
             reached = receipt.from == to ? .delivered : .implicitlyAcknowledged
         }
-        // Of several reasons the lowest counts, in whatever order they come.
+        // Among several reasons the lowest counts, whatever the order of their arrival.
         guard reached > state || reached == .failed && state == .failed && receipt.reason < failureReason else { return }
         state = reached
         failureReason = reached == .failed ? receipt.reason : 0

@@ -2,17 +2,17 @@ import LMDB
 import Projections
 import ProtobufWire
 
-/// Message rows that changed since the last commit, over the committed ones.
+/// Message rows that changed since the last commit, merged over the committed ones.
 ///
-/// Caps act on each event: an evicted message is gone for the very next acknowledgement, whatever was flushed when.
+/// Caps act on each event: an evicted message is gone for the very next acknowledgement, regardless of flushes.
 struct PendingMessages: Sendable {
-    /// A row as it will be stored, with what is asked of it more often: rows with their texts and lists are costly to keep.
+    /// A row as it will be stored, with the values that are used often: rows with their texts and lists are costly to keep.
     private struct Entry {
         var value: ValueChunks.Place
         let sortKey: MessageRow.SortKey
         let packet: UInt64
         let firstSequence: UInt64
-        /// The entry before this one of the same packet identifier, -1 where there is none.
+        /// The previous entry of the same packet identifier, -1 without one.
         let older: Int32
         let isStored: Bool
         var isRemoved = false
@@ -33,7 +33,7 @@ struct PendingMessages: Sendable {
         /// Rows stored and pending.
         var count: Int
         var newRows = MinimumHeap<Age>()
-        /// Stored rows below this key are evicted already.
+        /// Stored rows below this key are already evicted.
         var floor: [UInt8]
     }
 
@@ -59,7 +59,7 @@ struct PendingMessages: Sendable {
         try fit(store)
     }
 
-    /// Takes away what stored threads have beyond the cap: those of a baseline that a policy with a larger cap made.
+    /// Removes what stored threads have beyond the cap: rows of a baseline that was made under a policy with a larger cap.
     private mutating func fit(_ store: ViewStore) throws(StorageError) {
         var excess: [MessageThread] = []
         let transaction = try store.environment.beginRead()
@@ -103,7 +103,7 @@ struct PendingMessages: Sendable {
     }
 
     /// Changes the row of a packet, the newest of that id where the first sequence is not known.
-    /// - Returns: whether there is one.
+    /// - Returns: whether it exists.
     mutating func update(
         from: UInt32, id: UInt32, firstSequence: UInt64?, in store: ViewStore, _ change: (inout MessageRow) -> Void
     ) throws(StorageError) -> Bool {
@@ -123,8 +123,8 @@ struct PendingMessages: Sendable {
         return true
     }
 
-    /// Takes the row of a packet away, in whose stead another one comes.
-    /// - Returns: the row, or nil where it has gone.
+    /// Removes the row of a packet that another row replaces.
+    /// - Returns: the row, or nil where it no longer exists.
     mutating func remove(
         from: UInt32, id: UInt32, firstSequence: UInt64, in store: ViewStore
     ) throws(StorageError) -> MessageRow? {
@@ -148,8 +148,8 @@ struct PendingMessages: Sendable {
         return row
     }
 
-    /// Changes the row that a key names: of those with its packet id the one nearest in time, of equals the first.
-    /// - Returns: whether there is one.
+    /// Changes the row of a key: among those with its packet id the one nearest in time, among equals the first.
+    /// - Returns: whether it exists.
     @discardableResult
     mutating func update(
         _ key: MessageKey, in store: ViewStore, _ change: (inout MessageRow) -> Void
@@ -186,7 +186,7 @@ struct PendingMessages: Sendable {
         return true
     }
 
-    /// Gives the committed rows of a packet id: the packets' first sequences, and the rows' keys.
+    /// Passes the committed rows of a packet id: the packets' first sequences, and the rows' keys.
     private func forEachStored(
         of key: MessageKey, in store: ViewStore, _ body: (UInt64, [UInt8]) -> Void
     ) throws(StorageError) {
@@ -207,7 +207,7 @@ struct PendingMessages: Sendable {
         return true
     }
 
-    /// Not inlined: a chunk that is still held when the next value is added would be copied.
+    /// Not inlined: a chunk that is still referenced when the next value is added would be copied.
     @inline(never)
     private func row(of entry: Entry) -> MessageRow? {
         let key = MessageRow.key(entry.sortKey)
@@ -215,7 +215,7 @@ struct PendingMessages: Sendable {
         return MessageRow.decode(key: key.rawSpan, value: chunk.rawSpan.extracting(entry.value.range))
     }
 
-    /// The pending entry of a packet identifier whose first reception is the latest.
+    /// The pending entry of a packet identifier with the latest first reception.
     private func latestEntry(of packet: UInt64) -> Int? {
         var latest: Int?
         var place = newest[packet] ?? -1
@@ -240,7 +240,7 @@ struct PendingMessages: Sendable {
             let key = cursor.key.asArray
             guard key.count == 16, key.starts(with: wanted.prefix(8)), firstSequence == nil || key == wanted else { return nil }
             let rowKey = cursor.value.asArray
-            // The newest of the id may be gone with the next commit; an older one, of another thread, may stay.
+            // The newest of the id may be removed by the next commit; an older one, of another thread, may stay.
             if !removedRows.contains(rowKey) { return try MessageRow.read(rowKey, transaction, store.table("messages")) }
             isThere = try cursor.previous()
         }
@@ -270,7 +270,7 @@ struct PendingMessages: Sendable {
             let isThere = try cursor.seek(atOrAfter: floor.rawSpan)
             let key = isThere ? cursor.key.asArray : []
             let stored = key.starts(with: prefix) ? key : nil
-            if let stored, removedRows.contains(stored) {  // taken away, and counted, when another row came in its stead
+            if let stored, removedRows.contains(stored) {  // removed, and counted, when another row replaced it
                 threads[thread].floor = stored + [0]
                 continue
             }
@@ -294,7 +294,7 @@ struct PendingMessages: Sendable {
         }
     }
 
-    /// The earliest row that waits, but for those that were taken away since.
+    /// The earliest pending row, except those that were removed since.
     private mutating func smallest(of thread: Int) -> Age? {
         while let smallest = threads[thread].newRows.smallest, entries[smallest.entry].isRemoved {
             threads[thread].newRows.removeSmallest()

@@ -12,7 +12,7 @@ struct Receipt: Sendable, Equatable {
     var reason: UInt32
 }
 
-/// Acknowledgements that came before their message: at most four for a packet, and those of the newest 4,096 packets.
+/// Acknowledgements that arrived before their message: at most four per packet, for the newest 4,096 packets.
 struct WaitingReceipts: Sendable {
     static let most = 4_096
     static let mostPerPacket = 4
@@ -48,7 +48,7 @@ struct WaitingReceipts: Sendable {
         }
     }
 
-    /// The receipts that waited for this packet; they wait no longer.
+    /// Removes and returns the receipts that waited for this packet.
     mutating func take(for sender: UInt32, _ id: UInt32, at time: UInt32) -> [Receipt] {
         let packet = Self.packet(sender, id)
         guard let found = receipts.removeValue(forKey: packet) else { return [] }

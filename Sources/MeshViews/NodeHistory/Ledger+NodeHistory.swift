@@ -2,13 +2,13 @@ import LMDB
 import Projections
 
 extension Ledger {
-    /// What nodes said of themselves over time, the newest first.
+    /// What nodes announced about themselves over time, the newest first.
     ///
     /// ```swift
     /// let alarms = try ledger.nodeHistory(changes: .otherKey)  // whose key somebody has tried to replace
     /// ```
     /// - Parameters:
-    ///   - node: only of this one.
+    ///   - node: only this one.
     ///   - changes: only entries with one of these changes; nil for all.
     public func nodeHistory(
         of node: UInt32? = nil, changes: NodeChanges? = nil, _ query: RowQuery = RowQuery()
@@ -18,7 +18,7 @@ extension Ledger {
         }
     }
 
-    /// The hardware models that were heard of, by number, with their nodes: the same whatever the order in which they were told.
+    /// The reported hardware models, by number, with their nodes: the same whatever the order of the reports.
     ///
     /// - Parameter model: only this one.
     public func hardware(model: UInt32? = nil) throws(LedgerError) -> [HardwareModelRow] {
@@ -33,7 +33,7 @@ extension Ledger {
         return models.values.map(\.sorted).sorted { $0.model < $1.model }
     }
 
-    /// Which nodes said of which models that they are of them, in the order of the last time.
+    /// Which nodes announced which models as theirs, in the order of the last announcement.
     public func hardwareRows(of node: UInt32? = nil, _ query: RowQuery = RowQuery()) throws(LedgerError) -> [HardwareRow] {
         try rows(in: HardwareRow.table, of: HardwareRow.view, query) { (row: HardwareRow) in node == nil || row.node == node }
     }

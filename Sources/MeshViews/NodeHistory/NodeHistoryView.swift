@@ -4,7 +4,7 @@ import Meshtastic
 import Projections
 import ProtobufWire
 
-/// What nodes said of themselves over time: an entry for each event that told something new, and an index from hardware models to nodes.
+/// What nodes announced about themselves over time: an entry for each event with something new, and an index from hardware models to nodes.
 struct NodeHistoryView: Projection {
     typealias Batch = MeshBatch
 
@@ -62,7 +62,7 @@ struct NodeHistoryView: Projection {
         }
     }
 
-    /// Notes that a node repeats itself, as each does every few hours, and says whether it does.
+    /// Records that a node repeats itself, as each does every few hours, and returns whether it does.
     private mutating func hearAgain(_ packet: DecodedPacket, _ stamp: MeshBatch.Stamp, _ batch: MeshBatch) -> Bool {
         guard packet.hasPacket, packet.port == Port.nodeInfo, stamp.isFirstReadable, packet.failure == nil,
             let place = identities.place(of: UInt64(packet.from)),
@@ -75,7 +75,7 @@ struct NodeHistoryView: Projection {
         return true
     }
 
-    /// What the event tells of a node. Bytes that are no message are in the quarantine of the nodes view, or, of metadata, in the log.
+    /// What the event reports about a node. Bytes that are not a message are in the quarantine of the nodes view, or, for metadata, in the log.
     private mutating func introduction(
         _ packet: DecodedPacket, _ stamp: MeshBatch.Stamp, _ batch: MeshBatch
     ) -> NodeIntroduction? {
@@ -144,7 +144,7 @@ struct NodeHistoryView: Projection {
         }
         if changes.contains(.firstKey) {
             holders.add(identity.firstKey, of: told.node)
-            // Of nodes that are forgotten by now.
+            // Of nodes that were evicted since.
             if holders.count > max(nodeCap, 1) * 4 { findHolders() }
         }
         if told.hardwareModel != 0 {

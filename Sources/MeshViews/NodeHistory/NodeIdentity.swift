@@ -4,18 +4,18 @@ import ViewQuery
 /// What is known of a node: state of the fold of its history.
 struct NodeIdentity: DeclaredRow, Equatable {
     let node: UInt32
-    /// Of the last introduction, seconds since 1970.
+    /// The time of the last introduction, seconds since 1970.
     var time: UInt32 = 0
     var longName = ""
     var shortName = ""
     var hardwareModel: UInt32 = 0
     var role: UInt32 = 0
     var firmware = ""
-    /// The first key, the event that told it, and the key that was told last.
+    /// The first key, the event that announced it, and the last key.
     var firstKey: [UInt8] = []
     var keySequence: UInt64 = 0
     var lastKey: [UInt8] = []
-    /// What was told last, and the model in it; not stored.
+    /// The last introduction, and the model in it; not stored.
     var lastIntroduction = LastIntroduction()
     var lastModel: UInt32 = 0
 
@@ -41,7 +41,7 @@ struct NodeIdentity: DeclaredRow, Equatable {
     ])
 }
 
-/// Which node a source's radio is, as it told its client: state of the fold of the nodes' history.
+/// The node of a source's radio, as it reported to its client: state of the fold of the nodes' history.
 struct RadioNode: DeclaredRow, Equatable {
     let source: UInt32
     var time: UInt32 = 0

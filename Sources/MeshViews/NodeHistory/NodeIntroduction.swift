@@ -1,7 +1,7 @@
 import Meshtastic
 import ProtobufWire
 
-/// What one event tells of a node. Empty texts, the model 0 and a nil role are not told.
+/// What one event reports about a node. Empty texts, the model 0 and a nil role count as missing.
 struct NodeIntroduction {
     var node: UInt32
     var kind: IntroductionKind
@@ -15,7 +15,7 @@ struct NodeIntroduction {
     var target = ""
     var asSaid = LastIntroduction()
 
-    /// Whoever writes long texts must not fill memory. In Unicode scalars; firmware sends at most 39 bytes.
+    /// Long texts from senders must not fill memory. In Unicode scalars; firmware sends at most 39 bytes.
     static let mostScalars = 64
 
     init(_ user: User, of node: UInt32, _ kind: IntroductionKind) {
@@ -28,7 +28,7 @@ struct NodeIntroduction {
         if user.publicKey.count == 32 { publicKey = user.publicKey }
     }
 
-    /// What a node says of itself.
+    /// A node's announcement about itself.
     init(decoding payload: RawSpan, of node: UInt32) throws(WireError) {
         self.init(try User(decoding: payload), of: node, .nodeInfo)
         asSaid = LastIntroduction(payload)
@@ -55,7 +55,7 @@ struct NodeIntroduction {
 }
 
 extension NodeIdentity {
-    /// Takes over what is told, and says what is new. Nothing never replaces something, and the first key stays.
+    /// Takes over what is reported, and returns what is new. A missing value never replaces a known one, and the first key stays.
     mutating func learn(_ told: NodeIntroduction, sequence: UInt64) -> NodeChanges {
         var changes: NodeChanges = []
         (lastIntroduction, lastModel) = (told.asSaid, told.hardwareModel)

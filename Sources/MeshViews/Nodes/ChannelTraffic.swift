@@ -3,9 +3,9 @@ import Meshtastic
 import Projections
 import ProtobufWire
 
-/// How much came over each channel, readable or not.
+/// The traffic of each channel, readable or not.
 struct ChannelTraffic: Sendable {
-    /// More channels than these are counted together: whoever invents names must not fill the view.
+    /// Further channels are counted together: invented names must not fill the view.
     static let mostChannels = 1_024
     static let others = ChannelIdentity(name: "(others)", keyFingerprint: 0)
 

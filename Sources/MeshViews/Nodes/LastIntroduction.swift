@@ -1,19 +1,19 @@
 import Projections
 import ProtobufWire
 
-/// What a node said of itself last, byte for byte. Each repeats it every few hours; as long as nothing else was told of the node since, hearing it once more
-/// tells nothing but that it still holds, and need not be decoded.
+/// A node's last announcement about itself, byte for byte. Each node repeats it every few hours; as long as no other report about the node came since, a
+/// repetition only confirms it, and need not be decoded.
 struct LastIntroduction: Sendable, Equatable {
-    /// Empty where somebody else told it, or where it is long.
+    /// Empty where another node reported it, or where it is long.
     private var payload: [UInt8] = []
-    /// What it tells, all of which is known of the node, and when it was heard last.
+    /// The fields in it, all of which the node's row has, and when it was last heard.
     private(set) var fields: NodeFields = []
     var time: UInt32 = 0
 
-    /// Bytes that are remembered; over the air there are 233 at most.
+    /// The longest remembered payload, in bytes; over the air there are 233 at most.
     private static let longest = 256
 
-    /// Something that the node did not say itself.
+    /// A report that does not come from the node itself.
     init() {}
 
     init(_ payload: RawSpan) {

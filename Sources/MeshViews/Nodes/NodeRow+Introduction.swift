@@ -1,14 +1,14 @@
 import Meshtastic
 
 extension NodeRow {
-    /// What a node, or a radio that knows it, says of it.
-    /// - Parameter time: when it was heard; 0 where nobody knows.
-    /// - Returns: what it tells, if all of that is the row's now.
+    /// A report about a node, from itself or from a radio that knows it.
+    /// - Parameter time: when it was heard; 0 where it is unknown.
+    /// - Returns: the reported fields, if the row has all of them now.
     mutating func introduce(_ user: User, heard time: UInt32) -> NodeFields? {
         var told: NodeFields = []
         var isNewest = takeNames(user.longName, user.shortName, heard: time, &told)
         isNewest = takeHardware(user.hardwareModel, heard: time, &told) && isNewest
-        // A role of 0 is one like others: it counts where a name came with it.
+        // A role of 0 is a role like any other: it counts if a name came with it.
         if !user.longName.isEmpty || !user.shortName.isEmpty {
             told.insert(.role)
             if time >= times.role {
@@ -37,7 +37,7 @@ extension NodeRow {
         if !report.longName.isEmpty, time >= times.role { (role, times.role) = (report.role, time) }
     }
 
-    /// - Returns: whether the names are the row's now, where there are any.
+    /// - Returns: whether the row has these names now, if there are any.
     private mutating func takeNames(
         _ long: String, _ short: String, heard time: UInt32, _ told: inout NodeFields
     ) -> Bool {
@@ -69,14 +69,14 @@ extension NodeRow {
         return true
     }
 
-    /// Nothing never replaces something, nor do foreign bytes a clean name.
+    /// A missing name never replaces a known one, nor do damaged bytes a clean name.
     private static func replaces(_ known: String, _ knownTime: UInt32, with name: String, _ time: UInt32) -> Bool {
         guard !known.isEmpty, known != name else { return known.isEmpty || time >= knownTime }
         let (wasClean, isClean) = (known.isCleanName, name.isCleanName)
         return wasClean == isClean ? time >= knownTime : isClean
     }
 
-    /// The key that was announced first stays; another one is flagged.
+    /// The first announced key stays; another one is flagged.
     private mutating func takeKey(_ key: [UInt8], heard time: UInt32) {
         guard key.count == 32 else { return }
         let announced = time == 0 ? .max : time
@@ -92,7 +92,7 @@ extension NodeRow {
 }
 
 extension String {
-    /// Whether there is neither a control character nor what stands for broken UTF-8.
+    /// Whether it contains neither control characters nor the replacement character of broken UTF-8.
     var isCleanName: Bool {
         unicodeScalars.allSatisfy { scalar in
             let value = scalar.value

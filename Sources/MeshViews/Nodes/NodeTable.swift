@@ -3,9 +3,9 @@ import Meshtastic
 import Projections
 import ProtobufWire
 
-/// All node rows in memory, at most the cap of them, with what changed since the last commit.
+/// All node rows in memory, up to their cap, with what changed since the last commit.
 ///
-/// When a newcomer exceeds the cap, the node that was heard longest ago goes at once, in the order of the log, so the
+/// When a new node exceeds the cap, the one that was heard longest ago is evicted at once, in the order of the log, so the
 /// rows never depend on when they were flushed.
 struct NodeTable: Sendable {
     private struct Age: Comparable {
@@ -18,13 +18,13 @@ struct NodeTable: Sendable {
     }
 
     private let cap: Int
-    /// Never evicted, as favourites are not: with these alone the table may exceed the cap.
+    /// Never evicted, as with favourites: these alone may exceed the cap.
     private let kept: Set<UInt32>
     /// How many of the rows are never evicted.
     private var keptCount = 0
     private var rows: [NodeRow] = []
     private var isDirty: [Bool] = []
-    /// Of each row's node.
+    /// By the place of each node's row.
     private var introductions: [LastIntroduction] = []
     private var free: [Int] = []
     private var places = FlatMap()
@@ -41,19 +41,19 @@ struct NodeTable: Sendable {
 
     var pendingCount: Int { dirty.count + removed.count + marks.pendingCount }
 
-    /// Reads where the rows of these packets' senders are, as `KeyedRows.glance` does.
+    /// Reads the places of the rows of these packets' senders, as `KeyedRows.glance` does.
     func glance(at packets: Span<DecodedPacket>, _ range: Range<Int>) -> UInt64 {
         var sum: UInt64 = 0
         for index in range { sum &+= places.glance(at: UInt64(packets[index].from)) }
         for index in range {
             guard let place = places[UInt64(packets[index].from)] else { continue }
-            // What each packet changes lies on these lines of the cache.
+            // The values that each packet changes are in these cache lines.
             sum &+= UInt64(rows[Int(place)].lastHeard) &+ rows[Int(place)].receptions &+ rows[Int(place)].lastSequence
         }
         return sum
     }
 
-    /// The place of a node's row, made now if it is new.
+    /// The place of a node's row, which is added if it is new.
     mutating func slot(of number: UInt32, sequence: UInt64, heard: UInt32) -> Int {
         if let place = places[UInt64(number)] { return Int(place) }
         while places.count >= limit, evict(at: sequence) {}
@@ -65,7 +65,7 @@ struct NodeTable: Sendable {
         return insert(row)
     }
 
-    /// The most rows: there is room for one node beside those that are never evicted.
+    /// The maximum number of rows: always one more than those that are never evicted.
     private var limit: Int { max(cap, keptCount + 1) }
 
     private func isKept(_ row: NodeRow) -> Bool { row.isFavorite || !kept.isEmpty && kept.contains(row.number) }
@@ -97,7 +97,7 @@ struct NodeTable: Sendable {
         }
     }
 
-    /// Notes that the node says once more what was told of it last, and says whether it does.
+    /// Records that the node repeats its last announcement, and returns whether it does.
     @inline(__always)
     mutating func hearAgain(_ slot: Int, _ payload: RawSpan, at time: UInt32) -> Bool {
         guard introductions[slot].isJust(payload), time >= introductions[slot].time else { return false }
@@ -109,9 +109,9 @@ struct NodeTable: Sendable {
     }
 
     /// - Parameters:
-    ///   - introduction: what was told, or nothing where the node did not say it itself.
+    ///   - introduction: the announcement, or an empty one where it does not come from the node itself.
     ///   - time: when it was heard.
-    ///   - change: changes the row, and says what was told, if all of it is the row's now.
+    ///   - change: changes the row, and returns the reported fields, if the row has all of them now.
     mutating func introduce(
         _ slot: Int, by introduction: LastIntroduction, at time: UInt32, _ change: (inout NodeRow) -> NodeFields?
     ) {
@@ -120,14 +120,14 @@ struct NodeTable: Sendable {
         introductions[slot] = told.map { introduction.telling($0, at: time) } ?? LastIntroduction()
     }
 
-    /// Marks a node, whether there is a row of it or not.
+    /// Marks a node, whether it has a row or not.
     mutating func annotate(_ node: UInt32, _ annotation: Annotation, at time: UInt32, sequence: UInt64) {
         for node in marks.apply(annotation, to: node, at: time) {
             let mark = marks[node] ?? NodeMark()
             if mark.archivedAt != 0 { archive.raise() }
             guard let place = places[UInt64(node)] else { continue }
             let row = rows[Int(place)]
-            // A favourite may have left the heap when somebody had to go.
+            // A favourite may have left the heap during an eviction.
             if row.isFavorite && !mark.isFavorite { ages.insert(Age(lastHeard: row.lastHeard, number: node)) }
             update(Int(place)) { $0.take(mark) }
             keptCount += (isKept(rows[Int(place)]) ? 1 : 0) - (isKept(row) ? 1 : 0)
@@ -135,8 +135,8 @@ struct NodeTable: Sendable {
         while places.count > limit, evict(at: sequence) {}
     }
 
-    /// The heap holds each node, but for some favourites, at least once, with an age that may be out of date: then it goes back with the true one.
-    /// - Returns: whether there was one to go.
+    /// The heap holds each node, except some favourites, at least once, with an age that may be outdated: then it is inserted again with the true one.
+    /// - Returns: whether a node was evicted.
     @discardableResult
     private mutating func evict(at sequence: UInt64) -> Bool {
         var newcomers: [Age] = []
@@ -179,7 +179,7 @@ struct NodeTable: Sendable {
             if let row = NodeRow.decode(key: cursor.key, value: cursor.value) { _ = insert(row) }
             isRow = try cursor.next()
         }
-        // A baseline that a policy with a larger cap made may have more.
+        // A baseline from a policy with a larger cap may have more.
         let last = rows.map(\.lastSequence).max() ?? 0
         while places.count > limit, evict(at: last) {}
     }

@@ -1,7 +1,7 @@
 import ProtobufWire
 
-/// When what is known of a node was heard: seconds since 1970, 0 where nobody knows. What was heard later replaces what was heard earlier, in whatever order they
-/// come into the log.
+/// When the values known of a node were heard: seconds since 1970, 0 where it is unknown. Later values replace earlier ones, in whatever order they
+/// arrive in the log.
 struct NodeTimes: Sendable, Equatable, Codable {
     var signal: UInt32 = 0
     var hops: UInt32 = 0
@@ -13,7 +13,7 @@ struct NodeTimes: Sendable, Equatable, Codable {
     var firmware: UInt32 = 0
     var role: UInt32 = 0
     var messaging: UInt32 = 0
-    /// Of the first public key; the latest of all times where nobody knows.
+    /// The time of the first public key; the latest of all times where it is unknown.
     var key: UInt32 = 0
 
     func encode(to writer: inout WireWriter, field: UInt32) {
@@ -39,7 +39,7 @@ struct NodeTimes: Sendable, Equatable, Codable {
         key = try next(&reader)
     }
 
-    /// Raises the times of what was told once more.
+    /// Raises the times of repeated values.
     mutating func raise(_ fields: NodeFields, to time: UInt32) {
         if fields.contains(.longName) { longName = time }
         if fields.contains(.shortName) { shortName = time }
@@ -49,7 +49,7 @@ struct NodeTimes: Sendable, Equatable, Codable {
     }
 }
 
-/// What an introduction tells.
+/// The fields in an introduction.
 struct NodeFields: OptionSet, Sendable {
     var rawValue: UInt8
     static let longName = NodeFields(rawValue: 1)

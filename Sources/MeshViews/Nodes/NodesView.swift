@@ -5,9 +5,9 @@ public import Projections
 import ProtobufWire
 import ViewQuery
 
-/// Every node that was heard, with what it said about itself and how it was heard last; and the traffic of each channel.
+/// Every node that was heard, with what it announced about itself and how it was last heard; and the traffic of each channel.
 ///
-/// It folds every event, so it also keeps the quarantine of events that are no packet at all.
+/// It folds every event, so it also keeps the quarantine of events that are not packets.
 public struct NodesView: Projection {
     public typealias Batch = MeshBatch
 
@@ -33,7 +33,7 @@ public struct NodesView: Projection {
 
     var table: NodeTable
     var traffic = ChannelTraffic()
-    /// Only so that what is glanced at is not for nothing.
+    /// Exists only so that the compiler keeps the prefetching reads.
     private var glanced: UInt64 = 0
 
     public init(cap: Int = 10_000, kept: Set<UInt32> = []) {
@@ -106,7 +106,7 @@ public struct NodesView: Projection {
         if packet.isOpen { introduce(slot, packet, stamp, batch, &context) }
     }
 
-    /// What a radio tells its client again of a node is state, not a reception.
+    /// State of a node that a radio replays to its client is not a reception.
     private mutating func foldReplayed(_ packet: DecodedPacket, _ stamp: MeshBatch.Stamp, _ context: inout FoldContext) {
         let slot = table.slot(of: packet.from, sequence: stamp.sequence, heard: stamp.heard)
         table.update(slot) { row in
@@ -116,7 +116,7 @@ public struct NodesView: Projection {
         context.want(.debounced)
     }
 
-    /// Whether the failure belongs into this view's quarantine. Positions, telemetry and texts have views of their own, with their own.
+    /// Whether the failure belongs into this view's quarantine. Positions, telemetry and texts have separate views with their own quarantine.
     private static func lists(_ packet: DecodedPacket, _ stamp: MeshBatch.Stamp) -> Bool {
         guard packet.isOpen else { return true }
         switch packet.port {
@@ -135,7 +135,7 @@ public struct NodesView: Projection {
                 let payload = batch.packets.payload(of: packet)
                 guard !table.hearAgain(slot, payload, at: stamp.heard) else { return }
                 let user = try User(decoding: payload)
-                // Where nobody knows when it was heard, the same words may still tell later that its key was the first one.
+                // Without a known time, the same announcement may still show later that its key was the first one.
                 let introduction = stamp.heard == 0 ? LastIntroduction() : LastIntroduction(payload)
                 table.introduce(slot, by: introduction, at: stamp.heard) { $0.introduce(user, heard: stamp.heard) }
                 context.want(.immediate)

@@ -1,7 +1,7 @@
 public import Projections
 public import ViewQuery
 
-/// A view of one's own: a fold of decoded packets into rows. The ledger gives it what its own views have: caps, checkpoints, quarantine, changes,
+/// A custom view: a fold of decoded packets into rows. The ledger provides what its built-in views have: caps, checkpoints, quarantine, changes,
 /// rebuilding, digests, queries, and `meshledger view NAME`.
 ///
 /// ```swift
@@ -16,23 +16,23 @@ public import ViewQuery
 /// var options = LedgerOptions()
 /// options.views = [Loudness.self]
 /// ```
-/// The fold must be pure: its rows follow from the events that it is given and from the rows that it made of earlier ones, never from a clock, a
+/// The fold must be pure: its rows follow from the given events and from the rows that it made from earlier ones, never from a clock, a
 /// file or chance.
 public protocol LedgerView: Sendable {
     associatedtype Row: StoredRow
 
-    /// All versions of the view from the first on; the last one is this one. Raised whenever the same events would give other rows.
+    /// All versions of the view from the first on; the last one is current. Add one whenever the same events would give other rows.
     static var versions: [SchemaVersion] { get }
-    /// The most rows, and which one goes when there are more.
+    /// The maximum number of rows, and which row is evicted beyond it.
     static var cap: RowCap<Row> { get }
-    /// The ports of the packets that the fold is given; nil for all.
+    /// The ports of the packets that the fold receives; nil for all.
     static var ports: Set<UInt32>? { get }
-    /// Whether the fold is given every reception of a packet, also of one that cannot be opened, instead of the first one that can be read.
+    /// Whether the fold receives every reception of a packet, including one that cannot be opened, instead of the first readable one.
     static var countsReceptions: Bool { get }
 
     init()
 
-    /// Folds one event. What it throws puts the event into the view's quarantine, and nothing is changed by it.
+    /// Folds one event. If it throws, the event goes into the view's quarantine, and none of its changes are applied.
     func fold(_ event: MeshEvent, into rows: inout RowEditor<Row>) throws
 }
 

@@ -1,7 +1,7 @@
 public import EventLog
 public import Meshtastic
 
-/// A reception of a packet as the fold of a view of one's own is given it.
+/// A reception of a packet as passed to the fold of a custom view.
 public struct MeshEvent: Sendable {
     let batch: MeshBatch
     var index: Int
@@ -13,14 +13,14 @@ public struct MeshEvent: Sendable {
     public var source: SourceID { stamp.source }
     /// When it arrived here, seconds since 1970.
     public var arrival: UInt32 { stamp.arrival }
-    /// When it was received as far as anybody can be trusted to say, seconds since 1970.
+    /// When it was received, by the best trusted clock, seconds since 1970.
     public var time: UInt32 { stamp.policy(for: packet).time(received: packet.rxTime).time }
     /// The event of the packet's first reception.
     public var firstSequence: UInt64 { stamp.firstSequence }
     public var isFirstReception: Bool { stamp.isFirstReception }
-    /// Whether it is the first reception of its packet that can be read.
+    /// Whether it is the first readable reception of its packet.
     public var isFirstReadable: Bool { stamp.isFirstReadable }
-    /// The channel's name, empty where it is not known.
+    /// The channel's name; empty where it is unknown.
     public var channel: String { stamp.channel >= 0 ? batch.channels[Int(stamp.channel)].name : "" }
 
     /// Decodes the payload.

@@ -4,7 +4,7 @@ import Meshtastic
 import Projections
 import ViewQuery
 
-/// Runs a view of one's own as the ledger runs its own ones.
+/// Runs a custom view as the ledger runs its built-in ones.
 struct OwnProjection<View: LedgerView>: Projection {
     typealias Batch = MeshBatch
 
@@ -46,7 +46,7 @@ struct OwnProjection<View: LedgerView>: Projection {
         context.want(wantsCommit ? .immediate : .debounced)
     }
 
-    /// What the view makes of an event. Apart from making the changes: who has lent the rows for reading would have them copied then, all of them.
+    /// The view's changes for an event, separate from applying them: rows that are lent for reading would all be copied by a change.
     private func changes(
         by event: MeshEvent, _ context: inout FoldContext
     ) throws(StorageError) -> (changes: [RowEditor<View.Row>.Change], wantsCommit: Bool) {
@@ -55,7 +55,7 @@ struct OwnProjection<View: LedgerView>: Projection {
         do {
             try view.fold(event, into: &editor)
         } catch {
-            // What the file does not give is no fault of the event.
+            // A failure of the file is not a fault of the event.
             if let error = error as? StorageError { throw error }
             context.quarantine(EventSequence(rawValue: event.sequence), reason: "\(error)")
             return ([], false)

@@ -2,7 +2,7 @@ import LMDB
 import Projections
 import ProtobufWire
 
-/// A row's place in the order in which the rows of a capped group go.
+/// A row's place in the order of eviction of a capped group.
 struct RowAge: Comparable, Sendable {
     var order: UInt64
     var key: [UInt8]
@@ -27,11 +27,11 @@ struct RowAge: Comparable, Sendable {
     }
 }
 
-/// The rows of one capped group: how many there are, and which goes next.
+/// The rows of one capped group: their number, and which is evicted next.
 ///
-/// The file has the ages as of the last commit; rows that were touched since are in a heap, where each may stand with orders that it has no more.
+/// The file has the ages as of the last commit; rows that were touched since are in a heap, which may also have outdated entries of each.
 struct RowGroup: Sendable {
-    /// In ages: what one read transaction fetches.
+    /// In ages: how many one read transaction fetches.
     private static let step = 64
 
     let prefix: [UInt8]
@@ -53,7 +53,7 @@ struct RowGroup: Sendable {
 
     mutating func removeStored() { next += 1 }
 
-    /// The lowest of the rows in the file that are not behind us.
+    /// The lowest of the rows in the file that were not passed yet.
     mutating func lowestStored(_ store: ViewStore, _ table: RawTable) throws(StorageError) -> RowAge? {
         if next < stored.count { return stored[next] }
         guard !isFull else { return nil }

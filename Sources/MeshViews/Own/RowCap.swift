@@ -1,22 +1,22 @@
 public import Foundation
 public import ViewQuery
 
-/// How many rows a view keeps. A row that exceeds the cap drives out the one that is lowest by the property, of equals the one with the lowest
+/// How many rows a view keeps. A row beyond the cap evicts the one that is lowest by the property, among equals the one with the lowest
 /// key, at once and in the order of the log, so that the rows do not depend on when the view was flushed.
 public struct RowCap<Row: StoredRow>: Sendable {
     let most: Int?
-    /// The property of the key of which each value has a cap of its own.
+    /// The property of the key whose values have separate caps.
     let group: (any PartialKeyPath<Row> & Sendable)?
     let orderedBy: (any PartialKeyPath<Row> & Sendable)?
     let order: @Sendable (Row) -> UInt64
 
-    /// So many rows.
+    /// This many rows.
     public static func total<Value: RowOrder>(_ most: Int, by property: any KeyPath<Row, Value> & Sendable) -> RowCap {
         let read = propertyReader(property)
         return RowCap(most: max(1, most), group: nil, orderedBy: property, order: { read($0).rowOrder })
     }
 
-    /// So many rows of each value of `group`, the first property of the key.
+    /// This many rows for each value of `group`, the first property of the key.
     public static func each<Group: RowKey, Value: RowOrder>(
         _ group: any KeyPath<Row, Group> & Sendable, _ most: Int, by property: any KeyPath<Row, Value> & Sendable
     ) -> RowCap {
@@ -24,13 +24,13 @@ public struct RowCap<Row: StoredRow>: Sendable {
         return RowCap(most: max(1, most), group: group, orderedBy: property, order: { read($0).rowOrder })
     }
 
-    /// As many as the traffic makes: whoever floods the mesh fills the disk.
+    /// No limit: flooding the mesh fills the disk.
     public static var none: RowCap { RowCap(most: nil, group: nil, orderedBy: nil, order: { _ in 0 }) }
 
-    /// How many bytes of the key stand for the group.
+    /// How many bytes of the key identify the group.
     var prefixLength: Int { group == nil ? 0 : Row.columns.first { $0.isKey }?.keyLength ?? 0 }
 
-    /// As it stands in the recipe, the same when a property gets another name.
+    /// Its text in the recipe, which survives renaming of a property.
     var text: String {
         guard let most else { return "cap=none" }
         func name(_ property: (any PartialKeyPath<Row> & Sendable)?) -> String {
@@ -40,7 +40,7 @@ public struct RowCap<Row: StoredRow>: Sendable {
     }
 }
 
-/// A value that tells which of two rows goes first.
+/// A value that determines which of two rows is evicted first.
 public protocol RowOrder: SendableMetatype {
     /// Rises with the value.
     var rowOrder: UInt64 { get }
@@ -62,7 +62,7 @@ extension Int64: RowOrder {}
 extension Int: RowOrder {}
 
 extension Double: RowOrder {
-    /// The bits of IEEE 754, negative ones turned round; NaN comes first.
+    /// The bits of IEEE 754, negative ones inverted; NaN comes first.
     public var rowOrder: UInt64 {
         guard !isNaN else { return 0 }
         return bitPattern >> 63 == 1 ? ~bitPattern : bitPattern | 1 << 63

@@ -1,12 +1,12 @@
 public import Projections
 public import ViewQuery
 
-/// The rows of a view of one's own, as the fold of one event reads and changes them.
+/// The rows of a custom view, as the fold of one event reads and changes them.
 public struct RowEditor<Row: StoredRow> {
     typealias Change = (key: [UInt8], row: Row?)
 
     private let read: (_ key: [UInt8]) throws -> Row?
-    /// The changes of this event; they are made when the fold has ended well.
+    /// The changes of this event; they are applied after the fold has succeeded.
     private(set) var changes: [Change] = []
     private(set) var wantsCommit = false
 
@@ -20,9 +20,9 @@ public struct RowEditor<Row: StoredRow> {
         return try read(key)
     }
 
-    /// Changes the row with the same key; where there is none, this one.
+    /// Changes the row with the same key, or this one if there is no such row.
     ///
-    /// - Throws: `.keyChanged` where the change is one of the key.
+    /// - Throws: `.keyChanged` where the change affects the key.
     public mutating func update(_ row: Row, _ change: (inout Row) throws -> Void) throws {
         let key = row.key
         var changed = try stored(key) ?? row
@@ -31,7 +31,7 @@ public struct RowEditor<Row: StoredRow> {
         put(key, changed)
     }
 
-    /// Merges the news into the row with the same key; where there is none, they become the row.
+    /// Merges the news into the row with the same key; without such a row, they become the row.
     ///
     /// - Throws: `.keyChanged` where the rules change the key.
     public mutating func merge(_ news: Row, by merge: Merge<Row>) throws {
@@ -42,13 +42,13 @@ public struct RowEditor<Row: StoredRow> {
         put(key, stored)
     }
 
-    /// Puts a row in the place of the one with the same key, if there is one.
+    /// Replaces the row with the same key, if it exists, or adds it.
     public mutating func insert(_ row: Row) { put(row.key, row) }
 
-    /// Removes the row with the same key, if there is one.
+    /// Removes the row with the same key, if it exists.
     public mutating func remove(_ row: Row) { put(row.key, nil) }
 
-    /// Has the changes on the disk soon, as messages are: within 20 milliseconds of the end of the batch, instead of seconds.
+    /// Requests an early commit of the changes, as for messages: within 20 milliseconds of the end of the batch, instead of seconds.
     public mutating func commitSoon() { wantsCommit = true }
 
     private mutating func put(_ key: [UInt8], _ row: Row?) {
@@ -57,9 +57,9 @@ public struct RowEditor<Row: StoredRow> {
     }
 }
 
-/// What a fold may not do with rows.
+/// Errors of a fold in its use of rows.
 public enum RowEditorError: Error, Sendable, CustomStringConvertible {
-    /// The row's key was changed while the row was: remove the row, and insert the other one.
+    /// An update changed the row's key: remove the row, and insert the other one.
     case keyChanged
 
     public var description: String { "the fold changed the key of a row" }

@@ -4,10 +4,10 @@ import ProtobufWire
 import ViewQuery
 
 extension RowTable {
-    /// In rows: what one transaction reads or writes.
+    /// In rows: how many one transaction reads or writes.
     private static var batch: Int { 4_096 }
 
-    /// Makes the ages and counts of rows that a step has made. Can be repeated.
+    /// Builds the ages and counts of rows that a step has made. Can be repeated.
     func makeState(_ store: ViewStore) throws {
         guard cap.most != nil else { return }
         let (ages, counts) = (try store.table(Self.ages), try store.table(Self.counts))

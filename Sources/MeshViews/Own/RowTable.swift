@@ -3,18 +3,18 @@ import Projections
 import ProtobufWire
 import ViewQuery
 
-/// The rows of a view of one's own: those in the file, and over them the ones that changed since the last commit.
+/// The rows of a custom view: those in the file, and over them the ones that changed since the last commit.
 ///
-/// A cap acts change by change, so the rows are the same whenever they were flushed.
+/// A cap applies to each change, so the rows do not depend on when they were flushed.
 struct RowTable<Row: StoredRow>: Sendable {
-    // No view can be called so.
+    // No view can have this name.
     static var ages: String { "rows.ages" }
     static var counts: String { "rows.counts" }
 
     private struct Entry {
-        /// As it is now; nil where it is gone.
+        /// Its present state; nil where it was removed.
         var row: Row?
-        /// Its order in the file; nil where it is not in it.
+        /// Its order in the file; nil where it is not in the file.
         let committed: UInt64?
     }
 
@@ -44,7 +44,7 @@ struct RowTable<Row: StoredRow>: Sendable {
         return row
     }
 
-    /// Puts a row in the place of the one with the key, or removes that.
+    /// Stores a row under the key, or removes it.
     mutating func set(_ key: [UInt8], _ row: Row?, in store: ViewStore) throws(StorageError) {
         let known = entries[key]
         let before = known == nil ? try committed(key, store) : known?.row
@@ -71,10 +71,10 @@ struct RowTable<Row: StoredRow>: Sendable {
         return Int(clamping: value.bigEndianUInt64(at: 0))
     }
 
-    /// Takes the lowest row of a group away.
+    /// Removes the lowest row of a group.
     private mutating func evict(_ group: inout RowGroup, _ store: ViewStore) throws(StorageError) -> Bool {
         let ages = try store.table(Self.ages)
-        // A row that was touched since the last commit is in the heap, whatever the file says of it.
+        // A row that was touched since the last commit is in the heap, regardless of the file.
         while let age = try group.lowestStored(store, ages), entries[age.key] != nil { group.removeStored() }
         while let age = group.touched.smallest, entries[age.key]?.row.map(cap.order) != age.order { group.removeTouched() }
         let (stored, touched) = (try group.lowestStored(store, ages), group.touched.smallest)
@@ -127,7 +127,7 @@ struct RowTable<Row: StoredRow>: Sendable {
         groups.removeAll(keepingCapacity: true)
     }
 
-    /// Takes away what the file has beyond the cap: rows of a baseline that a policy with a larger cap made.
+    /// Removes what the file has beyond the cap: rows of a baseline that was made under a policy with a larger cap.
     func fit(_ store: ViewStore) throws(StorageError) {
         guard let most = cap.most else { return }
         var excess: [(group: [UInt8], count: Int)] = []

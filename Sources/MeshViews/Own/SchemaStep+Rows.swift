@@ -4,18 +4,18 @@ import ProtobufWire
 public import ViewQuery
 
 extension SchemaStep {
-    /// Makes each row anew of the old one.
+    /// Computes each row from the old one.
     ///
     /// ```swift
     /// SchemaVersion(3, .custom(PortUseV2.self, to: PortUse.self) { old in PortUse(node: old.node, megabytes: Double(old.bytes) / 1e6) })
     /// ```
-    /// It is done when the ledger is opened for writing, in batches, into a file of its own; the old rows answer until it is done, and stay where
-    /// anything throws. A process that is killed goes on where it was.
+    /// It runs when the ledger is opened for writing, in batches, into a separate file; the old rows answer until it is done, and stay if
+    /// anything throws. A killed process continues where it was.
     ///
     /// - Parameters:
     ///   - will: called with the old rows before the first new one is made.
     ///   - did: called with the new rows before they are served.
-    ///   - row: the new row, nil where it goes.
+    ///   - row: the new row; nil drops it.
     public static func custom<Old: StoredRow, New: StoredRow>(
         _ old: Old.Type, to new: New.Type, will: @escaping @Sendable (StepRows<Old>) throws -> Void = { _ in },
         did: @escaping @Sendable (StepRows<New>) throws -> Void = { _ in }, row: @escaping @Sendable (Old) throws -> New?
@@ -37,7 +37,7 @@ public struct StepRows<Row: StoredRow> {
 
     init(_ store: ViewStore) { self.store = store }
 
-    /// How many there are.
+    /// The number of rows.
     public var count: Int {
         get throws { try store.environment.beginRead().count(store.table(Row.table)) }
     }
@@ -53,7 +53,7 @@ public struct StepRows<Row: StoredRow> {
     }
 }
 
-/// Why a custom step stopped by itself.
+/// Why a custom step stopped.
 public enum StepError: Error, Sendable, CustomStringConvertible {
     case unreadable(String)
 

@@ -1,12 +1,12 @@
 import Projections
 import ViewQuery
 
-/// What a view of one's own must be before a ledger is opened with it.
+/// Checks the declaration of a custom view before a ledger is opened with it.
 struct ViewCheck {
     private let path: String
     private var names: Set<String>
 
-    /// Words that `meshledger view` takes for something else, and names of a file's other tables.
+    /// Words with another meaning for `meshledger view`, and names of a file's other tables.
     private static let reserved: Set<String> = ["list", "digest", "rows", "erased", "meta", "quarantine", "changes"]
 
     init(path: String, taken: [String]) {
@@ -14,13 +14,13 @@ struct ViewCheck {
         names = Set(taken)
     }
 
-    /// - Throws: `.schema` with what is wrong.
+    /// - Throws: `.schema` with the reason.
     mutating func check<View: LedgerView>(_ view: View.Type) throws(LedgerError) {
         let name = View.Row.view
         let isPlain = name.utf8.allSatisfy { (0x61...0x7a).contains($0) || (0x30...0x39).contains($0) || $0 == 0x2d }
         guard isPlain, !name.isEmpty, name.utf8.count <= 64, !Self.reserved.contains(name) else {
             throw refusal(
-                name, "its name is not 1 to 64 small letters, digits and hyphens, or is one that stands for something else")
+                name, "its name is not 1 to 64 small letters, digits and hyphens, or has another meaning")
         }
         guard names.insert(name).inserted else { throw refusal(name, "there is another view of that name") }
         guard View.Row.table == name else { throw refusal(name, "its table is not called as the view is") }
@@ -53,7 +53,7 @@ struct ViewCheck {
         for column in columns {
             guard let number = column.fieldNumber else { continue }
             guard (1...536_870_911).contains(number), !(19_000...19_999).contains(number) else {
-                throw refusal(name, "the number \(number) of \(column.name) is none that protobuf allows")
+                throw refusal(name, "the number \(number) of \(column.name) is not allowed in protobuf")
             }
             guard numbers.insert(number).inserted else { throw refusal(name, "two properties have the number \(number)") }
         }

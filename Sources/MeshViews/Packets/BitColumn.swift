@@ -1,6 +1,6 @@
 import ProtobufWire
 
-/// Numbers of a fixed width in bits one after the other, the lowest bit first.
+/// Numbers of a fixed width in consecutive bits, the lowest bit first.
 enum Bits {
     /// How many bits the numbers below `count` need.
     static func width(below count: Int) -> Int { count <= 1 ? 0 : Int.bitWidth - (count - 1).leadingZeroBitCount }
@@ -32,7 +32,7 @@ enum Bits {
     }
 }
 
-/// Where such numbers lie in a value that goes on for at least eight bytes behind them.
+/// The place of such numbers in a value that continues for at least eight bytes after them.
 struct BitColumn: Sendable {
     let start: Int
     let width: Int
@@ -44,7 +44,7 @@ struct BitColumn: Sendable {
         mask = (1 << UInt64(width)) &- 1
     }
 
-    /// The number at `index`, which the caller knows to be in the column.
+    /// The number at `index`; the caller guarantees that it is in the column.
     @inline(__always)
     func number(_ index: Int, in bytes: RawSpan) -> Int {
         let bit = index &* width

@@ -1,6 +1,6 @@
-/// Which events are asked for, by what the index `packets` knows of them. All that is named must hold.
+/// Selects events by what the index `packets` knows of them. All conditions must hold.
 public struct EventSelection: Sendable, Hashable {
-    /// What a node can be to an event.
+    /// The roles of a node in an event.
     public struct Roles: OptionSet, Sendable, Hashable {
         public var rawValue: UInt8
         public init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -11,7 +11,7 @@ public struct EventSelection: Sendable, Hashable {
         public static let addressee = Roles(rawValue: 2)
         /// It published the packet.
         public static let gateway = Roles(rawValue: 4)
-        /// The packet's payload names it: as a neighbour, a hop, the owner of a waypoint's lock; or a radio tells of it.
+        /// The packet's payload names it: as a neighbour, a hop, the owner of a waypoint's lock; or a radio reports about it.
         public static let named = Roles(rawValue: 8)
         public static let any: Roles = [.sender, .addressee, .gateway, .named]
     }
@@ -22,11 +22,11 @@ public struct EventSelection: Sendable, Hashable {
     public var gateway: UInt32?
     /// The channel's name.
     public var channel: String?
-    /// Packets that could be read only.
+    /// Only for readable packets.
     public var port: UInt32?
-    /// Ids recur, and other nodes use them, too.
+    /// Ids recur, and other nodes use the same ones.
     public var packetID: UInt32?
-    /// Only events that made rows: the first readable reception of each packet, and earlier ones that came later.
+    /// Only events that made rows: the first readable reception of each packet, and earlier receptions that arrived later.
     public var onlyFirstReadable = false
     /// Without events that repeat an earlier reception.
     public var withoutRepeats = false

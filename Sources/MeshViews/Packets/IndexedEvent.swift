@@ -6,29 +6,29 @@ import ProtobufWire
 /// What the index `packets` knows of an event.
 public struct IndexedEvent: Sendable, Hashable {
     public var sequence: UInt64
-    /// False where a radio tells of a node.
+    /// False where a radio reports about a node.
     public var hasPacket: Bool
     public var from: UInt32
-    /// `NodeID.broadcast` for everybody, and for nobody.
+    /// `NodeID.broadcast` for broadcasts, and for events without a destination.
     public var to: UInt32
-    /// 0 for none.
+    /// 0 if unknown.
     public var gateway: UInt32
-    /// Empty for none.
+    /// Empty if unknown.
     public var channel: String
     /// Nil where no key opens the packet.
     public var port: UInt32?
     /// The nodes that the payload names.
     public var named: [UInt32]
     public var isFirstReception: Bool
-    /// A view whose rows are of packets has one of this event: the first reception that could be read, or one that was earlier than it.
+    /// A view with one row per packet has a row of this event: the first readable reception, or an earlier one that arrived later.
     public var isFirstReadable: Bool
-    /// This very reception is an earlier event, too.
+    /// Exactly this reception is also an earlier event.
     public var isRepeat: Bool
 }
 
 extension Ledger {
-    /// Visits what the index has of the whole history, the oldest events first: those that hold a packet, or name a node. What retention has
-    /// dropped is still there.
+    /// Visits what the index has of the whole history, the oldest events first: those that hold a packet, or name a node. Events that retention has
+    /// dropped are still included.
     /// - Parameter first: the event to begin with.
     public func forEachIndexedEvent(from first: UInt64 = 1, _ visitor: (IndexedEvent) throws -> Void) throws(LedgerError) {
         do {

@@ -5,15 +5,15 @@ import Projections
 import ProtobufWire
 
 extension Ledger {
-    /// In events: what one read transaction looks at.
+    /// In events: how many one read transaction examines.
     private static var readSize: Int { 256 }
 
-    /// The events that a selection means, found by the index `packets` of the whole history: what is not meant is not read.
+    /// The events of a selection, found by the index `packets` of the whole history: other events are not read.
     ///
     /// - Parameters:
     ///   - range: only events within it; nil for all that are kept.
-    ///   - limit: the most, from the end that comes first.
-    /// - Complexity: blocks of 16,384 events without the node or gateway cost a look each, others about 50 microseconds.
+    ///   - limit: the maximum number, from the end that comes first.
+    /// - Complexity: blocks of 16,384 events without the node or gateway cost one lookup each, others about 50 microseconds.
     public func sequences(
         of selection: EventSelection, in range: ClosedRange<EventSequence>? = nil, limit: Int = .max, newestFirst: Bool = false
     ) throws(LedgerError) -> [EventSequence] {
@@ -30,7 +30,7 @@ extension Ledger {
         }
     }
 
-    /// The events that a selection means, oldest first unless it says otherwise.
+    /// The events of a selection, oldest first by default.
     ///
     /// - Parameter times: when they arrived, whatever the clock did in between; nil for all times.
     public func events(
@@ -55,14 +55,14 @@ extension Ledger {
         }
     }
 
-    /// All events that touch a node: packets from it, to it, published by it, and those whose payload names it.
+    /// All events that involve a node: packets from it, to it, published by it, and those whose payload names it.
     public func events(
         of node: UInt32, in times: Range<Timestamp>? = nil, limit: Int = .max, newestFirst: Bool = false
     ) throws(LedgerError) -> [Event] {
         try events(of: EventSelection(node: node), in: times, limit: limit, newestFirst: newestFirst)
     }
 
-    /// Visits the events that a selection means, in memory that does not grow with their number.
+    /// Visits the events of a selection, in memory that does not grow with their number.
     ///
     /// - Parameter visitor: gets the event; returning false ends the visit.
     public func forEachEvent(
@@ -87,14 +87,14 @@ extension Ledger {
 
     // MARK: Searching
 
-    /// The store of the index, and up to which event it is asked.
+    /// The store of the index, and the last event to search.
     func packetIndex() throws(LedgerError) -> (store: ViewStore, last: UInt64) {
         guard let past else { return (try store(of: "packets"), .max) }
         if let index = try past.current("packets") { return (index, past.through) }
         return (try store(of: "packets"), past.through)
     }
 
-    /// Gives what the blocks have, block by block in the order that is asked for, until `body` returns false.
+    /// Passes the matches of the blocks, block by block in the requested order, until `body` returns false.
     private func forEachCandidate(
         _ selection: EventSelection, _ range: ClosedRange<EventSequence>?, _ newestFirst: Bool, _ body: ([UInt64]) throws -> Bool
     ) throws {
@@ -110,7 +110,7 @@ extension Ledger {
         }
     }
 
-    /// Looks through blocks until one has something, in one read transaction, and leaves `number` at the block behind it.
+    /// Searches blocks until one has matches, in one read transaction, and leaves `number` at the block after it.
     private func search(
         _ store: ViewStore, _ number: inout UInt64, _ ends: ClosedRange<UInt64>, _ selection: EventSelection,
         _ range: ClosedRange<UInt64>, _ newestFirst: Bool
@@ -148,7 +148,7 @@ extension Ledger {
         return found
     }
 
-    /// Visits the events that are kept and not erased, in the order in which they are named.
+    /// Visits those of the events that are kept and not erased, in the given order.
     func forEachEvent(at sequences: [EventSequence], _ body: (EventHeader, RawSpan) throws -> Void) throws {
         var next = 0
         while next < sequences.count {

@@ -5,9 +5,9 @@ import Projections
 import ProtobufWire
 
 extension Ledger {
-    /// Who heard a packet, and how well, in the order in which the receptions arrived.
+    /// The receptions of a packet, with signal values, in the order in which they arrived.
     ///
-    /// - Parameter sender: ids recur, and other nodes use them, too; nil for those of all nodes.
+    /// - Parameter sender: ids recur, and other nodes use the same ones; nil for those of all nodes.
     public func receptions(of id: UInt32, from sender: UInt32? = nil) throws(LedgerError) -> [PacketReception] {
         let sequences = try sequences(of: Self.selection(id, sender))
         do {
@@ -17,7 +17,7 @@ extension Ledger {
         }
     }
 
-    /// The packets with an id, the first one first, each with all of its receptions: ids recur, other nodes use them, too, and some are forged.
+    /// The packets with an id, the first one first, each with all of its receptions: ids recur, other nodes use the same ones, and some are forged.
     ///
     /// - Parameter sender: nil for those of all nodes.
     public func packets(withID id: UInt32, from sender: UInt32? = nil) throws(LedgerError) -> [PacketRow] {
@@ -33,11 +33,11 @@ extension Ledger {
         return selection
     }
 
-    /// The packets that a selection means, the newest first, each with all of its receptions.
+    /// The packets of a selection, the newest first, each with all of its receptions.
     ///
     /// - Parameters:
-    ///   - selection: what at least one of the receptions must be.
-    ///   - range: where the receptions lie that are looked at; a packet that begins before it lacks the earlier ones.
+    ///   - selection: must match at least one of the receptions.
+    ///   - range: the receptions to examine; a packet that begins before it lacks the earlier ones.
     public func packets(
         _ selection: EventSelection = EventSelection(), in range: ClosedRange<EventSequence>? = nil, limit: Int = .max,
         offset: Int = 0
@@ -64,7 +64,7 @@ extension Ledger {
         }
     }
 
-    /// Walks back through the index and gives the receptions of each packet when its first one is reached.
+    /// Walks back through the index and passes the receptions of each packet when its first one is reached.
     private func forEachPacket(
         _ selection: EventSelection, _ range: ClosedRange<EventSequence>?, _ body: (PacketWalk.Found) throws -> Bool
     ) throws {
@@ -128,7 +128,7 @@ extension Ledger {
 }
 
 extension Ledger {
-    /// Opens what is stored as it is known today: with all keys, direct messages with those that nodes have announced.
+    /// Opens stored packets with the present knowledge: with all keys, direct messages with those that nodes have announced.
     package func opener() throws(LedgerError) -> PacketOpener {
         guard !keyring.privateKeys.isEmpty else { return PacketOpener(keyring: keyring) }
         var all = RowQuery()
@@ -137,7 +137,7 @@ extension Ledger {
             let known = try nodes(all).filter { $0.publicKey.count == 32 }.map { ($0.number, $0.publicKey) }
             return PacketOpener(keyring: keyring, publicKeys: Dictionary(known) { $1 })
         } catch {
-            // Without the view, which an erasure may have taken away, direct messages stay closed: the rest is there all the same.
+            // Without the view, which an erasure may have removed, direct messages stay closed: the rest is available nevertheless.
             guard [.beingBuilt, .notBuilt, .missing, .corrupt].contains(error.code) else { throw error }
             return PacketOpener(keyring: keyring)
         }

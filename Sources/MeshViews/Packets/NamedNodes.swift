@@ -1,8 +1,8 @@
 import Meshtastic
 
-/// The nodes that a packet names beside its sender and its gateway, for the index.
+/// The nodes that a packet names besides its sender and its gateway, for the index.
 enum NamedNodes {
-    /// More than these of a payload are not kept: neighbours and hops of real ones are fewer.
+    /// Further nodes of a payload are not kept: real payloads have fewer neighbours and hops.
     static let most = 64
 
     /// Whether packets of the port name nodes in their payload.
@@ -14,7 +14,7 @@ enum NamedNodes {
         }
     }
 
-    /// Appends those of a payload: in order, each once, neither nobody nor everybody. Of one that cannot be decoded none.
+    /// Appends those of a payload: in order, each once, without 0 and the broadcast number. None for a payload that cannot be decoded.
     static func append(of payload: RawSpan, port: UInt32, to nodes: inout [UInt32]) {
         let known = nodes.count
         for node in found(payload, port) where node != 0 && node != NodeID.broadcast && !nodes.contains(node) {
@@ -45,7 +45,7 @@ enum NamedNodes {
 
     private static func nodes(_ route: RouteDiscovery) -> [UInt32] { route.route + route.routeBack }
 
-    /// The node that a radio tells of; 0 for none.
+    /// The node that a radio reports about; 0 if there is none.
     static func node(ofRadioFrame payload: RawSpan) -> UInt32 {
         do {
             let number = try NodeInfo(decoding: payload).number

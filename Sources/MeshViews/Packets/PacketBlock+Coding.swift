@@ -1,7 +1,7 @@
 import ProtobufWire
 
 /// A block's value: numbers of the parts, then the parts in this order, then eight bytes, little-endian: in the lower five the latest time + 1, or 0 where it
-/// is not known, in the upper three the length of the last part in bytes. Numbers are varints unless it says otherwise.
+/// is not known, in the upper three the length of the last part in bytes. Numbers are varints unless stated otherwise.
 ///
 /// - skipped events, events, entries, nodes, gateways, channels, kinds, entries that name nodes, bytes of the far references;
 /// - nodes: four bytes each, little-endian, rising; gateways: places among them, in bits;
@@ -52,10 +52,10 @@ extension PacketBlock {
         let latest = (latestTime.map { UInt64($0) + 1 } ?? 0) | UInt64(appendMoreFlags(to: &bytes)) << 40
         Self.append(UInt32(truncatingIfNeeded: latest), count: 4, to: &bytes)
         Self.append(UInt32(truncatingIfNeeded: latest >> 32), count: 4, to: &bytes)
-        return bytes.rawSpan.asArray  // many wait for a commit: without the room that was left
+        return bytes.rawSpan.asArray  // many wait for a commit: without spare capacity
     }
 
-    /// - Returns: how many bytes.
+    /// - Returns: the number of bytes.
     private func appendMoreFlags(to bytes: inout [UInt8]) -> Int {
         let start = bytes.count
         var last = -1

@@ -1,8 +1,8 @@
 import Projections
 
 extension PacketBlock {
-    /// The block without what is of an erased node: its packets, what radios tell of it, and, where mentions go as well, packets to it and those that it
-    /// published. The events stay, as ones that hold nothing.
+    /// The block without the data of an erased node: its packets, what radios report about it, and, where mentions are erased as well, packets to it and those
+    /// that it published. The events stay, as empty ones.
     func without(_ node: ForgottenNode) -> PacketBlock {
         var left = PacketBlock(number: number, skipped: skipped, latestTime: latestTime)
         for event in events {

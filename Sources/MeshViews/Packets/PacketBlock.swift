@@ -1,7 +1,7 @@
 import Projections
 import ProtobufWire
 
-/// What a run of 16,384 consecutive events says of nodes, packets, gateways, channels and ports, while it is being filled.
+/// The nodes, packets, gateways, channels and ports of 16,384 consecutive events, while the block is being filled.
 ///
 /// Several receptions of a packet share an entry. `FOLD.md` has the rules, `PacketBlock+Coding.swift` the bytes.
 struct PacketBlock: Sendable {
@@ -15,14 +15,14 @@ struct PacketBlock: Sendable {
         var mark: UInt32
         /// Index into `kinds`.
         var kind: Int32
-        /// Which of `named` are of it: indexes into `nodes`.
+        /// The range of its nodes in `named`, which are indexes into `nodes`.
         var firstNamed: Int32
         var namedCount: Int32
     }
 
     struct Event: Sendable {
         var entry: Int32
-        /// Index into `gateways` plus one; 0 for none.
+        /// Index into `gateways` plus one; 0 without a gateway.
         var gateway: Int32
         var flags: EventFlags
     }
@@ -31,7 +31,7 @@ struct PacketBlock: Sendable {
     private(set) var number: UInt64
     /// Events at the block's start that the view has never seen.
     var skipped: Int
-    /// The latest reception, or arrival where nobody recorded one, in seconds since 1970; nil where an earlier version has not kept it.
+    /// The latest reception, or arrival where the reception was not recorded, in seconds since 1970; nil where an earlier version has not kept it.
     private(set) var latestTime: UInt32? = 0
     var nodes: [UInt32] = []
     var gateways: [Int32] = []
@@ -50,9 +50,9 @@ struct PacketBlock: Sendable {
         (self.number, self.skipped, self.latestTime) = (number, skipped, latestTime)
     }
 
-    /// Begins another block in the room of this one: fresh memory costs more than what is put into it.
+    /// Begins another block in the memory of this one: allocating memory costs more than filling it.
     mutating func begin(number: UInt64, skipped: Int) {
-        // What a flood of named nodes has taken is given back.
+        // Memory from a flood of named nodes is released.
         guard nodes.count <= Int(Self.eventCount) else {
             self = PacketBlock(number: number, skipped: skipped)
             return
@@ -79,7 +79,7 @@ struct PacketBlock: Sendable {
 
     static func number(of sequence: UInt64) -> UInt64 { (sequence - 1) / eventCount }
 
-    /// The part of a packet's id that is kept; whoever looks for an id checks it in the log.
+    /// The part of a packet's id that is kept; a search for an id verifies it in the log.
     @inline(__always)
     static func mark(of id: UInt32) -> UInt32 { (id &* 2_654_435_761) >> 8 }
 
@@ -123,22 +123,22 @@ struct PacketBlock: Sendable {
     @inline(__always)
     private static func entryKey(_ sender: UInt32, _ mark: UInt32) -> UInt64 { UInt64(sender) << 24 | UInt64(mark) }
 
-    /// Reads where the entry of a packet would be: who does so for many packets at once waits for memory once.
+    /// Touches the place of a packet's entry: doing so for many packets at once waits for memory once.
     ///
-    /// - Returns: a number that means nothing, to be kept so that the reading is not for nothing.
+    /// - Returns: a number without meaning, to be stored so that the compiler keeps the reads.
     @inline(__always)
     func glance(sender: UInt32, mark: UInt32) -> UInt64 { entryPlaces.glance(at: Self.entryKey(sender, mark)) }
 
-    /// Takes in when an event was received, or when it arrived.
+    /// Records when an event was received, or when it arrived.
     @inline(__always)
     mutating func note(_ time: UInt32) {
         if let latest = latestTime, time > latest { latestTime = time }
     }
 
-    /// Adds an event: a reception of a packet, or whatever else with a sender and an id of 0.
+    /// Adds an event: a reception of a packet, or any other event with a sender and an id of 0.
     /// - Parameters:
     ///   - mark: that of the packet's id.
-    ///   - gateway: 0 for none.
+    ///   - gateway: 0 if unknown.
     @inline(__always)
     mutating func add(
         sender: UInt32, mark: UInt32, kind: Int32, named: [UInt32], gateway: UInt32, flags: EventFlags
@@ -167,7 +167,7 @@ struct PacketBlock: Sendable {
         return true
     }
 
-    /// Puts the places back that are known by what they stand for.
+    /// Rebuilds the lookup tables of places.
     mutating func findPlaces() {
         for (place, node) in nodes.enumerated() { nodePlaces.set(UInt64(node), Int32(place)) }
         for (place, gateway) in gateways.enumerated() { gatewayPlaces.set(UInt64(nodes[Int(gateway)]), Int32(place)) }
@@ -179,17 +179,17 @@ struct PacketBlock: Sendable {
     }
 }
 
-/// What the sequential stage said of an event.
+/// The sequential stage's results for an event.
 struct EventFlags: OptionSet, Sendable {
     var rawValue: UInt8
     /// These two are stored with each event, the others with those that have any of them.
     static let stored: UInt8 = 3
     static let isFirstReception = EventFlags(rawValue: 1)
-    /// A view whose rows are of packets has one of it: the first reception that could be read, or an earlier one than the last of these.
+    /// A view with one row per packet has one of it: the first readable reception, or an earlier one than the last of these.
     static let makesRow = EventFlags(rawValue: 2)
-    /// This very reception is an earlier event.
+    /// Exactly this reception is an earlier event.
     static let isRepeat = EventFlags(rawValue: 4)
-    /// Another packet of the hour has the same sender and id. Of the first reception of the later one.
+    /// Another packet within the hour has the same sender and id. For the first reception of the later one.
     static let hasTwin = EventFlags(rawValue: 8)
     /// Packets with the same sender and id that began later than this one: up to 15.
     private static let twinShift: UInt8 = 4
@@ -208,15 +208,15 @@ struct PacketKind: Sendable, Hashable {
         static let isReadable = Flags(rawValue: 2)
         /// Its content breaks the wire format: it is no reception.
         static let isBroken = Flags(rawValue: 4)
-        /// The first node that it names is the one that it is to.
+        /// The first node that it names is its destination.
         static let hasAddressee = Flags(rawValue: 8)
         /// Its rows have the sender's time, however far that is from the reception.
         static let keepsTime = Flags(rawValue: 16)
     }
 
-    /// Index into the block's channels; -1 for none.
+    /// Index into the block's channels; -1 without one.
     var channel: Int32
-    /// 0 where it is not known.
+    /// 0 where it is unknown.
     var port: UInt32
     var flags: Flags
 

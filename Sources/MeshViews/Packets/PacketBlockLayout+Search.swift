@@ -1,7 +1,7 @@
 import ProtobufWire
 
 extension PacketBlockLayout {
-    /// The events that may be meant, as sequences within `range`, rising. Of a packet's id only a part is compared.
+    /// The events that may match, as sequences within `range`, rising. Of a packet's id only a part is compared.
     func find(
         _ wanted: EventSelection, block: UInt64, in range: ClosedRange<UInt64>, _ bytes: RawSpan
     ) -> [UInt64] {
@@ -18,18 +18,18 @@ extension PacketBlockLayout {
 
 /// A selection in the terms of one block.
 private struct BlockSearch {
-    /// Whose kind and id fit, rising: events of no other are meant.
+    /// The entries whose kind and id match, rising: other entries' events cannot match.
     private(set) var entries: [Int] = []
-    /// By entry: bit 0, whether kind and id fit; bit 1, whether the node is its sender or is named.
+    /// By entry: bit 0, whether kind and id match; bit 1, whether the node is its sender or is named.
     private var fits: [UInt8]
     private let needsNode: Bool
-    /// Gateways plus one; -1 for one that the block does not have.
+    /// The gateway's index plus one; -1 for a gateway that the block does not have.
     private var gateway: Int?
     private var nodeAsGateway = -1
     private let onlyFirstReadable: Bool
     private let withoutRepeats: Bool
 
-    /// Nil where the block has nothing of it.
+    /// Nil where the block has no match.
     init?(_ wanted: EventSelection, _ layout: PacketBlockLayout, _ bytes: RawSpan) {
         needsNode = wanted.node != nil
         onlyFirstReadable = wanted.onlyFirstReadable
@@ -56,7 +56,7 @@ private struct BlockSearch {
             return kind < kinds.count && kinds[kind]
         }
         fits = [UInt8](repeating: 0, count: layout.entryCount)
-        // What leaves fewer comes first: few blocks have a packet's id.
+        // The more selective test comes first: few blocks have a packet's id.
         if let node, mark == nil, nodeAsGateway <= 0 {
             entries = Self.entries(of: node, wanted.roles, layout, bytes).filter(isWanted)
             for entry in entries { fits[entry] = 3 }
@@ -83,7 +83,7 @@ private struct BlockSearch {
         return wanted.packetID == nil || kind.flags.contains(.hasPacket)
     }
 
-    /// The entries that a node has sent or is named by, rising.
+    /// The entries that a node has sent or that name it, rising.
     private static func entries(
         of node: Int, _ roles: EventSelection.Roles, _ layout: PacketBlockLayout, _ bytes: RawSpan
     ) -> [Int] {

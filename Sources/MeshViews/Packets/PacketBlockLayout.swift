@@ -1,6 +1,6 @@
 import ProtobufWire
 
-/// Where the parts of a block's value lie, so that it can be searched where it is.
+/// The positions of the parts of a block's value, so that it can be searched in place.
 struct PacketBlockLayout: Sendable {
     let skipped: Int
     let eventCount: Int
@@ -21,7 +21,7 @@ struct PacketBlockLayout: Sendable {
     let naming: Int
     /// See `PacketBlock.latestTime`.
     let latestTime: UInt32?
-    /// Where the part ends that names nodes, and the flags of each event that has more than two, if there is one.
+    /// The end of the part with named nodes, and the flags of each event that has more than two, if the part exists.
     private let namingEnd: Int
     private let moreFlags: [UInt8]
     private(set) var channels: [ChannelIdentity] = []
@@ -107,9 +107,9 @@ struct PacketBlockLayout: Sendable {
         return nil
     }
 
-    /// Visits the events in order: the index of each and of its entry, which damage may have made one that is not there.
+    /// Visits the events in order: the index of each and of its entry, which damage may have made invalid.
     ///
-    /// - Parameter entries: in rising order; where they are given, events of others may be left out.
+    /// - Parameter entries: in rising order; if they are given, events of other entries may be left out.
     @inline(__always)
     func forEachEvent(of entries: [Int]? = nil, in bytes: RawSpan, _ visitor: (_ index: Int, _ entry: Int) -> Void) {
         var next = 0
@@ -139,7 +139,7 @@ struct PacketBlockLayout: Sendable {
         }
     }
 
-    /// Events whose four bits of `backs` make a word.
+    /// The number of events whose four bits of `backs` make a word.
     private static let wordCount = 16
 
     /// How many events of a word have a new entry; nil where one has a far one.
@@ -151,7 +151,7 @@ struct PacketBlockLayout: Sendable {
         return Self.wordCount - ((word | word >> 1 | word >> 2 | word >> 3) & lowest).nonzeroBitCount
     }
 
-    /// Visits the entries that name nodes, with the nodes' places, which damage may have made ones that are not there.
+    /// Visits the entries that name nodes, with the nodes' places, which damage may have made invalid.
     func forEachNaming(in bytes: RawSpan, _ visitor: (_ entry: Int, _ places: [Int32]) -> Void) {
         var reader = ByteWalk(at: naming, end: namingEnd)
         var entry = -1
@@ -171,7 +171,7 @@ struct PacketBlockLayout: Sendable {
     }
 }
 
-/// A place in a value that moves on.
+/// A moving position in a value.
 struct ByteWalk {
     private(set) var at: Int
     let end: Int
@@ -191,7 +191,7 @@ struct ByteWalk {
         return nil
     }
 
-    /// Where so many bytes begin.
+    /// The start of this many bytes.
     mutating func skip(_ count: Int) -> Int {
         defer { at += count }
         return at

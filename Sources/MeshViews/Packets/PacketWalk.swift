@@ -1,6 +1,6 @@
 import ProtobufWire
 
-/// Gathers the receptions of packets on the way from the newest event to the oldest.
+/// Collects the receptions of packets on the way from the newest event to the oldest.
 struct PacketWalk {
     private struct Packet: Hashable {
         var sender: UInt32
@@ -11,20 +11,20 @@ struct PacketWalk {
         /// The newest first, without those that only repeat another.
         var sequences: [UInt64] = []
         var isWanted = false
-        /// Another packet of the hour has the same sender and id.
+        /// Another packet within the hour has the same sender and id.
         var hasTwin = false
     }
 
-    /// A packet that begins where the walk has come to.
+    /// A packet that begins at the walk's position.
     struct Found {
-        /// Of its receptions, the oldest first.
+        /// Its receptions, the oldest first.
         var sequences: [UInt64]
         var hasTwin: Bool
     }
 
     private let selection: EventSelection
     private let range: ClosedRange<UInt64>
-    /// The packets whose beginnings are still to come: of those with the same sender and part of the id the one that began last comes first.
+    /// The packets whose beginnings have not been reached: among those with the same sender and part of the id the one that began last comes first.
     private var open: [Packet: [Group]] = [:]
 
     init(_ selection: EventSelection, _ range: ClosedRange<UInt64>) {
@@ -76,7 +76,7 @@ struct PacketWalk {
 }
 
 extension PacketBlockLayout {
-    /// The channel of an event's packet; nil where it has none.
+    /// The channel of an event's packet; nil if it has none.
     func channel(ofEvent sequence: UInt64, block: UInt64, _ bytes: RawSpan) -> ChannelIdentity? {
         let place = Int(clamping: sequence) - Int(clamping: block * PacketBlock.eventCount + 1) - skipped
         var found: ChannelIdentity?

@@ -4,34 +4,34 @@ import Meshtastic
 import Projections
 import ProtobufWire
 
-/// Which events touch a node, a packet, a gateway, a channel or a port: an index of the whole history, without a cap.
+/// Which events involve a node, a packet, a gateway, a channel or a port: an index of the whole history, without a cap.
 ///
-/// Key: the number of a block of 16,384 events (4 bytes, big-endian). Value: what its events say, see `PacketBlock+Coding.swift`. The last block is
-/// written anew with each commit, the others never again.
+/// Key: the number of a block of 16,384 events (4 bytes, big-endian). Value: the data of its events, see `PacketBlock+Coding.swift`. The last block is
+/// rewritten with each commit, the others never.
 struct PacketsView: Projection {
     typealias Batch = MeshBatch
 
     let name = "packets"
     let version: UInt32 = 3
-    /// Blocks of it do not know their latest time.
+    /// Blocks of that version do not store their latest time.
     let oldestReadableVersion: UInt32 = 1
     var policy: String { "block=\(PacketBlock.eventCount);named=\(NamedNodes.most)" }
     let rowTables = ["packets"]
     let stateTables: [String] = []
 
-    /// The block that events are added to, or the last full one, whose memory the next one takes over.
+    /// The block that events are added to, or the last full one, whose memory the next one reuses.
     private var block = PacketBlock(number: 0)
     private var isOpen = false
-    /// Blocks that are full and wait for the next commit.
+    /// Full blocks that wait for the next commit.
     private var full: [(number: UInt64, value: [UInt8])] = []
     private var fullBytes = 0
     private var waiting = 0
-    /// Of the batch's channels in the block.
+    /// The places of the batch's channels in the block.
     private var channelPlaces: [Int32] = []
     private var lastKind = PacketKind.none
     private var lastKindPlace: Int32 = -1
     private var named: [UInt32] = []
-    /// Only so that what is glanced at is not for nothing.
+    /// Exists only so that the compiler keeps the prefetching reads.
     private var glanced: UInt64 = 0
 
     /// How many packets' entries are fetched from memory at once.
@@ -46,7 +46,7 @@ struct PacketsView: Projection {
         guard offset > 0 else { return }
         let transaction = try store.environment.beginRead()
         guard let value = try transaction.get(store.table(name), PacketsView.key(number).rawSpan) else {
-            // Events before these were dropped before this view could fold them.
+            // Earlier events were dropped before this view could fold them.
             block = PacketBlock(number: number, skipped: offset)
             isOpen = true
             return

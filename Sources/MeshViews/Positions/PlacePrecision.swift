@@ -1,8 +1,8 @@
 import Foundation
 import Meshtastic
 
-/// How exact places may be that are handed on: so many upper bits of their coordinates are true, the rest is the middle of the square that these leave, as
-/// a node sends it that was told to tell no more.
+/// The precision of places in exported data: this many upper bits of their coordinates are true, the rest is the middle of the square that these leave, as
+/// sent by a node that is set to reduced precision.
 public struct PlacePrecision: Sendable, Hashable {
     public let bits: UInt32
 
@@ -12,7 +12,7 @@ public struct PlacePrecision: Sendable, Hashable {
         self.bits = bits
     }
 
-    /// The finest at which a place may be off by so many metres at the equator, north or south and east or west; nil for none or less.
+    /// The finest precision at which a place may be off by this many metres at the equator, in each axis; nil for zero or less.
     public init?(metres: Double) {
         guard metres > 0, metres.isFinite else { return nil }
         bits = (1...31).last { Self.radius(bits: $0) >= metres } ?? 1
@@ -24,7 +24,7 @@ public struct PlacePrecision: Sendable, Hashable {
     }
 
     /// A coordinate times 10,000,000.
-    /// - Parameter limit: the largest that is on the globe.
+    /// - Parameter limit: the largest valid value.
     fileprivate func reduced(_ coordinateE7: Int32, limit: Int32) -> Int32 {
         min(max(Position.reduced(coordinateE7, bits: Int(bits)), -limit), limit)
     }
@@ -32,12 +32,12 @@ public struct PlacePrecision: Sendable, Hashable {
     fileprivate func reduced(latitude: Int32) -> Int32 { reduced(latitude, limit: 900_000_000) }
     fileprivate func reduced(longitude: Int32) -> Int32 { reduced(longitude, limit: 1_800_000_000) }
 
-    /// Whether a place with so many true bits, 0 where that is not told, is less exact already.
+    /// Whether a place with so many true bits, 0 where that is unknown, is already less exact.
     fileprivate func isMet(by told: UInt32) -> Bool { (1...bits).contains(told) }
 }
 
 extension PositionRow {
-    /// The position no more exact than `precision`. Height, speed and course go: they can tell where in the square it is.
+    /// The position no more exact than `precision`. Height, speed and course are removed: they could narrow down the place within the square.
     public func reduced(to precision: PlacePrecision) -> PositionRow {
         guard precision.bits < 32 else { return self }
         var row = self

@@ -1,10 +1,10 @@
 import Foundation
 
 extension PositionRow {
-    /// In metres, of a sphere.
+    /// In metres, for a sphere.
     static let earthRadius = 6_371_000.0
 
-    /// How far apart two places are, in metres: straight on the map, which over short ways is as exact as positions are.
+    /// The distance of two places, in metres: straight on the map, which over short distances is as exact as positions are.
     public func distance(to other: PositionRow) -> Double {
         Self.distance(latitudeE7, longitudeE7, other.latitudeE7, other.longitudeE7)
     }
@@ -19,8 +19,8 @@ extension PositionRow {
         return (dx * dx + dy * dy).squareRoot() * earthRadius
     }
 
-    /// How far the place may be off by its reduced precision, in metres at the equator: half the side of the square that its bits leave; nil where
-    /// nothing is reduced.
+    /// How far the place may be off by its reduced precision, in metres at the equator: half the side of the square that its bits leave; nil at
+    /// full precision.
     public var precision: Double? {
         guard (1...31).contains(precisionBits) else { return nil }
         let side = Double(UInt64(1) << UInt64(32 - precisionBits)) * 1e-7

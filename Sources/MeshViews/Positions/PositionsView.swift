@@ -7,8 +7,8 @@ import ViewQuery
 
 /// Where each node was: the newest positions per node, up to a cap.
 ///
-/// A packet gives one row, at its first readable reception, if it has both coordinates. Null island, also where reduced
-/// precision has moved it, gives none; coordinates outside the globe go to quarantine.
+/// A packet makes one row, at its first readable reception, if it has both coordinates. Null island, also where reduced
+/// precision has moved it, makes no row; coordinates outside the globe go to quarantine.
 public struct PositionsView: Projection {
     public typealias Batch = MeshBatch
 
@@ -25,7 +25,7 @@ public struct PositionsView: Projection {
     private let caps: ViewCaps
     private var favorites: FavoriteCaps
     private var series: SeriesBuffer
-    /// Where each node was last; only where a policy asks for it.
+    /// The last place of each node; only where a policy needs it.
     private var latest: [UInt32: LatestPosition] = [:]
 
     public init(cap: Int = 5_000) { self.init(ViewCaps(positions: cap)) }
@@ -109,7 +109,7 @@ public struct PositionsView: Projection {
         (-900_000_000...900_000_000).contains(latitude) && (-1_800_000_000...1_800_000_000).contains(longitude)
     }
 
-    /// A fix of (0, 0) means that there is none. Reduced to p bits it arrives as (2^(31-p), 2^(31-p)).
+    /// A fix of (0, 0) means that there is no fix. Reduced to p bits it arrives as (2^(31-p), 2^(31-p)).
     static func isNullIsland(_ latitude: Int32, _ longitude: Int32, precisionBits: UInt32) -> Bool {
         if latitude == 0 && longitude == 0 { return true }
         guard latitude == longitude, (1...31).contains(precisionBits) else { return false }
@@ -128,7 +128,7 @@ public struct PositionsView: Projection {
     }
 }
 
-/// The newest position of a node, and where it waits for the next commit.
+/// The newest position of a node, and its place among the pending rows.
 private struct LatestPosition {
     var row: PositionRow
     var place: Int?
@@ -151,7 +151,7 @@ extension PositionsView {
         }
     }
 
-    /// Takes the latest row's place where the policy says so.
+    /// Replaces the latest row where the policy requires it.
     private mutating func takeOver(_ row: inout PositionRow) {
         guard let known = latest[row.node], row.time >= known.row.time else { return }
         let areReduced = known.row.precision != nil && row.precision != nil
@@ -159,7 +159,7 @@ extension PositionsView {
         if case .within(let meters) = caps.positionDedupe { isNear = known.row.distance(to: row) <= meters }
         guard isNear || (areReduced && !caps.reducedPrecisionKeepsHistory) else { return }
         if isNear {
-            // The first place of a stay counts, else one who walks slowly would never have gone.
+            // The first place of a stay counts, otherwise a node that moves slowly would never have left.
             (row.latitudeE7, row.longitudeE7) = (known.row.latitudeE7, known.row.longitudeE7)
             row.since = known.row.since != 0 ? known.row.since : known.row.time
         }

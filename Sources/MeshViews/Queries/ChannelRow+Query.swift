@@ -1,7 +1,7 @@
 import ProtobufWire
 public import ViewQuery
 
-/// Its keys have no fixed length, so no part of a predicate becomes a range of them.
+/// Its keys have no fixed length, so no part of a predicate becomes a key range.
 extension ChannelRow: QueryRow {
     public static let view = "nodes"
     public static let table = "channels"

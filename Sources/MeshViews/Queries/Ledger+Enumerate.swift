@@ -3,18 +3,18 @@ import Projections
 public import ViewQuery
 
 extension Ledger {
-    /// Gives every row that the descriptor asks for to `body`, in its order, in constant memory where the order is that of the rows' keys.
+    /// Passes every row of the query to `body`, in the descriptor's order, in constant memory where the order is that of the rows' keys.
     ///
     /// ```swift
     /// try await ledger.enumerate(FetchDescriptor<PositionRow>()) { row in print(row.latitude, row.longitude) }
     /// ```
-    /// No read transaction is open while `body` runs: rows are read a batch at a time, each batch in a short transaction that begins where the one
-    /// before ended, so that whoever writes can use freed pages again. Each row comes at most once; of those that change meanwhile it is the old state
-    /// or the new one. `fetch` and `snapshot` read consistently instead.
+    /// No read transaction is open while `body` runs: rows are read in batches, each in a short transaction that begins where the
+    /// previous one ended, so that writers can reuse freed pages. Each row comes at most once; a row that changes meanwhile comes in its old state
+    /// or in its new one. `fetch` and `snapshot` read consistently instead.
     ///
     /// - Parameters:
     ///   - batchSize: how many rows are read at once.
-    ///   - allowsMutations: whether `body`, and tasks that it starts, may append to a log meanwhile; else that throws `.mutationDuringEnumeration`.
+    ///   - allowsMutations: whether `body`, and tasks that it starts, may append to a log meanwhile; otherwise that throws `.mutationDuringEnumeration`.
     /// - Throws: what `fetch` throws, and what `body` throws.
     public func enumerate<Row: QueryRow>(
         _ descriptor: FetchDescriptor<Row>, batchSize: Int = 5_000, allowsMutations: Bool = false,
@@ -40,7 +40,7 @@ extension Ledger {
         }
     }
 
-    /// The next rows of a query that is read a batch at a time, nil after the last.
+    /// The next rows of a query that is read in batches, nil after the last.
     public func next<Row>(_ batches: inout QueryBatches<Row>) throws(LedgerError) -> [Row]? {
         do {
             return try batches.next { try store(of: Row.view) }
@@ -49,12 +49,12 @@ extension Ledger {
         }
     }
 
-    /// The rows that the descriptor asks for, one after the other, read as they are taken: who stops early has not read the rest.
+    /// The rows of the query as a stream, read on demand: if you stop early, the rest is not read.
     ///
     /// ```swift
     /// for try await message in ledger.stream(FetchDescriptor<MessageRow>()) where message.text == "stop" { break }
     /// ```
-    /// What `enumerate` says of transactions, memory and rows that change meanwhile holds here, too. Appending meanwhile is allowed.
+    /// The notes of `enumerate` on transactions, memory and rows that change meanwhile apply here, too. Appending meanwhile is allowed.
     ///
     /// - Parameter batchSize: how many rows are read at once; the first batches are smaller.
     public func stream<Row: QueryRow>(_ descriptor: FetchDescriptor<Row>, batchSize: Int = 500) -> RowStream<Row> {
@@ -75,7 +75,7 @@ public struct RowStream<Row: QueryRow>: AsyncSequence, Sendable {
         let descriptor: FetchDescriptor<Row>
         let batchSize: Int
         private var batches: QueryBatches<Row>?
-        /// The rows that were read and not given, the next one last.
+        /// The rows that were read and not returned yet, the next one last.
         private var rows: [Row] = []
 
         init(ledger: Ledger, descriptor: FetchDescriptor<Row>, batchSize: Int) {

@@ -6,15 +6,15 @@ public import ViewQuery
 
 /// Which state of a view a query reads.
 public enum ReadConsistency: Sendable {
-    /// What was committed last. Views commit by themselves: see `FlushPolicy`.
+    /// The last commit. Views commit automatically: see `FlushPolicy`.
     case committed
-    /// Everything that was appended before the query: views are flushed first. A ledger that is open for reading only has no say over the process
+    /// Everything that was appended before the query: views are flushed first. A ledger that is open for reading only does not control the process
     /// that writes, and reads what that has committed.
     case latest
 }
 
 extension Ledger {
-    /// The rows that the descriptor asks for, read in one consistent view of them.
+    /// The rows of the query, read in one consistent view of them.
     ///
     /// ```swift
     /// let since: UInt32 = 1_790_000_000
@@ -25,7 +25,7 @@ extension Ledger {
         try answering(descriptor) { run, store in try run.rows(in: store) }
     }
 
-    /// The same; `.latest` has everything seen that was appended before.
+    /// The same; `.latest` includes everything that was appended before.
     public func fetch<Row: QueryRow>(
         _ descriptor: FetchDescriptor<Row>, _ consistency: ReadConsistency
     ) async throws(LedgerError) -> [Row] {
@@ -33,12 +33,12 @@ extension Ledger {
         return try fetch(descriptor)
     }
 
-    /// How many rows `fetch` would give. Where the predicate is about the row's key only, no row is decoded.
+    /// How many rows `fetch` would return. Where the predicate uses only the row's key, no row is decoded.
     public func fetchCount<Row: QueryRow>(_ descriptor: FetchDescriptor<Row>) throws(LedgerError) -> Int {
         try answering(descriptor) { run, store in try run.count(in: store) }
     }
 
-    /// The rows behind the descriptor's cursor, the cursor behind them, and how many rows the predicate holds for, all as of one moment.
+    /// The rows after the descriptor's cursor, the cursor after them, and how many rows match the predicate, all as of one point in time.
     ///
     /// ```swift
     /// var newest = FetchDescriptor<MessageRow>(sortBy: [SortDescriptor(\.time, order: .reverse)], fetchLimit: 50)
@@ -50,7 +50,7 @@ extension Ledger {
         try answering(descriptor) { run, store in try run.page(in: store) }
     }
 
-    /// The same; `.latest` has everything seen that was appended before.
+    /// The same; `.latest` includes everything that was appended before.
     public func fetchCount<Row: QueryRow>(
         _ descriptor: FetchDescriptor<Row>, _ consistency: ReadConsistency
     ) async throws(LedgerError) -> Int {
@@ -58,21 +58,21 @@ extension Ledger {
         return try fetchCount(descriptor)
     }
 
-    /// What names the rows that `fetch` would give, in the same order. Where the predicate is about the row's key only, no row is decoded.
+    /// The identifiers of the rows that `fetch` would return, in the same order. Where the predicate uses only the row's key, no row is decoded.
     public func fetchIdentifiers<Row: QueryRow>(
         _ descriptor: FetchDescriptor<Row>
     ) throws(LedgerError) -> [RowIdentifier<Row>] {
         try answering(descriptor) { run, store in try run.identifiers(in: store) }
     }
 
-    /// The first of the rows that `fetch` would give, nil where there is none.
+    /// The first of the rows that `fetch` would return, nil if there are none.
     public func fetchFirst<Row: QueryRow>(_ descriptor: FetchDescriptor<Row>) throws(LedgerError) -> Row? {
         var one = descriptor
         one.fetchLimit = min(1, descriptor.fetchLimit ?? 1)
         return try fetch(one).first
     }
 
-    /// The row of this name, nil where it is gone.
+    /// The row of this identifier; nil where it no longer exists.
     public func row<Row: QueryRow>(_ identifier: RowIdentifier<Row>) throws(LedgerError) -> Row? {
         try answering(FetchDescriptor<Row>()) { run, store in
             let transaction = try store.environment.beginRead()
@@ -80,7 +80,7 @@ extension Ledger {
         }
     }
 
-    /// The values of a property that the rows have, each once, in the order of the first rows that have them. Memory grows with the values.
+    /// The distinct values of a property, in the order of the first rows that have them. Memory grows with the values.
     public func fetchDistinct<Row: QueryRow, Value: Hashable & Sendable>(
         _ property: any KeyPath<Row, Value> & Sendable, of descriptor: FetchDescriptor<Row> = FetchDescriptor()
     ) throws(LedgerError) -> [Value] {
@@ -90,7 +90,7 @@ extension Ledger {
         }
     }
 
-    /// The rows of the query that are current by every unique rule of theirs: see `UniqueRule`.
+    /// The rows of the query that are current by every unique rule: see `UniqueRule`.
     public func fetchCurrent<Row: QueryRow>(_ descriptor: FetchDescriptor<Row>) throws(LedgerError) -> [Row] {
         do {
             return try UniqueRows<Row>(in: store(of: Row.view), self).current(descriptor)
@@ -99,24 +99,24 @@ extension Ledger {
         }
     }
 
-    /// How the query is answered: by ranges of keys or a scan, and what is done with each row.
+    /// How the query is answered: by key ranges or a scan, and what is done with each row.
     public func explain<Row: QueryRow>(_ descriptor: FetchDescriptor<Row>) throws(LedgerError) -> QueryExplanation {
         do {
-            let store = try? store(of: Row.view)  // where it is not built yet, all is told that may have to be asked
+            let store = try? store(of: Row.view)  // without a built view, the plan includes every possible check
             return try QueryRun(store.map { descriptor.settled(in: $0) } ?? descriptor, self).explanation
         } catch {
             throw queryError(error)
         }
     }
 
-    // MARK: For screens that show nothing rather than an error
+    // MARK: For screens that show nothing instead of an error
 
-    /// What `fetch` gives; an error is logged with the name of what was being done, and there are no rows.
+    /// The result of `fetch`; an error is logged with the name of the operation, and the result is empty.
     public func fetchOrEmpty<Row: QueryRow>(_ operation: String, _ descriptor: FetchDescriptor<Row>) -> [Row] {
         orElse(operation, []) { () throws(LedgerError) in try fetch(descriptor) }
     }
 
-    /// What `fetchCount` gives; an error is logged with the name of what was being done, and the count is 0.
+    /// The result of `fetchCount`; an error is logged with the name of the operation, and the count is 0.
     public func fetchCountOrZero<Row: QueryRow>(_ operation: String, _ descriptor: FetchDescriptor<Row>) -> Int {
         orElse(operation, 0) { () throws(LedgerError) in try fetchCount(descriptor) }
     }
@@ -144,7 +144,7 @@ extension Ledger {
             do {
                 return try answer(descriptor, in: store, body)
             } catch let error as StorageError where error.code == .closed {
-                // Another one may just have been swapped in.
+                // Another store may just have been swapped in.
                 let current = try self.store(of: Row.view)
                 guard current !== store else { throw error }
                 return try answer(descriptor, in: current, body)
@@ -154,7 +154,7 @@ extension Ledger {
         }
     }
 
-    /// A row may be archived for the first time while it is being answered that none was: then it is asked again.
+    /// A row may be archived for the first time while the query assumes that none is: then the query is repeated.
     private func answer<Row: QueryRow, Result>(
         _ descriptor: FetchDescriptor<Row>, in store: ViewStore, _ body: (QueryRun<Row>, ViewStore) throws -> Result
     ) throws -> Result {
@@ -183,7 +183,7 @@ extension Ledger {
         }
     }
 
-    /// Whether the indexes of a view are those of its rows as they are now: not, while it is built anew or only an earlier program has written it.
+    /// Whether the indexes of a view match its present rows: not while it is rebuilt, or when only an earlier program has written it.
     public func isIndexed(_ view: String) throws(LedgerError) -> Bool {
         let indexes = try definition(view).rows.flatMap { $0.indexedTables }
         return try reading(view) { (store) throws(StorageError) in

@@ -3,7 +3,7 @@ import Projections
 public import ViewQuery
 
 extension Ledger {
-    /// What the rows that the descriptor asks for add up to, for each value of a property, in the order in which the values come first.
+    /// The aggregates of the query's rows for each value of a property, in the order in which the values first occur.
     ///
     /// ```swift
     /// let groups = try ledger.grouped(FetchDescriptor<MessageRow>(), by: \.channel, [.count, .mean(\.receptions), .max(\.time)])
@@ -16,7 +16,7 @@ extension Ledger {
         try grouped(descriptor, by: Row.getter(property), aggregates)
     }
 
-    /// The same, by a value that is calculated from each row.
+    /// The same, by a value that is computed from each row.
     public func grouped<Row: QueryRow, Key: Hashable & Sendable>(
         _ descriptor: FetchDescriptor<Row>, by key: @escaping @Sendable (borrowing Row) -> Key,
         _ aggregates: [Aggregate<Row>] = []
@@ -26,14 +26,14 @@ extension Ledger {
         }
     }
 
-    /// What the rows that the descriptor asks for add up to in each span of time, for charts, in the order of time.
+    /// The aggregates of the query's rows in each span of time, for charts, in the order of time.
     ///
     /// ```swift
     /// let hours = try ledger.bucketed(FetchDescriptor<PositionRow>(), by: .hours(1), [.count, .mean(\.snr)], includesEmpty: true)
     /// ```
     /// A row's time is its property `time`, in seconds since 1970.
     ///
-    /// - Parameter includesEmpty: whether spans without a row come, too, between the first that has one and the last.
+    /// - Parameter includesEmpty: whether to include spans without a row between the first and the last that have one.
     /// - Throws: `.query` where the row has no such property, or for more than a million spans.
     public func bucketed<Row: QueryRow>(
         _ descriptor: FetchDescriptor<Row>, by width: BucketWidth, _ aggregates: [Aggregate<Row>] = [],
@@ -43,7 +43,7 @@ extension Ledger {
         return try buckets(descriptor, width, time, aggregates, includesEmpty)
     }
 
-    /// The same, by another property that tells when a row was.
+    /// The same, by another property with the time of a row.
     public func bucketed<Row: QueryRow>(
         _ descriptor: FetchDescriptor<Row>, by width: BucketWidth, time: any KeyPath<Row, UInt32> & Sendable,
         _ aggregates: [Aggregate<Row>] = [], includesEmpty: Bool = false

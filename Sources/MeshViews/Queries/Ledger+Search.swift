@@ -2,7 +2,7 @@ import Foundation
 public import ViewQuery
 
 extension Ledger {
-    /// The rows whose text has the words, the best answers first.
+    /// The rows whose text has the words, the best results first.
     ///
     /// ```swift
     /// let since: UInt32 = 1_790_000_000
@@ -19,12 +19,12 @@ extension Ledger {
         }
     }
 
-    /// The messages whose text has the words, the best answers first, of the times, the channel and the page that a query asks for.
+    /// The messages whose text has the words, the best results first, within the query's times, channel and page.
     ///
     /// - Parameters:
     ///   - node: only messages of or to it.
-    ///   - pattern: what their text has in it besides, letter by letter.
-    ///   - isFuzzy: whether words that are spelt a little otherwise count, too.
+    ///   - pattern: a pattern that their text must also contain, letter by letter.
+    ///   - isFuzzy: whether words with a slightly different spelling also match.
     public func searchMessages(
         _ words: String, _ demand: TextQuery<MessageRow>.Demand = .allWords, of node: UInt32? = nil,
         with pattern: TextPattern? = nil, isFuzzy: Bool = false, _ query: RowQuery = RowQuery()
@@ -37,7 +37,7 @@ extension Ledger {
         return try self.search(search)
     }
 
-    /// The nodes whose long and short names have the words, the best answers first, that were last heard at the times that a query asks for.
+    /// The nodes whose long and short names have the words, the best results first, last heard within the query's times.
     public func searchNodes(
         _ words: String, _ demand: TextQuery<NodeRow>.Demand = .allWords, with pattern: TextPattern? = nil, isFuzzy: Bool = false,
         _ query: RowQuery = RowQuery()
@@ -52,7 +52,7 @@ extension Ledger {
         return try self.search(search)
     }
 
-    /// The waypoints whose names and descriptions have the words, the best answers first, that were changed last at the times that a query asks for.
+    /// The waypoints whose names and descriptions have the words, the best results first, last changed within the query's times.
     public func searchWaypoints(
         _ words: String, _ demand: TextQuery<WaypointRow>.Demand = .allWords, with pattern: TextPattern? = nil,
         isFuzzy: Bool = false, _ query: RowQuery = RowQuery()
@@ -66,8 +66,8 @@ extension Ledger {
         return try self.search(search)
     }
 
-    /// The messages whose text has a pattern, of the times, the channel and the page that a query asks for, in order of time. The index
-    /// of the parts of texts says which messages of the times are looked at.
+    /// The messages whose text matches a pattern, within the query's times, channel and page, in order of time. The index
+    /// of the parts of texts determines which messages within the times are read.
     ///
     /// - Parameter node: only messages of or to it.
     public func messages(
@@ -88,7 +88,7 @@ extension Ledger {
         return try fetch(found)
     }
 
-    /// The nodes whose long or short name has a pattern, in the order of `nodes(_:)`.
+    /// The nodes whose long or short name matches a pattern, in the order of `nodes(_:)`.
     public func nodes(with pattern: TextPattern, _ query: RowQuery = RowQuery()) throws(LedgerError) -> [NodeRow] {
         var all = query
         (all.limit, all.offset) = (.max, 0)

@@ -1,7 +1,7 @@
 public import ViewQuery
 
 extension Ledger {
-    /// Properties of the rows that the descriptor asks for, and nothing else of them: only these are decoded.
+    /// Chosen properties of the query's rows: only these are decoded.
     ///
     /// ```swift
     /// for (from, text) in try ledger.select(\MessageRow.from, \MessageRow.text) { print(from, text) }

@@ -3,9 +3,9 @@ import LMDB
 import Projections
 public import ViewQuery
 
-/// Views as they are at one moment: nothing that is written meanwhile is seen. See `Ledger.snapshot`.
+/// Views as of one point in time: later writes are not visible. See `Ledger.snapshot`.
 ///
-/// It belongs to the closure that it is given to, and is of no use afterwards.
+/// It is valid only within the closure that receives it.
 public final class LedgerSnapshot {
     /// One view's transaction.
     private final class Read {
@@ -29,7 +29,7 @@ public final class LedgerSnapshot {
         end = .now + timeLimit
     }
 
-    /// The rows that the descriptor asks for.
+    /// The rows of the query.
     public func fetch<Row: QueryRow>(_ descriptor: FetchDescriptor<Row>) throws(LedgerError) -> [Row] {
         try answering(descriptor) { run, store, transaction in try run.rows(in: store, transaction) }
     }
@@ -44,7 +44,7 @@ public final class LedgerSnapshot {
         try answering(descriptor) { run, store, transaction in try run.identifiers(in: store, transaction) }
     }
 
-    /// The row of this name, nil where there is none.
+    /// The row of this identifier, nil if it does not exist.
     public func row<Row: QueryRow>(_ identifier: RowIdentifier<Row>) throws(LedgerError) -> Row? {
         try answering(FetchDescriptor<Row>()) { run, store, transaction in try run.row(identifier, in: store, transaction) }
     }
@@ -58,7 +58,7 @@ public final class LedgerSnapshot {
         }
     }
 
-    /// The last event that the view has folded in what is read. Where two views have the same, their rows are of the same moment.
+    /// The last event that the view has folded in what is read. Where two views have the same, their rows are consistent with each other.
     public func checkpoint(of view: String) throws(LedgerError) -> EventSequence {
         let read = try read(view)
         do throws(StorageError) {
@@ -108,7 +108,7 @@ public final class LedgerSnapshot {
         }
     }
 
-    /// Begins to read the views. Where several are named, they are read anew, a few times, until all have folded the same events.
+    /// Begins to read the views. If several are named, they are opened repeatedly, a few times, until all have folded the same events.
     fileprivate func begin(_ views: [String]) throws(LedgerError) {
         for _ in 0..<5 {
             reads.removeAll()
@@ -125,19 +125,19 @@ public final class LedgerSnapshot {
 }
 
 extension Ledger {
-    /// Reads several things from one state of a view: what is written meanwhile is not seen.
+    /// Reads several results from one state of a view: later writes are not visible.
     ///
     /// ```swift
     /// let (rows, count) = try ledger.snapshot { snapshot in
     ///     (try snapshot.fetch(page), try snapshot.fetchCount(all))
     /// }
     /// ```
-    /// Each view has a transaction of its own, which begins with its first read, or here for those that are named. Views are committed one by one, so
-    /// two of them can stand at different events: `checkpoint(of:)` tells. Views that are named together are looked at a few times to find
+    /// Each view has a separate transaction, which begins with its first read, or here for those that are named. Views are committed one by one, so
+    /// two of them can be at different events: `checkpoint(of:)` returns which. Views that are named together are opened a few times to find
     /// them at the same event.
     ///
     /// - Parameters:
-    ///   - timeLimit: how long it may be read from. An open read keeps the pages that writers free from being used again, so a view that is written
+    ///   - timeLimit: how long it may be read from. An open read keeps the pages that writers free from being reused, so a view that is written
     ///     to grows meanwhile.
     /// - Throws: what `body` throws; reads throw `.snapshotExpired` after the time limit.
     public func snapshot<Result>(
@@ -149,7 +149,7 @@ extension Ledger {
         return try body(snapshot)
     }
 
-    /// The same; `.latest` has everything seen that was appended before.
+    /// The same; `.latest` includes everything that was appended before.
     public func snapshot<Result>(
         of views: [String] = [], timeLimit: Duration = .milliseconds(100), _ consistency: ReadConsistency,
         _ body: (LedgerSnapshot) throws -> Result

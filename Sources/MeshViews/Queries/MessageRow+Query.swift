@@ -45,7 +45,7 @@ extension MessageRow: ViewRow {
 
     public init?(key: RawSpan, value: RawSpan) {
         guard key.byteCount == 21 else { return nil }
-        try? self.init(  // bytes that are no row are told by nil
+        try? self.init(  // nil for bytes that are not a row
             thread: MessageThread(kind: key.byte(at: 0), value: key.bigEndianUInt64(at: 1)), time: key.bigEndianUInt32(at: 9),
             sequence: key.bigEndianUInt64(at: 13), decoding: value)
     }

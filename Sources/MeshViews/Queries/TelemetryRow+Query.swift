@@ -24,7 +24,7 @@ extension TelemetryRow: ViewRow {
 
     public init?(key: RawSpan, value: RawSpan) {
         guard key.byteCount == 17, let kind = TelemetryKind(rawValue: key.byte(at: 4)) else { return nil }
-        try? self.init(  // bytes that are no row are told by nil
+        try? self.init(  // nil for bytes that are not a row
             node: key.bigEndianUInt32(at: 0), kind: kind, time: key.bigEndianUInt32(at: 5), sequence: key.bigEndianUInt64(at: 9),
             decoding: value)
     }

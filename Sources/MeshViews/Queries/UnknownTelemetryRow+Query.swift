@@ -21,7 +21,7 @@ extension UnknownTelemetryRow: ViewRow {
 
     public init?(key: RawSpan, value: RawSpan) {
         guard key.byteCount == 17 else { return nil }
-        try? self.init(  // bytes that are no row are told by nil
+        try? self.init(  // nil for bytes that are not a row
             node: key.bigEndianUInt32(at: 0), kind: key.byte(at: 4), time: key.bigEndianUInt32(at: 5),
             sequence: key.bigEndianUInt64(at: 9), decoding: value)
     }

@@ -1,12 +1,12 @@
 import Projections
 
 extension Ledger {
-    /// What radios told their clients of themselves, the newest first.
+    /// What radios reported to their clients about themselves, the newest first.
     ///
     /// - Parameters:
     ///   - source: only this one: the number of a source of the log.
     ///   - part: only this part.
-    ///   - isHistory: whether what was told before counts, too; else only the newest of each part.
+    ///   - isHistory: whether to include earlier reports; otherwise only the newest of each part.
     public func radios(
         source: UInt32? = nil, part: RadioPart? = nil, isHistory: Bool = false, _ query: RowQuery = RowQuery()
     ) throws(LedgerError) -> [RadioRow] {

@@ -1,13 +1,13 @@
 import ProtobufWire
 import ViewQuery
 
-/// What a radio told last of one part: state of the fold.
+/// A radio's last report of one part: state of the fold.
 struct RadioState: DeclaredRow, Equatable {
-    /// The source and what of it, as in the key of a `RadioRow`.
+    /// The source and the part, as in the key of a `RadioRow`.
     let series: UInt64
-    /// When it was told last, seconds since 1970.
+    /// When it was last reported, seconds since 1970.
     var time: UInt32 = 0
-    /// As it is kept, without secrets.
+    /// As stored, without secrets.
     var content: [UInt8] = []
 
     init(series: UInt64) { self.series = series }
@@ -19,7 +19,7 @@ struct RadioState: DeclaredRow, Equatable {
     init(key: UInt64) { self.init(series: key) }
 
     static let declaration = RowDeclaration<RadioState>([
-        // No node: rows of sources go with the node that the source's radio is, see `ForgottenNode`.
+        // No node: rows of sources are removed with the node of the source's radio, see `ForgottenNode`.
         RowColumn(1, "time", \.time, as: .fixed32),
         RowColumn(2, "content", \.content, as: .bytes),
     ])

@@ -4,7 +4,7 @@ import Meshtastic
 import Projections
 import ProtobufWire
 
-/// What each radio that a client listened to is set to and made of, whenever it told something else than before.
+/// The configuration and hardware of each radio that a client listened to, whenever a report differs from the previous one.
 struct RadiosView: Projection {
     typealias Batch = MeshBatch
 
@@ -13,7 +13,7 @@ struct RadiosView: Projection {
     var policy: String { "cap=\(cap);parts=\(Self.mostParts);\(TimePolicy.text)" }
     let rowTables = ["radios"]
     let stateTables = ["counts", "last"]
-    /// The most rows of a part of a source.
+    /// The maximum number of rows of a part of a source.
     let cap: Int
 
     static let mostParts = 20_000
@@ -63,15 +63,15 @@ struct RadiosView: Projection {
         series.append(prefix: number, time: time, sequence: stamp.sequence) { row.encode(to: &$0) }
     }
 
-    /// What the source told last of its own number.
+    /// The source's own number, as last reported.
     private func node(of source: UInt32) -> UInt32 {
         let number = RadioRow.series(source: source, part: .myInfo, section: 0, slot: 0)
         guard let place = last.place(of: number) else { return 0 }
         let content = last[place].content
-        return (try? MyNodeInfo(decoding: content.rawSpan).number) ?? 0  // whatever is kept can be decoded
+        return (try? MyNodeInfo(decoding: content.rawSpan).number) ?? 0  // stored content can be decoded
     }
 
-    /// Which section of a configuration, or which channel, it is; nil for none, and for bytes that are no message.
+    /// The section of a configuration, or the channel; nil if there is none, and for bytes that are not a message.
     private static func place(of body: [UInt8], _ part: RadioPart) -> (section: UInt8, slot: UInt8)? {
         var (section, slot): (UInt8, UInt8) = (0, 0)
         do throws(WireError) {
@@ -91,7 +91,7 @@ struct RadiosView: Projection {
         return (section, slot)
     }
 
-    /// The log has secrets only where its owner wanted to keep them.
+    /// The log has secrets only where its owner chose to keep them.
     private static func masked(_ body: [UInt8], _ part: RadioPart) -> [UInt8] {
         var writer = WireWriter(capacity: body.count + 8)
         writer.bytes(UInt32(part.rawValue), body)

@@ -2,12 +2,12 @@ import LMDB
 import Projections
 import ProtobufWire
 
-/// What leaves the baselines of dropped events when events are erased: the rows of a node, or those that say of which packet they are.
+/// What is removed from the baselines of dropped events when events are erased: the rows of a node, or those of identifiable packets.
 public enum Forgotten: Sendable, Hashable {
     case node(ForgottenNode)
     case packet(ForgottenPacket)
 
-    /// Whether a view's rows are known well enough to leave what is of it behind. What nobody can tell apart goes as a whole with a node, and stays with a
+    /// Whether a view's rows are known well enough to remove the matching ones. Other views' baselines are removed as a whole for a node, and stay for a
     /// packet.
     func knows(_ view: String) -> Bool {
         switch self {
@@ -17,7 +17,7 @@ public enum Forgotten: Sendable, Hashable {
     }
 
     /// Copies a view's baseline without it.
-    /// - Returns: whether anything is left out.
+    /// - Returns: whether anything was left out.
     func leave(_ copy: BaselineCopy, of view: String) throws(StorageError) -> Bool {
         switch self {
         case .node(let node):
@@ -28,8 +28,8 @@ public enum Forgotten: Sendable, Hashable {
     }
 }
 
-/// A packet whose rows leave the baselines: messages, positions, telemetry, sensors, waypoints that it changed last, and trace routes. What rows of
-/// nodes, links, gateways and radios have of it among others cannot be told from the rest.
+/// A packet whose rows are removed from the baselines: messages, positions, telemetry, sensors, waypoints that it changed last, and trace routes. Its
+/// contributions to rows of nodes, links, gateways and radios cannot be separated from the others.
 public struct ForgottenPacket: Sendable, Hashable {
     public var id: UInt32
     /// Nil for any.

@@ -4,10 +4,10 @@ import Projections
 import ProtobufWire
 import ViewQuery
 
-/// A node whose rows leave the baselines of dropped events when its events are erased.
+/// A node whose rows are removed from the baselines of dropped events when its events are erased.
 public struct ForgottenNode: Sendable, Hashable {
     public var number: UInt32
-    /// Whether messages to it go, too.
+    /// Whether messages to it are removed, too.
     public var includesMentions: Bool
 
     public init(_ number: UInt32, includesMentions: Bool = false) {
@@ -15,17 +15,17 @@ public struct ForgottenNode: Sendable, Hashable {
         self.includesMentions = includesMentions
     }
 
-    /// Views whose rows are known to be of which node.
+    /// Views for which it is known to which node each row belongs.
     static var views: Set<String> { Set(own.keys) }
 
-    /// Tables whose rows are of no single node. One that is neither here nor told apart below is refused: nobody may keep by oversight what is to be
-    /// forgotten.
+    /// Tables whose rows belong to no single node. A table that is neither listed here nor handled below is refused: data that is to be erased must not be kept
+    /// by oversight.
     private static let others: [String: Set<String>] = [
         "": ["meta", "quarantine"], "messages": ["channels", ArchiveFlag.table],
         "nodes": ["channels", ArchiveFlag.table], ArchivedRow.view: [DecisionsView.firstTable],
     ]
 
-    /// Rows whose declarations say which node they are of, by view and table.
+    /// Rows whose declarations define which node they belong to, by view and table.
     private static let declared: [String: any DeclaredRow.Type] = {
         var declared: [String: any DeclaredRow.Type] = [
             "nodehistory/identities": NodeIdentity.self, "nodehistory/radio_nodes": RadioNode.self,
@@ -36,14 +36,14 @@ public struct ForgottenNode: Sendable, Hashable {
         return declared
     }()
 
-    /// Whether it is known which rows of a view's table are of a node.
+    /// Whether it is known which rows of a view's table belong to a node.
     static func isDeclared(_ table: String, of view: String) -> Bool {
         declared["\(view)/\(table)"] != nil || others[""]?.contains(table) ?? false || others[view]?.contains(table) ?? false
             || own[view]?.contains(table) ?? false
             || ["carry.entries", "changes", "changes.marks"].contains(table) || Carry.recordSizes[table] != nil
     }
 
-    /// Tables whose rows `leave` tells apart.
+    /// Tables whose rows `leave` assigns to nodes.
     private static let own: [String: Set<String>] = [
         "nodes": ["nodes", NodeMarks.table], "positions": ["positions", "counts", FavoriteCaps.table],
         "telemetry": ["telemetry", "counts", "unknown_telemetry", "unknown_counts", FavoriteCaps.table],
@@ -55,11 +55,11 @@ public struct ForgottenNode: Sendable, Hashable {
         "packets": ["packets"], ArchivedRow.view: [ArchivedRow.table, ReferenceRow.table],
     ]
 
-    /// Copies a view's baseline without what is of the node.
+    /// Copies a view's baseline without the node's data.
     /// - Throws: `.misuse` for a table that is not declared; then nothing is erased.
     func leave(_ copy: BaselineCopy, of view: String) throws(StorageError) {
         for table in try copy.tableNames() where !Self.isDeclared(table, of: view) {
-            throw StorageError(.misuse, call: "nobody has declared which rows of \(view)/\(table) are of a node", path: copy.path)
+            throw StorageError(.misuse, call: "it is not declared which rows of \(view)/\(table) are of a node", path: copy.path)
         }
         var gone: [[UInt8]: UInt64] = [:]
         if view == "messages" {
@@ -105,19 +105,19 @@ public struct ForgottenNode: Sendable, Hashable {
         try copy.finish()
     }
 
-    /// The sources whose radio has said that it is the node.
+    /// The sources whose radio has reported that it is the node.
     private func ownSources(_ copy: BaselineCopy) throws(StorageError) -> Set<UInt32> {
         var sources: Set<UInt32> = []
         try copy.forEach("radios") { (key, value) throws(StorageError) in
             guard let row = RadioRow(key: key, value: value) else { return }
-            let owner = try? MyNodeInfo(decoding: row.content.rawSpan).number  // a broken one is of nobody
+            let owner = try? MyNodeInfo(decoding: row.content.rawSpan).number  // a broken one belongs to no node
             let isOwn = row.part == .myInfo && owner == number
             if isOwn || row.node == number { sources.insert(row.source) }
         }
         return sources
     }
 
-    /// What the fold carries of a node has its number behind a byte that says what it is; of sources, that byte is another.
+    /// What the fold carries of a node has its number after a byte that identifies the kind; for sources, that byte differs.
     private func isEntry(_ key: RawSpan, _ prefix: [UInt8]) -> Bool {
         key.byteCount == 5 && key.bigEndianUInt32(at: 1) == number
     }
@@ -134,13 +134,13 @@ public struct ForgottenNode: Sendable, Hashable {
         return kept.isEmpty ? nil : kept
     }
 
-    /// One that cannot be read goes as well.
+    /// A row that cannot be read is removed as well.
     private func isOfNode(message key: RawSpan, _ value: RawSpan) -> Bool {
         guard let row = MessageRow.decode(key: key, value: value) else { return true }
         return row.from == number || includesMentions && row.to == number
     }
 
-    /// A trace route of others may lead through the node: it keeps the way, not where the node was.
+    /// A trace route of others may lead through the node: it keeps the route, not where the node was.
     private func withoutPlace(_ key: RawSpan, _ value: RawSpan) -> [UInt8]? {
         guard var row = TraceRouteRow.decode(key: key, value: value), !row.isOf(self) else { return nil }
         guard row.places.contains(where: { $0.node == number }) else { return value.asArray }
@@ -154,7 +154,7 @@ public struct ForgottenNode: Sendable, Hashable {
         Row.decode(key: key, value: value).map { $0.isOf(self) } ?? true
     }
 
-    /// One that cannot be read goes as a whole.
+    /// A block that cannot be read is removed as a whole.
     private func indexBlock(_ key: RawSpan, _ value: RawSpan) -> [UInt8]? {
         PacketBlock(number: UInt64(key.bigEndianUInt32(at: 0)), decoding: value)?.without(self).encoded()
     }

@@ -8,7 +8,7 @@ extension Ledger {
     ///
     /// Ages count from the log's own time, which a clock that has jumped does not move: see `EventLog/FORMAT.md`, Ages.
     ///
-    /// - Parameter trustsClock: whether they count from `now`, whatever the log bears out.
+    /// - Parameter trustsClock: whether they count from `now`, whatever the log confirms.
     public func retentionPlan(
         _ policy: RetentionPolicy, now: Timestamp = .now, trustsClock: Bool = false
     ) throws(LedgerError) -> RetentionPlan? {
@@ -29,11 +29,11 @@ extension Ledger {
         }
     }
 
-    /// Drops all events up to and including `last`, a multiple of 256, after the views have made baselines of them: what each view had made of these
-    /// events stays, and a view that is built again begins with it.
+    /// Drops all events up to and including `last`, a multiple of 256, after the views have built baselines of them: what each view had built from these
+    /// events stays, and a view that is rebuilt begins with it.
     ///
-    /// - Parameter checkpoints: sizes of checkpoints that are to be comparable afterwards, beside those that this ledger gave out.
-    /// - Throws: what `EventLog.cut` does; nothing was dropped unless it says so.
+    /// - Parameter checkpoints: sizes of checkpoints that must stay comparable afterwards, besides those that this ledger issued.
+    /// - Throws: errors of `EventLog.cut`; nothing was dropped unless they say so.
     @discardableResult
     public func retain(
         through last: EventSequence, keeping checkpoints: [UInt64] = [], progress: (@Sendable (FoldProgress) -> Void)? = nil
@@ -49,13 +49,13 @@ extension Ledger {
         }
     }
 
-    /// What is wrong with the baselines, without which rows of dropped events cannot be made again: missing files, and others than those that the signed
+    /// The problems of the baselines, without which rows of dropped events cannot be restored: missing files, and files that differ from those that the signed
     /// event of the cut names.
     public static func problemsOfBaselines(_ log: EventLog) throws(LedgerError) -> [String] {
         try ViewBaselines.problems(of: log).map { $0.text + "; restore the file from a backup" }
     }
 
-    /// What has been dropped, and the event that says so; nil where nothing has.
+    /// The last retention and the event that records it; nil where nothing was dropped.
     public func retention() throws(LedgerError) -> (event: EventSequence, retention: Retention)? {
         do throws(EventLogError) {
             return try log.retention()
@@ -64,19 +64,19 @@ extension Ledger {
         }
     }
 
-    /// The policy that a writer applies from time to time, this one included. Off unless it was set.
+    /// The policy that a writer, including this one, applies periodically. Off unless it was set.
     public func retentionPolicy() throws(LedgerError) -> RetentionPolicy { try RetentionPolicy.load(from: path) }
 
-    /// Keeps the policy in the ledger. A writer that runs, in whatever process, applies it within the hour.
+    /// Stores the policy in the ledger. A running writer, in whatever process, applies it within the hour.
     public func setRetentionPolicy(_ policy: RetentionPolicy) throws(LedgerError) { try policy.save(in: path) }
 
-    /// Which recipes made the rows of a view whose events were dropped, where it was not the view's own.
+    /// The recipes that built the rows of a view from dropped events, where other recipes than the view's own did.
     public func rowOrigins(of view: String) throws(LedgerError) -> RowOrigins {
         if let past { return try past.whole.rowOrigins(of: view) }
         return try reading(view) { (store) throws(StorageError) in try store.origins() }
     }
 
-    /// Applies the kept policy. An age whose cut would be implausibly large waits.
+    /// Applies the stored policy. An age whose cut would be implausibly large waits.
     func applyPolicy() async {
         do {
             let policy = try retentionPolicy()
@@ -96,11 +96,11 @@ extension Ledger {
 }
 
 extension RetentionOutlook {
-    /// That a cut waits, and how it is made all the same.
+    /// The message that a cut waits, and how to make it nevertheless.
     public func heldBackText(_ path: String, now: Timestamp) -> String {
         let times = [now, logTime ?? now].map { ISO8601.text(seconds: $0.seconds) }
         return
-            "the clock shows \(times[0]), but the events of \(path) bear out no more than \(times[1]): ages count from then, and "
-            + "\(byClock?.count ?? 0) events up to \(byClock?.last ?? .zero) wait; `meshledger retain --trust-clock` drops them all the same"
+            "the clock shows \(times[0]), but the events of \(path) confirm no more than \(times[1]): ages count from then, and "
+            + "\(byClock?.count ?? 0) events up to \(byClock?.last ?? .zero) wait; `meshledger retain --trust-clock` drops them anyway"
     }
 }

@@ -1,11 +1,11 @@
 import EventLog
 import Foundation
 
-/// How long, or how many, events are kept. Without one all are.
+/// How long, or how many, events are kept. Without a policy all are.
 public struct RetentionPolicy: Sendable, Equatable {
-    /// Events that arrived longer ago than so many seconds go.
+    /// Events that arrived longer ago than this are dropped.
     public var longestSeconds: Int64?
-    /// The oldest events go where the log's rows take more bytes.
+    /// The oldest events are dropped where the log's rows take more bytes.
     public var largestBytes: Int?
 
     public init(longestSeconds: Int64? = nil, largestBytes: Int? = nil) {
@@ -15,17 +15,17 @@ public struct RetentionPolicy: Sendable, Equatable {
 
     public var isOff: Bool { longestSeconds == nil && largestBytes == nil }
 
-    /// Events before this time go.
+    /// Events before this time are dropped.
     func oldest(at now: Timestamp) -> Timestamp? { longestSeconds.map { now.adding(seconds: -$0) } }
 
-    /// Each cut costs a new set of baselines, so a policy waits until it is exceeded by so much: a 64th, but of an age at most a day.
+    /// Each cut costs a new set of baselines, so a policy waits until it is exceeded by so much: a 64th, but for an age at most a day.
     var slack: RetentionPolicy {
         RetentionPolicy(
             longestSeconds: longestSeconds.map { $0.addingReportingOverflow(min($0 / 64, 86_400)).partialValue },
             largestBytes: largestBytes)
     }
 
-    /// A cut of a log whose rows take more than the limit goes a little below it, for the same reason.
+    /// A cut of a log whose rows take more than the limit drops slightly more, for the same reason.
     func target(of bytes: Int) -> RetentionPolicy {
         RetentionPolicy(longestSeconds: longestSeconds, largestBytes: largestBytes.map { bytes > $0 ? $0 - $0 / 32 : $0 })
     }
@@ -34,13 +34,13 @@ public struct RetentionPolicy: Sendable, Equatable {
 extension RetentionPolicy {
     static func path(in ledger: String) -> String { ledger + "/retention" }
 
-    /// The policy that is kept in the ledger.
+    /// The policy that is stored in the ledger.
     public static func load(from ledger: String) throws(LedgerError) -> RetentionPolicy {
         let path = path(in: ledger)
         func damaged() -> LedgerError {
             LedgerError(
                 .corrupt, path: path,
-                "\(path) is no retention policy; set it again with `meshledger retain`, nothing is dropped until then")
+                "\(path) is not a retention policy; set it again with `meshledger retain`, nothing is dropped until then")
         }
         let text: String
         do throws(EventLogError) {
@@ -61,7 +61,7 @@ extension RetentionPolicy {
         return policy
     }
 
-    /// Replaced in one step; beside a running writer, too, which reads it the next time.
+    /// Replaced in one step, even beside a running writer, which reads it the next time.
     public func save(in ledger: String) throws(LedgerError) {
         let path = Self.path(in: ledger)
         var text = ""

@@ -5,7 +5,7 @@ import Logging
 import Meshtastic
 import Projections
 
-/// Makes baselines of what views have made of events that are about to be dropped, and lets views begin with them.
+/// Builds baselines of what views have derived from events that are about to be dropped, and starts views from them.
 struct ViewBaselines: Sendable {
     let folder: BaselineFolder
     private let log: EventLog
@@ -16,10 +16,10 @@ struct ViewBaselines: Sendable {
         folder = BaselineFolder(ledger: log.path)
     }
 
-    /// A store at `path`, which does not exist yet: empty, or with the baseline of what the log has dropped.
+    /// A store at `path`, which does not exist yet: empty, or with the baseline of the events that the log has dropped.
     ///
-    /// - Parameter mayLoseRows: whether it may begin after what was dropped where the baseline is damaged: only where no rows are left that it would
-    ///   take the place of.
+    /// - Parameter mayLoseRows: whether it may begin after the dropped events if the baseline is damaged: only where it replaces no existing
+    ///   rows.
     func store(_ definition: ViewDefinition, at path: String, mayLoseRows: Bool = true) throws -> ViewStore {
         let cut = log.first.rawValue - 1
         if !mayLoseRows { try requireBaselines([definition]) }
@@ -37,10 +37,10 @@ struct ViewBaselines: Sendable {
         return store
     }
 
-    /// Writes the baselines anew without the rows of a node or a packet, and has an event name them in the place of those before. A view whose rows this
-    /// library does not know has no baseline any more when a node is forgotten.
+    /// Rewrites the baselines without the rows of a node or a packet, and appends an event that names them instead of the previous ones. A view whose rows this
+    /// library does not know loses its baseline when a node is erased.
     ///
-    /// - Returns: whether there are any new ones.
+    /// - Returns: whether there are new ones.
     func forget(_ forgotten: Forgotten) async throws -> Bool {
         let cut = log.first.rawValue - 1
         guard cut > 0, let retention = try log.retention()?.retention else { return false }
@@ -49,10 +49,10 @@ struct ViewBaselines: Sendable {
         var isFound = false
         for baseline in retention.baselines {
             let name = baseline.view
-            guard try folder.digest(name, through: cut) == baseline.digest else { continue }  // of no use before, either
+            guard try folder.digest(name, through: cut) == baseline.digest else { continue }  // was already unusable
             guard forgotten.knows(name) else {
                 logger.warning(
-                    "the view \(name) begins after event \(cut): nobody can tell which of its earlier rows are of the node")
+                    "the view \(name) begins after event \(cut): it is unknown which of its earlier rows are of the node")
                 continue
             }
             let copy = try BaselineCopy(of: folder.file(name, through: cut), at: folder.building + "/" + name)
@@ -70,7 +70,7 @@ struct ViewBaselines: Sendable {
         return true
     }
 
-    /// Finishes what an interruption of `forget` left.
+    /// Finishes an interrupted `forget`.
     func finishForgetting() throws {
         let cut = log.first.rawValue - 1
         guard cut > 0, let found = try folder.replacement(of: cut) else { return }
@@ -79,7 +79,7 @@ struct ViewBaselines: Sendable {
         if isNamed { try folder.replace(cut) } else { try folder.removeReplacement(of: cut) }
     }
 
-    /// Refuses to give up rows that only a damaged baseline could make again.
+    /// Refuses to give up rows that only a damaged baseline could restore.
     func requireBaselines(_ definitions: [ViewDefinition]) throws(LedgerError) {
         guard let problem = try Self.problems(of: log, views: Set(definitions.map(\.name))).first else { return }
         throw LedgerError(
@@ -94,7 +94,7 @@ struct ViewBaselines: Sendable {
         var text: String
     }
 
-    /// The baselines that are not what the signed event of the cut names.
+    /// The baselines that differ from what the signed event of the cut names.
     /// - Parameter views: only of these; nil for all.
     static func problems(of log: EventLog, views: Set<String>? = nil) throws(LedgerError) -> [Problem] {
         let folder = BaselineFolder(ledger: log.path)
@@ -102,7 +102,7 @@ struct ViewBaselines: Sendable {
             for _ in 0..<8 {
                 guard let (event, retention) = try log.retention() else { return [] }
                 let cut = retention.first.rawValue - 1
-                let next = try folder.replacement(of: cut) ?? [:]  // named before it is in its place
+                let next = try folder.replacement(of: cut) ?? [:]  // named before it is moved into place
                 var problems: [Problem] = []
                 for baseline in retention.baselines
                 where next[baseline.view] != baseline.digest && views?.contains(baseline.view) ?? true {
@@ -115,7 +115,7 @@ struct ViewBaselines: Sendable {
                             view: baseline.view, file: file,
                             text: "\(file): the baseline of the view \(baseline.view), its rows of events 1 to \(cut), \(what)"))
                 }
-                // Else a cut has taken its place meanwhile, and the files of the one before went.
+                // Otherwise another cut has replaced it meanwhile, and the files of the previous one were removed.
                 if try problems.isEmpty || log.retention()?.event == event { return problems }
             }
             return []
@@ -141,7 +141,7 @@ struct ViewBaselines: Sendable {
             return refuse("is not named by any event")
         }
         guard let baseline = retention?.baselines.first(where: { $0.view == name }) else {
-            return refuse("is not named by the event that tells of the cut")
+            return refuse("is not named by the event that records the cut")
         }
         guard let digest = try folder.digest(name, through: cut) else {
             return refuse("is missing (\(folder.file(name, through: cut)))")
@@ -149,12 +149,12 @@ struct ViewBaselines: Sendable {
         guard digest == baseline.digest else { return refuse("was changed (\(folder.file(name, through: cut)))") }
         let version = UInt32(baseline.recipe.dropFirst().prefix { $0 != "-" }) ?? 0
         guard (definition.oldestReadableVersion...definition.recipe.version).contains(version) else {
-            return refuse("is of version \(version), which this program cannot go on with")
+            return refuse("is of version \(version), which this program cannot continue from")
         }
         return baseline.recipe
     }
 
-    /// Folds the events up to `last` into baselines, on disk and in their place when it returns. The event that names them comes after.
+    /// Folds the events up to `last` into baselines, which are on the disk and in place when it returns. The event that names them follows.
     func make(
         _ definitions: [ViewDefinition], keyring: Keyring, through last: UInt64, progress: (@Sendable (FoldProgress) -> Void)?
     ) async throws -> [Retention.Baseline] {
@@ -163,7 +163,7 @@ struct ViewBaselines: Sendable {
         defer { for store in stores { store.close() } }
         for definition in definitions {
             var bare = definition
-            bare.indexes = []  // they follow from the rows: whoever begins with the baseline builds them
+            bare.indexes = []  // derived from the rows: a view that begins with the baseline builds them
             stores.append(try store(bare, at: folder.building + "/" + definition.name))
         }
         let members = zip(definitions, stores).map { (definition: $0, store: $1) }.sorted {
@@ -196,6 +196,6 @@ struct ViewBaselines: Sendable {
 }
 
 extension ViewStore {
-    /// Views that lack earlier events come last: whoever begins a fold takes the state of earlier packets from the first.
-    fileprivate var lostOrZero: UInt64 { (try? lost()) ?? 0 }  // unreadable: the fold says why
+    /// Views that lack earlier events come last: a fold takes the state of earlier packets from the first.
+    fileprivate var lostOrZero: UInt64 { (try? lost()) ?? 0 }  // unreadable: the fold reports why
 }

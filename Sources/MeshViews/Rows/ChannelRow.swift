@@ -8,14 +8,14 @@ public struct ChannelRow: Sendable, Equatable {
     public var channel: ChannelIdentity
     public var packets: UInt64 = 0
     public var receptions: UInt64 = 0
-    /// Seconds since 1970; 0 for unknown.
+    /// Seconds since 1970; 0 if unknown.
     public var firstHeard: UInt32 = 0
     public var lastHeard: UInt32 = 0
     public var firstSequence: UInt64 = 0
     public var lastSequence: UInt64 = 0
-    /// The hash under which its packets were encrypted; nil where all came in clear, or privately encrypted.
+    /// The hash under which its packets were encrypted; nil where all arrived unencrypted, or privately encrypted.
     public var hash: UInt32?
-    /// When a packet came with it last.
+    /// When a packet last arrived with it.
     var hashTime: UInt32 = 0
 
     init(channel: ChannelIdentity) {

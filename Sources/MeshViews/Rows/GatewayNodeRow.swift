@@ -1,7 +1,7 @@
 import ProtobufWire
 public import ViewQuery
 
-/// What one gateway passed on of one other node.
+/// The packets of one other node that a gateway passed on.
 ///
 /// Key in the `gateway_nodes` table of the gateways view: the gateway (4 bytes) and the node (4), big-endian. Value: `GatewayNode` of `views.proto`.
 public struct GatewayNodeRow: Sendable, Equatable {
@@ -12,9 +12,9 @@ public struct GatewayNodeRow: Sendable, Equatable {
     public var firstTime: UInt32 = 0
     public var firstSequence: UInt64 = 0
     public var sequence: UInt64 = 0
-    /// Its packets, as often as they came.
+    /// Its packets, counting each reception.
     public var receptions: UInt64 = 0
-    /// The strongest, dB; nil where no reception told.
+    /// The strongest, dB; nil where no reception states it.
     public var highestSNR: Float?
 
     init(gateway: UInt32, node: UInt32) {
@@ -29,7 +29,7 @@ public struct GatewayNodeRow: Sendable, Equatable {
     var key: UInt64 { Self.key(gateway, node) }
     static func key(_ gateway: UInt32, _ node: UInt32) -> UInt64 { UInt64(gateway) << 32 | UInt64(node) }
 
-    /// Every other row lies on two of the cache's lines.
+    /// Every other row spans two cache lines.
     @inline(__always)
     var glance: UInt64 { UInt64(time) &+ receptions }
 

@@ -1,7 +1,7 @@
 import ProtobufWire
 public import ViewQuery
 
-/// What one gateway heard and passed on.
+/// What one gateway received and passed on.
 ///
 /// Key in the `gateways` table: its number, 4 bytes big-endian. Value: `Gateway` of `views.proto`.
 public struct GatewayRow: Sendable, Equatable {
@@ -11,25 +11,25 @@ public struct GatewayRow: Sendable, Equatable {
     public var firstTime: UInt32 = 0
     public var firstSequence: UInt64 = 0
     public var sequence: UInt64 = 0
-    /// Packets that came through it, as often as they came.
+    /// Packets that came through it, counting each reception.
     public var receptions: UInt64 = 0
-    /// Packets of which it told first.
+    /// Packets that it was the first to report.
     public var packets: UInt64 = 0
     /// Receptions that no known key opens.
     public var unreadable: UInt64 = 0
-    /// Receptions that had crossed MQTT before, so that it did not hear them itself.
+    /// Receptions that had already crossed MQTT, so that it did not receive them over the air.
     public var viaMQTT: UInt64 = 0
     /// Packets that it sent itself.
     public var own: UInt64 = 0
-    /// Other nodes of which it passed something on.
+    /// Other nodes whose packets it passed on.
     public var nodes: UInt64 = 0
-    /// How well it hears: the weakest and the strongest, dB; nil where no reception told.
+    /// The weakest and the strongest reception, dB; nil where no reception states it.
     public var lowestSNR: Float?
     public var highestSNR: Float?
     /// dBm.
     public var lowestRSSI: Int32?
     public var highestRSSI: Int32?
-    /// The numbers of the log's sources through which it came, at most 8, in the order in which they appeared.
+    /// The numbers of the log's sources that it was received through, at most 8, in the order in which they appeared.
     public var sources: [UInt32] = []
 
     static let mostSources = 8

@@ -1,25 +1,25 @@
 import ProtobufWire
 public import ViewQuery
 
-/// That a node is, or was, of a hardware model.
+/// The fact that a node is, or was, of a hardware model.
 ///
 /// Key in the `hardware` table of the node history: model (4 bytes) and node (4), big-endian, so that it is an index from models to nodes.
 /// Value: `Hardware` of `views.proto`.
 public struct HardwareRow: Sendable, Equatable {
     public let model: UInt32
     public let node: UInt32
-    /// The last and the first time that it was told, seconds since 1970.
+    /// The last and the first time that it was reported, seconds since 1970.
     public var time: UInt32 = 0
     public var firstTime: UInt32 = 0
     public var firstSequence: UInt64 = 0
     public var sequence: UInt64 = 0
-    /// How often it was told.
+    /// How often it was reported.
     public var count: UInt64 = 0
-    /// The latest that came with it; empty for unknown.
+    /// The latest that came with it; empty if unknown.
     public var firmware = ""
-    /// What the firmware was built for, where the radio itself told its client: several targets may share a model.
+    /// The build target of the firmware, where the radio reported it to its client: several targets may share a model.
     public var target = ""
-    /// When these two were told, seconds since 1970.
+    /// When these two were reported, seconds since 1970.
     var firmwareTime: UInt32 = 0
     var targetTime: UInt32 = 0
 
@@ -62,18 +62,18 @@ extension HardwareRow: ViewRow, DeclaredRow {
     public init?(key: RawSpan, value: RawSpan) { self.init(stored: key, value) }
 }
 
-/// One hardware model: who is of it, and what it is built for.
+/// One hardware model: its nodes, and its build targets.
 public struct HardwareModelRow: Sendable, Equatable {
     public var model: UInt32
-    /// Nodes that last said so, in the order of their numbers.
+    /// Nodes whose last report names it, in the order of their numbers.
     public var nodes: [UInt32] = []
-    /// Nodes that said so before, and something else since.
+    /// Nodes whose earlier reports named it, but not the last one.
     public var formerNodes: [UInt32] = []
-    /// The targets that radios of the model told, in the order of the alphabet.
+    /// The targets that radios of the model reported, in alphabetical order.
     public var targets: [String] = []
-    /// Firmware versions that nodes last told, in the order of the alphabet.
+    /// Firmware versions that nodes last reported, in alphabetical order.
     public var firmware: [String] = []
-    /// The last and the first time that it was told, seconds since 1970.
+    /// The last and the first time that it was reported, seconds since 1970.
     public var time: UInt32 = 0
     public var firstTime: UInt32 = 0
 

@@ -2,21 +2,21 @@ import Projections
 import ProtobufWire
 public import ViewQuery
 
-/// That one node hears another directly: how well, since when, and who says so.
+/// The fact that one node hears another directly: how well, since when, and by which evidence.
 ///
-/// Key in the `links` table: the node that hears (4 bytes) and the one that it hears (4), big-endian. Value: `Link` of `views.proto`.
+/// Key in the `links` table: the receiver (4 bytes) and the transmitter (4), big-endian. Value: `Link` of `views.proto`.
 public struct LinkRow: Sendable, Equatable {
-    /// Who says so.
+    /// The evidence for it.
     public enum Evidence: UInt8, Sendable, CaseIterable {
-        /// A gateway passed on a packet that had taken no hop.
+        /// A gateway passed on a packet that had made no hop.
         case direct = 1
-        /// The hearer's own list of its neighbours.
+        /// The receiver's own list of its neighbours.
         case reported = 2
         /// A trace route went along it.
         case traced = 3
     }
 
-    /// How well it was heard once.
+    /// The strength of one reception.
     public struct Sample: Sendable, Equatable {
         /// Seconds since 1970.
         public var time: UInt32
@@ -27,23 +27,23 @@ public struct LinkRow: Sendable, Equatable {
 
     public let hearer: UInt32
     public let heard: UInt32
-    /// The last time that it was heard, and the first; seconds since 1970.
+    /// The last and the first time that it was heard; seconds since 1970.
     public var time: UInt32 = 0
     public var firstTime: UInt32 = 0
     public var firstSequence: UInt64 = 0
     public var sequence: UInt64 = 0
-    /// How often each says so.
+    /// The count of each kind of evidence.
     public var direct: UInt64 = 0
     public var reported: UInt64 = 0
     public var traced: UInt64 = 0
-    /// Of the newest hearing: decibels, and who said so.
+    /// Of the newest reception: decibels, and its evidence.
     public var snr: Float = 0
     public var evidence = Evidence.direct
-    /// Of the newest direct reception that has it, dBm.
+    /// Of the newest direct reception that states it, dBm.
     public var rssi: Int32?
     /// When that was.
     private(set) var rssiTime: UInt32 = 0
-    /// How well it was heard over time, the earliest first: the first hearing in each of the newest 128 quarters of an hour in which there was one.
+    /// The strength over time, the earliest first: the first reception in each of the newest 128 quarters of an hour with a reception.
     public var samples: [Sample] = []
 
     static let mostSamples = 128
@@ -57,7 +57,7 @@ public struct LinkRow: Sendable, Equatable {
     /// How often it was heard.
     public var count: UInt64 { direct &+ reported &+ traced }
 
-    /// - Parameter counts: whether it is a hearing that was not counted before.
+    /// - Parameter counts: whether it is a reception that was not counted before.
     @inline(__always)
     mutating func hear(_ evidence: Evidence, at time: UInt32, snr: Float, sequence: UInt64, counts: Bool) {
         if firstSequence == 0 { (firstTime, firstSequence) = (time, sequence) }
@@ -78,10 +78,10 @@ public struct LinkRow: Sendable, Equatable {
         if time >= rssiTime { (rssi, rssiTime) = (strength, time) }
     }
 
-    /// Keeps the first sample of each quarter of an hour, whatever the order in which they come.
+    /// Keeps the first sample of each quarter of an hour, whatever the order of their arrival.
     private mutating func take(_ sample: Sample) {
         let bucket = sample.time / Self.secondsBetweenSamples
-        // Mostly it is the newest, of the quarter that is there already or of the next one.
+        // Usually it is the newest, of the present quarter or of the next one.
         var place = samples.count
         while place > 0, samples[place - 1].time / Self.secondsBetweenSamples > bucket { place -= 1 }
         if place > 0, samples[place - 1].time / Self.secondsBetweenSamples == bucket {
@@ -140,7 +140,7 @@ extension LinkRow: ViewRow, DeclaredRow {
         writer.bytes(13, samples.map(\.evidence.rawValue))
     }
 
-    /// The times come first, then the strengths, then who said so; where a list is shorter than the others, the rest of them means nothing.
+    /// The times come first, then the strengths, then the evidence; if a list is shorter than the others, the rest of those is ignored.
     private static func take(
         _ samples: inout [Sample], _ field: WireField, _ reader: borrowing WireReader
     ) throws(WireError) {

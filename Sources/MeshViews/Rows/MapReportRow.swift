@@ -1,15 +1,15 @@
 import ProtobufWire
 public import ViewQuery
 
-/// What a gateway last told the public map about itself.
+/// A gateway's last report to the public map about itself.
 ///
 /// Key in the `mapreports` table: its node number, 4 bytes big-endian. Value: `MapReport` of `views.proto`.
 public struct MapReportRow: Sendable, Equatable {
     public let node: UInt32
-    /// Of the newest report, seconds since 1970, and whose clock that is.
+    /// Of the newest report, seconds since 1970, and the clock that it came from.
     public var time: UInt32 = 0
     public var timeSource = TimeSource.arrival
-    /// Of the earliest report.
+    /// The time of the earliest report.
     public var firstTime: UInt32 = 0
     public var firstSequence: UInt64 = 0
     /// The event of the newest report.
@@ -24,13 +24,13 @@ public struct MapReportRow: Sendable, Equatable {
     public var region: UInt32 = 0
     public var modemPreset: UInt32 = 0
     public var hasDefaultChannel = false
-    /// Degrees times 10,000,000, as exact as `precisionBits` says; nil where it did not tell, or none on the globe.
+    /// Degrees times 10,000,000, as exact as `precisionBits` states; nil where it reports no place, or none on the globe.
     public var latitudeE7: Int32?
     public var longitudeE7: Int32?
     /// Metres.
     public var altitude: Int32 = 0
     public var precisionBits: UInt32 = 0
-    /// Nodes that it had heard lately, and the most that it ever told.
+    /// Nodes that it had recently heard, and the highest number that it ever reported.
     public var onlineLocalNodes: UInt32 = 0
     public var mostOnlineLocalNodes: UInt32 = 0
     public var hasOptedReportLocation = false

@@ -1,8 +1,8 @@
 import ProtobufWire
 
-/// Where a message belongs: a channel's thread or the thread of two nodes.
+/// The thread of a message: that of a channel, or that of two nodes.
 public enum MessageThread: Sendable, Hashable {
-    /// A channel, by the number that this view gave it when it first saw it.
+    /// A channel, by the number that this view assigned when it first saw it.
     case channel(UInt32)
     /// Two nodes, the lower number first.
     case direct(UInt32, UInt32)
@@ -11,7 +11,7 @@ public enum MessageThread: Sendable, Hashable {
         self = .direct(min(first, second), max(first, second))
     }
 
-    /// The nine bytes in front of a message's key.
+    /// The first nine bytes of a message's key.
     var prefix: (kind: UInt8, value: UInt64) {
         switch self {
         case .channel(let number): (0, UInt64(number))
@@ -27,12 +27,12 @@ public enum MessageThread: Sendable, Hashable {
     }
 }
 
-/// How far a message got. It only ever rises.
+/// How far a message got. The state never falls.
 public enum DeliveryState: UInt8, Sendable, Comparable, Codable, CaseIterable {
     case sent = 1
     /// A router or the addressee refused it; the reason is a `Routing.Error`.
     case failed = 2
-    /// Some node was heard to pass it on.
+    /// Another node was heard passing it on.
     case implicitlyAcknowledged = 3
     /// The addressee acknowledged it.
     case delivered = 4
@@ -44,14 +44,14 @@ public enum DeliveryState: UInt8, Sendable, Comparable, Codable, CaseIterable {
 ///
 /// Key in the `messages` table: thread (1 + 8 bytes), time (4), sequence (8), big-endian. Value: `Message` of `views.proto`.
 public struct MessageRow: Sendable, Equatable, Codable {
-    /// The most gateways a message names; further receptions are only counted.
+    /// The maximum number of gateways in a message; further receptions are only counted.
     static let mostGateways = 32
 
     public var thread: MessageThread
-    /// Seconds since 1970, and whose clock that is.
+    /// Seconds since 1970, and the clock that it came from.
     public var time: UInt32
     public var timeSource = TimeSource.arrival
-    /// The event whose reception it is of, and the event of the packet's first reception.
+    /// The event of the reception that the row is of, and the event of the packet's first reception.
     public var sequence: UInt64
     public var firstSequence: UInt64 = 0
     public var from: UInt32 = 0
@@ -60,7 +60,7 @@ public struct MessageRow: Sendable, Equatable, Codable {
     public var port: UInt32 = 0
     /// The text with invalid UTF-8 repaired; the log has the bytes.
     public var text = ""
-    /// The packet id that this answers; 0 = none.
+    /// The packet id that this replies to; 0 if none.
     public var replyID: UInt32 = 0
     /// A tapback: the text is the emoji that reacts to `replyID`.
     public var isReaction = false
@@ -68,17 +68,17 @@ public struct MessageRow: Sendable, Equatable, Codable {
     /// A `Routing.Error` when failed.
     public var failureReason: UInt32 = 0
     public var receptions: UInt32 = 1
-    /// Who heard it, in the order of the times at which they did, each once.
+    /// The receivers, in the order of the times of their receptions, each once.
     public var gateways: [UInt32] = []
     /// When each of the gateways heard it.
     var gatewayTimes: [UInt32] = []
-    /// Another packet came within the hour under the same sender and id, with other content: one of them is forged, or the id was used twice.
+    /// Another packet with the same sender and id, but other content, came within the hour: one of them is forged, or the id was used twice.
     public var hasConflict = false
     public var channel = ""
     public var isViaMQTT = false
     public var isPrivatelyEncrypted = false
     public var signature = SignatureState.none
-    /// What a person decided about it, by annotations.
+    /// A person's decisions about it, by annotations.
     public var isRead = false
     /// When it was archived, seconds since 1970; 0 where it is not.
     public var archivedAt: UInt32 = 0
@@ -150,7 +150,7 @@ public struct MessageRow: Sendable, Equatable, Codable {
 }
 
 extension MessageRow {
-    /// Notes who heard it, the earliest first, of equals the lowest number: whatever the order in which they are noted.
+    /// Adds a receiver, the earliest first, among equals the lowest number: the result does not depend on the order of the calls.
     mutating func hear(gateway: UInt32, at time: UInt32) {
         guard gateway != 0 else { return }
         while gatewayTimes.count < gateways.count { gatewayTimes.append(0) }  // of a row that an earlier version made

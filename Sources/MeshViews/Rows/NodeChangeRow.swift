@@ -2,7 +2,7 @@ import Projections
 import ProtobufWire
 public import ViewQuery
 
-/// Who told what a node says of itself.
+/// The source of a report about a node.
 public enum IntroductionKind: UInt8, Sendable, CaseIterable, Codable {
     /// The node, in a NodeInfo.
     case nodeInfo = 1
@@ -14,7 +14,7 @@ public enum IntroductionKind: UInt8, Sendable, CaseIterable, Codable {
     case metadata = 4
 }
 
-/// What of a node changed in one event.
+/// What changed about a node in one event.
 public struct NodeChanges: OptionSet, Sendable, Hashable, Codable {
     public var rawValue: UInt32
     public init(rawValue: UInt32) { self.rawValue = rawValue }
@@ -26,7 +26,7 @@ public struct NodeChanges: OptionSet, Sendable, Hashable, Codable {
     public static let firmware = NodeChanges(rawValue: 1 << 4)
     /// The first public key, which is the one that counts.
     public static let firstKey = NodeChanges(rawValue: 1 << 5)
-    /// Another key than the first: it is not taken. Somebody may be taking the node's number, or its owner has reset it.
+    /// Another key than the first: it is not accepted. Another device may be using the node's number, or its owner has reset it.
     public static let otherKey = NodeChanges(rawValue: 1 << 6)
     /// The first key again, after another.
     public static let firstKeyAgain = NodeChanges(rawValue: 1 << 7)
@@ -42,12 +42,12 @@ public struct NodeChanges: OptionSet, Sendable, Hashable, Codable {
     public var names: [String] { Self.names.filter { contains($0.0) }.map(\.1) }
 }
 
-/// An event in which a node said something else of itself than before, and what it said after it.
+/// An event in which a node reported something new about itself, and its state after it.
 ///
 /// Key in the `nodehistory` table: node, time (4 bytes each), sequence (8), big-endian. Value: `NodeChange` of `views.proto`.
 public struct NodeChangeRow: Sendable, Equatable {
     public var node: UInt32
-    /// Seconds since 1970, and whose clock that is.
+    /// Seconds since 1970, and the clock that it came from.
     public var time: UInt32
     public var timeSource = TimeSource.arrival
     public var sequence: UInt64
@@ -59,11 +59,11 @@ public struct NodeChangeRow: Sendable, Equatable {
     public var hardwareModel: UInt32 = 0
     public var role: UInt32 = 0
     public var firmware = ""
-    /// The key that the event told; empty where it told none.
+    /// The key in the event; empty without one.
     public var publicKey: [UInt8] = []
-    /// The number that announced the same first key before; 0 = none.
+    /// The number that announced the same first key before; 0 if none.
     public var sameKeyAs: UInt32 = 0
-    /// The gateway of the first readable reception, 0 = unknown.
+    /// The gateway of the first readable reception; 0 if unknown.
     public var gateway: UInt32 = 0
 
     init(node: UInt32, time: UInt32, sequence: UInt64) {
@@ -108,7 +108,7 @@ extension NodeChangeRow: ViewRow {
 
     public init?(key: RawSpan, value: RawSpan) {
         guard key.byteCount == 16 else { return nil }
-        try? self.init(  // bytes that are no row are told by nil
+        try? self.init(  // nil for bytes that are not a row
             node: key.bigEndianUInt32(at: 0), time: key.bigEndianUInt32(at: 4), sequence: key.bigEndianUInt64(at: 8),
             decoding: value)
     }

@@ -1,6 +1,6 @@
 import ProtobufWire
 
-/// What the mesh has told about one node. A node is listed from the first packet that names it as sender.
+/// What the mesh has reported about one node. A node is listed from the first packet that names it as sender.
 ///
 /// Key in the `nodes` table: its number, 4 bytes big-endian. Value: `Node` of `views.proto`.
 public struct NodeRow: Sendable, Equatable, Codable {
@@ -19,7 +19,7 @@ public struct NodeRow: Sendable, Equatable, Codable {
     public var publicKey: [UInt8] = []
     /// Another key was announced later under the same number.
     public var hasKeyConflict = false
-    /// Firmware version of a map report.
+    /// The firmware version from a map report.
     public var firmware = ""
     /// Seconds since 1970.
     public var firstHeard: UInt32 = 0
@@ -27,28 +27,28 @@ public struct NodeRow: Sendable, Equatable, Codable {
     /// Signal of the newest reception over radio: dB, and dBm or nil.
     public var snr: Float = 0
     public var rssi: Int32?
-    /// Hops between the node and the radio that heard it last, or nil when the packet did not say.
+    /// Hops between the node and the radio that last heard it, or nil when the packet did not state them.
     public var hopsAway: UInt32?
     /// The last packet crossed MQTT on its way.
     public var isViaMQTT = false
     /// Name of the channel it was last readable on.
     public var channel = ""
-    /// All hearings of its packets by any gateway.
+    /// All receptions of its packets by any gateway.
     public var receptions: UInt64 = 0
     /// Its packets, each counted once.
     public var packets: UInt64 = 0
     /// Packets of which no known key has opened any reception.
     public var unreadable: UInt64 = 0
-    /// First and last event of it.
+    /// Its first and last event.
     public var firstSequence: UInt64 = 0
     public var lastSequence: UInt64 = 0
-    /// What a person decided about it, by annotations: they are no events of the node, so `lastSequence` is not theirs.
+    /// A person's decisions about it, by annotations: these are no events of the node, so `lastSequence` does not include them.
     public var isFavorite = false
     public var isIgnored = false
     /// When it was archived, seconds since 1970; 0 where it is not.
     public var archivedAt: UInt32 = 0
     public var note = ""
-    /// A name of one's own, which no other node has.
+    /// A custom name, unique among all nodes.
     public var alias = ""
     /// When each of these values was heard.
     var times = NodeTimes()
@@ -59,9 +59,9 @@ public struct NodeRow: Sendable, Equatable, Codable {
 
     /// How much is known of a node.
     public enum State: String, Sendable, CaseIterable, Codable {
-        /// It was heard, but has not said who it is.
+        /// It was heard, but has not introduced itself.
         case heard
-        /// It, or a radio that knows it, has told its name or hardware.
+        /// Its name or hardware is known, from itself or from a radio that knows it.
         case introduced
     }
 

@@ -1,12 +1,12 @@
 import Meshtastic
 import ProtobufWire
 
-/// One place where a node said it was.
+/// One position that a node reported.
 ///
 /// Key in the `positions` table: node, time (4 bytes each), sequence (8), big-endian. Value: `Position` of `views.proto`.
 public struct PositionRow: Sendable, Equatable, Codable {
     public var node: UInt32
-    /// Seconds since 1970, and whose clock that is.
+    /// Seconds since 1970, and the clock that it came from.
     public var time: UInt32
     public var timeSource = TimeSource.arrival
     public var sequence: UInt64
@@ -18,24 +18,24 @@ public struct PositionRow: Sendable, Equatable, Codable {
     public var altitude: Int32?
     /// As firmware fills it: km/h.
     public var groundSpeed: UInt32?
-    /// As firmware fills it: degrees times 100,000; above 36,000,000 it is no course.
+    /// As firmware fills it: degrees times 100,000; values above 36,000,000 are not a course.
     public var groundTrack: UInt32?
     public var satellites: UInt32 = 0
-    /// How many upper bits of the coordinates are true; 0 = not said, 32 = all.
+    /// How many upper bits of the coordinates are true; 0 if not stated, 32 for all.
     public var precisionBits: UInt32 = 0
-    /// The sender's own stamps, unchecked: time of sending and of the GPS fix. 0 = none.
+    /// The sender's own stamps, unchecked: time of sending and of the GPS fix. 0 if missing.
     public var sentTime: UInt32 = 0
     public var fixTime: UInt32 = 0
-    /// Dilution of precision of position, plane and height, times 100. 0 = none.
+    /// Dilution of precision of position, plane and height, times 100. 0 if missing.
     public var pdop: UInt32 = 0
     public var hdop: UInt32 = 0
     public var vdop: UInt32 = 0
-    /// The gateway of the first readable reception, 0 = unknown; its signal in dB and dBm.
+    /// The gateway of the first readable reception, 0 if unknown; its signal in dB and dBm.
     public var gateway: UInt32 = 0
     public var snr: Float = 0
     public var rssi: Int32?
 
-    /// Where the policy joins positions nearby: since when the node is there, seconds since 1970; 0 = this is the only one.
+    /// Where the policy merges nearby positions: since when the node is there, seconds since 1970; 0 if this is the only one.
     public var since: UInt32 = 0
 
     public init(node: UInt32, time: UInt32, sequence: UInt64) {
@@ -46,7 +46,7 @@ public struct PositionRow: Sendable, Equatable, Codable {
 
     public var latitude: Double { Double(latitudeE7) / 1e7 }
     public var longitude: Double { Double(longitudeE7) / 1e7 }
-    /// The direction of movement in degrees, clockwise from north; nil where none was sent, or a number that is none.
+    /// The direction of movement in degrees, clockwise from north; nil where it is missing or out of range.
     public var course: Double? { Position.course(groundTrack: groundTrack) }
 
     func encode(to writer: inout WireWriter) {

@@ -3,7 +3,7 @@ import Projections
 import ProtobufWire
 public import ViewQuery
 
-/// What a radio tells its client of itself.
+/// What a radio reports to its client about itself.
 public enum RadioPart: UInt8, Sendable, CaseIterable, Codable {
     case myInfo = 3
     case config = 5
@@ -13,7 +13,7 @@ public enum RadioPart: UInt8, Sendable, CaseIterable, Codable {
     case deviceUI = 17
     case regionPresets = 19
 
-    /// The message that a part is.
+    /// The message type of a part.
     var messageName: String {
         switch self {
         case .myInfo: "MyNodeInfo"
@@ -27,7 +27,7 @@ public enum RadioPart: UInt8, Sendable, CaseIterable, Codable {
     }
 }
 
-/// One part of what a radio is set to and made of, as it told its client when it was another than before. Secrets are zeroes.
+/// One part of a radio's configuration and hardware, as reported to its client when it differed from the last report. Secrets are zeroed.
 ///
 /// Key in the `radios` table: source (4 bytes), part (1), section (1), slot (1), time (4), sequence (8), big-endian. Value: `Radio` of
 /// `views.proto`.
@@ -35,17 +35,17 @@ public struct RadioRow: Sendable, Equatable {
     /// The number of the log's source: the radio.
     public var source: UInt32
     public var part: RadioPart
-    /// Of a configuration, the field number of the section in it; else 0.
+    /// For a configuration, the field number of the section in it; else 0.
     public var section: UInt8
-    /// Of a channel, its local index; else 0.
+    /// For a channel, its local index; else 0.
     public var slot: UInt8
-    /// Seconds since 1970, and whose clock that is.
+    /// Seconds since 1970, and the clock that it came from.
     public var time: UInt32
     public var timeSource = TimeSource.arrival
     public var sequence: UInt64
-    /// The node that the radio is, as it told before; 0 = not told.
+    /// The radio's node number, as reported before; 0 if unknown.
     public var node: UInt32 = 0
-    /// The part's message, byte for byte but for secrets.
+    /// The part's message, byte for byte except for secrets.
     public var content: [UInt8] = []
 
     init(series: UInt64, part: RadioPart, time: UInt32, sequence: UInt64) {
@@ -73,7 +73,7 @@ public struct RadioRow: Sendable, Equatable {
 
     // MARK: Storage
 
-    /// The bytes of the key in front of the time, as a number.
+    /// The bytes of the key before the time, as a number.
     static func series(source: UInt32, part: RadioPart, section: UInt8, slot: UInt8) -> UInt64 {
         UInt64(source) << 24 | UInt64(part.rawValue) << 16 | UInt64(section) << 8 | UInt64(slot)
     }
@@ -108,7 +108,7 @@ extension RadioRow: ViewRow {
     public init?(key: RawSpan, value: RawSpan) {
         guard key.byteCount == 19, let part = RadioPart(rawValue: key.byte(at: 4)) else { return nil }
         let series = UInt64(key.bigEndianUInt32(at: 0)) << 24 | UInt64(key.bigEndianUInt32(at: 3)) & 0xff_ffff
-        try? self.init(  // bytes that are no row are told by nil
+        try? self.init(  // nil for bytes that are not a row
             series: series, part: part, time: key.bigEndianUInt32(at: 7), sequence: key.bigEndianUInt64(at: 11), decoding: value)
     }
 }

@@ -3,34 +3,34 @@ import Projections
 import ProtobufWire
 public import ViewQuery
 
-/// Which sensor or counter sent something.
+/// Which kind of sensor or counter sent something.
 public enum SensorKind: UInt8, Sendable, CaseIterable, Codable {
-    /// A text that a contact or a motion sensor sends: port 10.
+    /// A text from a contact or a motion sensor: port 10.
     case detection = 10
-    /// How many radios are near: port 34.
+    /// The number of nearby radios: port 34.
     case paxcounter = 34
-    /// A node that keeps messages for others, and those who ask it: port 65.
+    /// A node that stores messages for others, and its clients: port 65.
     case storeForward = 65
-    /// A text that counts up: port 66.
+    /// A text with a rising number: port 66.
     case rangeTest = 66
 
     public var port: UInt32 { UInt32(rawValue) }
 }
 
-/// One packet of a sensor or a counter. Its payload stays as it came.
+/// One packet of a sensor or a counter. Its payload is stored as received.
 ///
 /// Key in the `sensors` table: node (4 bytes), port (1), time (4), sequence (8), big-endian. Value: `Sensor` of `views.proto`.
 public struct SensorRow: Sendable, Equatable {
     public var node: UInt32
     public var kind: SensorKind
-    /// Seconds since 1970, and whose clock that is.
+    /// Seconds since 1970, and the clock that it came from.
     public var time: UInt32
     public var timeSource = TimeSource.arrival
     public var sequence: UInt64
     public var packetID: UInt32 = 0
     public var to: UInt32 = NodeID.broadcast
     public var channel = ""
-    /// The gateway of the first readable reception, 0 = unknown; how well it heard the packet, and after how many hops.
+    /// The gateway of the first readable reception, 0 if unknown; its signal, and the number of hops.
     public var gateway: UInt32 = 0
     public var snr: Float = 0
     public var rssi: Int32?
@@ -45,7 +45,7 @@ public struct SensorRow: Sendable, Equatable {
         self.sequence = sequence
     }
 
-    /// What a detection sensor or a range test says, and the text that a store-and-forward node passes on.
+    /// The text of a detection sensor or a range test, and the text that a store-and-forward node passes on.
     public var text: String? {
         switch kind {
         case .detection, .rangeTest: return payload.rawSpan.asRepairedString
@@ -100,7 +100,7 @@ extension SensorRow: ViewRow {
 
     public init?(key: RawSpan, value: RawSpan) {
         guard key.byteCount == 17, let kind = SensorKind(rawValue: key.byte(at: 4)) else { return nil }
-        try? self.init(  // bytes that are no row are told by nil
+        try? self.init(  // nil for bytes that are not a row
             node: key.bigEndianUInt32(at: 0), kind: kind, time: key.bigEndianUInt32(at: 5), sequence: key.bigEndianUInt64(at: 9),
             decoding: value)
     }

@@ -1,6 +1,6 @@
 import ProtobufWire
 
-/// What a row of telemetry stores, whatever its kind: `Telemetry` of `views.proto`.
+/// The stored fields of a row of telemetry, whatever its kind: `Telemetry` of `views.proto`.
 protocol StoredTelemetry {
     var timeSource: TimeSource { get set }
     var packetID: UInt32 { get set }

@@ -1,7 +1,7 @@
 public import Meshtastic
 import ProtobufWire
 
-/// One set of metrics that a node measured. The metrics stay as they came: what a later version of this code knows
+/// One set of metrics that a node measured. The metrics are stored as received: what a later version of this code knows
 /// about them can be read from old rows, and an absent metric is never a zero.
 ///
 /// Key in the `telemetry` table: node (4 bytes), kind (1), time (4), sequence (8), big-endian. Value: `Telemetry` of
@@ -9,12 +9,12 @@ import ProtobufWire
 public struct TelemetryRow: Sendable, Equatable, StoredTelemetry {
     public var node: UInt32
     public var kind: TelemetryKind
-    /// Seconds since 1970, and whose clock that is.
+    /// Seconds since 1970, and the clock that it came from.
     public var time: UInt32
     public var timeSource = TimeSource.arrival
     public var sequence: UInt64
     public var packetID: UInt32 = 0
-    /// The sender's stamp, unchecked; 0 = none.
+    /// The sender's stamp, unchecked; 0 if missing.
     public var sentTime: UInt32 = 0
     public var gateway: UInt32 = 0
     /// The metrics message of the kind, byte for byte.

@@ -2,22 +2,22 @@ import Projections
 import ProtobufWire
 public import ViewQuery
 
-/// One question for the way to a node, with its answer: the hops there and back, and how well each heard the one before.
+/// One request for the route to a node, with its reply: the hops there and back, and how well each heard the previous one.
 ///
-/// Key in the `traceroutes` table: who asked (4 bytes) and the id of the question's packet (4), big-endian. Value: `TraceRoute` of `views.proto`.
+/// Key in the `traceroutes` table: the requesting node (4 bytes) and the id of the request's packet (4), big-endian. Value: `TraceRoute` of `views.proto`.
 public struct TraceRouteRow: Sendable, Equatable {
-    /// One step of a way.
+    /// One step of a route.
     public struct Hop: Sendable, Equatable {
-        /// Nil for a hop that could not read the packet, and so did not say who it is.
+        /// Nil for a hop that could not read the packet, and therefore did not add its number.
         public var node: UInt32?
-        /// How well it heard the hop before, in dB; nil where it did not say.
+        /// How well it heard the previous hop, in dB; nil where it did not state it.
         public var snr: Float?
     }
 
-    /// Where a node was then.
+    /// The place of a node at that time.
     public struct Place: Sendable, Equatable {
         public var node: UInt32
-        /// When it said so, seconds since 1970.
+        /// When it reported it, seconds since 1970.
         public var time: UInt32
         /// Degrees times 10,000,000.
         public var latitudeE7: Int32
@@ -27,30 +27,30 @@ public struct TraceRouteRow: Sendable, Equatable {
         public var longitude: Double { Double(longitudeE7) / 1e7 }
     }
 
-    /// Who asked, and for the way to whom.
+    /// The requesting node, and the node that it traces.
     public let from: UInt32
     public let id: UInt32
     public var to: UInt32 = 0
-    /// Of the packet that was heard first, seconds since 1970, and whose clock that is.
+    /// Of the packet that was heard first, seconds since 1970, and the clock that it came from.
     public var time: UInt32 = 0
     public var timeSource = TimeSource.arrival
-    /// The first event of it, and the last one that told something new.
+    /// Its first event, and the last one with something new.
     public var firstSequence: UInt64 = 0
     public var sequence: UInt64 = 0
-    /// The first events of the question's packet and of the answer's; 0 = not heard.
+    /// The first events of the request's packet and of the reply's; 0 if not heard.
     public var requestSequence: UInt64 = 0
     public var replySequence: UInt64 = 0
-    /// The answer's packet, and its time, seconds since 1970; 0 = not heard.
+    /// The reply's packet, and its time, seconds since 1970; 0 if not heard.
     public var replyID: UInt32 = 0
     public var replyTime: UInt32 = 0
     public var channel = ""
-    /// The nodes between the two ends as they came, at most 16: 4,294,967,295 for one that could not read the packet.
+    /// The nodes between the two ends as received, at most 16: 4,294,967,295 for one that could not read the packet.
     public var route: [UInt32] = []
-    /// Decibels times 4; -128 for unknown. A complete list has one more element than its route.
+    /// Decibels times 4; -128 if unknown. A complete list has one more element than its route.
     public var snrTowards: [Int32] = []
     public var routeBack: [UInt32] = []
     public var snrBack: [Int32] = []
-    /// Where nodes of the ways were when the answer came, or the question while there is none; only of those that had said so.
+    /// The places of the route's nodes when the reply came, or the request until then; only of nodes that had reported one.
     public var places: [Place] = []
 
     static let unknownHop = UInt32.max
@@ -65,20 +65,20 @@ public struct TraceRouteRow: Sendable, Equatable {
 
     public var isAnswered: Bool { replySequence != 0 }
 
-    /// Where a node of the ways was then; nil where it had not said so.
+    /// The place of a node of the route at that time; nil where it had not reported one.
     public func place(of node: UInt32?) -> Place? { node.flatMap { node in places.first { $0.node == node } } }
 
-    /// The way there, both ends included; it ends before the addressee while it has not answered.
+    /// The route there, both ends included; without a reply it ends before the destination.
     public var towards: [Hop] { Self.hops(from, route, isAnswered ? to : nil, snrTowards) }
 
-    /// The way back, both ends included, as far as it was when a gateway heard the answer; empty without an answer.
+    /// The route back, both ends included, as far as it was when a gateway heard the reply; empty without a reply.
     public var back: [Hop] {
         guard isAnswered else { return [] }
         return Self.hops(to, routeBack, snrBack.count > routeBack.count ? from : nil, snrBack)
     }
 
     private static func hops(_ first: UInt32, _ between: [UInt32], _ last: UInt32?, _ strengths: [Int32]) -> [Hop] {
-        // Lists of other lengths do not say which strength is whose.
+        // For lists of other lengths it is unknown which strength belongs to which hop.
         let isWhole = strengths.count == between.count || strengths.count == between.count + 1
         let nodes = [first] + between + (last.map { [$0] } ?? [])
         return nodes.enumerated().map { index, node in
@@ -136,7 +136,7 @@ extension TraceRouteRow: ViewRow, DeclaredRow {
         writer.packedFixed32(18, places.map { UInt32(bitPattern: $0.longitudeE7) })
     }
 
-    /// The nodes come first; where a list is shorter than the others, the rest of them means nothing.
+    /// The nodes come first; if a list is shorter than the others, the rest of those is ignored.
     private static func take(
         _ places: inout [Place], _ field: WireField, _ reader: borrowing WireReader
     ) throws(WireError) {

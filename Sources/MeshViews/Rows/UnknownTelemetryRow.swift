@@ -8,12 +8,12 @@ public struct UnknownTelemetryRow: Sendable, Equatable, StoredTelemetry {
     public var node: UInt32
     /// The field number of the metrics in the payload.
     public var kind: UInt8
-    /// Seconds since 1970, and whose clock that is.
+    /// Seconds since 1970, and the clock that it came from.
     public var time: UInt32
     public var timeSource = TimeSource.arrival
     public var sequence: UInt64
     public var packetID: UInt32 = 0
-    /// The sender's stamp, unchecked; 0 = none.
+    /// The sender's stamp, unchecked; 0 if missing.
     public var sentTime: UInt32 = 0
     public var gateway: UInt32 = 0
     /// The metrics' bytes.

@@ -3,7 +3,7 @@ import Projections
 import ProtobufWire
 public import ViewQuery
 
-/// A place that somebody shares, as the newest change that counted left it.
+/// A place that a user shares, as the newest valid change left it.
 ///
 /// Key in the `waypoints` table: its id, 4 bytes big-endian. Value: `Waypoint` of `views.proto`.
 public struct WaypointRow: Sendable, Equatable {
@@ -13,20 +13,20 @@ public struct WaypointRow: Sendable, Equatable {
     }
 
     public let id: UInt32
-    /// Of the last change, seconds since 1970, and whose clock that is.
+    /// Of the last change, seconds since 1970, and the clock that it came from.
     public var time: UInt32 = 0
     public var timeSource = TimeSource.arrival
     /// The event of the last change, and that of the first one.
     public var sequence: UInt64 = 0
     public var firstSequence: UInt64 = 0
     public var packetID: UInt32 = 0
-    /// Who sent the earliest of its contents, and who changed it last.
+    /// The sender of its earliest content, and the sender of the last change.
     public var creator: UInt32 = 0
     public var from: UInt32 = 0
-    /// Whom the last change was sent to.
+    /// The destination of the last change.
     public var to: UInt32 = 0
     public var channel = ""
-    /// The gateway of the last change's first readable reception, 0 = unknown.
+    /// The gateway of the last change's first readable reception; 0 if unknown.
     public var gateway: UInt32 = 0
     /// Degrees times 10,000,000.
     public var latitudeE7: Int32?
@@ -37,21 +37,21 @@ public struct WaypointRow: Sendable, Equatable {
     public var lockedTo: UInt32 = 0
     public var name = ""
     public var details = ""
-    /// A Unicode code point; 0 = none.
+    /// A Unicode code point; 0 if none.
     public var icon: UInt32 = 0
-    /// Metres; 0 = none.
+    /// Metres; 0 if none.
     public var geofenceRadius: UInt32 = 0
     public var boundingBox: Waypoint.BoundingBox?
     public var notifiesOnEnter = false
     public var notifiesOnExit = false
     public var notifiesFavoritesOnly = false
-    /// Whoever may change it took it away; it keeps what it was.
+    /// A node that may change it deleted it; its contents are kept.
     public var isDeleted = false
-    /// When the newest change that is no deletion was made; 0 where only a deletion is known.
+    /// When the newest change that is not a deletion was made; 0 where only a deletion is known.
     var contentTime: UInt32 = 0
-    /// When the earliest was.
+    /// When the earliest such change was made.
     var createdTime: UInt32 = 0
-    /// Changes that counted, the first and the deletion included, and those that the lock forbade.
+    /// Valid changes, including the first and the deletion, and those that the lock forbade.
     public var changes: UInt32 = 0
     public var refusedChanges: UInt32 = 0
 

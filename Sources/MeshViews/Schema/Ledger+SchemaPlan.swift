@@ -2,16 +2,16 @@ import Foundation
 import LMDB
 import Projections
 
-/// What a view's file and the program say of its version, and what opening the ledger for writing would do.
+/// A view's version in its file and in the program, and what opening the ledger for writing would do.
 public struct SchemaState: Sendable {
     public enum Action: String, Sendable, CaseIterable {
         /// Nothing: it is the current one.
         case none
         /// It is folded for the first time.
         case build
-        /// The rows are taken over as they are.
+        /// The rows are migrated as they are.
         case lightweight
-        /// Each row is made anew of the old one.
+        /// Each row is computed from the old one.
         case custom
         /// The log is folded again beside the old rows.
         case replay
@@ -26,21 +26,21 @@ public struct SchemaState: Sendable {
     }
 
     public var view: String
-    /// Of the rows that are served, nil where there are none.
+    /// The version of the served rows; nil if there are none.
     public var storedVersion: UInt32?
     public var storedFingerprint: String?
     /// Nil where the program does not know the view.
     public var version: UInt32?
     public var fingerprint: String?
     public var action: Action
-    /// Why, in words.
+    /// The reason, in words.
     public var reason: String
     /// Bytes of the files.
     public var size: Int
 }
 
 extension Ledger {
-    /// What `open` would do about each view, and which views there are that the program does not know. Changes nothing.
+    /// What `open` would do about each view, and which views the program does not know. Changes nothing.
     public static func schemaPlan(at path: String, options: LedgerOptions = LedgerOptions()) throws(LedgerError) -> [SchemaState]
     {
         try check(options, path)
@@ -112,7 +112,7 @@ extension Ledger {
 
     private static func storedSchema(_ definition: ViewDefinition, _ path: String) -> StoredSchema? {
         let (recipe, tables) = (definition.recipe, definition.tables)
-        let opened = try? ViewStore.open(at: path, recipe: recipe, tables: tables, access: .readOnly)  // told by readers
+        let opened = try? ViewStore.open(at: path, recipe: recipe, tables: tables, access: .readOnly)  // reported by readers
         guard let store = opened else { return nil }
         defer { store.close() }
         return try? store.schema()  // see above
@@ -120,7 +120,7 @@ extension Ledger {
 
     /// Removes a view that the program does not know.
     ///
-    /// - Throws: `.schema` where the program knows it, `.missing` where there is none.
+    /// - Throws: `.schema` where the program knows it, `.missing` where it does not exist.
     public func dropView(_ name: String) throws(LedgerError) {
         guard !isReadOnly else { throw readOnlyError }
         guard !definitions.contains(where: { $0.name == name }) else {

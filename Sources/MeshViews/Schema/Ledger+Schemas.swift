@@ -1,12 +1,12 @@
 import Meshtastic
 import Projections
 
-/// A view of a program, as its released versions are compared.
+/// A view of a program, for comparison with its released versions.
 public struct ViewSchema: Sendable, Hashable {
     public var view: String
     public var version: UInt32
     public var fingerprint: String
-    /// What the fingerprint is of.
+    /// The input of the fingerprint.
     public var layout: String
 }
 
@@ -20,8 +20,8 @@ extension Ledger {
         }
     }
 
-    /// What is wrong with versions compared with released ones: lines of a view's name, version and fingerprint. A released version stays as it was
-    /// for ever; what changes is a newer one.
+    /// The problems of versions compared with released ones: lines of a view's name, version and fingerprint. A released version never
+    /// changes; a change requires a newer one.
     public static func changes(of schemas: [ViewSchema], against released: String) -> [String] {
         var problems: [String] = []
         for line in released.split(separator: "\n") where !line.hasPrefix("#") {

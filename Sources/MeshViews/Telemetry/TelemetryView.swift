@@ -7,8 +7,8 @@ import ViewQuery
 
 /// What each node measured: the newest rows per node and kind of metrics, up to a cap.
 ///
-/// A packet gives one row, at its first readable reception, if it holds metrics of a kind. Kinds that this version does not know have rows in a
-/// table of their own, as they came.
+/// A packet makes one row, at its first readable reception, if it holds metrics of a kind. Metrics of kinds that this version does not know are stored in a
+/// separate table, as received.
 public struct TelemetryView: Projection {
     public typealias Batch = MeshBatch
 
@@ -107,11 +107,11 @@ public struct TelemetryView: Projection {
         context.want(.debounced)
     }
 
-    /// Takes the row of a later reception back. It is nearly always of the same kind; the JSON form may have told another one.
+    /// Takes back the row of a later reception. It nearly always has the same kind; the JSON form may have stated another one.
     private mutating func takeBack(
         _ old: SupersededRow, by packet: DecodedPacket, _ stamp: MeshBatch.Stamp, _ batch: MeshBatch, _ store: ViewStore
     ) throws(StorageError) {
-        let likely = (try? Telemetry(decoding: batch.packets.payload(of: packet)).rawKind) ?? 0  // a broken one is of none
+        let likely = (try? Telemetry(decoding: batch.packets.payload(of: packet)).rawKind) ?? 0  // a broken one has none
         for kind in [likely] + Self.kinds where kind != 0 {
             let prefix = UInt64(packet.from) << 8 | UInt64(kind)
             let isFound =

@@ -3,7 +3,7 @@ import Meshtastic
 import ViewQuery
 
 extension Ledger {
-    /// What a node says at a time: of each kind its rows.
+    /// The rows of a node with a time, kind by kind.
     private static let said: [(kind: String, rows: @Sendable (Ledger, UInt32, RowQuery) throws(LedgerError) -> [any ViewRow])] = [
         (PositionRow.kind, { (ledger, node, query) throws(LedgerError) in try ledger.positions(of: node, query) }),
         (TelemetryRow.kind, { (ledger, node, query) throws(LedgerError) in try ledger.telemetryOfAllKinds(of: node, query) }),
@@ -18,16 +18,16 @@ extension Ledger {
         ),
     ]
 
-    /// The kinds that a timeline may have.
+    /// The possible kinds of a timeline's rows.
     public static let timelineKinds = said.map(\.kind)
 
-    /// All that a node said, whatever it is of, in one list by time.
+    /// Everything that a node reported, of all kinds, in one list by time.
     ///
     /// ```swift
     /// for row in try ledger.timeline(of: 0x1902_5c00, RowQuery(limit: 50)) { print(row.kind, row.time) }
     /// ```
     /// - Parameter kinds: only these of `timelineKinds`.
-    /// - Complexity: of each kind as many rows are read as are asked for.
+    /// - Complexity: for each kind, as many rows are read as requested.
     public func timeline(
         of node: UInt32, kinds: Set<String> = Set(Ledger.timelineKinds), _ query: RowQuery = RowQuery()
     ) throws(LedgerError) -> [any ViewRow] {
@@ -45,7 +45,7 @@ extension Ledger {
         return Array(sorted.dropFirst(max(0, query.offset)).prefix(max(0, query.limit)))
     }
 
-    /// Kind by kind, so that each has as many as are asked for.
+    /// Kind by kind, so that each has the requested number.
     private func telemetryOfAllKinds(of node: UInt32, _ query: RowQuery) throws(LedgerError) -> [TelemetryRow] {
         var rows: [TelemetryRow] = []
         for kind in TelemetryKind.allCases { rows += try telemetry(of: node, kind: kind, query) }

@@ -1,12 +1,12 @@
 public import ViewQuery
 
-/// A row of one of the views that this library makes.
+/// A row of one of the built-in views.
 public protocol ViewRow: QueryRow {
-    /// What such a row is of, where rows of several kinds are listed: `waypoint`.
+    /// The kind of such a row in lists of several kinds: `waypoint`.
     static var kind: String { get }
-    /// When it was, or was changed last; seconds since 1970.
+    /// When it was made, or last changed; seconds since 1970.
     var time: UInt32 { get }
-    /// The event that it was made by, or changed last.
+    /// The event that made it, or last changed it.
     var sequence: UInt64 { get }
 }
 

@@ -1,9 +1,9 @@
 extension Ledger {
-    /// The trace routes, the newest first; `since` and `until` are about the packet that was heard first.
+    /// The trace routes, the newest first; `since` and `until` refer to the packet that was heard first.
     ///
     /// - Parameters:
-    ///   - node: only those that it asked, or that ask for the way to it; those that it only passes on are `through` it.
-    ///   - hop: only those on whose way, there or back, this node is.
+    ///   - node: only those that it requested, or that trace it; those that it only passes on are `through` it.
+    ///   - hop: only those whose route, there or back, contains this node.
     public func traceRoutes(
         of node: UInt32? = nil, through hop: UInt32? = nil, _ query: RowQuery = RowQuery()
     ) throws(LedgerError) -> [TraceRouteRow] {
@@ -15,7 +15,7 @@ extension Ledger {
         }
     }
 
-    /// The trace route that a node asked for with the packet `id`; nil when neither question nor answer was heard.
+    /// The trace route that a node requested with the packet `id`; nil when neither request nor reply was heard.
     public func traceRoute(id: UInt32, from: UInt32) throws(LedgerError) -> TraceRouteRow? {
         try row(TraceRouteRow.key(from, id), in: "traceroutes", of: "traceroutes")
     }

@@ -2,7 +2,7 @@ import Meshtastic
 import ProtobufWire
 import ViewQuery
 
-/// Where a node was last: state of the fold of trace routes.
+/// A node's last place: state of the fold of trace routes.
 struct NodePlace: DeclaredRow, Equatable {
     let node: UInt32
     /// Seconds since 1970.

@@ -4,10 +4,10 @@ import Meshtastic
 import Projections
 import ProtobufWire
 
-/// Questions for the way to a node, joined with their answers.
+/// Requests for the route to a node, joined with their replies.
 ///
-/// Every hop adds itself to the packet that it passes on, so each gateway hears another part of the way: of all receptions of a packet the longest
-/// way counts. Each node of a way comes with the place where it was then.
+/// Every hop adds itself to the packet that it passes on, so each gateway hears another part of the route: of all receptions of a packet the longest
+/// route counts. Each node of a route has its place at that time.
 struct TraceRoutesView: KeyedView {
     let name = "traceroutes"
     let version: UInt32 = 4
@@ -15,10 +15,10 @@ struct TraceRoutesView: KeyedView {
     var policy: String { "cap=\(cap);places=\(Self.mostPlaces);\(TimePolicy.text)" }
     let cap: Int
 
-    /// An answer, or another question, further away than this belongs to another question with the same id.
+    /// A reply, or another request, further away than this belongs to another request with the same id.
     static let windowSeconds: UInt32 = 3_600
 
-    /// Nodes whose last place is known.
+    /// The maximum number of nodes with a known last place.
     static let mostPlaces = 20_000
 
     let stateTables = ["places"]
@@ -59,7 +59,7 @@ struct TraceRoutesView: KeyedView {
         places.committed()
     }
 
-    /// Keeps the place that the node told last, by its time: those of which the positions view makes rows.
+    /// Keeps the node's last reported place, by its time: the positions of which the positions view makes rows.
     private mutating func locate(_ packet: DecodedPacket, _ stamp: MeshBatch.Stamp, _ batch: MeshBatch) {
         let position: Position
         do {
@@ -92,7 +92,7 @@ struct TraceRoutesView: KeyedView {
         _ packet: DecodedPacket, _ stamp: MeshBatch.Stamp, _ batch: MeshBatch, _ context: inout FoldContext
     ) {
         let isReply = packet.requestID != 0
-        // Nobody is node 0 or 4,294,967,295.
+        // 0 and 4,294,967,295 are not node numbers.
         guard !isReply || (packet.to != 0 && packet.to != NodeID.broadcast) else { return }
         let discovery: RouteDiscovery
         do {
@@ -122,8 +122,8 @@ struct TraceRoutesView: KeyedView {
         context.want(.immediate)
     }
 
-    /// An answer in JSON has its own id in place of the question's: it makes a row where it came before the same answer in protobuf, which
-    /// takes that row away.
+    /// A reply in JSON has its own id instead of the request's: it makes a row where it came before the same reply in protobuf, which
+    /// removes that row.
     private mutating func takesJSON(_ packet: DecodedPacket, _ stamp: MeshBatch.Stamp) -> Bool {
         let known = rows.place(of: TraceRouteRow.key(packet.to, packet.id)).flatMap { place in
             let row = rows[place]
@@ -134,7 +134,7 @@ struct TraceRoutesView: KeyedView {
         return true
     }
 
-    /// Gives the nodes of the ways their places of now, where the event told something new; the first answer begins anew.
+    /// Updates the places of the route's nodes, where the event adds something; the first reply starts over.
     private func locate(_ row: inout TraceRouteRow, _ part: TraceRoutePart, anew: Bool) {
         guard row.sequence == part.sequence else { return }
         if anew, row.isAnswered { row.places = [] }
@@ -145,7 +145,7 @@ struct TraceRoutesView: KeyedView {
     }
 }
 
-/// What one reception of a question or an answer tells.
+/// The contents of one reception of a request or a reply.
 private struct TraceRoutePart {
     var packet: DecodedPacket
     /// The packet's first event, and this one.
@@ -176,14 +176,14 @@ extension RouteDiscovery {
 }
 
 extension TraceRouteRow {
-    /// Whether the packet belongs to another question that happens to have the same id.
+    /// Whether the packet belongs to another request that happens to have the same id.
     fileprivate func isOfAnother(_ part: TraceRoutePart, isReply: Bool) -> Bool {
         let known = isReply ? replySequence : requestSequence
         if known == part.packetSequence { return false }
         return (time > part.time ? time - part.time : part.time - time) > TraceRoutesView.windowSeconds
     }
 
-    /// The time is that of the earliest reception of the question, or of the answer where that is all.
+    /// The time is that of the earliest reception of the request, or of the reply where no request was heard.
     private mutating func begin(_ part: TraceRoutePart) {
         guard firstSequence == 0 else {
             if part.time < time { (time, timeSource) = (part.time, part.timeSource) }
@@ -205,7 +205,7 @@ extension TraceRouteRow {
         takeTowards(part)
     }
 
-    /// What an answer says of the way there is all of it; another node's answer is none.
+    /// The route there in a reply is complete; the reply of another node does not count.
     fileprivate mutating func answer(_ part: TraceRoutePart) {
         begin(part)
         if !isAnswered {

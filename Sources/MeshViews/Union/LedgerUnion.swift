@@ -1,28 +1,28 @@
 import Foundation
 public import ViewQuery
 
-/// Several ledgers that are read as one, each with its own views.
+/// Several ledgers that are read as one, each with separate views.
 ///
 /// ```swift
 /// let union = Ledger.union([roof, hill])
 /// let newest = FetchDescriptor<PositionRow>(sortBy: [SortDescriptor(\.time, order: .reverse)], fetchLimit: 100)
 /// for found in try union.fetch(newest) { print(found.ledger.path, found.row.node, found.row.time) }
 /// ```
-/// Nothing is joined: a packet that two of them heard is in both, and a node has a row in each. `EventLog.merge` makes one ledger in which each event is
-/// there once. The ledgers stay whose they are: whoever opened them closes them.
+/// Nothing is joined: a packet that two of them heard is in both, and a node has a row in each. `EventLog.merge` makes one ledger that has each event
+/// once. The union does not own the ledgers: their openers close them.
 public struct LedgerUnion: Sendable {
     public let ledgers: [Ledger]
 
-    /// A row, and the ledger that it is of.
+    /// A row, and the ledger that it belongs to.
     public struct Found<Row: QueryRow>: Sendable {
         public let ledger: Ledger
         public let row: Row
     }
 
-    /// The rows that the descriptor asks for, of all ledgers in its order; without `sortBy` ledger by ledger.
+    /// The rows of the query, from all ledgers in its order; without `sortBy` ledger by ledger.
     ///
-    /// - Throws: as `Ledger.fetch`; `.query` for a descriptor that goes on after a cursor, which is of one ledger.
-    /// - Complexity: limit and offset together bound what is read of each ledger.
+    /// - Throws: as `Ledger.fetch`; `.query` for a descriptor with a cursor, which belongs to one ledger.
+    /// - Complexity: limit and offset together bound what is read from each ledger.
     public func fetch<Row: QueryRow>(_ descriptor: FetchDescriptor<Row>) throws(LedgerError) -> [Found<Row>] {
         guard descriptor.after == nil else {
             throw LedgerError(

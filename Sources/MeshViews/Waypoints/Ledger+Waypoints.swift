@@ -1,13 +1,13 @@
 public import EventLog
 
 extension Ledger {
-    /// The waypoints, the one changed last first; `since` and `until` are about the last change.
+    /// The waypoints, the most recently changed first; `since` and `until` refer to the last change.
     ///
     /// ```swift
     /// for waypoint in try ledger.waypoints(activeAt: .now) { print(waypoint.name) }
     /// ```
     /// - Parameters:
-    ///   - node: only those that it made or changed last, or that are locked to it.
+    ///   - node: only those that it created or last changed, or that are locked to it.
     ///   - time: only those that are neither deleted nor expired then; nil for all.
     public func waypoints(
         of node: UInt32? = nil, activeAt time: Timestamp? = nil, _ query: RowQuery = RowQuery()
@@ -20,7 +20,7 @@ extension Ledger {
         }
     }
 
-    /// One waypoint, deleted or not; nil when it was never heard of.
+    /// One waypoint, deleted or not; nil when it was never heard.
     public func waypoint(_ id: UInt32) throws(LedgerError) -> WaypointRow? {
         try row(UInt64(id), in: "waypoints", of: "waypoints")
     }

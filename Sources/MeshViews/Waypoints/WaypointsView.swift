@@ -11,7 +11,7 @@ struct WaypointsView: KeyedView {
     var policy: String { "cap=\(cap);\(TimePolicy.text)" }
     let cap: Int
 
-    /// Whoever writes long texts must not fill memory: senders may write 30 and 100 bytes. In Unicode scalars.
+    /// Long texts from senders must not fill memory: senders may write 30 and 100 bytes. In Unicode scalars.
     static let mostNameScalars = 64
     static let mostDetailScalars = 256
 
@@ -54,13 +54,13 @@ struct WaypointsView: KeyedView {
             }
             context.want(.immediate)
         } catch {
-            // Not to be seen: the packet's failure would have told of bytes that are no message.
+            // Not expected: for bytes that are not a message, the packet would have a failure.
             context.quarantine(EventSequence(rawValue: stamp.sequence), reason: "waypoint: \(error)")
         }
     }
 }
 
-/// What a packet wants to change about a waypoint.
+/// A packet's change of a waypoint.
 private struct WaypointChange {
     var waypoint: Waypoint
     var packet: DecodedPacket
@@ -68,7 +68,7 @@ private struct WaypointChange {
     var channel: String
     var time: UInt32
     var timeSource: TimeSource
-    /// Another reception of a packet that was taken in already.
+    /// Another reception of a packet that was already applied.
     var isKnown: Bool
 
     init(_ waypoint: Waypoint, _ packet: DecodedPacket, _ stamp: MeshBatch.Stamp, channel: String) {
@@ -80,12 +80,12 @@ private struct WaypointChange {
         (time, timeSource) = (stamp.time, stamp.timeSource)
     }
 
-    /// An expiry that has passed when it comes.
+    /// An expiry that has passed on arrival.
     var isDeletion: Bool { waypoint.expire != 0 && waypoint.expire <= time }
 }
 
 extension WaypointRow {
-    /// The newest change says whether the waypoint is there, the newest that is no deletion what it is: whatever the order in which they come.
+    /// The newest change decides whether the waypoint exists, the newest one that is not a deletion decides its contents, whatever the order of their arrival.
     fileprivate mutating func apply(_ change: WaypointChange) {
         if !change.isDeletion, createdTime == 0 || change.time < createdTime {
             (creator, createdTime) = (change.packet.from, change.time)

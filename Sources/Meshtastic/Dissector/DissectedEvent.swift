@@ -1,11 +1,11 @@
-/// An event taken apart, down to the payload that was decrypted from it.
+/// A dissected event, including the payload that was decrypted from it.
 public struct DissectedEvent: Sendable, Equatable {
     public var form: CaptureForm
-    /// What the views get of it.
+    /// The event as the views see it.
     public var packet: DecodedPacket
-    /// All fields. Of a JSON event, those of the packet that it was turned into; nil where the event is no message.
+    /// All fields. For a JSON event, those of the packet that it was converted to; nil where the event is not a message.
     public var message: DissectedMessage?
-    /// The text of an event that is one.
+    /// The text of an event that is a text.
     public var text: String?
     /// The name of the channel whose key opened the packet.
     public var channelName: String?
@@ -36,8 +36,8 @@ public struct DissectedEvent: Sendable, Equatable {
     /// The event for people: the summary, its text if it is one, and the tree of its fields.
     public var textTree: String { textTree(beside: nil) }
 
-    /// The same, with each field's place and bytes before it.
-    /// - Parameter bytes: the event's, or nil. Those of JSON are in no field.
+    /// The same, preceded by each field's place and bytes.
+    /// - Parameter bytes: the event's, or nil. The bytes of JSON are in no field.
     public func textTree(beside bytes: [UInt8]?) -> String {
         var tree = summary + "\n"
         if let text { tree += text + "\n" }

@@ -3,10 +3,10 @@ internal import ProtobufWire
 
 extension DissectedMessage {
     /// The message as official tools print it: the names of the `.proto` files, enum values by name, bytes in base64, 64-bit numbers as
-    /// texts. Of a field that came more than once the last value counts, of a message that came more than once all of its fields.
+    /// texts. If a field occurs more than once, the last value counts; if a message does, all of its fields count.
     ///
-    /// What official tools do not print comes in members that no field is called: `@unknown` (a list of number, wire type and value),
-    /// `@failure` and `@unread` where reading stopped, `NAME@content` for what a field of plain bytes holds, `NAME@raw` for a repaired text's bytes.
+    /// What official tools do not print is in members whose names no field has: `@unknown` (a list of number, wire type and value),
+    /// `@failure` and `@unread` where reading stopped, `NAME@content` for the content of a field of plain bytes, `NAME@raw` for a repaired text's bytes.
     public var json: JSONValue {
         var members: [JSONValue.Member] = []
         var unknown: [JSONValue] = []

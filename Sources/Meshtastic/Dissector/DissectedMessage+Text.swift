@@ -2,7 +2,7 @@ internal import Foundation
 internal import ProtobufWire
 
 extension DissectedMessage {
-    /// The message as an indented tree, one field a line, each ended by a line end.
+    /// The message as an indented tree, one field per line, each ended by a line end.
     ///
     /// ```
     /// MeshPacket, 52 bytes
@@ -12,13 +12,13 @@ extension DissectedMessage {
     /// ```
     public var textTree: String { textTree(beside: nil) }
 
-    /// The same; beside each field stand its place and its first bytes: those of its tag and length where it is a message, which has its fields below.
+    /// The same, with each field's place and first bytes; for a message the bytes of its tag and length, since its fields follow below.
     ///
     /// ```
     /// 0000  0d014a5b1c         1 from = 475744769 (!1c5b4a01)
     /// 000f  221c               4 decoded: Data, 28 bytes
     /// ```
-    /// - Parameter bytes: what was dissected; nil for no bytes beside the fields. What was decrypted counts from its first byte.
+    /// - Parameter bytes: what was dissected; nil for no bytes beside the fields. Places in decrypted bytes count from the first of them.
     public func textTree(beside bytes: [UInt8]?) -> String {
         var text = ""
         let margin = BytesMargin(bytes: bytes)
@@ -62,7 +62,7 @@ extension DissectedField {
         }
     }
 
-    /// What the number means to people.
+    /// The meaning of the number for people.
     private var hint: String? {
         guard let name else { return nil }
         switch value {
@@ -91,10 +91,10 @@ extension DissectedField {
     ]
 }
 
-/// What stands before a line: where a field is, and its first bytes.
+/// The margin of a line: a field's place, and its first bytes.
 private struct BytesMargin {
     private static let most = 8
-    /// Nil where nothing stands there.
+    /// Nil for an empty margin.
     var bytes: [UInt8]?
 
     private var width: Int { 6 + 2 * Self.most + 3 }
@@ -125,7 +125,7 @@ extension DissectedValue {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// The value on one line; of a message its name only.
+    /// The value on one line; for a message only its name.
     var line: String {
         switch self {
         case .bool(let value): return value ? "true" : "false"

@@ -1,6 +1,6 @@
 public import ProtobufWire
 
-/// A message taken apart: all of its fields in the order of its bytes, also those that the schema does not have.
+/// A dissected message: all of its fields in the order of its bytes, including those that the schema does not have.
 public struct DissectedMessage: Sendable, Equatable {
     /// Without the package's name.
     public var name: String
@@ -22,10 +22,10 @@ public struct DissectedField: Sendable, Equatable {
     public var wireType: WireType
     /// The place of the field, its tag included, in the bytes that were dissected.
     public var range: ByteRange
-    /// What the schema says; nil for an unknown number, and for a known one that came with another wire type.
+    /// The field in the schema; nil for an unknown number, and for a known one with another wire type.
     public var description: FieldDescription?
     public var value: DissectedValue
-    /// What a field of plain bytes holds: a packet's payload by its port, or what was decrypted.
+    /// The content of a field of plain bytes: a packet's payload by its port, or what was decrypted.
     public var content: Content?
 
     public var name: String? { description?.name }
@@ -33,7 +33,7 @@ public struct DissectedField: Sendable, Equatable {
     /// The inside of a field of plain bytes.
     public struct Content: Sendable, Equatable {
         public var value: DissectedValue
-        /// How it was found, such as `opened with channel LongFast`; empty where there is nothing to say. Places inside of decrypted
+        /// How it was found, such as `opened with channel LongFast`; empty where there is nothing to report. Places inside of decrypted
         /// content count from the first decrypted byte.
         public var note: String
         /// The decrypted bytes; empty where the content is not encrypted.
@@ -54,7 +54,7 @@ public indirect enum DissectedValue: Sendable, Equatable {
     case unsigned(UInt64)
     case float(Float)
     case double(Double)
-    /// A text; where its UTF-8 was ill-formed, repaired and with the bytes as they came.
+    /// A text; if its UTF-8 was ill-formed, repaired and with the original bytes.
     case text(String, raw: [UInt8]?)
     case bytes([UInt8])
     /// An enum's number, and its name where the schema has it.

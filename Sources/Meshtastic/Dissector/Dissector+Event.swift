@@ -1,7 +1,7 @@
 internal import ProtobufWire
 
 extension Dissector {
-    /// Takes an event apart: envelope, packet, the content that a key opens, and its payload by port.
+    /// Dissects an event: envelope, packet, the content that a key opens, and its payload by port.
     ///
     /// - Parameters:
     ///   - form: what the bytes are.
@@ -14,7 +14,7 @@ extension Dissector {
         dissectEvent(form: form, bytes: bytes, opener: PacketOpener(keyring: keyring, publicKeys: publicKeys))
     }
 
-    /// Takes an event apart with an opener that is there already, as for many events.
+    /// Dissects an event with an existing opener, for example for many events.
     public static func dissectEvent(form: CaptureForm, bytes: RawSpan, opener: PacketOpener) -> DissectedEvent {
         let keyring = opener.keyring
         var batch = PacketBatch()
@@ -38,7 +38,7 @@ extension Dissector {
         return event
     }
 
-    /// The Data message that a key gave. The opener puts it into the arena whole, behind the channel's name, when nothing else is there.
+    /// The Data message that a key decrypted. The opener stores it in the arena whole, after the channel's name, when nothing else is there.
     private static func openedContent(
         _ packet: DecodedPacket, _ batch: PacketBatch, _ note: String
     ) -> DissectedField.Content? {
@@ -50,7 +50,7 @@ extension Dissector {
 }
 
 extension DissectedMessage {
-    /// Puts the opened content beside the ciphertext.
+    /// Adds the decrypted content to the ciphertext.
     fileprivate mutating func setOpened(_ content: DissectedField.Content) {
         for place in fields.indices.reversed() {
             if name == "MeshPacket", fields[place].name == "encrypted" {

@@ -1,12 +1,12 @@
 internal import ProtobufWire
 
-/// Shows every field of any message of the schema, nested, with its place; what the schema does not have is shown raw.
+/// Shows every field of any message of the schema, nested, with its place; fields that the schema does not have are shown raw.
 ///
 /// ```swift
 /// let message = Dissector.dissect(bytes, message: "meshtastic.MeshPacket")
 /// print(message.textTree)
 /// ```
-/// Never traps and never throws: where bytes break the wire format, the fields before are there and `failure` says why the rest is not.
+/// Never traps and never throws: where bytes break the wire format, the preceding fields are there and `failure` says why the rest is not.
 public struct Dissector: Sendable {
     /// Messages nested deeper than this are shown as bytes.
     public static let depthLimit = 24
@@ -52,7 +52,7 @@ public struct Dissector: Sendable {
             value: known ?? raw)
     }
 
-    /// Nil where the field came with a wire type that is not its own.
+    /// Nil where the field has a wire type other than its own.
     private func value(_ field: WireField, _ bytes: RawSpan, _ description: FieldDescription, _ depth: Int) -> DissectedValue? {
         let kind = description.kind
         if field.type == kind.wireType {
@@ -69,7 +69,7 @@ public struct Dissector: Sendable {
         return description.accepts(field.type) ? packed(field.range, bytes, kind) : nil
     }
 
-    /// The numbers of a packed field; nil where its bytes are none.
+    /// The numbers of a packed field; nil where its bytes are malformed.
     private func packed(_ range: ByteRange, _ bytes: RawSpan, _ kind: FieldKind) -> DissectedValue? {
         var reader = WireReader(bytes, in: range)
         var values: [DissectedValue] = []
@@ -111,7 +111,7 @@ public struct Dissector: Sendable {
 }
 
 extension Dissector {
-    /// Looks into fields of plain bytes whose content other fields of the message tell.
+    /// Decodes fields of plain bytes whose content other fields of the message describe.
     private func addContents(to message: inout DissectedMessage, _ bytes: RawSpan, _ depth: Int) {
         guard depth < Self.depthLimit else { return }
         switch message.name {

@@ -1,6 +1,6 @@
 public import ProtobufWire
 
-/// What a protobuf field holds.
+/// The type of a protobuf field's value.
 public enum FieldKind: Sendable, Hashable {
     case bool, int32, int64, uint32, uint64, sint32, sint64
     case fixed32, fixed64, sfixed32, sfixed64, float, double
@@ -10,7 +10,7 @@ public enum FieldKind: Sendable, Hashable {
     /// An enum: its place in `FieldTable.enums`.
     case enumeration(Int)
 
-    /// How one value of this kind is laid out.
+    /// The encoding of one value of this kind.
     public var wireType: WireType {
         switch self {
         case .bool, .int32, .int64, .uint32, .uint64, .sint32, .sint64, .enumeration: .varint
@@ -20,7 +20,7 @@ public enum FieldKind: Sendable, Hashable {
         }
     }
 
-    /// The name that a `.proto` file uses; nil for messages and enums, which have names of their own.
+    /// The type's name in a `.proto` file; nil for messages and enums, which have their own names.
     public var scalarName: String? {
         switch self {
         case .bool: "bool"

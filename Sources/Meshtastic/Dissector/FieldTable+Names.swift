@@ -42,7 +42,7 @@ extension FieldTable {
     /// The name of a routing error, such as `NO_ROUTE`.
     public static func routingErrorName(_ error: UInt32) -> String? { name(error, in: names.routingErrors) }
 
-    /// The message that a port's payload is; nil for texts, plain bytes and unknown ports.
+    /// The message type of a port's payload; nil for texts, plain bytes and unknown ports.
     public static func messageName(ofPort port: UInt32) -> String? {
         switch port {
         case 2: "HardwareMessage"

@@ -3,7 +3,7 @@ public import ProtobufWire
 /// One measurement that a kind of telemetry can have.
 public struct MetricField: Sendable, Hashable {
     public let number: UInt32
-    /// As the schema has it, such as `battery_level`.
+    /// The name in the schema, such as `battery_level`.
     public let name: String
     public let kind: FieldKind
     public let isRepeated: Bool
@@ -38,7 +38,7 @@ public enum MetricValue: Sendable, Hashable {
     case text(String)
     case list([Float])
 
-    /// The number, of a list the last one; nil for a text.
+    /// The number, for a list the last one; nil for a text.
     public var asDouble: Double? {
         switch self {
         case .integer(let value): Double(value)
@@ -72,7 +72,7 @@ public enum MetricValue: Sendable, Hashable {
     }
 }
 
-/// The measurements of a telemetry packet: those that were there, also if 0; what was absent is absent.
+/// The measurements of a telemetry packet: present ones, even if 0; absent ones stay absent.
 ///
 /// ```swift
 /// let metrics = try TelemetryMetrics(decoding: row.metrics.rawSpan, kind: .device)
@@ -91,9 +91,9 @@ public struct TelemetryMetrics: Sendable, Hashable {
     public subscript(name: String) -> MetricValue? { values.first { $0.field.name == name }?.value }
 
     /// - Parameters:
-    ///   - bytes: the metrics submessage as it came.
+    ///   - bytes: the metrics submessage as received.
     ///   - kind: which metrics they are.
-    /// - Throws: `WireError` where the bytes are no message.
+    /// - Throws: `WireError` where the bytes are not a message.
     public init(decoding bytes: RawSpan, kind: TelemetryKind) throws(WireError) {
         self.kind = kind
         let fields = MetricField.all(for: kind)
@@ -112,7 +112,7 @@ public struct TelemetryMetrics: Sendable, Hashable {
             return
         }
         if case .list(var all) = values[place].value, case .list(let new) = value {
-            values[place].value = .list([])  // or the list would be copied for each of its numbers
+            values[place].value = .list([])  // otherwise the list would be copied for each of its numbers
             all += new
             values[place].value = .list(all)
         } else {
@@ -120,7 +120,7 @@ public struct TelemetryMetrics: Sendable, Hashable {
         }
     }
 
-    /// Nil for an unknown field and for one that came with another wire type.
+    /// Nil for an unknown field and for one with another wire type.
     private static func value(_ field: WireField, _ known: MetricField, _ bytes: RawSpan) -> MetricValue? {
         if known.isRepeated { return list(field, known, bytes) }
         guard field.type == known.kind.wireType else { return nil }

@@ -1,7 +1,7 @@
 internal import ProtobufWire
 
 extension WireType {
-    /// As protobuf's documentation calls it.
+    /// The name in protobuf's documentation.
     var name: String {
         switch self {
         case .varint: "varint"

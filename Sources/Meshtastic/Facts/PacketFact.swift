@@ -1,18 +1,18 @@
 internal import ProtobufWire
 
-/// Something that an event says openly, which no later key or decoder can change.
+/// A fact in the cleartext of an event, which no later key or decoder can change.
 public enum PacketFact: Sendable, Hashable {
     case sender(UInt32)
     case destination(UInt32)
-    /// 0 where none is named.
+    /// 0 if no gateway is named.
     case gateway(UInt32)
     /// The hash of the channel under whose key the packet is encrypted.
     case channelHash(UInt32)
 }
 
 extension PacketFact {
-    /// Tells all facts that an event may be asked for, some perhaps that it will never be: of a field that comes twice both values, and
-    /// of a damaged message what stands before the damage.
+    /// Reports all facts for which an event may be searched, possibly some that no search needs: for a field that occurs twice both values, and
+    /// for a damaged message the fields before the damage.
     ///
     /// - Returns: false when the event may also have others.
     public static func scan(_ bytes: RawSpan, rawForm: UInt8, _ found: (PacketFact) -> Void) -> Bool {
@@ -68,7 +68,7 @@ extension PacketFact {
         for other in others { found(.channelHash(other)) }
     }
 
-    /// Besides packets, a radio tells its own number and those of nodes that it knows.
+    /// Besides packets, a radio reports its own number and those of nodes that it knows.
     private static func scanFromRadio(_ bytes: RawSpan, _ found: (PacketFact) -> Void) {
         found(.gateway(0))
         forEachField(bytes, ByteRange(truncating: 0, bytes.byteCount)) { field in

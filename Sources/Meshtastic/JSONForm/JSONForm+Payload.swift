@@ -23,13 +23,13 @@ extension JSONForm {
         }
     }
 
-    /// What the payload is: by its type, or where the type is missing, by its members. Nil for other types: commands to a gateway, say.
+    /// The kind of the payload: by its type, or if that is missing, by its members. Nil for other types, such as commands to a gateway.
     static func kind(of payload: JSONValue, type: String) -> Kind? {
         guard type.utf8.dropFirst(JSONValue.longestName).isEmpty else { return nil }
         return type.isEmpty ? inferredKind(payload) : Kind(rawValue: type)
     }
 
-    /// The payload as protobuf of its port; nil where it holds nothing that its kind needs.
+    /// The payload as protobuf of its port; nil where it lacks everything that its kind needs.
     static func content(of payload: JSONValue, _ kind: Kind) -> [UInt8]? {
         switch kind {
         case .text, .detection: return Array(text(of: payload).utf8)
@@ -62,13 +62,13 @@ extension JSONForm {
         return telemetryKind(payload) == nil ? nil : .telemetry
     }
 
-    /// The message's text. Where the text was JSON itself, firmware puts that value in the payload's place.
+    /// The message's text. If the text was JSON itself, firmware writes that value in place of the payload.
     private static func text(of payload: JSONValue) -> String {
         if let text = payload["text"] { return text.asString ?? text.description }
         return payload.asString ?? payload.description
     }
 
-    /// A traceroute names its hops, both ends included, where a packet numbers them: as many unknown hops, and the signal strengths.
+    /// A trace route names its hops, both ends included, where a packet numbers them: as many unknown hops, and the signal strengths.
     private static func route(_ payload: JSONValue) -> [UInt8] {
         var writer = WireWriter()
         for (number, names, strengths) in [(UInt32(1), "route", "snr_towards"), (3, "route_back", "snr_back")] {
@@ -84,7 +84,7 @@ extension JSONForm {
     /// No packet has room for more hops or neighbours.
     private static let listLimit = 64
 
-    /// dB to the quarter decibels of the wire; -128 says unknown.
+    /// dB converted to the quarter decibels of the wire; -128 means unknown.
     private static func quarterDecibels(_ value: JSONValue) -> Int32 {
         guard let decibels = value.asDouble, abs(decibels) < 1000 else { return -128 }
         return Int32((decibels * 4).rounded())
@@ -92,7 +92,7 @@ extension JSONForm {
 }
 
 extension JSONForm {
-    /// Firmware's names where they are not those of the schema, by telemetry kind (the number of the field in Telemetry).
+    /// Firmware's names where they differ from the schema, by telemetry kind (the number of the field in Telemetry).
     static func telemetryNames(_ kind: UInt32) -> [String: String] {
         switch kind {
         case 4: ["pm10": "pm10_standard", "pm25": "pm25_standard", "pm100": "pm100_standard"]
@@ -105,7 +105,7 @@ extension JSONForm {
         }
     }
 
-    /// The kind of metrics that knows the most of the names; of equals, the one that firmware sends most.
+    /// The kind of metrics that knows the most of the names; among equals, the one that firmware sends most.
     private static func telemetryKind(_ payload: JSONValue) -> UInt32? {
         guard let members = payload.nameableMembers, let telemetry = FieldTable.standard.message(named: "Telemetry") else {
             return nil
@@ -133,7 +133,7 @@ extension JSONForm {
 }
 
 extension JSONForm {
-    /// An object's members as fields of a message, in order of their numbers. Members that the message does not know, and values that do not
+    /// An object's members as fields of a message, in order of their numbers. Members that the message does not have, and values that do not
     /// fit their field, are left out. Nil for anything but an object.
     private static func fields(_ object: JSONValue, _ message: String, _ names: [String: String] = [:]) -> [UInt8]? {
         guard let members = object.nameableMembers, let description = FieldTable.standard.message(named: message) else {
@@ -182,12 +182,12 @@ extension JSONForm {
         }
     }
 
-    /// Node numbers and ids may be signed, or as nodes are written; all else is as it stands.
+    /// Node numbers and ids may be signed, or written as node ids; other numbers are taken as they are.
     private static func unsigned(_ value: JSONValue, _ field: FieldDescription) -> UInt32? {
         field.isNodeOrID ? value.asNode : value.asInteger.flatMap { UInt32(exactly: $0) }
     }
 
-    /// Whole, or cut to a whole number as JSON of a float.
+    /// An integer, or a float truncated to an integer.
     private static func int32(_ value: JSONValue) -> Int32? {
         if let integer = value.asInteger { return Int32(exactly: integer) }
         guard let double = value.asDouble, abs(double) < 2_147_483_647 else { return nil }

@@ -1,9 +1,9 @@
 internal import ProtobufWire
 
 extension JSONForm {
-    /// The message that a gateway of firmware 2.7 would publish for a packet; nil for ports that it leaves out, and for what cannot be read.
+    /// The message that a gateway of firmware 2.7 would publish for a packet; nil for ports that it leaves out, and for packets that cannot be read.
     ///
-    /// Hops of a traceroute, which firmware names, are written as `!` and hex digits.
+    /// Hops of a trace route, which firmware names, are written as `!` and hex digits.
     public static func text(of packet: DecodedPacket, in batch: PacketBatch) -> String? {
         guard packet.hasPacket, packet.isReadable, let content = payload(of: packet, batch) else { return nil }
         var members: [JSONValue.Member] = [
@@ -42,7 +42,7 @@ extension JSONForm {
 
     /// The message's fields as members, enums by their numbers.
     ///
-    /// - Parameter names: the members to write and what firmware calls them; nil for all by their own names.
+    /// - Parameter names: the members to write with firmware's names for them; nil for all under their own names.
     private static func object(_ message: DissectedMessage, _ names: [String: String]?) -> JSONValue {
         var members: [JSONValue.Member] = []
         for field in message.fields {

@@ -1,14 +1,14 @@
 internal import ProtobufWire
 
-/// The JSON that gateways of firmware up to 2.7 publish under `/2/json/`, turned into the same packets as protobuf.
+/// The JSON that gateways of firmware up to 2.7 publish under `/2/json/`, converted to the same packets as protobuf.
 ///
-/// The payload is written anew as the protobuf of its port, so that views need not know the difference. What the JSON does not say is absent: the
-/// telemetry's own time, public keys, hops of a traceroute (which come as names).
+/// The payload is converted to the protobuf of its port, so that views need not handle the difference. What the JSON does not contain is absent: the
+/// telemetry's own time, public keys, hops of a trace route (which are given as names).
 ///
-/// A line of a recording, `{"topic": …, "payload": …}`, counts as well; its topic names the channel, which the JSON itself does not.
+/// A line of a recording, `{"topic": …, "payload": …}`, is accepted as well; its topic names the channel, which the JSON itself does not.
 public enum JSONForm {
     /// Decodes one message and appends exactly one packet, with its bytes, to the batch. Never throws and never traps: a message that cannot
-    /// be read says why itself.
+    /// be read becomes a packet with the reason.
     public static func decode(_ bytes: RawSpan, into batch: inout PacketBatch) {
         var packet = DecodedPacket()
         do throws(JSONError) {
@@ -38,7 +38,7 @@ public enum JSONForm {
         packet.from = from
         readHeader(message, &packet)
         let type = message["type"]?.asString ?? ""
-        // A text that reads `null` is JSON itself, and firmware puts it in the payload's place as such.
+        // A text that reads `null` is JSON itself, and firmware writes it as such in place of the payload.
         guard let payload = message["payload"], payload != .null || type == Kind.text.rawValue,
             let kind = kind(of: payload, type: type)
         else {
@@ -47,7 +47,7 @@ public enum JSONForm {
         }
         packet.opening = .decoded
         packet.port = kind.port
-        // Firmware writes answers only, without the id of the question: the answer's own stands for it.
+        // Firmware writes only replies, without the id of the request: the reply's own id is used instead.
         if kind == .traceroute { packet.requestID = packet.id }
         if let content = content(of: payload, kind) {
             packet.payload = batch.append(bytes: content.rawSpan)
@@ -81,7 +81,7 @@ public enum JSONForm {
         readHops(message, &packet)
     }
 
-    /// The JSON says how many hops it took, a packet how many it had at the start and has left.
+    /// The JSON states how many hops it took, a packet how many it had at the start and has left.
     private static func readHops(_ message: JSONValue, _ packet: inout DecodedPacket) {
         let start = message["hop_start"]?.asInteger.flatMap { UInt8(exactly: $0) }
         let away = message["hops_away"]?.asInteger.flatMap { UInt8(exactly: $0) }

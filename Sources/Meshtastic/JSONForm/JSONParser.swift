@@ -25,8 +25,8 @@ public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
 }
 
 extension JSONValue {
-    /// Parses a text in UTF-8, each ill-formed part of it replaced by U+FFFD. Control characters inside of texts are let through, and so are
-    /// spaces and zeros behind the value: radios write both.
+    /// Parses a text in UTF-8, each ill-formed part of it replaced by U+FFFD. Accepts control characters inside of texts, and
+    /// spaces and zeros after the value: radios write both.
     ///
     /// - Throws: `JSONError` where the text is not JSON or is nested deeper than 32 values.
     public init(parsing bytes: RawSpan) throws(JSONError) {
@@ -35,7 +35,7 @@ extension JSONValue {
     }
 }
 
-/// Reads JSON where it lies. Recursion is bounded, and every place is compared with the end, so no text can trap it.
+/// Parses JSON in place. Recursion is bounded, and every position is compared with the end, so no text can trap it.
 struct JSONParser: ~Escapable {
     static let depthLimit = 32
 
@@ -58,7 +58,7 @@ struct JSONParser: ~Escapable {
 
     private func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x0a || byte == 0x0d || byte == 0x09 }
 
-    /// The next byte that is no space, without going past it.
+    /// The next byte that is not a space, without consuming it.
     private mutating func peek() throws(JSONError) -> UInt8 {
         while place < bytes.byteCount {
             let byte = bytes.byte(at: place)
@@ -120,7 +120,7 @@ struct JSONParser: ~Escapable {
         }
     }
 
-    /// Goes past a comma or the closing bracket; true for the latter.
+    /// Consumes a comma or the closing bracket; true for the latter.
     private mutating func isLast(closing: UInt8) throws(JSONError) -> Bool {
         let byte = try peek()
         guard byte == closing || byte == UInt8(ascii: ",") else { throw failure(.unexpectedByte) }
@@ -167,7 +167,7 @@ extension JSONParser {
         throw failure(.unexpectedEnd)
     }
 
-    /// The character behind a backslash; a surrogate without its partner becomes U+FFFD.
+    /// The character after a backslash; a surrogate without its partner becomes U+FFFD.
     private mutating func escape() throws(JSONError) -> Unicode.Scalar {
         guard place < bytes.byteCount else { throw failure(.unexpectedEnd) }
         let byte = bytes.byte(at: place)
@@ -202,7 +202,7 @@ extension JSONParser {
         return value
     }
 
-    /// The second half of a pair if it stands here; else nothing is read.
+    /// The second half of a pair if it is here; otherwise nothing is consumed.
     private mutating func lowSurrogate() -> UInt32? {
         let start = place
         guard bytes.byte(at: place) == UInt8(ascii: "\\"), bytes.byte(at: place + 1) == UInt8(ascii: "u") else { return nil }

@@ -1,4 +1,4 @@
-/// A JSON value. Members keep their order, and numbers their digits: a number that fits no type is still shown as it came.
+/// A JSON value. Members keep their order, and numbers their digits: a number that fits no type is still shown as received.
 public enum JSONValue: Sendable, Hashable {
     case null
     case bool(Bool)
@@ -23,23 +23,23 @@ public enum JSONValue: Sendable, Hashable {
 
     public static func integer(_ value: some BinaryInteger) -> JSONValue { .number(String(value)) }
 
-    /// The shortest digits that give the same number; JSON has none for infinity and NaN, so these become texts as protobuf has them.
+    /// The shortest digits that give the same number; JSON has no infinity or NaN, so these become texts as in protobuf.
     public static func float(_ value: Float) -> JSONValue { value.isFinite ? .number("\(value)") : .string(name(Double(value))) }
 
-    /// As `float`, for a double.
+    /// Like `float`, for a double.
     public static func double(_ value: Double) -> JSONValue { value.isFinite ? .number("\(value)") : .string(name(value)) }
 
     private static func name(_ value: Double) -> String { value.isNaN ? "NaN" : value < 0 ? "-Infinity" : "Infinity" }
 }
 
 extension JSONValue {
-    /// The member of an object; the last, if there are several of that name.
+    /// The member of an object; the last, if several have that name.
     public subscript(name: String) -> JSONValue? {
         guard case .object(let members) = self else { return nil }
         return members.last { $0.isNamed(name) }?.value
     }
 
-    /// The members of an object whose names something may be called by: comparing longer ones could cost more than reading them.
+    /// The members of an object whose names may match a known name: comparing longer ones could cost more than reading them.
     var nameableMembers: [Member]? {
         guard case .object(let members) = self else { return nil }
         return members.filter { $0.name.utf8.dropFirst(Self.longestName).isEmpty }
@@ -59,7 +59,7 @@ extension JSONValue {
         if case .object = self { true } else { false }
     }
 
-    /// The number, infinite where it is beyond a double's range; also of a text that holds one.
+    /// The number, infinite where it is beyond a double's range; also for a text that contains one.
     public var asDouble: Double? {
         switch self {
         case .number(let digits): Double(digits)
@@ -80,7 +80,7 @@ extension JSONValue {
         }
     }
 
-    /// As 32 bits: `-1` and `4294967295` are the same, as firmware before 2.2 wrote signed numbers. Nil for anything that needs more.
+    /// As 32 bits: `-1` and `4294967295` are the same, as firmware before 2.2 wrote signed numbers. Nil for numbers that need more.
     public var asUInt32: UInt32? {
         guard let number = asInteger else { return nil }
         if let exact = UInt32(exactly: number) { return exact }

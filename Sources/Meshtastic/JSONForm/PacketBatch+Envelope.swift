@@ -1,7 +1,7 @@
 internal import ProtobufWire
 
 extension PacketBatch {
-    /// A packet as a ServiceEnvelope in clear: what a gateway would have sent. Zeros are left out as protobuf does.
+    /// A packet as an unencrypted ServiceEnvelope, as a gateway would have sent it. Zeros are left out as in protobuf.
     public func envelope(of packet: DecodedPacket) -> [UInt8] {
         var writer = WireWriter(capacity: 64 + packet.payload.count)
         writer.message(1) { writePacket(packet, to: &$0) }

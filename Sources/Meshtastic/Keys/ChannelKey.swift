@@ -1,22 +1,22 @@
 internal import Foundation
 internal import MeshCrypto
 
-/// A channel that we can read: its name and its key.
+/// A channel that can be decrypted: its name and its key.
 public struct ChannelKey: Sendable, Hashable {
     public let name: String
     /// The key as people share it: 0, 1, 16 or 32 bytes, or any number up to 32.
     public let psk: [UInt8]
-    /// What the cipher gets: 0 (no encryption), 16 or 32 bytes.
+    /// The key of the cipher: 0 (no encryption), 16 or 32 bytes.
     public let key: [UInt8]
     /// Whether its packets carry a tag that proves the key (authenticated encryption, `use_aead` of firmware 2.8.1). False without a key.
     public let isAEAD: Bool
-    /// What packets carry to hint at the channel: the XOR of all bytes of name and key, and of 0xAE with authenticated encryption. Others have the
+    /// The hint at the channel in packets: the XOR of all bytes of name and key, and of 0xAE with authenticated encryption. Other channels have the
     /// same one.
     public let hash: UInt8
-    /// Tells keys apart without showing them: the first eight bytes of a SHA-256, big-endian; 0 for no key.
+    /// Identifies keys without revealing them: the first eight bytes of a SHA-256, big-endian; 0 without a key.
     public let fingerprint: UInt64
 
-    /// The key that every device has from the start.
+    /// The factory default key of every device.
     public static let defaultKey: [UInt8] = [
         0xd4, 0xf1, 0xbb, 0x3a, 0x20, 0x29, 0x07, 0x59, 0xf0, 0xbc, 0xff, 0xab, 0xcf, 0x4e, 0x69, 0x01,
     ]
@@ -31,13 +31,13 @@ public struct ChannelKey: Sendable, Hashable {
         self.init(name: name, checked: psk, isAEAD: isAEAD)
     }
 
-    /// - Parameter base64: the key as apps show it, as `AQ==`.
+    /// - Parameter base64: the key as apps show it, such as `AQ==`.
     public init(name: String, base64: String, isAEAD: Bool = false) throws(KeyError) {
         guard let psk = Data(base64Encoded: base64) else { throw .notBase64 }
         try self.init(name: name, psk: Array(psk), isAEAD: isAEAD)
     }
 
-    /// - Parameter psk: at most 32 bytes, as the caller has made sure.
+    /// - Parameter psk: at most 32 bytes, which the caller guarantees.
     init(name: String, checked psk: [UInt8], isAEAD: Bool = false) {
         self.name = name
         self.psk = psk
@@ -47,7 +47,7 @@ public struct ChannelKey: Sendable, Hashable {
         fingerprint = Self.fingerprint(of: key)
     }
 
-    /// What the firmware makes of a shared key.
+    /// The key that firmware derives from a shared key.
     static func expanded(_ psk: [UInt8]) -> [UInt8] {
         switch psk.count {
         case 0: []

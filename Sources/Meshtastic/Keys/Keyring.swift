@@ -13,13 +13,13 @@ public struct Keyring: Sendable, Hashable {
         for key in privateKeys { add(key) }
     }
 
-    /// The names of modem presets, which a channel without a name goes by.
+    /// The names of modem presets, which are the names of channels without a name.
     public static let presetNames = [
         "LongFast", "LongSlow", "LongMod", "LongTurbo", "MediumFast", "MediumSlow", "MediumTurbo", "ShortFast", "ShortSlow",
         "ShortTurbo", "LiteFast", "LiteSlow", "NarrowFast", "NarrowSlow", "TinyFast", "TinySlow",
     ]
 
-    /// The name of a modem preset by its number in `LoRaConfig.ModemPreset`; nil for one that has no channel name.
+    /// The name of a modem preset by its number in `LoRaConfig.ModemPreset`; nil for a preset without a channel name.
     public static func presetName(_ number: UInt32) -> String? {
         let names = [
             "LongFast", "LongSlow", nil, "MediumSlow", "MediumFast", "ShortSlow", "ShortFast", "LongMod", "ShortTurbo",
@@ -29,10 +29,10 @@ public struct Keyring: Sendable, Hashable {
         return Int(number) < names.count ? names[Int(number)] : nil
     }
 
-    /// Every modem preset's name under the default key: what devices use until somebody changes it.
+    /// Every modem preset's name under the default key: the devices' default.
     public static let standard = Keyring(channels: presetNames.map { ChannelKey(name: $0, checked: [1]) })
 
-    /// Adds a channel; nothing happens if the same name and key are there already, with the same encryption.
+    /// Adds a channel; does nothing if the same name and key with the same encryption exist already.
     /// - Returns: whether it was added.
     @discardableResult
     public mutating func add(_ channel: ChannelKey) -> Bool {
@@ -50,7 +50,7 @@ public struct Keyring: Sendable, Hashable {
         return true
     }
 
-    /// Removes the channels of that name, or those of them with that fingerprint or that encryption.
+    /// Removes the channels of that name, optionally only those with that fingerprint or that encryption.
     /// - Returns: how many were removed.
     @discardableResult
     public mutating func removeChannels(named name: String, fingerprint: UInt64? = nil, isAEAD: Bool? = nil) -> Int {
@@ -61,7 +61,7 @@ public struct Keyring: Sendable, Hashable {
         return before - channels.count
     }
 
-    /// Removes the private keys of a node, or those of no particular one.
+    /// Removes the private keys of a node, or those without a node.
     @discardableResult
     public mutating func removePrivateKeys(of node: UInt32?) -> Int {
         let before = privateKeys.count
@@ -75,7 +75,7 @@ public struct Keyring: Sendable, Hashable {
         return changed
     }
 
-    /// SHA-256 over the content, whatever the order it was added in: equal for keyrings that open the same packets.
+    /// SHA-256 over the content, regardless of order: equal for keyrings that open the same packets.
     public var fingerprint: [UInt8] {
         var parts = channels.map { Self.part(Array(($0.isAEAD ? "aead" : "channel").utf8), Array($0.name.utf8), $0.key) }
         parts += privateKeys.map { Self.part(Array("private".utf8), $0.node.map { Array(NodeID.text($0).utf8) } ?? [], $0.key) }

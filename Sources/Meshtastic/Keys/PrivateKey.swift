@@ -1,6 +1,6 @@
 /// A node's X25519 private key: opens its direct messages.
 public struct PrivateKey: Sendable, Hashable {
-    /// Whose it is; nil to try it on every direct message.
+    /// The owner's node number; nil to try it on every direct message.
     public let node: UInt32?
     /// 32 bytes.
     public let key: [UInt8]

@@ -12,7 +12,7 @@ struct SecretMap: Sendable {
     let lora: Int?
     /// By place of the message: the numbers of its secret fields.
     private let secrets: [Int: Set<UInt32>]
-    /// By place of the message: whether a secret can lie in it, however deep.
+    /// By place of the message: whether it can contain a secret at any depth.
     private let canHold: [Bool]
 
     private static let secretFields: [String: Set<String>] = [

@@ -1,6 +1,6 @@
 public import ProtobufWire
 
-/// Zeroes the secrets that a radio tells its client, at equal length, so that they never reach the log.
+/// Zeroes the secrets that a radio sends to its client, at equal length, so that they never reach the log.
 ///
 /// ```swift
 /// let found = SecretMask.apply(fromRadio: &frame)
@@ -8,19 +8,19 @@ public import ProtobufWire
 /// append(frame, isMasked: found.isMasked)
 /// ```
 /// Secret are channel keys, private keys, Wi-Fi, MQTT and lockdown passwords, Bluetooth and screen PINs, the numbers of a key verification, session
-/// passkeys, and the content of files; wherever they stand in a FromRadio, also inside of admin messages of decoded packets and of
+/// passkeys, and the content of files; anywhere in a FromRadio, also inside of admin messages of decoded packets and of
 /// envelopes that the client is to pass on. Public keys and admin keys (which are public keys) stay. Numbers keep their length by being
 /// written as longer zeros, so the frame parses as before.
 ///
-/// Of a broken frame all is masked that is found up to the break, and a secret that the break cuts to the end of the frame.
+/// In a broken frame everything found up to the break is masked, and a secret that the break cuts to the end of the frame.
 public enum SecretMask {
     /// What was found in a frame.
     public struct Findings: Sendable, Equatable {
         /// Whether a byte was changed.
         public var isMasked = false
-        /// Where the frame, or a message in it, breaks the wire format; what lies behind was not looked at.
+        /// Where the frame, or a message in it, breaks the wire format; the rest was not examined.
         public var failure: WireError?
-        /// The radio's channels with their keys as they were.
+        /// The radio's channels with their original keys.
         public var channels: [ChannelFrame] = []
         /// The number of the radio's modem preset, which names a channel without a name.
         public var modemPreset: UInt32?

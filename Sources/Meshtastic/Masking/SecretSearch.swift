@@ -13,7 +13,7 @@ struct SecretSearch {
 
     /// - Parameters:
     ///   - message: the place of the message in the field table.
-    ///   - depth: how many messages it is nested in.
+    ///   - depth: its nesting depth.
     mutating func look(in range: ByteRange, of frame: RawSpan, message: Int, depth: Int) {
         guard depth < Dissector.depthLimit, map.canHold(message) else { return }
         if message == map.channel { keepChannel(frame.bytes(range)) }
@@ -59,7 +59,7 @@ struct SecretSearch {
         } else if message == map.proxy, field.type == .lengthDelimited, description.kind == .bytes, let envelope = map.envelope {
             let before = findings.failure
             look(in: field.range, of: frame, message: envelope, depth: depth + 1)
-            // Other topics carry other bytes, which are no message and need not be one.
+            // Other topics carry other bytes, which are not messages and need not be.
             findings.failure = before
         } else if message == map.lora, field.number == 2 {
             findings.modemPreset = field.asUInt32
@@ -74,7 +74,7 @@ struct SecretSearch {
         }
     }
 
-    /// The bytes of a scalar, behind its tag.
+    /// The bytes of a scalar, after its tag.
     private static func valueRange(at place: Range<Int>, _ frame: RawSpan) -> ByteRange {
         var start = place.lowerBound
         while start < place.upperBound, frame.byte(at: start) & 0x80 != 0 { start += 1 }
@@ -82,7 +82,7 @@ struct SecretSearch {
         return ByteRange(truncating: start, place.upperBound - start)
     }
 
-    /// A field that the end of its message cuts: all that is left counts as its body.
+    /// A field that is cut off by the end of its message: everything that is left counts as its body.
     private static func cutField(at start: Int, _ end: Int, _ frame: RawSpan) -> WireField? {
         var reader = WireReader(frame, in: ByteRange(truncating: start, end - start))
         do throws(WireError) {

@@ -1,4 +1,4 @@
-// The figures restate the message definitions of the 2.8 schema: bit n stands for field n.
+// The figures restate the message definitions of the 2.8 schema: bit n represents field n.
 
 extension MessageShape {
     var fields: Fields {
@@ -20,7 +20,7 @@ extension MessageShape {
         case .statistics: Fields(varints: 0x3fe, highest: 9)
         case .history: Fields(varints: 0xe, highest: 3)
         case .heartbeat: Fields(varints: 0x6, highest: 2)
-        // No kind has the number 10 yet; one of a later firmware would be metrics, too.
+        // No kind has the number 10 yet; in later firmware it would be metrics, too.
         case .telemetry: Fields(fixed32s: 0x2, lengths: 0x400, nested: 0xbfc, highest: 11)
         case .deviceMetrics: Fields(varints: 0x22, fixed32s: 0x1c, highest: 5)
         case .environmentMetrics: Fields(varints: 0x0100_0020_2080, fixed32s: 0x02ff_ffdf_df7e, nested: 0x0080_0000, highest: 41)
@@ -40,7 +40,7 @@ extension MessageShape {
         }
     }
 
-    /// What is inside of a length-delimited field that has its bit in `nested`.
+    /// The content of a length-delimited field that has its bit in `nested`.
     func inside(_ number: UInt32) -> Inside {
         switch (self, number) {
         case (.routing, 1), (.routing, 2): .message(.routeDiscovery)

@@ -1,4 +1,4 @@
-/// The messages that payloads are made of, as far as their acceptance needs them: field numbers and wire types.
+/// The message types of payloads, as far as their acceptance needs them: field numbers and wire types.
 enum MessageShape: UInt8 {
     case hardwareMessage, position, user, routing, routeDiscovery, admin, waypoint, boundingBox, keyVerification, remoteShell
     case paxcount, storeForwardPlusPlus, statusMessage, meshBeacon, storeAndForward, statistics, history, heartbeat
@@ -10,7 +10,7 @@ enum MessageShape: UInt8 {
         var varints: UInt64
         var fixed32s: UInt64
         var lengths: UInt64
-        /// Length-delimited fields with something inside that has to parse.
+        /// Length-delimited fields whose content has to parse.
         var nested: UInt64
         var highest: UInt32
 
@@ -30,7 +30,7 @@ enum MessageShape: UInt8 {
         case bytes
     }
 
-    /// The message of a port; nil where its payload is not one, or is not known.
+    /// The message type of a port; nil where its payload is not a message, or not known.
     @inline(__always)
     init?(port: UInt32) {
         switch port {

@@ -1,7 +1,7 @@
 internal import ProtobufWire
 
-/// Whether a message and all messages in it, as the schema has them, keep the wire format: what official decoders ask for before they take
-/// anything of it. For rare messages only; packets have checks of their own.
+/// Whether a message and all messages in it, according to the schema, keep the wire format: official decoders require that before they accept
+/// any of it. For rare messages only; packets have separate checks.
 enum NestedCheck {
     /// - Parameter message: the message's name in the schema.
     /// - Throws: `WireError` where the bytes break the wire format.
@@ -12,7 +12,7 @@ enum NestedCheck {
         try check(bytes, range, description, depth: 0)
     }
 
-    /// The message that a variant of `FromRadio` holds.
+    /// The message in a variant of `FromRadio`.
     static func check(_ bytes: RawSpan, fromRadio variant: WireField) throws(WireError) {
         guard case .message(let place) = FieldTable.standard.message(named: "FromRadio")?.field(variant.number)?.kind else {
             return try WireReader.checkFields(of: bytes, in: variant.range)

@@ -12,7 +12,7 @@ struct DataFields {
     var signature = ByteRange.empty
     var flags: PacketFlags = []
     /// Whether an encoder can have written it: each field once, in order, the port first, no unknown field but higher ones; without a payload
-    /// only a known port, and what may come with none.
+    /// only a known port, and the fields that may come without one.
     var isPlausible = true
     /// Whether it begins with a port and a payload.
     var hasHead = false
@@ -62,20 +62,20 @@ extension DataFields {
         if payload.isEmpty, needsPayload || !Port.isKnown(port) { isPlausible = false }
     }
 
-    /// Whether it has more than its form to show that it is no accident.
+    /// Whether it has more than its form as evidence that it is not accidental.
     var isEvident: Bool {
         guard Port.isKnown(port) else { return false }
         return !payload.isEmpty || flags.contains(.wantResponse) || (flags.contains(.hasBitfield) && bitfield < 16)
     }
 }
 
-/// What counts as the content that a key should give.
+/// Which content is accepted as the result of a key.
 enum Acceptance {
-    /// Of any key: what an encoder can have written, on a known port, with a payload or what requests without one have.
+    /// For any key: what an encoder can have written, on a known port, with a payload or the fields of requests without one.
     case fromAnyKey
-    /// Of a key of the packet's hash: what an encoder can have written.
+    /// For a key of the packet's hash: what an encoder can have written.
     case asWritten
-    /// Of a key of the packet's hash: what official decoders take, if it begins with a known port and a payload. Some of it may have been altered on
+    /// For a key of the packet's hash: what official decoders accept, if it begins with a known port and a payload. Some of it may have been altered on
     /// the way.
     case asRead
 }
@@ -141,14 +141,14 @@ extension PacketOpener {
         }
         packet.payload = batch.append(bytes: bytes.bytes(content.range))
         packet.opening = .opaque
-        // A direct message has the hash 0, too, and a tag of its own.
+        // A direct message also has the hash 0, but another kind of tag.
         if isAEAD, !isDirect {
             packet.opening = .badTag
             packet.failure = DecodeFailure(.badTag)
         }
     }
 
-    /// Tries the channels whose hash the packet carries: first the one that the envelope names, if it names one.
+    /// Tries the channels with the packet's hash: first the one that the envelope names, if any.
     @inline(__always)
     private func openWithFittingKeys(
         _ bytes: RawSpan, _ range: ByteRange, _ acceptance: Acceptance, _ packet: inout DecodedPacket,
@@ -246,7 +246,7 @@ extension PacketOpener {
         return false
     }
 
-    /// The fields of what a key gave, if it is believable that the key is the right one.
+    /// The fields of the decrypted content, if it is credible that the key is the right one.
     @inline(__always)
     private func plausibleFields(_ bytes: RawSpan, _ range: ByteRange, _ acceptance: Acceptance) -> DataFields? {
         guard range.length >= Self.shortestPlausible, bytes.byte(at: range.start) == 0x08 else { return nil }

@@ -5,7 +5,7 @@ extension PacketOpener {
     /// Ciphertext, an 8-byte tag, and four bytes that the nonce needs.
     private static let overhead = 12
 
-    /// Tells the opener a node's public key: messages from it and to it can be opened from now on.
+    /// Gives the opener a node's public key: from now on it can open messages from and to the node.
     ///
     /// - Parameter key: 32 bytes; others are ignored.
     public func learn(publicKey key: [UInt8], of node: UInt32) {
@@ -26,7 +26,7 @@ extension PacketOpener {
         return true
     }
 
-    /// Whether it can be for one node: numbers below 4 are no node's.
+    /// Whether it can be for one node: numbers below 4 are not node numbers.
     static func looksDirect(_ packet: DecodedPacket) -> Bool {
         packet.channel == 0 && packet.to > 3 && packet.to != NodeID.broadcast
     }
@@ -90,7 +90,7 @@ extension PacketOpener {
         return secret.map { SHA256.hash($0) }
     }
 
-    /// The tag has proved the key, so only the wire format is asked for here.
+    /// The tag has proved the key, so only the wire format is checked here.
     func take(_ plain: [UInt8], _ opening: Opening, _ packet: inout DecodedPacket, _ batch: inout PacketBatch) {
         let range = batch.append(bytes: plain.rawSpan)
         packet.opening = opening

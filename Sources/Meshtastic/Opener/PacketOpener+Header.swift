@@ -1,6 +1,6 @@
 internal import ProtobufWire
 
-/// Where a MeshPacket keeps what it carries.
+/// The places of a MeshPacket's content.
 struct PacketContent {
     enum Variant: UInt8 { case none, decoded, encrypted }
     var variant = Variant.none
@@ -63,7 +63,7 @@ extension PacketOpener {
                 // config_complete_id and rebooted are numbers, all other variants messages; another type is an unknown field.
                 let type: WireType = field.number == 7 || field.number == 8 ? .varint : .lengthDelimited
                 guard (2...255).contains(field.number), field.type == type else { continue }
-                // A packet that another variant follows does not count, but it must not hide that the frame is broken.
+                // A packet that another variant follows does not count, but an error in it still makes the frame invalid.
                 if variant.number == 2 { try NestedCheck.check(bytes, variant.range, message: "MeshPacket") }
                 variant = field
                 if field.type == .lengthDelimited, field.number != 2 { try NestedCheck.check(bytes, fromRadio: field) }
@@ -85,8 +85,8 @@ extension PacketOpener {
         open(bytes, content, &packet, &batch)
     }
 
-    /// Reads the header of a MeshPacket. A field that comes twice counts as it came last; `decoded` and `encrypted` exclude
-    /// each other, but one that does not count has to be whole, too.
+    /// Reads the header of a MeshPacket. The last occurrence of a field counts; `decoded` and `encrypted` exclude
+    /// each other, but one that does not count has to be well-formed, too.
     @inline(__always)
     func scanPacket(
         _ bytes: RawSpan, _ range: ByteRange, _ packet: inout DecodedPacket, _ content: inout PacketContent
@@ -134,7 +134,7 @@ extension PacketOpener {
 }
 
 extension PacketFlags {
-    /// A field that comes twice counts as it came last.
+    /// The last occurrence of a field counts.
     @inline(__always)
     mutating func set(_ flag: PacketFlags, _ isOn: Bool) {
         if isOn { rawValue |= flag.rawValue } else { rawValue &= ~flag.rawValue }

@@ -8,21 +8,21 @@ internal import ProtobufWire
 /// var batch = PacketBatch(packets: 1000, bytes: 100_000)
 /// opener.decode(span, form: .serviceEnvelope, into: &batch)
 /// ```
-/// One per thread, hence not `Sendable`. Never throws and never traps: a packet that cannot be read says why itself.
+/// One per thread, hence not `Sendable`. Never throws and never traps: a packet that cannot be read has the reason in it.
 ///
-/// Channel encryption proves nothing, so a key counts as the right one only if what comes out is a packet content in the order in
+/// Channel encryption proves nothing, so a key counts as the right one only if the result is a packet content in the order in
 /// which encoders write it, with a valid port, known fields of the right types, and a payload that parses to its end; at least four bytes.
-/// Keys of channels with the packet's hash go first, then no key, then all other keys: the channel may have a name we do not know. If none does,
-/// a key of the packet's hash is right, too, where official decoders take what comes out: such a packet is marked as damaged.
+/// Keys of channels with the packet's hash are tried first, then no key, then all other keys: the channel may have an unknown name. If none matches,
+/// a key of the packet's hash is also accepted if official decoders accept the result: such a packet is marked as damaged.
 ///
-/// A channel with authenticated encryption proves its key with a tag. A packet that has its hash and another tag is opened by no other means than
+/// A channel with authenticated encryption proves its key with a tag. A packet with its hash and another tag is opened only by
 /// another channel of that hash.
 public final class PacketOpener {
     public let keyring: Keyring
     /// Public keys of nodes, 32 bytes each, for direct messages.
     public internal(set) var publicKeys: [UInt32: [UInt8]]
 
-    /// A context for each different key of the keyring.
+    /// A context for each distinct key of the keyring.
     let ciphers: [AESCTR]
     /// The first channel that has the key of a cipher.
     let channelOfCipher: [UInt16]
@@ -34,7 +34,7 @@ public final class PacketOpener {
     /// Channels ordered by hash; those with hash `h` are at `firstOfHash[h]..<firstOfHash[h + 1]`.
     let channelsByHash: [UInt16]
     let firstOfHash: [UInt16]
-    /// Sealing keys that were computed before, by index of the private key and peer.
+    /// Previously computed encryption keys, by index of the private key and peer.
     var sealingKeys: [UInt64: [UInt8]] = [:]
 
     /// - Parameters:
@@ -94,7 +94,7 @@ public final class PacketOpener {
         batch.packets.append(packet)
     }
 
-    /// As `decode`, for a form as it is stored; an unknown one gives a packet that says so.
+    /// Like `decode`, for a stored form; an unknown one makes a packet with that failure.
     public func decode(_ bytes: RawSpan, rawForm: UInt8, into batch: inout PacketBatch) {
         if let form = CaptureForm(rawValue: rawForm) { return decode(bytes, form: form, into: &batch) }
         var packet = DecodedPacket()
@@ -102,7 +102,7 @@ public final class PacketOpener {
         batch.packets.append(packet)
     }
 
-    /// Makes a broken packet of what was read so far: only the failure remains.
+    /// Turns the packet read so far into a broken one: only the failure remains.
     func fail(_ packet: inout DecodedPacket, _ failure: DecodeFailure) {
         packet = DecodedPacket()
         packet.opening = .invalid

@@ -5,13 +5,13 @@ internal import ProtobufWire
 public enum PacketSignature {
     /// Which bytes of a packet are signed.
     public enum Form: Sendable, Hashable {
-        /// Firmware 2.8.1 and later: all that a receiver goes by.
+        /// Firmware 2.8.1 and later: everything that a receiver uses.
         case whole
-        /// Firmware 2.8.0, which was revoked for it: not whom it answers, nor where it goes.
+        /// Firmware 2.8.0, which was withdrawn because of it: neither destination nor the packet that it replies to.
         case payloadOnly
     }
 
-    /// The form in which a packet's signature is that of its sender; nil where it is not, or where there is none.
+    /// The form in which a packet's signature matches its sender's key; nil where it does not, or where it has no signature.
     ///
     /// - Parameter publicKey: the sender's X25519 key, 32 bytes.
     public static func validForm(of packet: DecodedPacket, in batch: borrowing PacketBatch, publicKey: [UInt8]) -> Form? {
@@ -25,8 +25,8 @@ public enum PacketSignature {
         }
     }
 
-    /// What is signed; numbers have four bytes, the lowest first. Up to 2.8.0: sender, id, port, then the payload. Since 2.8.1: a byte 1, sender, id,
-    /// addressee, port, `request_id`, `reply_id`, emoji, bitfield (0 where there is none), a byte of flags (1 wants a response, 2 has a bitfield), then the
+    /// The signed bytes; numbers have four bytes, the lowest first. Up to 2.8.0: sender, id, port, then the payload. Since 2.8.1: a byte 1, sender, id,
+    /// destination, port, `request_id`, `reply_id`, emoji, bitfield (0 if missing), a byte of flags (1 wants a response, 2 has a bitfield), then the
     /// payload.
     public static func signedBytes(of packet: DecodedPacket, payload: [UInt8], _ form: Form) -> [UInt8] {
         switch form {

@@ -1,11 +1,11 @@
 internal import ProtobufWire
 
-/// Judges a payload by its port.
+/// Checks a payload by its port.
 enum PayloadCheck {
     /// Whether an encoder of the port's message can have written the payload: only known fields, or a few above them, with their types.
     ///
     /// - Throws: `WireError` where official decoders would refuse it: the wire format is broken, or a text port is not UTF-8.
-    ///   Names inside of messages are not asked to be UTF-8: real devices cut them in the middle of a character.
+    ///   Names inside of messages need not be UTF-8: real devices cut them in the middle of a character.
     @inline(__always)
     static func isPlausible(port: UInt32, _ bytes: RawSpan, _ range: ByteRange) throws(WireError) -> Bool {
         if Port.isText(port) {
@@ -44,7 +44,7 @@ enum PayloadCheck {
         return isPlausible
     }
 
-    /// Judges a nested message or a packed list.
+    /// Checks a nested message or a packed list.
     private static func isPlausibleInside(
         _ shape: MessageShape, _ number: UInt32, _ bytes: RawSpan, _ range: ByteRange
     ) throws(WireError) -> Bool {

@@ -1,11 +1,11 @@
 internal import ProtobufWire
 
-/// What a 2.8 node tells its client on connection about other nodes: it looks like packets, but its ids are computed from the state.
+/// State of other nodes that a 2.8 node sends to its client on connection: it looks like packets, but its ids are computed from the state.
 public enum ReplayedState {
     static let priority: UInt8 = 10
     private static let transport: UInt8 = 1
 
-    /// The id that a replay has.
+    /// The id of a replay.
     ///
     /// - Parameters:
     ///   - rxTime: of the replayed packet, seconds since 1970.
@@ -16,7 +16,7 @@ public enum ReplayedState {
         return hash == 0 ? 1 : hash
     }
 
-    /// Whether a packet that came in clear is such state.
+    /// Whether an unencrypted packet is such state.
     @inline(never)
     static func isOne(_ packet: DecodedPacket, _ batch: borrowing PacketBatch) -> Bool {
         guard packet.isBroadcast, packet.channel == 0, packet.priority == priority, packet.transport == transport else {

@@ -1,4 +1,4 @@
-/// What the bytes of an event are.
+/// The format of an event's bytes.
 public enum CaptureForm: UInt8, Sendable, CaseIterable {
     /// A ServiceEnvelope, as MQTT carries it.
     case serviceEnvelope = 16
@@ -8,6 +8,6 @@ public enum CaptureForm: UInt8, Sendable, CaseIterable {
     case fromRadio = 18
     /// The JSON text of the topic `/2/json/`.
     case mqttJSON = 19
-    /// A line or frame that its file's format gave no bytes for: the text as it stands there.
+    /// A line or frame that could not be converted to bytes by its file's format: its original text.
     case unreadable = 20
 }

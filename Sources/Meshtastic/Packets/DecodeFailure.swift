@@ -11,20 +11,20 @@ public struct DecodeFailure: Error, Sendable, Hashable, CustomStringConvertible 
         case missingPacket = 5
         case malformedFromRadio = 6
         case malformedJSON = 7
-        /// The event's bytes are a line or frame that its file's format gave no bytes for.
+        /// The event's bytes are a line or frame that could not be converted to bytes by its file's format.
         case unreadable = 8
         /// The event has a form that this version does not know.
         case unknownForm = 9
-        /// The tag is not that of a channel with authenticated encryption that has the packet's hash.
+        /// The tag does not match any channel with authenticated encryption that has the packet's hash.
         case badTag = 10
     }
 
     public var kind: Kind
-    /// The fault in the wire format, where it is one.
+    /// The fault in the wire format, if it is one.
     public var code: WireError.Code?
     /// The port of a malformed payload; else 0.
     public var port: UInt32
-    /// The place of the fault: in the event's bytes, or for a payload in the payload. -1 where there is none.
+    /// The place of the fault: in the event's bytes, or for a payload in the payload. -1 if it has none.
     public var offset: Int32
 
     public init(_ kind: Kind, _ code: WireError.Code? = nil, port: UInt32 = 0, offset: Int = -1) {

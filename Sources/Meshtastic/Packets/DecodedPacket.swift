@@ -1,20 +1,20 @@
 public import ProtobufWire
 
-/// One event after decoding: plain data. Its bytes lie in the arena of the `PacketBatch` that it came in.
+/// One event after decoding: plain data. Its bytes are in the arena of its `PacketBatch`.
 public struct DecodedPacket: Sendable, Hashable {
     public var from: UInt32 = 0
     public var to: UInt32 = 0
     public var id: UInt32 = 0
-    /// The channel's hash where the packet was encrypted; else the local index of the radio that heard it.
+    /// The channel's hash where the packet was encrypted; else the local index at the radio that received it.
     public var channel: UInt32 = 0
-    /// When the receiving node heard it by its own clock, seconds since 1970; 0 where it did not say.
+    /// When the receiving node heard it by its own clock, seconds since 1970; 0 if not stated.
     public var rxTime: UInt32 = 0
     /// Signal-to-noise ratio, dB.
     public var rxSNR: Float = 0
     /// Signal strength, dBm; see `hasRSSI`.
     public var rxRSSI: Int32 = 0
     public var flags: PacketFlags = []
-    /// The gateway of the envelope; 0 for none, or where its text is not a node number.
+    /// The gateway of the envelope; 0 if missing, or where its text is not a node number.
     public var gateway: UInt32 = 0
 
     public var port: UInt32 = 0
@@ -54,10 +54,10 @@ extension DecodedPacket {
     /// Whether port and payload are there and well-formed.
     public var isReadable: Bool { opening.isReadable && failure == nil }
 
-    /// The most hops that a packet's header on the air has room for.
+    /// The highest hop count that fits in a packet's header on the air.
     public static let mostHops: UInt8 = 7
 
-    /// How many hops it took; nil where the sender is too old to say, or the numbers contradict each other or are above the most.
+    /// How many hops it took; nil where the sender is too old to state it, or the numbers contradict each other or are above the maximum.
     public var hopsAway: UInt8? {
         guard hasPacket, hopStart >= hopLimit, hopStart <= Self.mostHops else { return nil }
         if hopStart == 0, !(opening.isReadable && port != 0 && flags.contains(.hasBitfield)) { return nil }

@@ -10,7 +10,7 @@ public enum NodeID {
         return "!" + String(repeating: "0", count: 8 - digits.count) + digits
     }
 
-    /// The number that a text names: `!` and one to eight hex digits of either case, or `^all`. Nil for anything else.
+    /// The number in a text: `!` and one to eight hex digits of either case, or `^all`. Nil for anything else.
     public static func parse(_ text: some StringProtocol) -> UInt32? {
         if text.utf8.elementsEqual("^all".utf8) { return broadcast }
         guard text.utf8.first == UInt8(ascii: "!") else { return nil }
@@ -24,7 +24,7 @@ public enum NodeID {
         return number
     }
 
-    /// As `parse`, without a string; 0 for anything that is not `!` and one to eight hex digits.
+    /// Like `parse`, without a string; 0 for anything but `!` and one to eight hex digits.
     @inline(__always)
     static func parse(_ bytes: RawSpan) -> UInt32 {
         guard bytes.byteCount >= 2, bytes.byteCount <= 9, bytes.byte(uncheckedAt: 0) == UInt8(ascii: "!") else { return 0 }

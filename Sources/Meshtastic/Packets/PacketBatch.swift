@@ -7,7 +7,7 @@ public import ProtobufWire
 /// ```
 public struct PacketBatch: Sendable {
     public var packets: [DecodedPacket] = []
-    /// The packets' bytes; those behind `arenaCount` mean nothing.
+    /// The packets' bytes; those after `arenaCount` mean nothing.
     public internal(set) var arena: [UInt8] = []
     /// How many bytes of the arena are in use.
     public internal(set) var arenaCount = 0
@@ -26,11 +26,11 @@ public struct PacketBatch: Sendable {
         if !keepingCapacity { arena = [UInt8](repeating: 0, count: 256) }
     }
 
-    /// The packet's payload, where it lies.
+    /// The packet's payload, in place.
     @_lifetime(borrow self)
     public func payload(of packet: DecodedPacket) -> RawSpan { arena.rawSpan.bytes(packet.payload) }
 
-    /// Bytes of the arena, where they lie.
+    /// Bytes of the arena, in place.
     @_lifetime(borrow self)
     public func bytes(_ range: ByteRange) -> RawSpan { arena.rawSpan.bytes(range) }
 
@@ -54,7 +54,7 @@ public struct PacketBatch: Sendable {
         return ByteRange(truncating: start, count)
     }
 
-    /// Makes room for `count` more bytes and returns where they begin. They are in use once `arenaCount` is raised.
+    /// Reserves `count` more bytes and returns where they begin. They are in use once `arenaCount` is raised.
     @inline(__always)
     mutating func reserve(_ count: Int) -> Int {
         if arena.count &- arenaCount < count { grow(count) }

@@ -1,4 +1,4 @@
-/// Port numbers of applications, as `DecodedPacket.port` has them.
+/// Port numbers of applications, as in `DecodedPacket.port`.
 public enum Port {
     public static let text: UInt32 = 1
     public static let remoteHardware: UInt32 = 2
@@ -28,7 +28,7 @@ public enum Port {
     /// The highest number that a sender may use.
     public static let highest: UInt32 = 511
 
-    /// Whether the schema names the port, or it is one of those for private use.
+    /// Whether the schema names the port, or it is in the range for private use.
     static func isKnown(_ port: UInt32) -> Bool { (256...highest).contains(port) || FieldTable.portName(port) != nil }
 
     /// Whether the payload of a port is a text in UTF-8.

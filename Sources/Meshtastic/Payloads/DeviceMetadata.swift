@@ -1,6 +1,6 @@
 public import ProtobufWire
 
-/// What a radio's firmware is and can: the FromRadio variant 13.
+/// A radio's firmware and capabilities: the FromRadio variant 13.
 public struct DeviceMetadata: Sendable, Hashable {
     public var firmwareVersion = ""
     public var role: UInt32 = 0
@@ -8,7 +8,7 @@ public struct DeviceMetadata: Sendable, Hashable {
 
     public init() {}
 
-    /// - Throws: `WireError` where the bytes are no message.
+    /// - Throws: `WireError` where the bytes are not a message.
     public init(decoding bytes: RawSpan) throws(WireError) {
         var reader = WireReader(bytes)
         while let field = try reader.next() {

@@ -1,6 +1,6 @@
 public import ProtobufWire
 
-/// What a gateway tells the public map about itself: the payload of port 73.
+/// A gateway's report to the public map about itself: the payload of port 73.
 public struct MapReport: Sendable, Hashable {
     public var longName = ""
     public var shortName = ""
@@ -22,7 +22,7 @@ public struct MapReport: Sendable, Hashable {
 
     public init() {}
 
-    /// - Throws: `WireError` where the bytes are no message.
+    /// - Throws: `WireError` where the bytes are not a message.
     public init(decoding bytes: RawSpan) throws(WireError) {
         var reader = WireReader(bytes)
         while let field = try reader.next() {

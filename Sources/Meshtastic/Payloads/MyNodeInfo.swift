@@ -1,6 +1,6 @@
 public import ProtobufWire
 
-/// What a radio tells its client of itself: the FromRadio variant 3.
+/// A radio's report to its client about itself: the FromRadio variant 3.
 public struct MyNodeInfo: Sendable, Hashable {
     public var number: UInt32 = 0
     public var rebootCount: UInt32 = 0
@@ -12,7 +12,7 @@ public struct MyNodeInfo: Sendable, Hashable {
 
     public init() {}
 
-    /// - Throws: `WireError` where the bytes are no message.
+    /// - Throws: `WireError` where the bytes are not a message.
     public init(decoding bytes: RawSpan) throws(WireError) {
         var reader = WireReader(bytes)
         while let field = try reader.next() {

@@ -6,7 +6,7 @@ public struct NeighborInfo: Sendable, Hashable {
         public var node: UInt32 = 0
         /// Decibels.
         public var snr: Float = 0
-        /// Seconds since 1970; 0 for unknown.
+        /// Seconds since 1970; 0 if unknown.
         public var lastRxTime: UInt32 = 0
         /// Seconds.
         public var broadcastInterval: UInt32 = 0
@@ -25,7 +25,7 @@ public struct NeighborInfo: Sendable, Hashable {
 
     public init() {}
 
-    /// - Throws: `WireError` where the bytes are no message.
+    /// - Throws: `WireError` where the bytes are not a message.
     public init(decoding bytes: RawSpan) throws(WireError) {
         var reader = WireReader(bytes)
         while let field = try reader.next() {

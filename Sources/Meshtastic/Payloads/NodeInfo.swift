@@ -1,13 +1,13 @@
 public import ProtobufWire
 
-/// What a radio knows of a node and tells its client: the FromRadio variant 4.
+/// A radio's report to its client about a node that it knows: the FromRadio variant 4.
 public struct NodeInfo: Sendable, Hashable {
     public var number: UInt32 = 0
     public var user: User?
     public var position: Position?
     /// Decibels.
     public var snr: Float = 0
-    /// Seconds since 1970; 0 for unknown.
+    /// Seconds since 1970; 0 if unknown.
     public var lastHeard: UInt32 = 0
     /// The body of DeviceMetrics; nil where absent.
     public var deviceMetrics: [UInt8]?
@@ -23,7 +23,7 @@ public struct NodeInfo: Sendable, Hashable {
 
     public init() {}
 
-    /// - Throws: `WireError` where the bytes are no message.
+    /// - Throws: `WireError` where the bytes are not a message.
     public init(decoding bytes: RawSpan) throws(WireError) {
         var reader = WireReader(bytes)
         while let field = try reader.next() {

@@ -1,6 +1,6 @@
 public import ProtobufWire
 
-/// How many radios are near a node: the payload of port 34.
+/// The number of radios near a node: the payload of port 34.
 public struct Paxcount: Sendable, Hashable {
     public var wifi: UInt32 = 0
     public var bluetooth: UInt32 = 0
@@ -9,7 +9,7 @@ public struct Paxcount: Sendable, Hashable {
 
     public init() {}
 
-    /// - Throws: `WireError` where the bytes are no message.
+    /// - Throws: `WireError` where the bytes are not a message.
     public init(decoding bytes: RawSpan) throws(WireError) {
         var reader = WireReader(bytes)
         while let field = try reader.next() {

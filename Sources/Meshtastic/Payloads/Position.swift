@@ -1,17 +1,17 @@
 public import ProtobufWire
 
-/// Where a node says it is: the payload of port 3.
+/// A node's report of its position: the payload of port 3.
 public struct Position: Sendable, Hashable {
     /// Degrees times 10,000,000.
     public var latitudeE7: Int32?
     public var longitudeE7: Int32?
     /// Metres above sea level.
     public var altitude: Int32?
-    /// When it was sent by the sender's clock, seconds since 1970; 0 for unknown.
+    /// When it was sent by the sender's clock, seconds since 1970; 0 if unknown.
     public var time: UInt32 = 0
     public var locationSource: UInt32 = 0
     public var altitudeSource: UInt32 = 0
-    /// When the fix was taken, seconds since 1970; 0 for unknown.
+    /// When the fix was taken, seconds since 1970; 0 if unknown.
     public var timestamp: UInt32 = 0
     public var timestampMillisAdjust: Int32 = 0
     /// Metres above the ellipsoid.
@@ -26,7 +26,7 @@ public struct Position: Sendable, Hashable {
     public var gpsAccuracy: UInt32 = 0
     /// Kilometres per hour, as devices fill it.
     public var groundSpeed: UInt32?
-    /// Degrees times 100,000, as devices fill it; above 36,000,000 it is no course: `course`.
+    /// Degrees times 100,000, as devices fill it; values above 36,000,000 are not a course: see `course`.
     public var groundTrack: UInt32?
     public var fixQuality: UInt32 = 0
     public var fixType: UInt32 = 0
@@ -35,12 +35,12 @@ public struct Position: Sendable, Hashable {
     /// Seconds.
     public var nextUpdate: UInt32 = 0
     public var sequenceNumber: UInt32 = 0
-    /// How many bits of the coordinates are true; 0 for unsaid, 32 for all.
+    /// How many bits of the coordinates are true; 0 if not stated, 32 for all.
     public var precisionBits: UInt32 = 0
 
     public init() {}
 
-    /// - Throws: `WireError` where the bytes are no message.
+    /// - Throws: `WireError` where the bytes are not a message.
     public init(decoding bytes: RawSpan) throws(WireError) {
         var reader = WireReader(bytes)
         while let field = try reader.next() {
@@ -101,19 +101,19 @@ public struct Position: Sendable, Hashable {
 }
 
 extension Position {
-    /// The direction of movement in degrees, clockwise from north; nil where there is none, or a number that cannot be one.
+    /// The direction of movement in degrees, clockwise from north; nil where it is missing or out of range.
     ///
     /// - Parameter groundTrack: degrees times 100,000.
     public static func course(groundTrack: UInt32?) -> Double? {
         groundTrack.flatMap { $0 <= 36_000_000 ? Double($0) / 100_000 : nil }
     }
 
-    /// A dilution of precision; nil for none.
+    /// A dilution of precision; nil if missing.
     ///
-    /// - Parameter hundredths: times 100, 0 for none, as devices send it.
+    /// - Parameter hundredths: times 100, 0 if missing, as devices send it.
     public static func dilution(hundredths: UInt32) -> Double? { hundredths == 0 ? nil : Double(hundredths) / 100 }
 
-    /// A coordinate as a node with reduced precision sends it: the top `bits` bits, and half of what was cut off.
+    /// A coordinate as a node with reduced precision sends it: the top `bits` bits, and half of the removed range.
     public static func reduced(_ coordinateE7: Int32, bits: Int) -> Int32 {
         guard (1...31).contains(bits) else { return coordinateE7 }
         let raw = UInt32(bitPattern: coordinateE7) & (UInt32.max << UInt32(32 - bits))

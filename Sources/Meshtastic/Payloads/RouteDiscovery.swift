@@ -1,17 +1,17 @@
 public import ProtobufWire
 
-/// The nodes on the way there and back: the payload of port 70. End nodes are left out.
+/// The nodes on the way there and back: the payload of port 70. The end nodes are left out.
 public struct RouteDiscovery: Sendable, Hashable {
-    /// 0xFFFFFFFF stands for a hop that could not read the packet.
+    /// 0xFFFFFFFF represents a hop that could not read the packet.
     public var route: [UInt32] = []
-    /// Decibels times 4; -128 for unknown. A complete list has one more element than its route.
+    /// Decibels times 4; -128 if unknown. A complete list has one more element than its route.
     public var snrTowards: [Int32] = []
     public var routeBack: [UInt32] = []
     public var snrBack: [Int32] = []
 
     public init() {}
 
-    /// - Throws: `WireError` where the bytes are no message.
+    /// - Throws: `WireError` where the bytes are not a message.
     public init(decoding bytes: RawSpan) throws(WireError) {
         var reader = WireReader(bytes)
         while let field = try reader.next() {
@@ -34,7 +34,7 @@ public struct RouteDiscovery: Sendable, Hashable {
 }
 
 extension WireReader {
-    /// A repeated field, packed or one by one.
+    /// A repeated field, packed or not.
     func append(fixed32s field: WireField, to values: inout [UInt32]) throws(WireError) {
         switch field.type {
         case .fixed32: values.append(field.asUInt32)

@@ -1,15 +1,15 @@
 public import ProtobufWire
 
-/// An acknowledgement, its refusal, or a step of route discovery: the payload of port 5.
+/// An acknowledgement, a failure report, or a step of route discovery: the payload of port 5.
 public enum Routing: Sendable, Hashable {
     case routeRequest(RouteDiscovery)
     case routeReply(RouteDiscovery)
-    /// 0 acknowledges the packet that `requestID` names; any other number says why it failed.
+    /// 0 acknowledges the packet that `requestID` names; any other number is the reason of its failure.
     case error(UInt32)
     /// Empty, or of a kind that this version does not know.
     case unknown
 
-    /// - Throws: `WireError` where the bytes are no message.
+    /// - Throws: `WireError` where the bytes are not a message.
     public init(decoding bytes: RawSpan) throws(WireError) {
         self = .unknown
         var reader = WireReader(bytes)

@@ -1,12 +1,12 @@
 public import ProtobufWire
 
-/// What a node says of its state: the payload of port 36.
+/// A node's status text: the payload of port 36.
 public struct StatusMessage: Sendable, Hashable {
     public var status = ""
 
     public init(status: String = "") { self.status = status }
 
-    /// - Throws: `WireError` where the bytes are no message.
+    /// - Throws: `WireError` where the bytes are not a message.
     public init(decoding bytes: RawSpan) throws(WireError) {
         var reader = WireReader(bytes)
         while let field = try reader.next() {

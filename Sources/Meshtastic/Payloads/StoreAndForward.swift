@@ -1,13 +1,13 @@
 public import ProtobufWire
 
-/// Talk with a node that keeps messages for others: the payload of port 65.
+/// Messages to and from a node that stores messages for others: the payload of port 65.
 public struct StoreAndForward: Sendable, Hashable {
     public enum Content: Sendable, Hashable {
         case none
         case statistics(Statistics)
         case history(messages: UInt32, window: UInt32, lastRequest: UInt32)
         case heartbeat(period: UInt32, secondary: UInt32)
-        /// Bytes of a text.
+        /// The bytes of a text.
         case text([UInt8])
     }
 
@@ -26,13 +26,13 @@ public struct StoreAndForward: Sendable, Hashable {
         public init() {}
     }
 
-    /// Request or response: 1 to 10 of a router, 64 and more of a client.
+    /// Request or response: 1 to 10 from a router, 64 and above from a client.
     public var kind: UInt32 = 0
     public var content = Content.none
 
     public init() {}
 
-    /// - Throws: `WireError` where the bytes are no message.
+    /// - Throws: `WireError` where the bytes are not a message.
     public init(decoding bytes: RawSpan) throws(WireError) {
         var reader = WireReader(bytes)
         while let field = try reader.next() {
@@ -86,7 +86,7 @@ extension StoreAndForward.Statistics {
 }
 
 extension WireReader {
-    /// The varints of a nested message by field number, 0 where absent; room for fields 0 to 9.
+    /// The varints of a nested message by field number, 0 where absent; fields 0 to 9 only.
     fileprivate func numbers(_ field: WireField) throws(WireError) -> [UInt32] {
         var numbers = [UInt32](repeating: 0, count: 10)
         var inner = WireReader(bytes(field))

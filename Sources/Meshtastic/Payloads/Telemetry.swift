@@ -1,6 +1,6 @@
 public import ProtobufWire
 
-/// Which metrics a telemetry packet has: the field number of its variant.
+/// The kind of metrics in a telemetry packet: the field number of its variant.
 public enum TelemetryKind: UInt8, Sendable, CaseIterable, Codable {
     case device = 2
     case environment = 3
@@ -13,18 +13,18 @@ public enum TelemetryKind: UInt8, Sendable, CaseIterable, Codable {
     case soilWater = 11
 }
 
-/// Measurements of a node: the payload of port 67. The metrics stay where they lie.
+/// Measurements of a node: the payload of port 67. The metrics stay in place.
 public struct Telemetry: Sendable, Hashable {
-    /// When it was measured by the sender's clock, seconds since 1970; 0 for unknown.
+    /// When it was measured by the sender's clock, seconds since 1970; 0 if unknown.
     public var time: UInt32 = 0
-    /// The field number of the variant, also of one that this version does not know; 0 for none.
+    /// The field number of the variant, even if this version does not know it; 0 if missing.
     public var rawKind: UInt8 = 0
     /// The variant's body, in the bytes that were decoded.
     public var metrics: ByteRange = .empty
 
     public var kind: TelemetryKind? { TelemetryKind(rawValue: rawKind) }
 
-    /// - Throws: `WireError` where the bytes are no message.
+    /// - Throws: `WireError` where the bytes are not a message.
     @inline(__always)
     public init(decoding bytes: RawSpan) throws(WireError) {
         var reader = WireReader(bytes)

@@ -1,5 +1,5 @@
-/// How many Unicode scalars of a text count; texts of no more bytes are whole. Devices send fewer (a name has up to 39 bytes, a description 100), so only
-/// what nobody's device has sent is cut.
+/// How many Unicode scalars of a text count; texts of no more bytes are kept whole. Devices send fewer (a name has up to 39 bytes, a description 100), so only
+/// texts that no device has sent are truncated.
 enum TextLimit {
     static let name = 64
     static let description = 256

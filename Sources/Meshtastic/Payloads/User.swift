@@ -1,8 +1,8 @@
 public import ProtobufWire
 
-/// Who a node says it is: the payload of port 4.
+/// A node's announcement about itself: the payload of port 4.
 ///
-/// Names whose UTF-8 is broken (devices cut them in the middle of a character) are repaired with U+FFFD; the bytes stay in the event.
+/// Names with broken UTF-8 (devices cut them in the middle of a character) are repaired with U+FFFD; the bytes stay in the event.
 public struct User: Sendable, Hashable {
     public var id = ""
     public var longName = ""
@@ -18,7 +18,7 @@ public struct User: Sendable, Hashable {
 
     public init() {}
 
-    /// - Throws: `WireError` where the bytes are no message.
+    /// - Throws: `WireError` where the bytes are not a message.
     public init(decoding bytes: RawSpan) throws(WireError) {
         var reader = WireReader(bytes)
         while let field = try reader.next() {

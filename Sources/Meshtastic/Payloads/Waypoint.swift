@@ -1,6 +1,6 @@
 public import ProtobufWire
 
-/// A place that somebody shares: the payload of port 8. One with the same id replaces it.
+/// A place that a user shares: the payload of port 8. A waypoint with the same id replaces it.
 public struct Waypoint: Sendable, Hashable {
     public var id: UInt32 = 0
     /// Degrees times 10,000,000.
@@ -32,7 +32,7 @@ public struct Waypoint: Sendable, Hashable {
 
     public init() {}
 
-    /// - Throws: `WireError` where the bytes are no message.
+    /// - Throws: `WireError` where the bytes are not a message.
     public init(decoding bytes: RawSpan) throws(WireError) {
         var reader = WireReader(bytes)
         while let field = try reader.next() {

@@ -1,6 +1,6 @@
 internal import ProtobufWire
 
-/// Fields without presence of their own: the default value is not written.
+/// Fields without presence: the default value is not written.
 extension WireWriter {
     mutating func uint32Unless0(_ number: UInt32, _ value: UInt32) {
         if value != 0 { uint32(number, value) }

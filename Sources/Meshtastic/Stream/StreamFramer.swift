@@ -1,6 +1,6 @@
 internal import ProtobufWire
 
-/// Cuts the bytes between a radio and its client into frames: `94 C3`, a big-endian 16-bit length of at most 512, that many bytes.
+/// Splits the bytes between a radio and its client into frames: `94 C3`, a big-endian 16-bit length of at most 512, that many bytes.
 ///
 /// ```swift
 /// var framer = StreamFramer()
@@ -9,9 +9,9 @@ internal import ProtobufWire
 /// }
 /// framer.finish { piece in … }
 /// ```
-/// However the stream is cut into chunks, the pieces are the same, and together they hold every byte. Where a header is not one (its length is
-/// too high), the search goes on behind its first byte. A frame that holds another header and is no protobuf, or is not followed by a header as
-/// the one inside would have it, was cut short by lost bytes or by console text: it ends there, and the next one begins.
+/// However the stream is divided into chunks, the pieces are the same, and together they contain every byte. Where a header is invalid (its length is
+/// too high), the search continues after its first byte. A frame that contains another header and is not protobuf, or is not followed by a header as
+/// the inner one requires, was cut short by lost bytes or by console text: it ends there, and the next one begins.
 public struct StreamFramer: Sendable {
     /// The highest length that a frame may have.
     public static let lengthLimit = 512
@@ -19,20 +19,20 @@ public struct StreamFramer: Sendable {
     /// Text without a line end is reported in parts of this length.
     static let textLimit = 1024
 
-    /// All that is not reported yet.
+    /// Everything that is not reported yet.
     private var pending: [UInt8] = []
     /// Where `pending` begins in the stream.
     private var offset: Int
     /// How many bytes of `pending` are known to lie before any frame.
     private var looseCount = 0
 
-    /// - Parameter offset: where in the stream the first byte lies that will be fed: a resumed reader's `reportedOffset`.
+    /// - Parameter offset: the position in the stream of the first byte to be fed: a resumed reader's `reportedOffset`.
     public init(offset: Int = 0) { self.offset = offset }
 
     /// All bytes of the stream before this offset were reported: where to resume.
     public var reportedOffset: Int { offset }
 
-    /// Takes the next bytes and reports what they complete.
+    /// Takes the next bytes and reports the pieces that they complete.
     public mutating func feed<Failure: Error>(
         _ bytes: RawSpan, _ report: (StreamPiece) throws(Failure) -> Void
     ) throws(Failure) {
@@ -40,7 +40,7 @@ public struct StreamFramer: Sendable {
         try advance(atEnd: false, report)
     }
 
-    /// Takes the next bytes and returns what they complete.
+    /// Takes the next bytes and returns the pieces that they complete.
     public mutating func feed(_ bytes: [UInt8]) -> [StreamPiece] {
         var pieces: [StreamPiece] = []
         feed(bytes.rawSpan) { pieces.append($0) }
@@ -61,7 +61,7 @@ public struct StreamFramer: Sendable {
 }
 
 extension StreamFramer {
-    /// What lies at a place that may begin a frame.
+    /// The header at a place that may begin a frame.
     private enum Header {
         case frame(length: Int)
         case notYet
@@ -80,7 +80,7 @@ extension StreamFramer {
     private mutating func advance<Failure: Error>(
         atEnd: Bool, _ report: (StreamPiece) throws(Failure) -> Void
     ) throws(Failure) {
-        // Places in `pending`: all before `start` is reported, all from there to `place` lies between frames.
+        // Places in `pending`: everything before `start` is reported, everything from there to `place` is between frames.
         var start = 0
         var place = looseCount
         defer {
@@ -115,12 +115,12 @@ extension StreamFramer {
         try reportLoose(rest, report)
     }
 
-    /// Where the frame ends whose body begins at `start`: where its length says, or at the header of the next frame inside of it. Nil while
-    /// only bytes to come can tell.
+    /// The end of the frame whose body begins at `start`: by its length, or at the header of the next frame inside of it. Nil while
+    /// it depends on bytes to come.
     private func frameEnd(from start: Int, length: Int, atEnd: Bool) -> Int? {
         let end = start + length
         guard length > Self.headerLength else { return end }
-        // Only whole headers inside of the body count: what follows it may not have come yet.
+        // Only whole headers inside of the body count: those after it may not have arrived yet.
         for place in (start + 1)...(end - Self.headerLength) where pending[place] == 0x94 {
             guard case .frame(let innerLength) = header(at: place) else { continue }
             if !isMessage(start..<end) { return place }

@@ -10,7 +10,7 @@ public struct StreamPiece: Sendable, Hashable {
     }
 
     public var kind: Kind
-    /// The bytes themselves: of a frame without its header.
+    /// The bytes: for a frame without its header.
     public var bytes: [UInt8]
     /// Where the piece begins (a frame with its header), counted in bytes from the stream's first.
     public var offset: Int

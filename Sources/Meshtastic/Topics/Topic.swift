@@ -4,7 +4,7 @@
 /// let topic = Topic(parsing: "msh/EU_868/PL/2/e/LongFast/!36072603")
 /// topic?.channel  // "LongFast"
 /// ```
-/// People add segments to the root as they like, so the place of the version is found, not counted.
+/// People add segments to the root as they like, so the version is searched for, not counted.
 public struct Topic: Sendable, Hashable {
     /// What is published there.
     public enum Kind: String, Sendable, Hashable, CaseIterable {
@@ -20,12 +20,12 @@ public struct Topic: Sendable, Hashable {
         case status = "stat"
     }
 
-    /// All before the version, such as `msh/EU_868`.
+    /// Everything before the version, such as `msh/EU_868`.
     public let root: String
     public let kind: Kind
     /// The channel's name; `PKI` for direct messages under a node's own key.
     public let channel: String?
-    /// The last segment as it stands, such as `!36072603`.
+    /// The last segment as written, such as `!36072603`.
     public let gatewayText: String?
 
     /// The gateway's node number; nil if the last segment is not one.
@@ -34,8 +34,8 @@ public struct Topic: Sendable, Hashable {
     /// Whether the topic carries direct messages under a node's own key.
     public var isDirect: Bool { channel == "PKI" && (kind == .envelope || kind == .oldEnvelope) }
 
-    /// - Returns: nil if no segment `2` is followed by one of `e c json map stat`. Where several are, the one wins behind which channel and
-    ///   gateway stand as they should, else the first.
+    /// - Returns: nil if no segment `2` is followed by one of `e c json map stat`. If several are, the one that is followed by a valid channel and
+    ///   gateway is used, else the first.
     public init?(parsing text: String) {
         // By bytes, as brokers do.
         let segments = text.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).map { Substring($0) }

@@ -2,9 +2,9 @@ import Foundation
 public import LMDB
 import ProtobufWire
 
-/// Writes a baseline anew without some of its rows: no page of the new file has their bytes.
+/// Writes a new copy of a baseline without some of its rows: no page of the new file has their bytes.
 public struct BaselineCopy {
-    /// In rows: what one transaction copies.
+    /// In rows: how many one transaction copies.
     private static let step = 4_096
 
     private let from: Environment
@@ -28,7 +28,7 @@ public struct BaselineCopy {
     public func tableNames() throws(StorageError) -> [String] { try from.tableNames() }
 
     /// Copies a table.
-    /// - Parameter row: gives the value that a row is to have, nil where it goes.
+    /// - Parameter row: returns the row's new value, nil to drop the row.
     public func copy(_ name: String, _ row: (RawSpan, RawSpan) throws(StorageError) -> [UInt8]?) throws(StorageError) {
         let (source, target) = (try from.table(name), try to.table(name))
         var last: [UInt8]?

@@ -3,26 +3,26 @@ import LMDB
 import MeshCrypto
 import ProtobufWire
 
-/// The baselines of a ledger: what each view had made of the events that retention dropped, in `baselines/N/VIEW`, where N is the last of these
-/// events. Their files do not change any more.
+/// The baselines of a ledger: what each view had built from the events that retention dropped, in `baselines/N/VIEW`, where N is the last of these
+/// events. Their files never change.
 public struct BaselineFolder: Sendable {
     public let path: String
 
     public init(ledger: String) { path = ledger + "/baselines" }
 
-    /// Where the next ones are made.
+    /// Where the next ones are built.
     public var building: String { path + "/building" }
 
     public func folder(_ view: String, through last: UInt64) -> String { "\(path)/\(last)/\(view)" }
     public func file(_ view: String, through last: UInt64) -> String { folder(view, through: last) + "/data.mdb" }
 
-    /// Empties the place where the next ones are made.
+    /// Empties the folder where the next ones are built.
     public func prepareBuilding() throws {
         if FileManager.default.fileExists(atPath: building) { try FileManager.default.removeItem(atPath: building) }
         try OwnFile.makeFolders(building)
     }
 
-    /// Puts what was built, and is on the disk, in its place.
+    /// Moves finished baselines, which are on the disk, into place.
     public func finishBuilding(through last: UInt64) throws { try finishBuilding(as: String(last)) }
 
     private func finishBuilding(as name: String) throws {
@@ -42,14 +42,14 @@ public struct BaselineFolder: Sendable {
 
     // MARK: Replacing
 
-    /// Puts what was built beside those in force, until an event names it.
+    /// Puts finished baselines beside those in force, until an event names them.
     /// - Returns: the hash of each view's file.
     public func finishReplacement(of last: UInt64) throws -> [String: [UInt8]] {
         try finishBuilding(as: "\(last)-next")
         return try replacement(of: last) ?? [:]
     }
 
-    /// The hashes of what waits to take the place of the baselines in force; nil where nothing does.
+    /// The hashes of baselines that wait to replace those in force; nil where nothing waits.
     public func replacement(of last: UInt64) throws -> [String: [UInt8]]? {
         let place = "\(path)/\(last)-next"
         guard FileManager.default.fileExists(atPath: place) else { return nil }
@@ -60,10 +60,10 @@ public struct BaselineFolder: Sendable {
         return digests
     }
 
-    /// Puts the replacement in the place of the baselines in force, which go. Can be repeated after an interruption.
+    /// Replaces the baselines in force, which are removed. Can be repeated after an interruption.
     public func replace(_ last: UInt64) throws {
         let (place, next) = ("\(path)/\(last)", "\(path)/\(last)-next")
-        // Else those in force would go, and nothing come.
+        // Otherwise those in force would be removed without a replacement.
         guard FileManager.default.fileExists(atPath: next) else { throw ViewFolderError(POSIXError(.ENOENT), next) }
         if FileManager.default.fileExists(atPath: place) { try FileManager.default.removeItem(atPath: place) }
         try FileManager.default.moveItem(atPath: next, toPath: place)
@@ -75,15 +75,15 @@ public struct BaselineFolder: Sendable {
         try Self.sync(path)
     }
 
-    /// Removes all but those that are in force.
+    /// Removes all baselines except those in force.
     public func removeAll(but last: UInt64) {
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []  // none
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []  // it does not exist
         for name in names where name != String(last) {
             try? FileManager.default.removeItem(atPath: path + "/" + name)  // the next cut tries again
         }
     }
 
-    /// The hash of a baseline's file, by which it is named; nil where it is missing. Nothing of the file is interpreted before it was checked.
+    /// The hash of a baseline's file, by which it is named; nil where it is missing. Nothing in the file is interpreted before the hash was checked.
     public func digest(_ view: String, through last: UInt64) throws -> [UInt8]? {
         try Self.digest(ofFile: file(view, through: last))
     }

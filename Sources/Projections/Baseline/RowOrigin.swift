@@ -1,4 +1,4 @@
-/// Rows that an older recipe made, of events that retention has dropped since: those whose event is `through` or before.
+/// Rows that an older recipe built from events that retention has dropped since: those of events up to `through`.
 public struct RowOrigin: Sendable, Hashable {
     public var through: UInt64
     public var recipe: String
@@ -9,7 +9,7 @@ public struct RowOrigin: Sendable, Hashable {
     }
 }
 
-/// Which recipes made the rows of a view, where not all of them are made by its own.
+/// The recipes that built the rows of a view, where other recipes than its own built some of them.
 public struct RowOrigins: Sendable, Hashable {
     /// The oldest events first.
     public private(set) var origins: [RowOrigin]
@@ -18,10 +18,10 @@ public struct RowOrigins: Sendable, Hashable {
 
     public var isEmpty: Bool { origins.isEmpty }
 
-    /// The older recipe that made the row of this event; nil where the view's own did.
+    /// The older recipe that built the row of this event; nil for the view's own recipe.
     public func olderRecipe(of sequence: UInt64) -> String? { origins.first { sequence <= $0.through }?.recipe }
 
-    /// What holds for a view of `recipe` that begins with rows of another one which reach to `through`.
+    /// The origins of a view of `recipe` that begins with rows of another recipe up to `through`.
     func followed(by other: String, through: UInt64, in recipe: String) -> RowOrigins {
         var all: [RowOrigin] = []
         for origin in origins + [RowOrigin(through: through, recipe: other)] {

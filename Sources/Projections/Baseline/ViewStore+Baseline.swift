@@ -6,7 +6,7 @@ extension ViewStore {
     private static let originsKey = Array("origins".utf8)
     private static let lostKey = Array("lost".utf8)
 
-    /// Which older recipes made rows of this view.
+    /// The older recipes that built rows of this view.
     public func origins() throws(StorageError) -> RowOrigins {
         RowOrigins(text: try Self.text(Self.originsKey, table(Name.meta), environment))
     }
@@ -17,16 +17,16 @@ extension ViewStore {
         return String(decoding: value, as: UTF8.self)
     }
 
-    /// The last event that was dropped before this view could fold it, 0 where there is none.
+    /// The last event that was dropped before this view could fold it, 0 if it missed none.
     public func lost() throws(StorageError) -> UInt64 { try number(Self.lostKey, in: environment.beginRead()) }
 
-    /// Makes a store of `recipe` that begins with the rows of a baseline.
+    /// Creates a store of `recipe` that begins with the rows of a baseline.
     ///
     /// - Parameters:
     ///   - file: the baseline's data file, which was checked.
     ///   - path: the store's folder, which does not exist yet.
     ///   - through: the last event in the baseline.
-    ///   - made: the recipe that made it.
+    ///   - made: the recipe that built it.
     public static func begin(
         with file: String, at path: String, through: UInt64, made: String, recipe: Recipe, tables: [String],
         indexes: [IndexedTable] = []
@@ -55,7 +55,7 @@ extension ViewStore {
         return try open(at: path, recipe: recipe, tables: tables, indexes: indexes, access: .readWrite)
     }
 
-    /// Lets an empty store begin after events that nobody can fold any more.
+    /// Starts an empty store after events that can no longer be folded.
     public func begin(after checkpoint: Checkpoint) throws(StorageError) {
         try environment.write { (transaction) throws(StorageError) in
             try setCheckpoint(checkpoint, in: &transaction)

@@ -2,7 +2,7 @@
 ///
 /// It differs from `Dictionary` in one point: the hash is one multiplication instead of SipHash. Keys come from the
 /// radio, so an attacker can make a bucket long; the table therefore mixes in a seed that changes with every process.
-/// Nothing depends on the order of its entries. It is public because only public code is inlined into other rooms.
+/// Nothing depends on the order of its entries. It is public because only public code is inlined into other modules.
 public struct FlatMap: Sendable {
     @usableFromInline struct Slot: Sendable {
         @usableFromInline var key: UInt64
@@ -10,7 +10,7 @@ public struct FlatMap: Sendable {
     }
 
     private static let processSeed = UInt64.random(in: .min ... .max) | 1
-    /// A copy at hand: a static property would be asked each time whether it was made.
+    /// A local copy: a static property would be checked for initialization on each access.
     @usableFromInline let seed = Self.processSeed
     @usableFromInline var slots: [Slot]
     @usableFromInline var mask: UInt64
@@ -43,7 +43,7 @@ public struct FlatMap: Sendable {
         }
     }
 
-    /// Reads where the key would be. Who does so for many keys at once waits for main memory once, and not for each of them.
+    /// Touches the key's slot. Doing so for many keys at once waits for main memory once, instead of once per key.
     @inlinable @inline(__always)
     public func glance(at key: UInt64) -> UInt64 { slots[home(key)].key }
 
@@ -56,7 +56,7 @@ public struct FlatMap: Sendable {
         slots[at] = Slot(key: key, value: value)
     }
 
-    /// Forgets the key (if that number is stored under it), and moves later entries of its run back so that no gap hides them.
+    /// Removes the key (if that number is stored under it), and moves later entries of its run back so that no gap hides them.
     public mutating func remove(_ key: UInt64, ifItIs value: Int32? = nil) {
         var at = home(key)
         while slots[at].value >= 0 && slots[at].key != key { at = (at &+ 1) & Int(truncatingIfNeeded: mask) }
@@ -76,7 +76,7 @@ public struct FlatMap: Sendable {
         slots[gap].value = -1
     }
 
-    /// Keeps the room that it has taken.
+    /// Keeps its capacity.
     public mutating func removeAll() {
         for index in slots.indices { slots[index].value = -1 }
         count = 0

@@ -1,4 +1,4 @@
-/// A binary heap whose smallest element comes first. It is public because only public code is specialized in other rooms.
+/// A binary heap whose smallest element comes first. It is public because only public code is specialized in other modules.
 public struct MinimumHeap<Element: Comparable & Sendable>: Sendable {
     @usableFromInline var elements: [Element] = []
 
@@ -26,7 +26,7 @@ public struct MinimumHeap<Element: Comparable & Sendable>: Sendable {
         return first
     }
 
-    /// Does nothing where there is none.
+    /// Does nothing in an empty heap.
     @inlinable public mutating func replaceSmallest(with element: Element) {
         guard !elements.isEmpty else { return }
         var at = 0

@@ -21,9 +21,9 @@ public struct FoldProgress: Sendable {
 
 private let coreCount = max(ProcessInfo.processInfo.activeProcessorCount, 1)
 
-/// Where a fold stops on its way, with nothing under way, and what is done there.
+/// Where a fold pauses on its way, with no batch in flight, and what is done there.
 public struct FoldHalts<Batch: FoldBatch>: Sendable {
-    /// Given what is folded and where the fold is to end: the events after which it stops, in order.
+    /// Given the position and the fold's end: the events after which it pauses, in order.
     let places: @Sendable (_ reached: UInt64, _ target: UInt64) -> [UInt64]
     let visit: @Sendable (_ halt: UInt64, _ folders: [any BatchFolder<Batch>]) async throws -> Void
 
@@ -35,12 +35,12 @@ public struct FoldHalts<Batch: FoldBatch>: Sendable {
     }
 }
 
-/// A pipeline that failed before is asked to go on.
+/// A pipeline that failed before is asked to continue.
 public struct FoldFailure: Error, CustomStringConvertible {
     public var description: String { "the views' fold failed before and has to begin again at their checkpoints" }
 }
 
-/// Reads the log, decodes it on several threads, adds what is sequential, and hands each batch to all projectors.
+/// Reads the log, decodes it on several threads, runs the sequential stage, and hands each batch to all projectors.
 ///
 /// Batches are decoded ahead while earlier ones are folded; at most a few are alive, so memory does not depend on the log's
 /// length. The projectors work beside each other; each sees the batches in order.
@@ -57,12 +57,12 @@ public actor FoldPipeline<Stage: FoldStage> {
     private let decoders = DecodeExecutor()
     private let batchSize: UInt64
     private var tail: Task<Void, any Error>?
-    /// A batch was not folded by every projector, or the fold was stopped: whoever goes on begins at the stored checkpoints.
+    /// A batch was not folded by every projector, or the fold was stopped: the next fold starts from the stored checkpoints.
     public private(set) var hasFailed = false
 
     /// Batches that may be decoded ahead.
     private static var depthAhead: Int { 3 }
-    /// Batches that may wait for the slowest projector: enough for the others to go on while one commits what it has gathered.
+    /// Batches that may wait for the slowest projector: enough for the others to continue while one commits.
     private static var depthBehind: Int { 12 }
 
     /// Starts at the checkpoint of the projector that is furthest behind, with the state that it stored.
@@ -85,17 +85,17 @@ public actor FoldPipeline<Stage: FoldStage> {
     public var reached: UInt64 { position }
     public var projectors: [Folder] { folders }
 
-    /// Folds up to and including `target`, after whatever was asked for before.
+    /// Folds up to and including `target`, after all earlier requests.
     /// - Parameters:
-    ///   - halts: where it stops on the way.
-    ///   - reason: has each projector commit what it holds at the end, while others still fold; nil leaves that to `flush`.
+    ///   - halts: where it pauses on the way.
+    ///   - reason: makes each projector commit what it holds at the end, while others still fold; nil leaves that to `flush`.
     public func fold(
         through target: UInt64, halts: FoldHalts<Stage.Batch>? = nil, committing reason: FlushReason? = nil,
         progress: (@Sendable (FoldProgress) -> Void)? = nil
     ) async throws {
         let previous = tail
         let work = Task {
-            _ = try? await previous?.value  // its failure was thrown to whoever asked for it
+            _ = try? await previous?.value  // its failure was thrown to its caller
             let start = self.position
             for halt in halts?.places(start, target) ?? [] {
                 try await self.run(from: start, through: halt, of: target, progress)
@@ -187,7 +187,7 @@ public actor FoldPipeline<Stage: FoldStage> {
     public func flush(_ reason: FlushReason) async throws { try await flush(reason, after: [:]) }
 
     /// The longest work first, so that no core waits for it at the end.
-    /// - Parameter folding: by name, what a projector has to end before.
+    /// - Parameter folding: by name, the fold that a projector has to finish first.
     private func flush(_ reason: FlushReason, after folding: [String: Task<Void, any Error>]) async throws {
         var works: [(folder: Folder, work: Int)] = []
         for folder in folders { works.append((folder, await folder.pendingWork())) }
@@ -204,7 +204,7 @@ public actor FoldPipeline<Stage: FoldStage> {
         }
     }
 
-    /// Takes in projectors of another pipeline that stand exactly where this one does.
+    /// Takes over projectors of another pipeline that have exactly this one's position.
     /// - Returns: false when this pipeline has moved on meanwhile.
     public func adopt(_ others: [Folder], at position: UInt64) -> Bool {
         guard position == self.position else { return false }
@@ -212,7 +212,7 @@ public actor FoldPipeline<Stage: FoldStage> {
         return true
     }
 
-    /// Gives no more batches to the projectors of these views.
+    /// Stops giving batches to the projectors of these views.
     public func dismiss(_ names: Set<String>) {
         folders.removeAll { names.contains($0.viewName) }
     }

@@ -15,12 +15,12 @@ public protocol FoldBatch: Sendable {
 /// Every view stores these changes in the transaction that moves its checkpoint, so that each view can be resumed
 /// alone and always with the state that belongs to its checkpoint.
 public struct Carry: Sendable {
-    /// A packet that was heard, as the stage remembers it: five words after the number of the event that taught it.
+    /// A packet, as the stage remembers it: five words after the number of the event that reported it.
     public struct Record: CarryRecord, Equatable {
         public var sequence: UInt64
         public var words: Words
 
-        /// What a record holds is the stage's matter.
+        /// The stage defines what a record holds.
         public struct Words: Sendable, Equatable {
             public var first: UInt64 = 0
             public var second: UInt64 = 0
@@ -61,18 +61,18 @@ public struct Carry: Sendable {
 
     /// In order of sequence.
     public var records: [Record] = []
-    /// Records below this sequence are forgotten after the batch.
+    /// Records below this sequence are dropped after the batch.
     public var oldestRecord: UInt64 = 0
     /// In order of sequence.
     public var receptions: [Reception] = []
-    /// Receptions below this sequence are forgotten after the batch.
+    /// Receptions below this sequence are dropped after the batch.
     public var oldestReception: UInt64 = 0
     public var entries: [Entry] = []
 
     public init() {}
 }
 
-/// Something of fixed size that the sequential stage remembers, in the order of the events that taught it.
+/// Something of fixed size that the sequential stage remembers, in the order of the events it came from.
 public protocol CarryRecord: Sendable {
     var sequence: UInt64 { get }
 }
@@ -88,13 +88,13 @@ public protocol FoldStage: Sendable {
     /// The state before the first event.
     func initialState() -> State
 
-    /// Adds what needs earlier events. Called in the order of the log.
+    /// Adds what depends on earlier events. Called in the order of the log.
     func resolve(_ batch: inout Batch, state: inout State)
 
-    /// Takes a batch back that every projector has folded, so that its memory serves another one.
+    /// Takes back a batch that every projector has folded, to reuse its memory.
     func recycle(_ batch: consuming Batch)
 
-    /// Puts back what views stored of earlier batches.
+    /// Restores what views stored of earlier batches.
     func restore(_ carry: Carry, into state: inout State)
 }
 

@@ -1,5 +1,5 @@
 /// The sequential stage's changes since a view's last commit. It holds the batches' own arrays, so that four views do not
-/// keep four copies, and lets go of what the stage has forgotten meanwhile.
+/// keep four copies, and drops what the stage has dropped meanwhile.
 struct PendingCarry: Sendable {
     private var records = PendingRuns<Carry.Record>()
     private var receptions = PendingRuns<Carry.Reception>()

@@ -4,7 +4,7 @@ public import LMDB
 /// A pure fold from events to the rows of one view.
 ///
 /// A projection keeps what it changed since the last commit in memory. The projector asks it to write all of that in
-/// one transaction, together with the checkpoint, and then to forget it. A transaction that fails leaves it unforgotten.
+/// one transaction, together with the checkpoint, and then to drop it. After a transaction that fails, nothing is dropped.
 public protocol Projection<Batch>: Sendable {
     associatedtype Batch: FoldBatch
 
@@ -12,11 +12,11 @@ public protocol Projection<Batch>: Sendable {
     var name: String { get }
     /// Raised whenever the same events would give other rows.
     var version: UInt32 { get }
-    /// The oldest version whose rows and state this one can go on with, as a baseline of dropped events; by default none but its own.
+    /// The oldest version whose rows and state this one can continue from, as a baseline of dropped events; by default its own only.
     var oldestReadableVersion: UInt32 { get }
-    /// The options that decide the rows, as text; part of the recipe.
+    /// The options that determine the rows, as text; part of the recipe.
     var policy: String { get }
-    /// Tables whose content is the view; their digest is the view's digest.
+    /// The tables that make up the view; their digest is the view's digest.
     var rowTables: [String] { get }
     /// Tables that only serve the fold.
     var stateTables: [String] { get }
@@ -30,10 +30,10 @@ public protocol Projection<Batch>: Sendable {
     /// Bytes held for the next write, roughly.
     var pendingBytes: Int { get }
 
-    /// Writes all pending changes. Must not forget them: the commit may fail.
+    /// Writes all pending changes. Must not drop them: the commit may fail.
     func write(to transaction: inout WriteTransaction, store: ViewStore) throws(StorageError)
 
-    /// The commit succeeded: forget what was pending.
+    /// The commit succeeded: drop what was pending.
     mutating func committed()
 }
 
@@ -41,7 +41,7 @@ extension Projection {
     public var oldestReadableVersion: UInt32 { version }
 }
 
-/// What a fold may use beside the batch: the committed rows of its own view, and a place for what cannot be folded.
+/// What a fold may use besides the batch: the committed rows of its own view, and a list for events that cannot be folded.
 public struct FoldContext {
     /// The view's own store, for rows that are no longer in memory.
     public let store: ViewStore
@@ -55,7 +55,7 @@ public struct FoldContext {
         if urgency > self.urgency { self.urgency = urgency }
     }
 
-    /// Puts an event aside: it stays in the log, and the next rebuild tries it again.
+    /// Sets an event aside: it stays in the log, and the next rebuild tries it again.
     public mutating func quarantine(_ sequence: EventSequence, reason: String) {
         quarantined.append(Quarantined(sequence: sequence, reason: reason))
         want(.debounced)

@@ -1,7 +1,7 @@
 import EventLog
 public import LMDB
 
-/// One running projection: what the pipeline gives batches to.
+/// One running projection, which the pipeline gives batches to.
 public protocol BatchFolder<Batch>: Actor {
     associatedtype Batch: FoldBatch
     nonisolated var viewName: String { get }
@@ -13,7 +13,7 @@ public protocol BatchFolder<Batch>: Actor {
     func pendingWork() -> Int
     func statistics() -> ProjectorStatistics
     func stop()
-    /// From the next commit on, notes which rows change, so many of the last ones.
+    /// From the next commit on, records which rows change, keeping this many of the latest changes.
     func recordChanges(keeping limit: Int)
 }
 
@@ -27,7 +27,7 @@ public struct ProjectorStatistics: Sendable {
 /// Runs one projection: folds batches in memory and commits rows, caps, quarantine, carried state and checkpoint together.
 ///
 /// It works on the threads that fold, because LMDB's write transactions block. A commit that fails is thrown, counted, and tried
-/// again with the next one: nothing that was folded is forgotten before it is on disk.
+/// again with the next one: nothing that was folded is dropped before it is on disk.
 public actor Projector<P: Projection>: BatchFolder {
     private let executor: SerialQueueExecutor
     private var projection: P
@@ -42,7 +42,7 @@ public actor Projector<P: Projection>: BatchFolder {
     private var timer: Task<Void, Never>?
     private var timerTarget: Duration?
     private let policy: FlushPolicy
-    /// How many changes are kept; nil where none are noted.
+    /// How many changes are kept; nil where none are recorded.
     private var changesKept: Int?
     /// In bytes of pending rows.
     private static var largeCommit: Int { 4 << 20 }
@@ -75,7 +75,7 @@ public actor Projector<P: Projection>: BatchFolder {
 
     public func statistics() -> ProjectorStatistics { counters }
 
-    /// Folds what the batch has beyond this view's checkpoint.
+    /// Folds the part of the batch after this view's checkpoint.
     public func fold(_ batch: P.Batch, isCatchingUp: Bool) throws {
         guard batch.events.upperBound.rawValue > reached.sequence else { return }
         guard batch.events.lowerBound.rawValue <= reached.sequence + 1 else { throw FoldFailure() }
@@ -86,7 +86,7 @@ public actor Projector<P: Projection>: BatchFolder {
         counters.folded += batch.events.upperBound.rawValue - reached.sequence
         reached = Checkpoint(sequence: batch.events.upperBound.rawValue, checksum: batch.lastChecksum)
         if projection.pendingBytes + carry.byteCount >= policy.pendingBytesLimit {
-            // Of a view that is made anew all indexes are built at its end, which takes a fraction of the time.
+            // While a view is rebuilt, its indexes are left to the end, where building them takes a fraction of the time.
             return try flush(.size, buildsIndexes: !isCatchingUp)
         }
         if !isCatchingUp && reached.sequence - committed.sequence >= policy.idleEventLimit { return try flush(.size) }
@@ -94,7 +94,7 @@ public actor Projector<P: Projection>: BatchFolder {
         if !isCatchingUp { try flushIfDue() }
     }
 
-    /// Commits everything pending, and builds indexes that are missing. Does nothing when there is nothing.
+    /// Commits everything pending, and builds missing indexes. Does nothing when nothing is pending.
     public func flush(_ reason: FlushReason) throws { try flush(reason, buildsIndexes: true) }
 
     private func flush(_ reason: FlushReason, buildsIndexes: Bool) throws {
@@ -112,7 +112,7 @@ public actor Projector<P: Projection>: BatchFolder {
         counters.lastError = nil
     }
 
-    /// - Returns: whether indexes are still to be made of the rows.
+    /// - Returns: whether indexes of the rows are still to be built.
     private func commit() throws(StorageError) -> Bool {
         let upkeep = try store.indexUpkeep()
         let watchesAll = changesKept != nil
@@ -130,7 +130,7 @@ public actor Projector<P: Projection>: BatchFolder {
         return !upkeep.built.isEmpty
     }
 
-    /// Forgets what is committed.
+    /// Drops what is committed.
     private func settle(_ reason: FlushReason) {
         let wasLarge = projection.pendingBytes >= Self.largeCommit
         projection.committed()
@@ -150,7 +150,7 @@ public actor Projector<P: Projection>: BatchFolder {
 
     public func pendingWork() -> Int {
         let rows = projection.pendingBytes / 100
-        let entries = (try? store.missingEntries(besides: rows)) ?? 0  // unreadable: the flush tells it
+        let entries = (try? store.missingEntries(besides: rows)) ?? 0  // unreadable: the flush reports it
         return projection.pendingBytes + entries * 32
     }
 

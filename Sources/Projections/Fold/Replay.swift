@@ -1,9 +1,9 @@
 public import EventLog
 import LMDB
 
-/// A fold of a stretch of the log into a store that nobody else uses, on the caller's thread, with the decoding on others.
+/// A fold of a range of the log into a store with no other user, on the caller's thread, with the decoding on others.
 ///
-/// It gives the same store as a `Projector` that folds these events: rows, quarantine, carried state and checkpoint.
+/// It produces the same store as a `Projector` that folds these events: rows, quarantine, carried state and checkpoint.
 public enum Replay {
     /// Batches that are decoded ahead.
     private static let depth = 3
@@ -11,8 +11,8 @@ public enum Replay {
     /// Folds the events after the store's checkpoint, up to and including `target`.
     ///
     /// - Parameters:
-    ///   - halts: sequences, in order, at which everything is committed and `atHalt` is called; those not behind the checkpoint are passed over.
-    ///   - pendingLimit: bytes of waiting rows at which they are committed.
+    ///   - halts: sequences, in order, at which everything is committed and `atHalt` is called; those not after the checkpoint are skipped.
+    ///   - pendingLimit: the size of pending rows, in bytes, at which they are committed.
     public static func run<P: Projection, Stage: FoldStage>(
         _ projection: P, into store: ViewStore, by stage: Stage, through target: UInt64, batchSize: UInt64 = 4_096,
         pendingLimit: Int = 20 << 20, halts: [UInt64] = [], atHalt: (UInt64) throws -> Void = { _ in }
@@ -26,10 +26,10 @@ public enum Replay {
         }
     }
 
-    /// Folds one batch, which may be of events that do not follow on each other, into a store and commits it.
+    /// Folds one batch, whose events need not be consecutive, into a store and commits it.
     ///
     /// Batches may come in any order where the rows do not depend on it.
-    /// - Parameter cut: events up to it are passed over.
+    /// - Parameter cut: events up to it are skipped.
     public static func run<P: Projection>(
         _ projection: P, into store: ViewStore, _ batch: P.Batch, after cut: EventSequence
     ) throws {

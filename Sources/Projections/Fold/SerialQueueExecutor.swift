@@ -1,10 +1,10 @@
 import Dispatch
 
-/// As many threads as there are cores, for all who decode and fold: with more of them they would only take the cores from each other. Those of a
-/// quality of service that nobody else is likely to block.
+/// As many threads as cores, shared by all decoding and folding: more threads would only take the cores from each other. The quality of service is
+/// one that other code is unlikely to block.
 private let foldThreads = DispatchQueue.global(qos: .utility)
 
-/// A thread of control for an actor that blocks: LMDB's write transactions belong to one thread at a time
+/// A thread for an actor that blocks: LMDB's write transactions belong to one thread at a time
 /// and wait for the disk, which the cooperative pool must never do.
 package final class SerialQueueExecutor: SerialExecutor {
     private let queue: DispatchQueue

@@ -1,9 +1,9 @@
 import Dispatch
 import Synchronization
 
-/// Work for another thread. Who asks for its result before one has begun does it instead, so that nobody waits for a busy pool.
+/// Work for another thread. If the result is requested before a thread has begun, the requester does it instead, and never waits for a busy pool.
 ///
-/// Synchronization: the mutex, and the semaphore that says when the work has ended.
+/// Synchronization: the mutex, and the semaphore that signals the end of the work.
 final class WorkBeside<Value: Sendable, Failure: Error>: Sendable {
     private enum State: Sendable {
         case waiting(@Sendable () -> Result<Value, Failure>)
@@ -45,7 +45,7 @@ final class WorkBeside<Value: Sendable, Failure: Error>: Sendable {
         }
     }
 
-    /// To be asked once.
+    /// To be called once.
     func result() -> Result<Value, Failure> {
         begin()
         end.wait()
@@ -56,7 +56,7 @@ final class WorkBeside<Value: Sendable, Failure: Error>: Sendable {
         }
     }
 
-    /// Sees to it that the work does not go on, where nobody has asked for its result.
+    /// Makes sure that the work does not continue, when its result was not requested.
     func drop() {
         let hasBegun = state.withLock { state in
             switch state {

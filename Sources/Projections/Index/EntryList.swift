@@ -7,7 +7,7 @@ package struct EntryList: Sendable {
     package private(set) var bytes: [UInt8] = []
     private var order: [Int32] = []
 
-    /// - Parameter runs: what entries have of their row's key, for `append(of:)`.
+    /// - Parameter runs: what entries share with their row's key, for `append(of:)`.
     package init(length: Int, runs: [IndexedTable.KeyRun] = []) {
         self.length = length
         self.runs = runs
@@ -40,16 +40,16 @@ package struct EntryList: Sendable {
 
     package mutating func reserveCapacity(_ count: Int) { bytes.reserveCapacity(count * length) }
 
-    /// How many there are after `sort`, equal ones counted once.
+    /// The number of keys after `sort`, equal ones counted once.
     package var sortedCount: Int { order.count }
 
-    /// Where an entry lies among the bytes, after `sort`.
+    /// The range of an entry among the bytes, after `sort`.
     package func range(_ place: Int) -> Range<Int> {
         let start = Int(order[place]) * length
         return start..<start + length
     }
 
-    /// Puts them in order. By their first eight bytes, as a number, then by the rest.
+    /// Sorts them: by their first eight bytes, as a number, then by the rest.
     package mutating func sort() {
         let (count, length) = (count, length)
         let sorted = unsafe bytes.withUnsafeBytes { bytes in
@@ -97,7 +97,7 @@ package struct EntryList: Sendable {
         var place: Int32
     }
 
-    /// Byte by byte from the last one, which takes a fraction of the time of comparisons; bytes in which all agree are passed over.
+    /// Radix sort from the last byte, which takes a fraction of the time of comparisons; bytes in which all keys agree are skipped.
     private static func sortByFront(_ keys: inout [Key]) {
         guard keys.count > 256 else { return keys.sort { $0.front < $1.front } }
         var other = keys

@@ -1,19 +1,19 @@
-/// A table of rows with its indexes. Each index is a table of its own beside it: an entry's key is what the index is about, of a fixed length, with
-/// the row's key behind it; entries have no value.
+/// A table of rows with its indexes. Each index is a separate table: an entry's key is the indexed values, of a fixed length, followed by
+/// the row's key; entries have no value.
 ///
-/// Indexes follow from the rows: they are no part of a view's digest, of its recipe or of its baselines, and are built anew where the declared
-/// ones are not those that the file has.
+/// Indexes are derived from the rows: they are no part of a view's digest, of its recipe or of its baselines, and are rebuilt where the file's indexes
+/// differ from the declared ones.
 public struct IndexedTable: Sendable {
-    /// What the names of indexes' tables begin with.
+    /// The prefix of the names of index tables.
     static let prefix = "index."
 
-    /// Bytes that an entry has in common with its row's key.
+    /// Bytes that an entry shares with its row's key.
     public struct KeyRun: Sendable, Hashable, BitwiseCopyable {
-        /// Where they begin in the entry and in the row's key, and how many they are.
+        /// Where they begin in the entry and in the row's key, and their number.
         public let entry: Int
         public let key: Int
         public let count: Int
-        /// Whether the entry has their complement, so that it sorts the other way round.
+        /// Whether the entry has their complement, so that it sorts in reverse.
         public let isInverted: Bool
 
         public init(entry: Int, key: Int, count: Int, isInverted: Bool) {
@@ -29,10 +29,10 @@ public struct IndexedTable: Sendable {
         public let name: String
         /// In bytes: how long the key of each entry is, at most 511.
         public let entryLength: Int
-        /// What entries have of their row's key, in the order of the entry.
+        /// What entries share with their row's key, in the order of the entry.
         public let runs: [KeyRun]
 
-        /// Whether an entry says no more than its row's key.
+        /// Whether an entry contains only parts of its row's key.
         var followsFromKey: Bool { runs.reduce(0) { $0 + $1.count } == entryLength }
 
         /// The table that holds its entries.
@@ -48,16 +48,16 @@ public struct IndexedTable: Sendable {
     }
 
     public let table: String
-    /// In bytes: what has a key of another length is no row.
+    /// In bytes: an entry of the table with a key of another length is not a row.
     public let keyLength: Int
     public let indexes: [Index]
-    /// Texts of the rows that are found by their words.
+    /// Texts by whose words rows are found.
     public let texts: [TextIndex]
     /// Changes whenever the same rows would give other entries.
     public let fingerprint: String
     let appendEntries: @Sendable (RawSpan, RawSpan, inout [UInt8]) -> Bool
 
-    /// Whether all entries follow from the rows' keys, so that no row is read for them.
+    /// Whether all entries follow from the rows' keys, so that rows need not be read for them.
     var followsFromKeys: Bool { indexes.allSatisfy(\.followsFromKey) }
 
     /// All tables that hold entries.

@@ -16,8 +16,8 @@ package struct Posting: Sendable, Equatable {
     }
 }
 
-/// Postings of one word in ascending order of their rows, as bytes: of each the distance to the row before it, twice the text's length, plus one where the
-/// word occurs more than once, and then how often; all as varints. Of an index that tells no times, the
+/// Postings of one word in ascending order of their rows, as bytes: for each the distance to the previous row, twice the text's length, plus one where the
+/// word occurs more than once, and then how often; all as varints. An index without frequencies stores the
 /// distances only.
 package struct PostingList {
     /// In bytes: a value that is longer is split, so that a change never rewrites much.
@@ -58,7 +58,7 @@ package struct PostingList {
         return isWhole ? postings : nil
     }
 
-    /// The postings as values of at most `longest` bytes, each with its first row, which is the end of its key.
+    /// The postings as values of at most `longest` bytes, each with its first row, with which its key ends.
     static func encode(_ postings: [Posting], tellsTimes: Bool = true) -> [(first: UInt64, bytes: [UInt8])] {
         var lists: [(first: UInt64, bytes: [UInt8])] = []
         var (bytes, first, last): ([UInt8], UInt64, UInt64) = ([], 0, 0)

@@ -1,11 +1,11 @@
 import LMDB
 import ProtobufWire
 
-/// Changes to a text index, gathered row by row and written word by word.
+/// Changes to a text index, collected row by row and written word by word.
 struct PostingsWriter: Sendable {
     private struct Edit: Sendable {
         var word: Int32
-        /// How often the row has the word; 0 where it does not have it any more.
+        /// How often the row has the word; 0 where it no longer has it.
         var count: UInt32
         var length: UInt32
         var row: UInt64
@@ -16,13 +16,13 @@ struct PostingsWriter: Sendable {
     private let rows: RawTable
     private(set) var words = TextIndex.Words()
     private var edits: [Edit] = []
-    /// Rows that have words now, or have none any more, with where their keys lie among `keyBytes`: nowhere for the latter.
+    /// Rows that have words now, or no longer have any, with the ranges of their keys in `keyBytes`: nowhere for the latter.
     private var keys: [(row: UInt64, key: Range<Int>)] = []
     private var keyBytes: [UInt8] = []
     /// By how much the number of rows that have words, and of their words, changes.
     private(set) var growth = (rows: 0, words: 0)
 
-    /// How many changes wait.
+    /// How many changes are pending.
     var count: Int { edits.count }
 
     init(_ index: TextIndex, _ store: ViewStore) throws(StorageError) {
@@ -31,7 +31,7 @@ struct PostingsWriter: Sendable {
         rows = try store.table(index.rows)
     }
 
-    /// The words of a row; none where there is no row, or none that can be read.
+    /// The words of a row; empty where the row does not exist or cannot be read.
     mutating func words(of key: RawSpan, _ value: RawSpan?) -> TextIndex.WordCounts {
         guard let value else { return TextIndex.WordCounts() }
         let isRow = index.addWords(key, value, &words)
@@ -98,7 +98,7 @@ struct PostingsWriter: Sendable {
         }
     }
 
-    /// The changes of one word after the other, in the order given, those of a word in the order of its rows; and where each word's begin.
+    /// The changes word by word, in the order given, those of a word in the order of its rows; and where each word's changes begin.
     private func editsByWord(in order: [Int]) -> (edits: [Edit], bounds: [Int]) {
         var rank = [Int](repeating: 0, count: order.count)
         for (place, word) in order.enumerated() { rank[word] = place }
@@ -124,7 +124,7 @@ struct PostingsWriter: Sendable {
         _ word: [UInt8], _ edits: ArraySlice<Edit>, _ isEmpty: Bool, to transaction: inout WriteTransaction
     ) throws(StorageError) {
         guard !isEmpty else {
-            // Words that were cut end in a hash, whose zeros may let their keys come before those of a word that they begin with.
+            // Words that were truncated end in a hash, whose zeros may let their keys come before those of a word that they begin with.
             let mode = word.count < 64 ? PutMode.append : .replace
             for (first, bytes) in PostingList.encode(Self.merge([], edits), tellsTimes: index.tellsTimes) {
                 try transaction.put(postings, key: Self.key(word, first).rawSpan, value: bytes.rawSpan, mode)

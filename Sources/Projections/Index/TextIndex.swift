@@ -1,11 +1,11 @@
 import ProtobufWire
 
-/// An index from the words of a text to the rows that have it. It has two tables beside the rows: `index.text.NAME` has each word's postings, under
+/// An index from the words of a text to the rows that have it. It has two tables besides the rows: `index.text.NAME` has each word's postings, under
 /// the word, a zero and the first row among them; `index.text.NAME.rows` has the keys of the rows by their last bytes, as the postings name them.
 ///
-/// As other indexes it follows from the rows: it is no part of a view's digest, recipe or baseline.
+/// Like other indexes it is derived from the rows: it is no part of a view's digest, recipe or baseline.
 public struct TextIndex: Sendable {
-    /// Takes up the words of one row after the other.
+    /// Collects the words of one row after the other.
     public struct Words: Sendable {
         private(set) var table = WordTable()
         private var numbers: [Int32] = []
@@ -14,7 +14,7 @@ public struct TextIndex: Sendable {
 
         public mutating func add(_ word: [UInt8]) { numbers.append(table.number(of: word)) }
 
-        /// What was added since it was last asked.
+        /// What was added since the last call.
         mutating func take() -> WordCounts {
             numbers.sort()
             var counts: [WordCounts.Count] = []
@@ -40,19 +40,19 @@ public struct TextIndex: Sendable {
 
         /// In the order of the words' numbers.
         var counts: [Count] = []
-        /// Of all words together.
+        /// All words together.
         var length: UInt32 = 0
 
-        /// Which words there are, as if each were the only one.
+        /// The same words, as if each occurred once.
         var withoutTimes: WordCounts {
             WordCounts(counts: counts.map { Count(word: $0.word, times: 1) }, length: min(length, 1))
         }
     }
 
     public let name: String
-    /// The rows' table. The last eight bytes of their keys, or all of shorter ones, tell them apart.
+    /// The rows' table. The last eight bytes of their keys, or all of shorter ones, identify the rows.
     public let table: String
-    /// Whether postings tell how often a word occurs, among how many, by which answers are ranked.
+    /// Whether postings store how often a word occurs, and in how many words, by which results are ranked.
     package let tellsTimes: Bool
     /// The name of another index of all these rows and more, where that one keeps their keys for both.
     let keysOf: String?
@@ -74,7 +74,7 @@ public struct TextIndex: Sendable {
     var rows: String { "\(IndexedTable.prefix)text.\(keysOf ?? name).rows" }
     var tables: [String] { keysOf == nil ? [postings, rows] : [postings] }
 
-    /// How postings name the row of a key.
+    /// The number by which postings refer to the row of a key.
     package static func row(of key: RawSpan) -> UInt64 {
         var row: UInt64 = 0
         for place in max(0, key.byteCount - 8)..<key.byteCount { row = row << 8 | UInt64(key.byte(at: place)) }

@@ -1,16 +1,16 @@
 public import LMDB
 import ProtobufWire
 
-/// Indexes made anew of all rows. Until the note is written that says for which checkpoint they hold, nobody uses them.
+/// Indexes built from all rows. They are not used until the note is written that says for which checkpoint they hold.
 extension ViewStore {
-    /// In bytes: what an entry takes for being sorted, besides its own.
+    /// In bytes: what sorting an entry takes, besides the entry.
     private static let sortOverhead = 36
-    /// How many entries of each pass are looked at to find where the passes begin.
+    /// How many entries per pass are sampled to find where the passes begin.
     private static let samplesOfPass = 256
 
-    /// Makes the indexes that are missing, or are others than the declared ones, of the rows as they are.
+    /// Builds the indexes that are missing, or differ from the declared ones, from the rows as they are.
     ///
-    /// - Parameter sortLimit: in bytes, what entries take at once.
+    /// - Parameter sortLimit: in bytes, what entries may take at once.
     public func buildMissingIndexes(sortLimit: Int = 32 << 20) throws(StorageError) {
         let missing = try indexUpkeep().built
         guard !missing.isEmpty else { return }
@@ -27,7 +27,7 @@ extension ViewStore {
         }
         defer { for words in words { words.drop() } }
         let size = indexed.indexes.reduce(0) { $0 + $1.entryLength + Self.sortOverhead } * count
-        // More are made in several passes over the rows.
+        // Larger indexes are built in several passes over the rows.
         guard size > sortLimit else {
             return try environment.write { (transaction) throws(StorageError) in
                 try buildAtOnce(indexed, count, in: &transaction)
@@ -92,7 +92,7 @@ extension ViewStore {
 
     // MARK: In passes
 
-    /// Makes one index, in one transaction for the entries between two bounds each.
+    /// Builds one index, with one transaction for the entries between two bounds each.
     private func build(
         _ place: Int, of indexed: IndexedTable, _ count: Int, bounds: [[UInt8]]
     ) throws(StorageError) {
@@ -120,7 +120,7 @@ extension ViewStore {
         }
     }
 
-    /// Entries that divide all into about as many parts, by some of them.
+    /// Entries that divide all of them into parts of about equal size, found by sampling.
     private func bounds(
         of place: Int, of indexed: IndexedTable, _ count: Int, _ parts: Int
     ) throws(StorageError) -> [[UInt8]] {
@@ -144,7 +144,7 @@ extension ViewStore {
     }
 }
 
-/// Makes the entries of one of a table's indexes.
+/// Makes the entries of one index of a table.
 private struct RowEntries {
     private let indexed: IndexedTable
     private let range: Range<Int>

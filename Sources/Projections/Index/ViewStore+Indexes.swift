@@ -2,17 +2,17 @@ public import LMDB
 import ProtobufWire
 
 /// The indexes of a view's rows. Under `index.TABLE` the view's meta table says for which checkpoint and for which declared indexes the entries
-/// hold: those of another checkpoint (a program that knew of no indexes wrote rows meanwhile) or of other declarations are not used.
+/// hold: those of another checkpoint (written by a program without indexes) or of other declarations are not used.
 extension ViewStore {
-    /// What is to be done about the indexes of each table with the next commit.
+    /// What the next commit has to do about the indexes of each table.
     struct IndexUpkeep {
         /// Their entries follow the changed rows.
         var updated: [IndexedTable] = []
-        /// Their entries are made of all rows.
+        /// Their entries are built from all rows.
         var built: [IndexedTable] = []
     }
 
-    /// Whether the entries of a table's indexes are those of its rows.
+    /// Whether the entries of a table's indexes match its rows.
     public func isIndexed<Transaction: TransactionReading & ~Copyable>(
         _ indexed: IndexedTable, in transaction: borrowing Transaction
     ) throws(StorageError) -> Bool {
@@ -39,20 +39,20 @@ extension ViewStore {
         return upkeep
     }
 
-    /// About how many entries `buildMissingIndexes` would make of the rows as they are, and so many more.
+    /// About how many entries `buildMissingIndexes` would make from the existing rows and this many more.
     func missingEntries(besides rows: Int) throws(StorageError) -> Int {
         let missing = try indexUpkeep().built
         guard !missing.isEmpty else { return 0 }
         let transaction = try environment.beginRead()
         var count = 0
         for indexed in missing {
-            // A text has several words, which are to be found first.
+            // A text has several words, which have to be extracted first.
             count += try (transaction.count(table(indexed.table)) + rows) * (indexed.indexes.count + 8 * indexed.texts.count)
         }
         return count
     }
 
-    /// Lets the indexes follow the rows that the transaction has changed.
+    /// Updates the indexes for the rows that the transaction has changed.
     ///
     /// - Parameters:
     ///   - changes: the changed rows of all watched tables.
@@ -61,7 +61,7 @@ extension ViewStore {
         _ upkeep: IndexUpkeep, _ changes: [RowWatch.Change], at checkpoint: Checkpoint, in transaction: inout WriteTransaction
     ) throws(StorageError) {
         if !upkeep.updated.isEmpty {
-            // Rows as of the last commit tell which entries go.
+            // Rows as of the last commit show which entries are obsolete.
             let before = try environment.beginRead()
             for indexed in upkeep.updated {
                 try update(indexed, changes, before, in: &transaction)
@@ -126,7 +126,7 @@ extension ViewStore {
 
     // MARK: Checking
 
-    /// What is wrong with a table's indexes, compared with entries made anew of its rows; nil where nothing is, or where they are not built.
+    /// What is wrong with a table's indexes, compared with entries derived from its rows again; nil where nothing is, or where they are not built.
     public func fault(of indexed: IndexedTable) throws(StorageError) -> String? {
         let transaction = try environment.beginRead()
         guard try isIndexed(indexed, in: transaction) else { return nil }

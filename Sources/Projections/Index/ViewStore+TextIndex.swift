@@ -1,12 +1,12 @@
 package import LMDB
 import ProtobufWire
 
-/// Text indexes of a view's rows: see `TextIndex`. Whether one holds is noted as for other indexes.
+/// Text indexes of a view's rows: see `TextIndex`. Whether one holds is recorded as for other indexes.
 extension ViewStore {
     /// How many changes are held before they are written, while an index is built.
     private static let mostHeld = 500_000
 
-    /// Rows that have words, and their words together.
+    /// The number of rows that have words, and of their words.
     package func textTotals<Transaction: TransactionReading & ~Copyable>(
         _ index: TextIndex, in transaction: borrowing Transaction
     ) throws(StorageError) -> (rows: UInt64, words: UInt64) {
@@ -31,7 +31,7 @@ extension ViewStore {
         }
     }
 
-    /// The postings of all words that begin so, one word after the other.
+    /// The postings of all words with this prefix, one word after the other.
     package func visitPostings(
         beginning: [UInt8], _ index: TextIndex, in transaction: borrowing ReadTransaction, _ visit: (Posting) -> Void
     ) throws(StorageError) {
@@ -74,7 +74,7 @@ extension ViewStore {
 
     // MARK: Upkeep
 
-    /// - Parameter first: what `gather` found in the first rows.
+    /// - Parameter first: the result of `gather` for the first rows.
     func build(
         _ index: TextIndex, _ first: GatheredWords, in transaction: inout WriteTransaction
     ) throws(StorageError) {
@@ -95,7 +95,7 @@ extension ViewStore {
         return gathered
     }
 
-    /// Goes on behind the last row.
+    /// Continues after the last row.
     private func gather(_ gathered: inout GatheredWords, _ index: TextIndex) throws(StorageError) {
         let transaction = try environment.beginRead()
         var cursor = try transaction.cursor(table(index.table))
@@ -173,7 +173,7 @@ extension ViewStore {
     }
 }
 
-/// The words of some rows, to be written.
+/// The words of some rows, ready to be written.
 struct GatheredWords: Sendable {
     var writer: PostingsWriter
     /// The key of the last of the rows, where more may follow.

@@ -1,6 +1,6 @@
 import ProtobufWire
 
-/// Words by number: each once, in the order in which they came.
+/// Words by number: each once, in the order in which they were added.
 struct WordTable: Sendable {
     private var bytes: [UInt8] = []
     private var ends: [Int] = []
@@ -8,7 +8,7 @@ struct WordTable: Sendable {
 
     var count: Int { ends.count }
 
-    /// The number of a word, which it gets when it comes for the first time.
+    /// The number of a word, which it gets when it is first added.
     mutating func number(of word: [UInt8]) -> Int32 {
         var hash = Self.hash(word)
         while let known = places[hash] {
@@ -40,7 +40,7 @@ struct WordTable: Sendable {
         return true
     }
 
-    /// Of this process: who sends words must not know which fall together.
+    /// Of this process: a sender of words must not know which of them collide.
     private static let seed = UInt64.random(in: .min ... .max)
 
     private static func hash(_ word: [UInt8]) -> UInt64 {

@@ -1,4 +1,4 @@
-/// The rules of `Merge` for single values, for folds that name the properties themselves: a property that is reached by its key path costs some
+/// The rules of `Merge` for single values, for folds that name the properties themselves: access through a key path costs some
 /// fifty nanoseconds.
 public enum FieldRule {
     /// The new value where it is filled.

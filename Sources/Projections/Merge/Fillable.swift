@@ -1,6 +1,6 @@
-/// A value that may say nothing: an empty text, a number of 0, no value at all.
+/// A value that may be unfilled: an empty text, a number of 0, no value at all.
 public protocol Fillable {
-    /// What says nothing.
+    /// The unfilled value.
     static var unfilled: Self { get }
     var isFilled: Bool { get }
 }

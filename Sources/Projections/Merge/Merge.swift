@@ -1,4 +1,4 @@
-/// How news of a row go into the row that is there: a rule for each property, composed to one value.
+/// How a new version of a row is merged into the stored row: a rule for each property, composed to one value.
 ///
 /// ```swift
 /// static let merge = Merge<Sighting>(
@@ -9,7 +9,7 @@
 ///     try rows.merge(Sighting(event), by: Self.merge)
 /// }
 /// ```
-/// Properties that no rule names stay as they are. Rules are applied in their order, each to what the ones before have left.
+/// Properties that no rule names stay as they are. Rules are applied in their order, each to the result of the previous ones.
 public struct Merge<Row>: Sendable {
     @usableFromInline let apply: @Sendable (_ stored: inout Row, _ news: borrowing Row) -> Void
 
@@ -19,10 +19,10 @@ public struct Merge<Row>: Sendable {
         apply = { stored, news in for step in steps { step(&stored, news) } }
     }
 
-    /// A rule of one's own. It must be pure.
+    /// A custom rule. It must be pure.
     public init(_ rule: @escaping @Sendable (_ stored: inout Row, _ news: borrowing Row) -> Void) { apply = rule }
 
-    /// Puts the news into the row.
+    /// Merges the news into the row.
     @inlinable
     public func callAsFunction(_ stored: inout Row, _ news: borrowing Row) { apply(&stored, news) }
 }
@@ -33,23 +33,23 @@ extension Merge {
         Merge { $0[keyPath: property] = $1[keyPath: property] }
     }
 
-    /// The news' value where it is filled: nothing never replaces something.
+    /// The news' value where it is filled: an unfilled value never replaces a filled one.
     public static func keepFilled<Value: Fillable & SendableMetatype>(_ property: any WritableKeyPath<Row, Value> & Sendable)
         -> Merge
     {
         Merge { FieldRule.keepFilled(&$0[keyPath: property], $1[keyPath: property]) }
     }
 
-    /// The value that was filled first stays.
+    /// The first filled value stays.
     public static func firstFilled<Value: Fillable & SendableMetatype>(_ property: any WritableKeyPath<Row, Value> & Sendable)
         -> Merge
     {
         Merge { FieldRule.firstFilled(&$0[keyPath: property], $1[keyPath: property]) }
     }
 
-    /// The news' elements behind those that are there, each once.
+    /// The news' elements after the existing ones, each once.
     ///
-    /// - Parameter most: how many there are at most; later ones are passed over.
+    /// - Parameter most: the maximum number of elements; later ones are ignored.
     public static func append<Element: Equatable & SendableMetatype>(
         _ property: any WritableKeyPath<Row, [Element]> & Sendable, most: Int
     ) -> Merge {
@@ -68,9 +68,9 @@ extension Merge {
         Merge { $0[keyPath: property] = min($0[keyPath: property], $1[keyPath: property]) }
     }
 
-    /// The rules, where the news are later than what is there by a property, of equals by the next one; then these become those of the news. The row
-    /// is the same in whatever order the writes come, where the rules are `replace` and no two writes are equal by both properties: an event's
-    /// sequence tells any two apart.
+    /// Applies the rules where the news are later than the stored row by a property, or equal in it and later by the next one; then these properties
+    /// become those of the news. The row is the same in whatever order the writes come, if the rules are `replace` and no two writes are equal in both
+    /// properties: an event's sequence distinguishes any two.
     public static func lastWrite<First: Comparable & SendableMetatype, Second: Comparable & SendableMetatype>(
         by first: any WritableKeyPath<Row, First> & Sendable, _ second: any WritableKeyPath<Row, Second> & Sendable,
         _ rules: Merge<Row>...
@@ -78,7 +78,7 @@ extension Merge {
         write(first, second, rules) { $0 < $1 }
     }
 
-    /// As `lastWrite`, where the news are earlier: the earliest write stays.
+    /// Like `lastWrite`, where the news are earlier: the earliest write stays.
     public static func firstWrite<First: Comparable & SendableMetatype, Second: Comparable & SendableMetatype>(
         by first: any WritableKeyPath<Row, First> & Sendable, _ second: any WritableKeyPath<Row, Second> & Sendable,
         _ rules: Merge<Row>...
@@ -99,7 +99,7 @@ extension Merge {
         }
     }
 
-    /// A rule of one's own for one property.
+    /// A custom rule for one property.
     public static func custom<Value>(
         _ property: any WritableKeyPath<Row, Value> & Sendable, _ rule: @escaping @Sendable (inout Value, Value) -> Void
     ) -> Merge {

@@ -1,13 +1,13 @@
-/// What is to become of a property: it is set, cleared, or kept. An optional value can only tell two of the three.
+/// A change of a property: it is set, cleared, or kept. An optional value can express only two of the three.
 public enum Patch<Value> {
     case set(Value)
     case clear
     case keep
 
-    /// Sets the value, or clears it where there is none.
+    /// Sets the value, or clears it if it is nil.
     public init(_ value: Value?) { self = value.map { .set($0) } ?? .clear }
 
-    /// What the property is afterwards.
+    /// The property's value afterwards.
     @inlinable
     public func applied(to value: Value?) -> Value? {
         switch self {
@@ -22,7 +22,7 @@ public enum Patch<Value> {
 }
 
 extension Patch where Value: Fillable {
-    /// The same of a property that is empty where it is cleared.
+    /// The same for a property that is empty when cleared.
     @inlinable
     public func apply(to value: inout Value) {
         switch self {

@@ -5,13 +5,13 @@
 public struct FlushPolicy: Sendable, Equatable {
     /// A debounced change is committed after this long without another change.
     public var quietPeriod: Duration
-    /// A debounced change is committed at most this long after it came.
+    /// A debounced change is committed at most this long after it arrived.
     public var ceiling: Duration
     /// Two commits for immediate changes are at least this far apart.
     public var immediateInterval: Duration
     /// Pending bytes at which a flush happens whatever the clock says.
     public var pendingBytesLimit: Int
-    /// Events without a row of this view after which its checkpoint is committed all the same.
+    /// Events without a row of this view after which its checkpoint is committed anyway.
     public var idleEventLimit: UInt64
 
     public init(
@@ -26,7 +26,7 @@ public struct FlushPolicy: Sendable, Equatable {
     }
 }
 
-/// How soon a change wants to be on disk.
+/// How soon a change should be on disk.
 public enum Urgency: Int, Sendable, Comparable {
     /// Nothing of this view changed: only its checkpoint moved.
     case none

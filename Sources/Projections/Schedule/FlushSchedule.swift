@@ -1,4 +1,4 @@
-/// The debounce of one view: tells when the next flush is due. Pure, so that a test can walk it through time.
+/// The debounce of one view: computes when the next flush is due. Pure, so that a test can step it through time.
 struct FlushSchedule: Sendable {
     private(set) var firstChange: Duration?
     private var lastChange: Duration = .zero
@@ -8,7 +8,7 @@ struct FlushSchedule: Sendable {
 
     init(policy: FlushPolicy) { self.policy = policy }
 
-    /// Notes a change. Times are durations since the clock's start.
+    /// Records a change. Times are durations since the clock's start.
     mutating func changed(_ urgency: Urgency, at now: Duration) {
         guard urgency != .none else { return }
         if firstChange == nil { firstChange = now }
@@ -22,7 +22,7 @@ struct FlushSchedule: Sendable {
         lastFlush = now
     }
 
-    /// The moment of the next flush and its reason, or nil when nothing waits.
+    /// The time of the next flush and its reason, or nil when nothing is pending.
     var due: (time: Duration, reason: FlushReason)? {
         guard let firstChange else { return nil }
         if wantsImmediate {

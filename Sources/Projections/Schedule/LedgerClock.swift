@@ -1,6 +1,6 @@
-/// The clock that flush timers run on. Tests put a virtual one in its place.
+/// The clock that flush timers run on. Tests substitute a virtual one.
 public protocol LedgerClock: Sendable {
-    /// Time since some fixed moment; it never goes back.
+    /// Time since a fixed point; it never goes back.
     var now: Duration { get }
     /// Returns at that time, or throws `CancellationError` when the task is cancelled first.
     func sleep(until time: Duration) async throws

@@ -1,7 +1,7 @@
 import LMDB
 import ProtobufWire
 
-/// A row that two recipes of a view do not have alike.
+/// A row that differs between two recipes of a view.
 public struct RowDifference: Sendable {
     public let table: String
     public let key: [UInt8]
@@ -11,9 +11,9 @@ public struct RowDifference: Sendable {
     public let new: [UInt8]?
 }
 
-/// Goes through the same table of two stores in the order of their keys, in constant memory.
+/// Walks the same table of two stores in the order of their keys, in constant memory.
 public struct RowMerge {
-    /// In rows: what one pair of read transactions compares.
+    /// In rows: how many one pair of read transactions compares.
     private static let batch = 16_384
 
     private let old: ViewStore
@@ -25,7 +25,7 @@ public struct RowMerge {
     }
 
     /// - Parameter body: given each row that differs; ends the comparison by returning false.
-    /// - Returns: whether it came to the end.
+    /// - Returns: whether it reached the end.
     public func run(_ body: (RowDifference) throws -> Bool) throws -> Bool {
         var last: [UInt8]? = []
         while let key = last {

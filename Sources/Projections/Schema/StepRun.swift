@@ -1,9 +1,9 @@
 public import LMDB
 import ProtobufWire
 
-/// Runs one custom step: from an old store, which is only read, into a new one, batch by batch. What is interrupted goes on behind the last batch.
+/// Runs one custom step: from an old store, which is only read, into a new one, batch by batch. An interrupted run continues after the last batch.
 public struct StepRun {
-    /// In rows: what one transaction moves.
+    /// In rows: how many one transaction moves.
     private static let batch = 4_096
     private static let stepKey = Array("step".utf8)
 
@@ -20,9 +20,9 @@ public struct StepRun {
     }
 
     /// - Parameters:
-    ///   - makeState: makes the tables of the new store that follow from its rows.
+    ///   - makeState: builds the tables of the new store that follow from its rows.
     ///   - afterBatch: called after each transaction.
-    /// - Throws: what the step throws; the new store is of no use then.
+    /// - Throws: what the step throws; then the new store is useless.
     public func run(makingState makeState: (ViewStore) throws -> Void, afterBatch: () -> Void = {}) throws {
         let place: (table: Int, key: [UInt8])
         if let known = try Self.place(in: new) {
@@ -86,7 +86,7 @@ public struct StepRun {
         return isThere ? last : nil
     }
 
-    /// What is of the fold and not of the rows: quarantine, the state of earlier packets, and where the view stands.
+    /// Copies what belongs to the fold and not to the rows: quarantine, the state of earlier packets, and the view's position.
     private func copyRest() throws(StorageError) {
         typealias Name = ViewStore.Name
         for name in [Name.quarantine, Name.records, Name.receptions, Name.formerRecords, Name.entries] {

@@ -2,10 +2,10 @@ public import LMDB
 import MeshCrypto
 import ProtobufWire
 
-/// What a view's file says of its rows: which version of the view they are of, and how they are laid out.
+/// What a view's file states about its rows: the version of the view they belong to, and their layout.
 public struct StoredSchema: Sendable, Hashable {
     public var version: UInt32
-    /// A line for each table, part of the key and property; empty where nobody said.
+    /// A line for each table, part of the key and property; empty where it is unknown.
     public var layout: String
 
     public init(version: UInt32, layout: String) {
@@ -22,7 +22,7 @@ public struct StoredSchema: Sendable, Hashable {
 extension ViewStore {
     private static let schemaKey = Array("schema".utf8)
 
-    /// Nil in files of before there were schemas.
+    /// Nil in files from before schemas existed.
     public func schema() throws(StorageError) -> StoredSchema? {
         let transaction = try environment.beginRead()
         guard let value = try transaction.get(table(Name.meta), Self.schemaKey.rawSpan)?.asArray else { return nil }
@@ -41,7 +41,7 @@ extension ViewStore {
         try transaction.put(table(Name.meta), key: Self.schemaKey.rawSpan, value: text.rawSpan)
     }
 
-    /// Makes the rows those of another recipe, as they are: one transaction. The store has to be closed, and opened with that recipe.
+    /// Declares the rows to be those of another recipe, as they are, in one transaction. The store must then be closed, and opened with that recipe.
     public func become(_ recipe: Recipe, _ schema: StoredSchema) throws(StorageError) {
         let (identifier, name) = (Array(recipe.identifier.utf8), Self.recipeKey)
         try environment.write { (transaction) throws(StorageError) in

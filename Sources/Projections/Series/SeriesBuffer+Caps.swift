@@ -1,14 +1,14 @@
 package import LMDB
 import ProtobufWire
 
-/// A series of a node as it is: what is stored of it and not taken back, and what waits, each in the order of keys.
+/// The current rows of one series of a node: the stored ones that were not taken back, and the pending ones, each in the order of keys.
 private struct SeriesRows {
     var stored: [(time: UInt32, sequence: UInt64)] = []
     var waiting: [Int32] = []
 }
 
 extension SeriesBuffer {
-    /// Changes the cap of a node's series where the fold stands. Rows of before keep to the lower of both caps, whenever they are written.
+    /// Changes the cap of a node's series at the fold's position. Earlier rows keep to the lower of both caps, whenever they are written.
     ///
     /// - Parameters:
     ///   - other: nil for the cap of all.
@@ -22,11 +22,11 @@ extension SeriesBuffer {
         for (prefix, series) in try series(of: node, store, table, counts) { takeBackLowest(of: series, prefix, downTo: most) }
     }
 
-    /// Takes a row back in whose stead another one comes, with another time, of the same event or a later one.
+    /// Takes back a row that another one replaces, with another time, of the same event or a later one.
     ///
-    /// What the cap has driven out up to now stays out, whenever the buffer is written: so a series that has more rows than the cap is put in order first.
-    /// - Parameter event: by which it is superseded.
-    /// - Returns: whether the row was still there; a row that has gone does not come back in another one's shape.
+    /// What the cap has evicted so far stays evicted, whenever the buffer is written: so a series with more rows than the cap is trimmed first.
+    /// - Parameter event: the event that supersedes it.
+    /// - Returns: whether the row still existed; an evicted row does not come back in another one's shape.
     package mutating func supersede(
         prefix: UInt64, time: UInt32, sequence: UInt64, by event: UInt64, _ store: ViewStore, rows table: RawTable,
         counts: RawTable
@@ -73,7 +73,7 @@ extension SeriesBuffer {
         return Int(clamping: value.bigEndianUInt64(at: 0))
     }
 
-    /// Where the counts have the last event by which a row of the series was superseded.
+    /// The key under which the counts have the last event that superseded a row of the series.
     package static func supersededKey(_ prefix: [UInt8]) -> [UInt8] { prefix + Array("s".utf8) }
 
     private func series(

@@ -2,7 +2,7 @@ package import LMDB
 import ProtobufWire
 
 extension SeriesBuffer {
-    /// Writes all rows in key order, takes away what exceeds the cap, and keeps the counts of the series.
+    /// Writes all rows in key order, removes what exceeds the cap, and keeps the counts of the series.
     ///
     /// `rows` and `counts` are tables of the transaction; into an empty `rows` the rows are appended, which is several
     /// times as fast as finding the place of each.
@@ -56,7 +56,7 @@ extension SeriesBuffer {
         _ order: ArraySlice<Int32>, _ prefixKey: [UInt8], _ mode: PutMode, into table: RawTable,
         of transaction: inout WriteTransaction
     ) throws(StorageError) {
-        // Gathered first: they lie far apart in memory, and in one short loop the processor fetches many at a time.
+        // Collected first: they are far apart in memory, and in one short loop the processor fetches many at a time.
         let rows = order.map { self.rows[Int($0)] }
         let gathered = values.gathered(rows.lazy.map(\.value))
         var key = prefixKey + [UInt8](repeating: 0, count: 12)
@@ -113,7 +113,7 @@ extension SeriesBuffer {
         return Int(truncatingIfNeeded: value.bigEndianUInt64(at: 0))
     }
 
-    /// Takes the `excess` lowest rows of the series away, stored or pending, and says how many were which.
+    /// Removes the `excess` lowest rows of the series, stored or pending, and returns how many of each.
     private func evict(
         _ excess: Int, from transaction: inout WriteTransaction, _ table: RawTable, _ prefix: [UInt8],
         pending: ArraySlice<Int32>
@@ -144,7 +144,7 @@ extension SeriesBuffer {
     }
 }
 
-/// Stores the low `length` bytes of a number big-endian.
+/// Stores the low `length` bytes of a number in big-endian order.
 @inline(__always)
 package func store(_ number: UInt64, length: Int, into bytes: inout [UInt8], at offset: Int) {
     for index in 0..<length {

@@ -1,9 +1,9 @@
 package import ProtobufWire
 
-/// Rows of many capped series (a node's positions, a node's metrics of one kind) that wait for the next commit.
+/// Rows of many capped series (a node's positions, a node's metrics of one kind) that are pending until the next commit.
 ///
 /// A row's key is the series' prefix, the row's time (4 bytes) and its sequence (8 bytes), all big-endian. Of each series
-/// the newest rows by (time, sequence) stay, up to the cap: taking away the lowest row after each one that exceeds the cap,
+/// the newest rows by (time, sequence) stay, up to the cap: removing the lowest row after each one that exceeds the cap,
 /// or after many at once, leaves the same rows, so the result does not depend on when a view was flushed.
 package struct SeriesBuffer: Sendable {
     struct Row {
@@ -13,10 +13,10 @@ package struct SeriesBuffer: Sendable {
         var value: ValueChunks.Place
     }
 
-    /// The bytes in front of a row's time, as an integer, and how many they are (at most 8).
+    /// The bytes that precede a row's time, as an integer, and their number (at most 8).
     let prefixLength: Int
     let cap: Int
-    /// Other caps of the series whose prefixes begin with these four bytes.
+    /// Individual caps of the series whose prefixes begin with these four bytes.
     private var capOfNode: [UInt32: Int]
     private var places = FlatMap()
     private(set) var prefixes: [UInt64] = []
@@ -27,9 +27,9 @@ package struct SeriesBuffer: Sendable {
     private(set) var gone: Set<UInt64> = []
     /// How many more rows each series has than are stored.
     private var growth: [Int] = []
-    /// Where each waiting row is, by its sequence; kept from the first row on that another one supersedes.
+    /// The place of each pending row, by its sequence; maintained once a row has been superseded.
     var placesOfSequences: FlatMap?
-    /// The last event by which a row of a series was superseded, by prefix.
+    /// The last event that superseded a row of a series, by prefix.
     var superseded: [UInt64: UInt64] = [:]
 
     package init(prefixLength: Int, cap: Int, capOfNode: [UInt32: Int] = [:]) {
@@ -48,20 +48,20 @@ package struct SeriesBuffer: Sendable {
 
     func cap(ofNode node: UInt32) -> Int { capOfNode[node] ?? cap }
 
-    /// Sets the cap of a node's series before the first row; nil for that of all. Later: `changeCap`.
+    /// Sets the cap of a node's series before the first row; nil for the cap of all. Later: `changeCap`.
     package mutating func setCap(_ other: Int?, of node: UInt32) { capOfNode[node] = other.map { max($0, 1) } }
 
     package var isEmpty: Bool { rows.isEmpty }
     package var pendingBytes: Int { values.byteCount + rows.count * MemoryLayout<Row>.stride + prefixes.count * 40 }
 
-    /// Takes back a waiting row, by the place that `append` gave it. The newest row of a series only, in whose stead another one comes: so what
+    /// Takes back a pending row, by the place that `append` returned. Only for the newest row of a series, if another one replaces it: so what
     /// the cap leaves does not depend on when a view was flushed.
     package mutating func takeBack(_ place: Int) {
         growth[Int(rows[place].series)] -= 1
         rows[place].series = -1
     }
 
-    /// As `takeBack`, a row that was stored by an earlier commit.
+    /// Like `takeBack`, for a row that was stored by an earlier commit.
     package mutating func takeBack(prefix: UInt64, time: UInt32, sequence: UInt64) {
         growth[Int(series(of: prefix))] -= 1
         takenBack.append((prefix, time, sequence))
@@ -81,7 +81,7 @@ package struct SeriesBuffer: Sendable {
         return series
     }
 
-    /// Adds a row whose value the closure writes.
+    /// Adds a row, whose value the closure writes.
     /// - Returns: the row's place until the next commit.
     @discardableResult
     @inline(__always)

@@ -1,8 +1,8 @@
 package import ProtobufWire
 
-/// The encoded values of waiting rows, in chunks: one long array would be copied each time it outgrows its room.
+/// The encoded values of pending rows, in chunks: one long array would be copied each time it outgrows its capacity.
 package struct ValueChunks: Sendable {
-    /// Where a value lies.
+    /// The place of a value.
     package struct Place: Sendable {
         var chunk: Int32
         var offset: Int32
@@ -12,7 +12,7 @@ package struct ValueChunks: Sendable {
         package var range: Range<Int> { Int(offset)..<Int(offset) + Int(length) }
     }
 
-    /// In bytes. A chunk is left behind before a value would likely outgrow it.
+    /// In bytes. A new chunk is started before a value would likely outgrow this one.
     private static let chunkSize = 1 << 18
     private static let roomForOne = 1 << 10
 
@@ -46,7 +46,7 @@ package struct ValueChunks: Sendable {
         return bytes
     }
 
-    /// The bytes of the chunk that the value lies in.
+    /// The bytes of the chunk that contains the value.
     package func chunk(of place: Place) -> [UInt8] { chunks[Int(place.chunk)].bytes }
 
     package mutating func removeAll() {

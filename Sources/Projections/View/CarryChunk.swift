@@ -1,8 +1,8 @@
 import LMDB
 import ProtobufWire
 
-/// How a view stores the records of the sequential stage: runs of them under the sequence of the first, so short that LMDB does not give a value
-/// pages of its own.
+/// How a view stores the records of the sequential stage: runs of them under the sequence of the first, short enough that LMDB stores a value
+/// inside a page.
 enum CarryChunk {
     private static let mostBytes = 1_920
 
@@ -43,7 +43,7 @@ enum CarryChunk {
         return (cursor.key.asArray, cursor.value.asArray)
     }
 
-    /// Removes the chunks that hold only older records; a chunk that holds some keeps all of its own.
+    /// Removes the chunks that hold only older records; a chunk with one newer record keeps all of its records.
     static func remove<Record: StoredCarryRecord>(
         _ type: Record.Type, below oldest: UInt64, from table: RawTable, in transaction: inout WriteTransaction
     ) throws(StorageError) {
@@ -66,7 +66,7 @@ extension Carry {
     ]
 }
 
-/// A record as a view's file has it: its sequence and a number of words, big-endian.
+/// A record as stored in a view's file: its sequence and a number of words, big-endian.
 protocol StoredCarryRecord: CarryRecord {
     static var wordCount: Int { get }
     init(sequence: UInt64, word: (Int) -> UInt64)
@@ -103,7 +103,7 @@ extension Carry.Reception: StoredCarryRecord {
     }
 }
 
-/// A packet as versions before 0.2 remembered it: by its identifier alone. Baselines that they made still have them.
+/// A packet as versions before 0.2 remembered it: by its identifier alone. Their baselines still contain such records.
 struct FormerCarryRecord: StoredCarryRecord {
     static var wordCount: Int { 2 }
     var sequence: UInt64
@@ -114,7 +114,7 @@ struct FormerCarryRecord: StoredCarryRecord {
 
     func append(to chunk: inout [UInt8]) {}
 
-    /// What the stage reads as a packet whose content nobody knows: where the first reception lies took 31 bits beside one other, now 28 beside four.
+    /// The stage reads it as a packet of unknown content: the position of the first reception took 31 bits beside one other, now 28 beside four.
     var asRecord: Carry.Record {
         var record = Carry.Record(sequence: sequence, words: Carry.Record.Words())
         let back = min((second & 0xffff_ffff) >> 1, UInt64(UInt32.max >> 4))

@@ -1,11 +1,11 @@
 import MeshCrypto
 
-/// All that decides a view's content besides the log. A view made by another recipe than the current one is stale.
+/// Everything besides the log that determines a view's content. A view built by another recipe than the current one is stale.
 public struct Recipe: Sendable, Equatable, Codable {
     public var view: String
     public var version: UInt32
     public var policy: String
-    /// Fingerprint of what the decoding stage was given: the channel keys.
+    /// Fingerprint of the decoding stage's input: the channel keys.
     public var keyring: String
 
     public init(view: String, version: UInt32, policy: String, keyring: String) {
@@ -28,7 +28,7 @@ public struct Recipe: Sendable, Equatable, Codable {
 }
 
 /// How far a view has folded: the last event, and its record's checksum. A view that has seen events which the log does
-/// not hold is found out by the checksum and rebuilt.
+/// not hold is recognised by the checksum and rebuilt.
 public struct Checkpoint: Sendable, Equatable {
     public var sequence: UInt64
     public var checksum: UInt64

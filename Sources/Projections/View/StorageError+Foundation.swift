@@ -2,7 +2,7 @@ import Foundation
 package import LMDB
 
 extension StorageError {
-    /// What the system said where Foundation failed at a file; its own text is for programmers.
+    /// The system's error where Foundation failed at a file; Foundation's own text is for programmers.
     package init(foundation error: any Error, path: String) {
         switch error {
         case let error as StorageError: self = error
@@ -14,7 +14,7 @@ extension StorageError {
         }
     }
 
-    /// Whether Foundation speaks here of a file that it could not read or write.
+    /// Whether this is a Foundation error about a file that it could not read or write.
     package static func isOfFile(_ error: any Error) -> Bool {
         let domain = (error as NSError).domain
         return domain == NSCocoaErrorDomain || domain == NSPOSIXErrorDomain

@@ -4,7 +4,7 @@ public struct ViewChange: Sendable, Hashable {
     public let number: UInt64
     public let table: String
     public let key: [UInt8]
-    /// The row as it is now, which may be of a later change; nil where it is gone.
+    /// The row as it is now, which may reflect a later change; nil where it was removed.
     public let value: [UInt8]?
 
     public init(number: UInt64, table: String, key: [UInt8], value: [UInt8]?) {
@@ -12,9 +12,9 @@ public struct ViewChange: Sendable, Hashable {
     }
 }
 
-/// How far somebody has read the changes of a view.
+/// How far a consumer has read the changes of a view.
 public struct ChangePosition: Sendable, Hashable, Codable {
-    /// Which run of numbers it is of: a view that was lost, or made anew after an erasure, begins another.
+    /// The feed that the numbers belong to: a view that was lost, or rebuilt after an erasure, begins a new one.
     public var feed: UInt64
     /// The last change.
     public var number: UInt64

@@ -1,15 +1,15 @@
 import Foundation
 import LMDB
 
-/// Recipes that stay beside the one that is served, so that one can go back: `kept` names them, a line for each; `pinned` is there while one of
-/// them is served though the program asks for another.
+/// Recipes that are kept besides the one that is served, so that a user can go back: `kept` lists them, one per line; `pinned` exists while one of
+/// them is served although the program asks for another.
 extension ViewFolder {
     private var keptFile: String { path + "/kept" }
     private var pinFile: String { path + "/pinned" }
 
     /// The last one kept comes last.
     public func kept() -> [String] {
-        (try? keptOrFailure()) ?? []  // what is not named is not kept, unless others are to be removed: then it has to be known
+        (try? keptOrFailure()) ?? []  // unnamed ones are not kept; removal requires that the file is readable
     }
 
     private func keptOrFailure() throws(ViewFolderError) -> [String] {
@@ -43,13 +43,13 @@ extension ViewFolder {
         }
     }
 
-    /// Whether what is served and kept can be told, before a writer decides about it: a file that cannot be opened does not say that there is nothing.
+    /// Checks that the served and kept recipes can be read, before a writer decides about them: a file that cannot be opened does not mean an empty list.
     public func requireReadable() throws(ViewFolderError) {
         for file in [currentFile, keptFile] {
             do throws(StorageError) {
                 _ = try OwnFile.contents(file)
             } catch {
-                guard error.code == .foreign else { throw ViewFolderError(error, file) }  // told when it is written
+                guard error.code == .foreign else { throw ViewFolderError(error, file) }  // reported when it is written
             }
         }
     }
@@ -65,18 +65,18 @@ extension ViewFolder {
         }
     }
 
-    /// The folder's own name, behind other names of it.
+    /// The folder's own name, behind its aliases.
     private func target(of identifier: String) -> String {
         var name = identifier
         for _ in 0..<64 {
-            let link = try? FileManager.default.destinationOfSymbolicLink(atPath: store(name))  // none is no link
+            let link = try? FileManager.default.destinationOfSymbolicLink(atPath: store(name))  // nil where it is no link
             guard let next = link else { return name }
             name = next
         }
         return name
     }
 
-    /// Removes all recipes but this one and those that are kept.
+    /// Removes all recipes except this one and the kept ones.
     public func removeOthers(than identifier: String) throws(ViewFolderError) {
         let names = [identifier] + (try keptOrFailure()).filter { $0 != identifier }
         let stays = Set(names + names.map { target(of: $0) })

@@ -11,10 +11,10 @@ public struct ViewFolder: Sendable {
 
     var currentFile: String { path + "/current" }
 
-    /// The recipe that is served, or nil before the first build and where the file that names it is damaged: then the view is built anew.
+    /// The served recipe, or nil before the first build and where the file that names it is damaged: then the view is rebuilt.
     public func current() -> String? {
         var last: String?
-        // Another process may serve another recipe, and remove this one, between the two looks: then the name has changed.
+        // Another process may serve another recipe, and remove this one, between the two checks: then the name has changed.
         while let name = named(), name != last {
             if hasFile(name) { return name }
             last = name
@@ -22,15 +22,15 @@ public struct ViewFolder: Sendable {
         return nil
     }
 
-    /// Whether the recipe has its file: a folder without it is no view, but what is left of one.
+    /// Whether the recipe has its file: a folder without it is not a view, but the remains of one.
     private func hasFile(_ identifier: String) -> Bool {
         var status = stat()
         return unsafe lstat(store(identifier) + "/data.mdb", &status) == 0
     }
 
     private func named() -> String? {
-        guard (try? OwnFile.requireFolder(path)) != nil,  // else it is told when it is to be written
-            let data = try? OwnFile.contents(currentFile, limit: 4096)  // damaged: the view is built anew
+        guard (try? OwnFile.requireFolder(path)) != nil,  // otherwise writing it reports the error
+            let data = try? OwnFile.contents(currentFile, limit: 4096)  // damaged: the view is rebuilt
         else { return nil }
         let text = String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
         let isName =
@@ -46,14 +46,14 @@ public struct ViewFolder: Sendable {
         return isName ? text : nil
     }
 
-    /// Serves another recipe from now on: written aside, synced, renamed, and the folder synced, so that a reader or a
+    /// Serves another recipe from now on: written to a temporary file, synced, renamed, and the folder synced, so that a reader or a
     /// crash sees the old name or the new one.
     public func serve(_ identifier: String) throws(ViewFolderError) {
         try create()
         try write(identifier + "\n", to: currentFile)
     }
 
-    /// Makes the folder, for its owner only, unless it is there.
+    /// Creates the folder, for its owner only, unless it exists.
     public func create() throws(ViewFolderError) {
         do {
             try OwnFile.requireFolder(path)

@@ -2,13 +2,13 @@ public import LMDB
 import ProtobufWire
 
 /// The changes of a view: the table `changes` has under each number (8 bytes, big-endian) the length of the table's name (1 byte), the name, and
-/// the row's key. They are numbered without gaps; the oldest go when there are more than the view keeps. The table `changes.marks` has under each
+/// the row's key. They are numbered without gaps; the oldest are removed when there are more than the view keeps. The table `changes.marks` has under each
 /// checkpoint with changes (8 bytes, big-endian) the number of the last one (8 bytes).
 extension ViewStore {
     private static let feedKey = Array("changes.feed".utf8)
     private static let lastKey = Array("changes.last".utf8)
 
-    /// Begins a feed of changes where the view has none.
+    /// Begins a feed of changes if the view has none.
     public func beginFeed() throws(StorageError) {
         guard try changePosition().feed == 0 else { return }
         let (meta, marks) = (try table(Name.meta), try table(Name.marks))
@@ -20,7 +20,7 @@ extension ViewStore {
         }
     }
 
-    /// The last change; of feed 0 where the view has none.
+    /// The position of the last change; feed 0 if the view has no feed.
     public func changePosition() throws(StorageError) -> ChangePosition { try changePosition(in: environment.beginRead()) }
 
     package func changePosition<Transaction: TransactionReading & ~Copyable>(
@@ -30,9 +30,9 @@ extension ViewStore {
             feed: try number(Self.feedKey, in: transaction), number: try number(Self.lastKey, in: transaction))
     }
 
-    /// Where the changes begin that events after this one made. Events that were committed together have one beginning, that of the first.
+    /// The position before the changes of the events after this one. Events that were committed together share one position, that before the first.
     ///
-    /// - Returns: nil where that is not kept any more.
+    /// - Returns: nil where that is no longer kept.
     public func changePosition(afterEvent sequence: UInt64) throws(StorageError) -> ChangePosition? {
         let transaction = try environment.beginRead()
         let feed = try number(Self.feedKey, in: transaction)
@@ -41,10 +41,10 @@ extension ViewStore {
         return ChangePosition(feed: feed, number: cursor.value.bigEndianUInt64(at: 0))
     }
 
-    /// Changes after a position, in the order of their numbers; of several of one row only the last.
+    /// Changes after a position, in the order of their numbers; for several changes of one row only the last.
     ///
-    /// - Parameter limit: how many are looked at.
-    /// - Returns: nil where some of them are not kept any more, or the position is of another feed; else the position behind them, too.
+    /// - Parameter limit: how many are examined.
+    /// - Returns: nil where some of them are no longer kept, or the position is of another feed; otherwise the changes and the position after them.
     public func changes(
         since position: ChangePosition, limit: Int
     ) throws(StorageError) -> (changes: [ViewChange], position: ChangePosition)? {
@@ -76,9 +76,9 @@ extension ViewStore {
         return (changes, ChangePosition(feed: last.feed, number: found.last?.number ?? position.number))
     }
 
-    /// Rows in the order of their keys, for whoever begins: with the position that `changePosition()` told before, nothing is missed.
+    /// Rows in the order of their keys, for a new consumer: starting from the position that `changePosition()` returned before, nothing is missed.
     ///
-    /// - Parameter key: the row behind which they begin; nil for the first.
+    /// - Parameter key: the row after which they begin; nil for the first.
     public func rows(of name: String, after key: [UInt8]?, limit: Int) throws(StorageError) -> [ViewChange] {
         let transaction = try environment.beginRead()
         let number = try changePosition(in: transaction).number
@@ -133,7 +133,7 @@ extension ViewStore {
         }
     }
 
-    /// Notes which changes there are at a checkpoint, and forgets the checkpoints behind which not all changes are kept.
+    /// Records which changes exist at a checkpoint, and removes the checkpoints after which not all changes are kept.
     private func mark(
         _ checkpoint: Checkpoint, _ last: UInt64, keeping limit: UInt64, in transaction: inout WriteTransaction
     ) throws(StorageError) {
@@ -148,8 +148,8 @@ extension ViewStore {
         }
     }
 
-    /// Goes on with the changes of the store in whose place this one comes: rows that are not the same in both are changes, so that who reads them
-    /// need not begin again. Nobody writes to the old one any more.
+    /// Continues the feed of the store that this one replaces: rows that differ are recorded as changes, so that consumers
+    /// need not start over. The old store must no longer be written.
     public func continueFeed(of old: ViewStore, tables: [String], keeping limit: Int) throws(StorageError) {
         let before = try old.environment.beginRead()
         let position = try old.changePosition(in: before)
@@ -170,7 +170,7 @@ extension ViewStore {
         }
     }
 
-    /// Adds the rows of a table that differ; one more than `limit` at most, which is too many.
+    /// Adds the rows of a table that differ; at most one more than `limit`, which is too many.
     private func differences(
         _ name: String, _ old: ViewStore, _ before: borrowing ReadTransaction, _ after: borrowing WriteTransaction,
         _ rows: inout [[UInt8]], _ limit: Int

@@ -2,8 +2,8 @@ import EventLog
 public import LMDB
 import ProtobufWire
 
-/// The file of one view made by one recipe: its rows, its checkpoint, its quarantine, and the sequential stage's state
-/// as of the checkpoint. Disposable: it can always be made again from the log.
+/// The file of one view built by one recipe: its rows, its checkpoint, its quarantine, and the sequential stage's state
+/// as of the checkpoint. Disposable: it can always be rebuilt from the log.
 public final class ViewStore: Sendable {
     public let environment: Environment
     public let recipe: Recipe
@@ -15,13 +15,13 @@ public final class ViewStore: Sendable {
     /// Tables that a file may have for indexes: declared ones, and those of earlier versions.
     static let mostIndexes = 64
 
-    /// Address space for a view, in bytes: capped views stay far below, and a process may have many open.
+    /// Address space for a view, in bytes: capped views stay far below, and a process may have many views open.
     static let reservation = 1 << 36
 
     enum Name {
         static let meta = "meta"
         static let quarantine = "quarantine"
-        /// Of packets: what versions before 0.2 remembered of them is in `formerRecords`, which baselines may have.
+        /// Packets: what versions before 0.2 remembered of them is in `formerRecords`, which baselines may have.
         static let records = "carry.packets"
         static let receptions = "carry.receptions"
         static let formerRecords = "carry.records"
@@ -32,7 +32,7 @@ public final class ViewStore: Sendable {
         static let marks = "changes.marks"
     }
 
-    /// The declared indexes, of which the file may have others or none: see `isIndexed`.
+    /// The declared indexes; the file may lack them or have others: see `isIndexed`.
     public let indexes: [IndexedTable]
     private let indexTables: Set<String>
 
@@ -48,7 +48,7 @@ public final class ViewStore: Sendable {
                 _ = try environment.table(name)
                 there.insert(name)
             } catch {
-                // Who only reads cannot make it.
+                // A read-only opener cannot create it.
                 guard error.code == .noSuchTable else { throw error }
             }
         }
@@ -60,7 +60,7 @@ public final class ViewStore: Sendable {
         }
     }
 
-    /// Empties an index that nobody declares, and forgets that there were any: whoever declares it again builds it anew.
+    /// Empties an index that is no longer declared, and removes its note: declaring it again rebuilds it.
     private static func empty(_ index: RawTable, noted meta: RawTable, _ environment: Environment) throws(StorageError) {
         guard try environment.beginRead().count(index) > 0 else { return }
         try environment.write { (transaction) throws(StorageError) in
@@ -72,16 +72,16 @@ public final class ViewStore: Sendable {
         }
     }
 
-    /// Whether the tables of all its indexes are there.
+    /// Whether the tables of all its indexes exist.
     func hasTables(of indexed: IndexedTable) -> Bool { indexed.tables.allSatisfy(indexTables.contains) }
 
-    /// Opens the store, and makes it where it may be written and is not there yet.
+    /// Opens the store, and creates it where it is missing and may be written.
     ///
     /// - Parameters:
     ///   - tables: the projection's own tables.
-    ///   - indexes: of its rows. Those that the file has and nobody declares any more are emptied.
-    ///   - excludesWriters: the promise that nobody writes meanwhile, see `EnvironmentOptions`.
-    /// - Throws: `StorageError`; `.otherVersion` where the file is of another recipe than its folder says.
+    ///   - indexes: of its rows. Indexes in the file that are no longer declared are emptied.
+    ///   - excludesWriters: the promise that no process writes meanwhile, see `EnvironmentOptions`.
+    /// - Throws: `StorageError`; `.otherVersion` where the file belongs to another recipe than its folder says.
     public static func open(
         at path: String, recipe: Recipe, tables: [String], indexes: [IndexedTable] = [], access: EnvironmentOptions.Access,
         sizeLimit: Int? = nil, excludesWriters: Bool = false
@@ -100,7 +100,7 @@ public final class ViewStore: Sendable {
             do throws(StorageError) {
                 _ = try environment.table(table)
             } catch {
-                // Views of before do not have all of them, and who only reads cannot make one.
+                // Older views lack some of them, and a read-only opener cannot create one.
                 guard access == .readOnly, error.code == .noSuchTable else { throw error }
             }
         }
@@ -162,7 +162,7 @@ public final class ViewStore: Sendable {
 
     // MARK: Quarantine
 
-    /// How many events were ever put aside by this view, listed or not.
+    /// How many events this view ever set aside, listed or not.
     public func quarantinedCount() throws(StorageError) -> UInt64 {
         try number(Self.quarantinedKey, in: environment.beginRead())
     }
@@ -251,7 +251,7 @@ public final class ViewStore: Sendable {
         return records
     }
 
-    /// Adds records, and drops those that are forgotten.
+    /// Adds records, and removes obsolete ones.
     private func replace<Record: StoredCarryRecord>(
         _ name: String, with records: [Record], from oldest: UInt64, _ transaction: inout WriteTransaction
     ) throws(StorageError) {

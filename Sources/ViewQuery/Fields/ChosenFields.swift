@@ -1,13 +1,13 @@
 internal import ProtobufWire
 
-/// The stored fields that some properties of a row are made of: of a row that only these are wanted of, only these are decoded.
+/// The stored fields behind some properties of a row: if only these properties are requested, only these fields are decoded.
 struct ChosenFields: Equatable {
     private var numbers: UInt64 = 0
 
     /// The largest number that can be chosen.
     static let largest: UInt32 = 63
 
-    /// - Returns: nil where a column does not tell what it is made of, so that all fields are needed.
+    /// - Returns: nil where a column does not state its fields, so that all fields are needed.
     init?<Row>(_ columns: some Sequence<RowColumn<Row>>) {
         for column in columns {
             guard let fields = column.fields else { return nil }
@@ -33,7 +33,7 @@ struct ChosenFields: Equatable {
     }
 }
 
-/// Decodes rows, wholly or their chosen fields.
+/// Decodes rows, either whole or only their chosen fields.
 struct RowDecoder<Row: QueryRow> {
     private let fields: ChosenFields?
     private var bytes: [UInt8] = []

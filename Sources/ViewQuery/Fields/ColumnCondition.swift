@@ -1,6 +1,6 @@
 public import Foundation
 
-/// How a program that knows a row only by its columns compares one of them with a text.
+/// How a program that knows a row only by its columns compares a column with a text.
 public enum ColumnComparison: String, Sendable, CaseIterable {
     case equal = "="
     case notEqual = "!="
@@ -13,9 +13,9 @@ public enum ColumnComparison: String, Sendable, CaseIterable {
 extension RowColumn {
     public typealias Condition = @Sendable (PredicateExpressions.Variable<Row>) -> any StandardPredicateExpression<Bool>
 
-    /// The comparison as a part of a predicate, so that ranges of keys and indexes serve it.
+    /// The comparison as a part of a predicate, so that it can use key ranges and indexes.
     ///
-    /// - Returns: nil where the property is no number, text or Boolean, or the text is no value of it.
+    /// - Returns: nil where the property is not a number, text or Boolean, or the text is not a value of it.
     public func condition(_ comparison: ColumnComparison, _ text: String) -> Condition? {
         if let found = typed(comparison, UInt32(text)) { return found }
         if let found = typed(comparison, UInt64(text)) { return found }
@@ -32,7 +32,7 @@ extension RowColumn {
 
     private func path<Value>(_ type: Value.Type) -> (any KeyPath<Row, Value> & Sendable)? {
         guard let path = keyPath as? KeyPath<Row, Value> else { return nil }
-        // The cast cannot say that it is still Sendable.
+        // The cast loses the information that it is Sendable.
         return unsafe unsafeBitCast(path, to: (any KeyPath<Row, Value> & Sendable).self)
     }
 
@@ -61,7 +61,7 @@ extension RowColumn {
         }
     }
 
-    /// - Returns: nil where the property has no order that sort descriptors know.
+    /// - Returns: nil where sort descriptors cannot order the property.
     public func order(_ order: SortOrder) -> SortDescriptor<Row>? {
         func first(_ types: [any Comparable.Type]) -> SortDescriptor<Row>? {
             for type in types { if let found = sorted(type, order) { return found } }
@@ -81,7 +81,7 @@ extension RowColumn {
 }
 
 extension FetchDescriptor {
-    /// The rows that fulfil all conditions.
+    /// The rows that meet all conditions.
     public init(all conditions: [RowColumn<Row>.Condition]) {
         func both(
             _ left: some StandardPredicateExpression<Bool>, _ right: some StandardPredicateExpression<Bool>

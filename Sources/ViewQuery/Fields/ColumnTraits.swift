@@ -1,17 +1,17 @@
 internal import ProtobufWire
 
-/// What a property's value stands for, so that programs which know only the row's columns can show it.
+/// What a property's value means, so that programs which know only the row's columns can display it.
 public enum ColumnKind: String, Sendable, Hashable {
     case plain
-    /// The number of a node; 0 for none.
+    /// The number of a node; 0 if unknown.
     case node
-    /// Seconds since 1970; 0 for none.
+    /// Seconds since 1970; 0 if unknown.
     case time
     /// Degrees times 10,000,000.
     case degreesE7
-    /// A course: degrees times 100,000; above 36,000,000 there is none.
+    /// A course: degrees times 100,000; unknown above 36,000,000.
     case degreesE5
-    /// A number times 100; 0 for none.
+    /// A number times 100; 0 if unknown.
     case hundredths
     case decibels
     case dBm
@@ -20,38 +20,38 @@ public enum ColumnKind: String, Sendable, Hashable {
     case seconds
     case percent
 
-    /// Whether people see another number than the one that is stored.
+    /// Whether people see another number than the stored one.
     public var isScaled: Bool { self == .degreesE7 || self == .degreesE5 || self == .hundredths }
 }
 
-/// What is known of a column beside its name and its place in the key.
+/// What is known of a column besides its name and its place in the key.
 struct ColumnTraits<Row>: Sendable {
     var kind = ColumnKind.plain
-    /// Made of other properties, and so no part of what is stored.
+    /// Computed from other properties, and therefore not stored.
     var isComputed = false
     /// How the property is stored, where the row is stored by its columns.
     var field: RowField<Row>?
-    /// How the property is stored, where the row is one of the ledger's own: see `RowDeclaration`.
+    /// How the property is stored, for the ledger's built-in rows: see `RowDeclaration`.
     var wire: [RowField<Row>] = []
-    /// Only stored, and no column.
+    /// Only stored, not a column.
     var isHidden = false
-    /// What a node is that the property names; nil where it names none.
+    /// The role of the node that the property names; nil where it names none.
     var naming: NodeNaming?
-    /// The stored fields that the property is made of; nil where it is not known, none for a property of the key.
+    /// The stored fields behind the property; nil where they are not known, empty for a property of the key.
     var fields: [UInt32]?
     /// Appends the property's part of the key, where the row is stored by its columns.
     var appendKey: (@Sendable (borrowing Row, inout [UInt8]) -> Void)?
-    /// Puts the numbers of the key back, where the row is stored by its columns.
+    /// Restores the numbers of the key, where the row is stored by its columns.
     var setKey: (@Sendable (ArraySlice<UInt64>, inout Row) -> Bool)?
 }
 
 /// How one property is stored.
 struct RowField<Row>: Sendable {
     let number: UInt32
-    /// As it stands in the fingerprint.
+    /// Its text in the fingerprint.
     let layout: String
     let write: @Sendable (borrowing Row, inout WireWriter) -> Void
-    /// Takes in one stored occurrence of the field.
+    /// Reads one stored occurrence of the field.
     let take: @Sendable (inout Row, WireField, borrowing WireReader, _ isFirst: Bool) throws(WireError) -> Void
 }
 
@@ -59,7 +59,7 @@ extension RowColumn {
     public var kind: ColumnKind { traits.kind }
     /// The number under which the property is stored, where the row is stored by its columns.
     public var fieldNumber: UInt32? { traits.field?.number }
-    /// What stays when the property gets another name: the number under which it is stored, else the name.
+    /// An identifier that survives renaming of the property: its field number, or else the name.
     public var lastingName: String { fieldNumber.map { "#\($0)" } ?? name }
     public var valueType: Any.Type { type(of: keyPath).valueType }
 
@@ -72,14 +72,14 @@ extension RowColumn {
 
     public func value(in row: Row) -> Any { row[keyPath: keyPath] }
 
-    /// The same column, whose values stand for something.
+    /// The same column with the meaning of its values.
     public func shown(as kind: ColumnKind) -> RowColumn {
         var column = self
         column.traits.kind = kind
         return column
     }
 
-    /// The same column, which is made of stored fields of these numbers, besides the key: where only chosen properties are wanted, no others are
+    /// The same column, computed from stored fields of these numbers and the key: where only chosen properties are requested, no others are
     /// decoded for it.
     public func stored(_ numbers: UInt32...) -> RowColumn {
         var column = self
@@ -87,10 +87,10 @@ extension RowColumn {
         return column
     }
 
-    /// The stored fields that the property is made of; nil where that is not known.
+    /// The stored fields behind the property; nil where they are not known.
     var fields: [UInt32]? { isKey ? [] : traits.fields ?? traits.field.map { [$0.number] } }
 
-    /// The same column, made of others: it may come and go without a new version of the rows.
+    /// The same column, computed from others: it may be added or removed without a new version of the rows.
     public func computed() -> RowColumn {
         var column = self
         column.traits.isComputed = true

@@ -2,15 +2,15 @@ public import ProtobufWire
 
 /// A plain struct that is stored by its columns: each has a number that never changes, so that rows of older versions stay readable.
 public protocol FieldRow: Sendable {
-    /// The row with the defaults: what a property has that older rows do not store.
+    /// The row with the defaults: the values of properties that older rows do not store.
     init()
     static var columns: [RowColumn<Self>] { get }
 }
 
-/// A struct inside a row, stored as a message of its own.
+/// A struct inside a row, stored as a nested message.
 public protocol NestedRow: FieldRow, RowScalar {}
 
-/// The row of a view of one's own: key and value follow from the columns.
+/// The row of a custom view: key and value follow from the columns.
 ///
 /// ```swift
 /// struct Loudness: StoredRow {
@@ -30,7 +30,7 @@ extension FieldRow {
         for place in columns.indices { columns[place].traits.field?.write(self, &writer) }
     }
 
-    /// Fields come in the order of the columns where nothing changed since they were written, so each is looked for behind the one before.
+    /// Unless the columns changed since, fields come in the order of the columns, so each is looked for after the previous one.
     mutating func takeFields(_ bytes: RawSpan) throws(WireError) {
         let columns = Self.columns
         var last: UInt32 = 0

@@ -1,13 +1,13 @@
 internal import Foundation
 
-/// How a property is stored whose type rows do not know, or which is to be stored otherwise: as bytes.
+/// Stores a property of a type that rows do not support, or in a custom form: as bytes.
 public struct RowCodec<Value: Sendable>: Sendable {
-    /// As it stands in the fingerprint: give it another name whenever it stores something else.
+    /// Its name in the fingerprint: change it whenever the stored form changes.
     public let name: String
     let encode: @Sendable (Value) -> [UInt8]
     let decode: @Sendable ([UInt8]) -> Value?
 
-    /// - Parameter decode: nil for bytes that are no value: the row then has the default.
+    /// - Parameter decode: nil for bytes that are not a value: the row then has the default.
     public init(
         _ name: String, encode: @escaping @Sendable (Value) -> [UInt8], decode: @escaping @Sendable ([UInt8]) -> Value?
     ) {
@@ -18,8 +18,8 @@ public struct RowCodec<Value: Sendable>: Sendable {
 }
 
 extension RowCodec where Value: Codable {
-    /// As JSON with sorted keys, for dictionaries and structs. JSON has no NaN: what cannot be encoded reads as the default. Not for what is encoded in
-    /// another order each time, such as a set: equal rows must be equal bytes.
+    /// As JSON with sorted keys, for dictionaries and structs. JSON has no NaN: a value that cannot be encoded reads as the default. Not for values that are
+    /// encoded in another order each time, such as a set: equal rows must be equal bytes.
     public static var json: RowCodec {
         RowCodec("json") { value in
             let encoder = JSONEncoder()

@@ -15,7 +15,7 @@ extension RowColumn where Row: FieldRow {
                 let value = property.get(row)
                 guard value.isBlank else { return value.write(number, to: &writer) }
                 guard writesBlank else { return }
-                // An empty group says that it is blank, though the default is not.
+                // An empty group marks a blank value whose default is not blank.
                 writer.tag(number, .startGroup)
                 writer.tag(number, .endGroup)
             },
@@ -30,7 +30,7 @@ extension RowColumn where Row: FieldRow {
             })
     }
 
-    /// A property that is stored under a number in a way of its own.
+    /// A property that is stored under a number by a custom codec.
     public init<Value: Sendable>(
         _ number: UInt32, _ name: String, _ keyPath: any WritableKeyPath<Row, Value> & Sendable, codec: RowCodec<Value>,
         _ kind: ColumnKind = .plain
@@ -66,7 +66,7 @@ extension RowColumn where Row: FieldRow {
         }
     }
 
-    /// A property that is made of others: it can be asked for and is shown, but not stored.
+    /// A property that is computed from others: it can be queried and displayed, but is not stored.
     public init<Value: Sendable>(
         computed name: String, _ keyPath: any KeyPath<Row, Value> & Sendable, _ kind: ColumnKind = .plain
     ) {

@@ -1,6 +1,6 @@
 package import ProtobufWire
 
-/// How the rows of one of the ledger's own tables are stored, by one list: the columns, and what is stored beside them.
+/// Defines in one list how the rows of one of the ledger's built-in tables are stored: the columns, and what is stored besides.
 ///
 /// ```swift
 /// static let declaration = RowDeclaration<HardwareRow>([
@@ -10,7 +10,7 @@ package import ProtobufWire
 /// ])
 /// ```
 package struct RowDeclaration<Row>: Sendable {
-    /// Without those that are only stored.
+    /// Without the properties that are only stored.
     package let columns: [RowColumn<Row>]
     /// In the order of their numbers.
     private let fields: [RowField<Row>]
@@ -43,7 +43,7 @@ package struct RowDeclaration<Row>: Sendable {
 
     package var namesNodes: Bool { !nodes.isEmpty }
 
-    /// Whether a property names the node: one that says whose the row is or, where those count as well, one that mentions it.
+    /// Whether a property names the node: as the row's owner or, if mentions count as well, in a mention.
     package func names(_ node: UInt32, in row: Row, includesMentions: Bool) -> Bool {
         nodes.contains { column in
             guard column.traits.naming == .owner || includesMentions else { return false }
@@ -53,11 +53,11 @@ package struct RowDeclaration<Row>: Sendable {
     }
 }
 
-/// What a node is that a property names.
+/// The role of a node that a property names.
 package enum NodeNaming: Sendable {
-    /// The row is the node's: it goes where the node is erased.
+    /// The row belongs to the node: erasing the node removes it.
     case owner
-    /// The row goes only where what mentions the node is erased, too.
+    /// The row is removed only if mentions of the node are erased, too.
     case mention
 }
 
@@ -84,7 +84,7 @@ extension RowColumn {
     ///
     /// - Parameters:
     ///   - write: writes all of them.
-    ///   - take: takes one in.
+    ///   - take: reads one.
     package init<Value: Sendable>(
         _ numbers: ClosedRange<UInt32>, _ name: String, _ keyPath: any WritableKeyPath<Row, Value> & Sendable,
         write: @escaping @Sendable (Value, inout WireWriter) -> Void,
@@ -103,7 +103,7 @@ extension RowColumn {
         }
     }
 
-    /// What only the fold needs: it is stored, and cannot be asked for.
+    /// A value that only the fold needs: it is stored, and cannot be queried.
     package init<Value: Sendable>(
         hidden number: UInt32, _ name: String, _ keyPath: any WritableKeyPath<Row, Value> & Sendable, as form: WireForm<Value>
     ) {

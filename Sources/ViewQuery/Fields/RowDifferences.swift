@@ -1,9 +1,9 @@
 public import Projections
 
-/// What two layouts of rows differ in.
+/// The differences between two layouts of rows.
 public struct RowDifferences: Sendable {
     public var changes: [RowChange] = []
-    /// What rows of the one cannot be read as, in words; nil where all of them can.
+    /// Why rows of the old layout cannot be read in the new one, in words; nil where all of them can.
     public var obstacle: String?
 
     private struct Field {

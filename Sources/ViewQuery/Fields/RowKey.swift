@@ -1,4 +1,4 @@
-/// A type that a property of a row's key may have: whole numbers, and enumerations of them. Their order is that of the keys.
+/// A type that a property of a row's key may have: integers, and enumerations of them. Their order is that of the keys.
 public protocol RowKey: Sendable {
     /// In bytes.
     static var keyWidth: Int { get }
@@ -14,7 +14,7 @@ extension RowKey where Self: FixedWidthInteger & UnsignedInteger {
 
 extension RowKey where Self: FixedWidthInteger & SignedInteger {
     public static var keyWidth: Int { bitWidth / 8 }
-    /// With the sign turned, so that negative numbers come first.
+    /// With the sign bit inverted, so that negative numbers come first.
     public var keyNumber: UInt64 {
         let bits = UInt64(bitPattern: Int64(self)) ^ 1 << UInt64(Self.bitWidth - 1)
         return Self.bitWidth == 64 ? bits : bits & (1 << UInt64(Self.bitWidth) - 1)

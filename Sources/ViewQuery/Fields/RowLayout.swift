@@ -1,7 +1,7 @@
 extension QueryRow {
-    /// How the rows are laid out, a line for each part of the key and each property that is stored; other rows have another text.
+    /// The layout of the rows, one line for each part of the key and each stored property; other rows have another text.
     ///
-    /// Properties of rows that are stored by their columns stand under their numbers; of the others the name and the type are told.
+    /// Properties of rows that are stored by their columns are listed by number, the others by name and type.
     public static var layout: String {
         var (keys, fields, others): ([String], [(number: UInt32, line: String)], [String]) = ([], [], [])
         for column in columns where !column.traits.isComputed {

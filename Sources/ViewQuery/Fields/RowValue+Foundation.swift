@@ -21,7 +21,7 @@ extension Data: RowScalar {
     }
 }
 
-/// Seconds since 2001 as a double, as Foundation has it: every date comes back as it was.
+/// Seconds since 2001 as a double, as in Foundation: every date comes back unchanged.
 extension Date: RowScalar {
     public static var layout: String { "date" }
 

@@ -53,7 +53,7 @@ extension Bool: RowScalar {
     }
 }
 
-/// Bit by bit: a NaN stays the one that it is, and zero keeps its sign.
+/// Bit by bit: a NaN keeps its bits, and zero keeps its sign.
 extension Float: RowScalar {
     public static var layout: String { "float" }
 
@@ -64,7 +64,7 @@ extension Float: RowScalar {
     }
 }
 
-/// Bit by bit: a NaN stays the one that it is, and zero keeps its sign.
+/// Bit by bit: a NaN keeps its bits, and zero keeps its sign.
 extension Double: RowScalar {
     public static var layout: String { "double" }
 

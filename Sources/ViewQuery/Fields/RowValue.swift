@@ -2,14 +2,14 @@ public import ProtobufWire
 
 /// A type that a stored property of a row may have: `RowScalar`s, optionals, arrays and sets of them.
 public protocol RowValue: Sendable {
-    /// How it is stored, as it stands in the fingerprint of the rows.
+    /// Its stored form, as written in the fingerprint of the rows.
     static var layout: String { get }
-    /// The value that nothing is stored of, if the type has one: nil, or no elements.
+    /// The value for which nothing is stored, if the type has one: nil, or no elements.
     static var blank: Self? { get }
     var isBlank: Bool { get }
 
     func write(_ number: UInt32, to writer: inout WireWriter)
-    /// Takes in one stored occurrence of the field; what is stored as something else leaves the value as it is.
+    /// Reads one stored occurrence of the field; a field of another type leaves the value unchanged.
     mutating func take(_ field: WireField, _ reader: borrowing WireReader, isFirst: Bool) throws(WireError)
 }
 

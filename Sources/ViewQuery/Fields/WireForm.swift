@@ -1,10 +1,10 @@
 package import ProtobufWire
 
-/// How a property of one of the ledger's own rows is stored. They choose the form, since their bytes are documented and must not change with a type.
+/// How a property of the ledger's built-in rows is stored. They choose the form, since their bytes are documented and must not change with a type.
 package struct WireForm<Value: Sendable>: Sendable {
-    /// Writes the field, or nothing where the value is the one that a row has without it.
+    /// Writes the field, or nothing where the value is the default.
     let write: @Sendable (Value, _ number: UInt32, inout WireWriter) -> Void
-    /// Takes the value of one stored field.
+    /// Reads the value of one stored field.
     let take: @Sendable (inout Value, WireField, borrowing WireReader) throws(WireError) -> Void
 
     init(
@@ -15,7 +15,7 @@ package struct WireForm<Value: Sendable>: Sendable {
         self.take = take
     }
 
-    /// The same form, which leaves out what a row has without the field.
+    /// The same form, which leaves out the default.
     package func unless(_ isLeftOut: @escaping @Sendable (Value) -> Bool) -> WireForm {
         let write = write
         return WireForm(write: { if !isLeftOut($0) { write($0, $1, &$2) } }, take: take)
@@ -123,7 +123,7 @@ extension WireForm where Value == [Int32] {
 }
 
 extension WireForm where Value: RawRepresentable, Value.RawValue == UInt8 {
-    /// - Parameter other: what a number is that this version does not know.
+    /// - Parameter other: the value for a number that this version does not know.
     package static func enumeration(or other: Value) -> WireForm {
         scalar({ $0.varint($1, UInt64($2.rawValue)) }, { Value(rawValue: UInt8(truncatingIfNeeded: $0.scalar)) ?? other })
     }

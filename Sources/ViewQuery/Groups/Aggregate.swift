@@ -1,6 +1,6 @@
 /// What is calculated from the rows of a group.
 ///
-/// Numbers are taken as `Double`, so integers beyond 2^53 lose their last digits. Rows whose property is nil are left out; where none is left, the
+/// Numbers are converted to `Double`, so integers beyond 2^53 lose their last digits. Rows whose property is nil are left out; if no row remains, the
 /// result is nil.
 public struct Aggregate<Row>: Sendable {
     enum Operation: Sendable { case count, minimum, maximum, mean, sum }
@@ -8,7 +8,7 @@ public struct Aggregate<Row>: Sendable {
     let operation: Operation
     let value: @Sendable (borrowing Row) -> Double?
 
-    /// How many rows there are.
+    /// The number of rows.
     public static var count: Aggregate { Aggregate(operation: .count) { _ in nil } }
 
     /// The least value.
@@ -26,7 +26,7 @@ public struct Aggregate<Row>: Sendable {
         Aggregate(operation: .mean, value: value)
     }
 
-    /// The sum of the values; 0 where there are none.
+    /// The sum of the values; 0 for no values.
     public static func sum(_ value: @escaping @Sendable (borrowing Row) -> Double?) -> Aggregate {
         Aggregate(operation: .sum, value: value)
     }
@@ -91,7 +91,7 @@ extension Optional: AggregableValue where Wrapped: AggregableValue {
     public var aggregable: Double? { flatMap(\.aggregable) }
 }
 
-/// The running state of some aggregates: of a fixed size, whatever the number of rows.
+/// The running state of some aggregates, whose size does not depend on the number of rows.
 struct Aggregation<Row> {
     private let aggregates: [Aggregate<Row>]
     private(set) var count = 0
@@ -100,7 +100,7 @@ struct Aggregation<Row> {
     private struct State {
         var count = 0
         var sum = 0.0
-        /// What the sum has lost by rounding (Neumaier).
+        /// The rounding error of the sum (Neumaier).
         var rest = 0.0
         var least: Double?
         var greatest: Double?

@@ -1,9 +1,9 @@
-/// What some rows have in common, and what was calculated from them.
+/// The common value of some rows, and the aggregates of these rows.
 public struct QueryGroup<Key: Sendable>: Sendable {
     public let key: Key
     /// How many rows it has.
     public let count: Int
-    /// One for each aggregate, in the order in which they were asked for.
+    /// One for each aggregate, in the requested order.
     public let values: [Double?]
 
     /// The value of an aggregate, by its place.
@@ -12,17 +12,17 @@ public struct QueryGroup<Key: Sendable>: Sendable {
 
 extension QueryGroup: Equatable where Key: Equatable {}
 
-/// A span of time and what was calculated from its rows.
+/// A span of time and the aggregates of its rows.
 public struct TimeBucket: Sendable, Equatable {
-    /// Seconds since 1970: from the first on, before the second.
+    /// Seconds since 1970: the start is included, the end is not.
     public let start: Int64
     public let end: Int64
     public let count: Int
-    /// One for each aggregate, in the order in which they were asked for.
+    /// One for each aggregate, in the requested order.
     public let values: [Double?]
 }
 
-/// How long the spans are that rows are put into; they begin at multiples of it since 1970, moved by `offset` seconds (of a time zone, say).
+/// The length of the spans that rows are grouped by; they begin at multiples of it since 1970, shifted by `offset` seconds (for example of a time zone).
 public struct BucketWidth: Sendable, Equatable {
     /// At least 1.
     public let seconds: Int64
@@ -36,7 +36,7 @@ public struct BucketWidth: Sendable, Equatable {
     public static func seconds(_ count: Int64) -> BucketWidth { BucketWidth(seconds: count) }
     public static func minutes(_ count: Int64) -> BucketWidth { BucketWidth(seconds: count.multipliedClamped(by: 60)) }
     public static func hours(_ count: Int64) -> BucketWidth { BucketWidth(seconds: count.multipliedClamped(by: 3_600)) }
-    /// Days of UTC, unless moved.
+    /// Days in UTC, unless shifted.
     public static func days(_ count: Int64, offset: Int64 = 0) -> BucketWidth {
         BucketWidth(seconds: count.multipliedClamped(by: 86_400), offset: offset)
     }

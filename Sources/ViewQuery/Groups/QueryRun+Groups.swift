@@ -2,7 +2,7 @@ public import LMDB
 public import Projections
 
 extension QueryRun {
-    /// The groups of rows that have the same value, in the order in which their first rows come. Memory grows with the groups, not with the rows.
+    /// The groups of rows that have the same value, in the order of their first rows. Memory grows with the groups, not with the rows.
     public func groups<Key: Hashable & Sendable>(
         in store: ViewStore, _ transaction: borrowing ReadTransaction, by key: @Sendable (borrowing Row) -> Key,
         _ aggregates: [Aggregate<Row>]
@@ -27,7 +27,7 @@ extension QueryRun {
     /// The rows' aggregates by spans of time, in the order of time.
     ///
     /// - Parameters:
-    ///   - includesEmpty: whether there is one, too, for spans between the first and the last that have no row; their number is limited.
+    ///   - includesEmpty: whether to include spans between the first and the last that have no row; their number is limited.
     /// - Throws: `.unsupported` for more than a million spans.
     public func buckets(
         in store: ViewStore, _ transaction: borrowing ReadTransaction, by width: BucketWidth,
@@ -57,7 +57,7 @@ extension QueryRun {
         return all
     }
 
-    /// The values that the rows have, each once, in the order in which they come.
+    /// The distinct values of the rows, in the order in which they first occur.
     public func distinct<Value: Hashable>(
         in store: ViewStore, _ transaction: borrowing ReadTransaction, _ value: (borrowing Row) -> Value
     ) throws -> [Value] {
@@ -71,7 +71,7 @@ extension QueryRun {
 }
 
 extension QueryRow {
-    /// Reads a property: as fast as the column's own closure where the key path is a column's.
+    /// Reads a property: as fast as the column's own closure where the key path belongs to a column.
     public static func getter<Value>(_ keyPath: any KeyPath<Self, Value> & Sendable) -> @Sendable (borrowing Self) -> Value {
         let layouts = RowLayouts<Self>.shared
         let column = layouts.numbers.number(of: keyPath).map { layouts.columns[$0] }
@@ -79,13 +79,13 @@ extension QueryRow {
         return { row in (copy row)[keyPath: keyPath] }
     }
 
-    /// Reads the property of this name, nil where there is none with such values.
+    /// Reads the property of this name; nil where no property has this name and type.
     public static func column<Value>(named name: String) -> (@Sendable (borrowing Self) -> Value)? {
         (columns.first { $0.name == name }?.getter as? Getter<Self, Value>)?.get
     }
 
-    /// That a question about time cannot be answered.
+    /// The error for a question about time that cannot be answered.
     public static var withoutTime: QueryError {
-        QueryError(.unsupported, "rows of \(view) have no property `time`; name the one that tells when they were")
+        QueryError(.unsupported, "rows of \(view) have no property `time`; name the one with their time")
     }
 }

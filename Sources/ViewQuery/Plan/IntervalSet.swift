@@ -1,4 +1,4 @@
-/// Numbers, as intervals in ascending order that neither meet nor touch.
+/// Numbers, as intervals in ascending order that neither overlap nor touch.
 struct IntervalSet: Equatable {
     private(set) var intervals: [ClosedRange<UInt64>]
 
@@ -39,7 +39,7 @@ struct IntervalSet: Equatable {
     /// Whether it is all numbers up to `largest`.
     func isAll(upTo largest: UInt64) -> Bool { intervals.count == 1 && first == 0 && last == largest }
 
-    /// Whether it is single numbers only, and no more than `most`.
+    /// Whether it consists of at most `most` single numbers.
     func isPoints(_ most: Int) -> Bool { intervals.count <= most && intervals.allSatisfy { $0.lowerBound == $0.upperBound } }
 
     /// The numbers that are as far from `largest` as these are from 0.
@@ -47,7 +47,7 @@ struct IntervalSet: Equatable {
         IntervalSet(intervals.map { largest - $0.upperBound...largest - $0.lowerBound })
     }
 
-    /// The first interval for which `isBehind` holds: it holds for all that follow.
+    /// The first interval for which `isBehind` holds: it holds for all later ones.
     private func firstPlace(_ isBehind: (ClosedRange<UInt64>) -> Bool) -> Int {
         var (low, high) = (0, intervals.count)
         while low < high {

@@ -1,4 +1,4 @@
-/// Keys each of whose numbers is in a set of its own.
+/// Keys whose numbers each belong to a separate set.
 struct KeyBox: Equatable {
     var numbers: [IntervalSet]
 
@@ -32,7 +32,7 @@ struct KeyBox: Equatable {
         }
     }
 
-    /// Keeps as much of the key's front as it can, and takes the nearest numbers behind.
+    /// Keeps as much of the key's front as possible, and takes the nearest numbers after it.
     private func next(
         _ key: [UInt64], from: (IntervalSet, UInt64) -> UInt64?, beyond: (IntervalSet, UInt64) -> UInt64?,
         start: (IntervalSet) -> UInt64?

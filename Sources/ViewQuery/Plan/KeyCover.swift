@@ -1,10 +1,10 @@
-/// The keys that rows can have for which a predicate holds.
+/// The keys that matching rows of a predicate can have.
 struct KeyCover: Equatable {
     var boxes: [KeyBox]
-    /// Whether the predicate holds for all rows with these keys, too.
+    /// Whether the predicate also holds for all rows with these keys.
     var isExact: Bool
 
-    /// More of them are not kept apart: looking at a few rows too many is cheaper.
+    /// More boxes are merged: looking at a few rows too many is cheaper.
     static let mostBoxes = 256
 
     func intersection(_ other: KeyCover) -> KeyCover {

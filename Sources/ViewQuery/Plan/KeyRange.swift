@@ -1,12 +1,12 @@
 internal import Projections
 internal import ProtobufWire
 
-/// Keys from one to another, both among them.
+/// Keys from one to another, both included.
 struct KeyRange {
     var low: [UInt8]
     var high: [UInt8]
 
-    /// The keys of a cover as ranges in order that do not meet; nil where they are more than a few, or lie scattered.
+    /// The keys of a cover as disjoint ranges in order; nil where there are more than a few, or they are scattered.
     static func ranges(_ cover: KeyCover, _ shape: KeyShape) -> [KeyRange]? {
         var ranges: [KeyRange] = []
         for box in cover.boxes {

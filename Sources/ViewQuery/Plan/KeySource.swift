@@ -5,7 +5,7 @@ struct KeySource<Row: QueryRow> {
     let layout: KeyLayout<Row>
     /// Nil for all.
     let cover: KeyCover?
-    /// The cover's keys as ranges, where they are a few.
+    /// The cover's keys as ranges, if there are only a few.
     let ranges: [KeyRange]?
 
     init(_ layout: KeyLayout<Row>, _ cover: KeyCover?) {
@@ -14,8 +14,8 @@ struct KeySource<Row: QueryRow> {
         ranges = cover.flatMap { KeyRange.ranges($0, layout.shape) }
     }
 
-    /// How well the cover bounds what is read: two for each leading property with few values, one for a range behind them; 0 where all keys, or keys
-    /// all over the table, are looked at.
+    /// How well the cover bounds what is read: two for each leading property with few values, one for a range after them; 0 where all keys, or keys
+    /// scattered over the table, are read.
     static func strength(_ cover: KeyCover?, _ layout: KeyLayout<Row>) -> Int {
         guard let cover else { return 0 }
         return cover.boxes.map { strength($0, layout) }.min() ?? .max
@@ -34,13 +34,13 @@ struct KeySource<Row: QueryRow> {
         return strength
     }
 
-    /// Properties that have only one value.
+    /// Whether a property has only one value.
     static func isFixed(_ place: KeyLayout<Row>.Place, _ cover: KeyCover?) -> Bool {
         guard let cover, cover.boxes.count == 1 else { return false }
         return place.numbers.allSatisfy { cover.boxes[0].numbers[$0].point != nil }
     }
 
-    /// Whether the order of the keys, or its reverse, is the wanted one; nil where it is not.
+    /// Whether the order of the keys, or its reverse, is the requested one; nil where neither is.
     static func direction(_ wanted: WantedOrder<Row>, _ layout: KeyLayout<Row>, _ cover: KeyCover?) -> SortOrder? {
         [SortOrder.forward, .reverse].first { isOrdered(wanted, layout, cover, $0) }
     }
@@ -66,14 +66,14 @@ struct KeySource<Row: QueryRow> {
     }
 }
 
-/// The order that sort descriptors want, by the numbers of columns.
+/// The order that sort descriptors request, by the numbers of columns.
 ///
-/// Rows that are equal in it come in the order of their keys, in its reverse where the last descriptor is a reverse one.
+/// Rows that compare equal come in the order of their keys, or in reverse if the last descriptor is in reverse order.
 struct WantedOrder<Row: QueryRow> {
-    /// Those of the descriptors, each column once, then those of the key.
+    /// The columns of the descriptors, each once, then those of the key.
     private(set) var parts: [(column: Int, isDescending: Bool)] = []
     private(set) var sortedCount = 0
-    /// Whether each descriptor is about a column.
+    /// Whether each descriptor refers to a column.
     private(set) var isByColumns = true
 
     init(_ descriptors: [SortDescriptor<Row>]) {

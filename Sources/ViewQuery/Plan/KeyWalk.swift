@@ -2,7 +2,7 @@ internal import LMDB
 internal import Projections
 internal import ProtobufWire
 
-/// Goes through the keys of a source in order or in reverse: along its ranges, or from seek to seek over its cover.
+/// Walks the keys of a source in order or in reverse: along its ranges, or from seek to seek over its cover.
 struct KeyWalk: ~Copyable, ~Escapable {
     private var cursor: Cursor
     private let shape: KeyShape
@@ -18,7 +18,7 @@ struct KeyWalk: ~Copyable, ~Escapable {
 
     /// - Parameters:
     ///   - cursor: of the table of rows, or of the index.
-    ///   - last: the key behind which it begins.
+    ///   - last: the key after which it begins.
     @_lifetime(copy cursor)
     init<Row>(_ source: KeySource<Row>, _ cursor: consuming Cursor, isReversed: Bool, after last: [UInt8]?) {
         self.cursor = cursor
@@ -38,7 +38,7 @@ struct KeyWalk: ~Copyable, ~Escapable {
         @_lifetime(borrow self) get { cursor.value }
     }
 
-    /// Goes to the next key; false after the last.
+    /// Moves to the next key; false after the last.
     @_lifetime(self: copy self)
     mutating func next() throws -> Bool {
         if !end.isEmpty {
@@ -65,7 +65,7 @@ struct KeyWalk: ~Copyable, ~Escapable {
         isReversed ? try cursor.seek(atOrBefore: key.rawSpan) : try cursor.seek(atOrAfter: key.rawSpan)
     }
 
-    /// Whether `key` lies behind `other` on the way.
+    /// Whether `key` comes after `other` in the direction of the walk.
     private func isBehind(_ key: RawSpan, _ other: RawSpan) -> Bool {
         let order = key.compared(to: other)
         return isReversed ? order < 0 : order > 0
@@ -92,7 +92,7 @@ struct KeyWalk: ~Copyable, ~Escapable {
         return false
     }
 
-    /// A key outside of the cover is left by a seek to the next one that may be inside.
+    /// From a key outside of the cover, it seeks to the next one that may be inside.
     @_lifetime(self: copy self)
     private mutating func next(in cover: KeyCover) throws -> Bool {
         var isThere: Bool
@@ -113,7 +113,7 @@ struct KeyWalk: ~Copyable, ~Escapable {
         return false
     }
 
-    /// Goes to the key of the cover that is nearest to a place, or behind it to the next one that there is.
+    /// Moves to the key of the cover that is nearest to a place, or the next existing key after it.
     @_lifetime(self: copy self)
     private mutating func seek(_ cover: KeyCover, _ place: [UInt64]) throws -> Bool {
         guard let start = isReversed ? cover.floor(place) : cover.ceiling(place) else { return false }

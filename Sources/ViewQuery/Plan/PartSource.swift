@@ -3,14 +3,14 @@ internal import LMDB
 internal import Projections
 internal import ProtobufWire
 
-/// Rows whose text may have something in it, by the index of the text's parts. They are still asked one by one.
+/// Rows whose text may contain a pattern, found by the index of the text's parts. Each row is still tested.
 struct PartSource<Row: QueryRow> {
     let wanted: TextParts.Wanted
     private let index: TextIndex
 
     /// The parts that bound a query best: those of the longest pattern.
     ///
-    /// - Parameter isBounded: whether the rows are bounded otherwise, so that a few characters are not worth it.
+    /// - Parameter isBounded: whether the rows are bounded otherwise, so that a few characters do not help.
     init?(_ descriptor: FetchDescriptor<Row>, isBounded: Bool) {
         guard Row.texts.contains(where: \.hasParts) else { return nil }
         var best: (text: RowText<Row>, wanted: TextParts.Wanted)?
@@ -29,7 +29,7 @@ struct PartSource<Row: QueryRow> {
         (wanted, index) = (best.wanted, best.text.parts)
     }
 
-    /// What all rows must have in them for which a predicate holds.
+    /// The patterns that all matching rows of a predicate must contain.
     private static func forEachPattern(_ expression: Any, _ visit: (AnyKeyPath, TextPattern) -> Void) {
         if let both = expression as? any ConjunctiveExpression {
             forEachPattern(both.parts.0, visit)
@@ -39,7 +39,7 @@ struct PartSource<Row: QueryRow> {
         }
     }
 
-    /// The keys of the rows, in no order; nil where the index is not built.
+    /// The keys of the rows, unordered; nil where the index is not built.
     func keys(_ store: ViewStore, _ transaction: borrowing ReadTransaction, length: Int) throws -> EntryList? {
         guard let indexed = RowLayouts<Row>.shared.indexed, try store.isIndexed(indexed, in: transaction) else { return nil }
         var rows = try found(store, transaction)
@@ -72,7 +72,7 @@ struct PartSource<Row: QueryRow> {
         return common ?? []
     }
 
-    /// Of rows in ascending order.
+    /// Both lists are of rows in ascending order.
     private static func intersection(_ left: [UInt64], _ right: [UInt64]) -> [UInt64] {
         var (common, place): ([UInt64], Int) = ([], 0)
         for row in left {

@@ -2,12 +2,12 @@ internal import Foundation
 internal import MeshCrypto
 internal import ProtobufWire
 
-/// A place in the order of a query, behind a row: from it another query of the same order goes on, whatever rows came or went meanwhile, also
+/// A position in the order of a query, after a row: another query of the same order continues from it, whatever rows were added or removed meanwhile, also
 /// after a restart. It holds the values of that row by which the query is ordered.
 ///
-/// As text it is made of letters, digits, `-` and `_`.
+/// Its text consists of letters, digits, `-` and `_`.
 public struct QueryCursor: Sendable, Hashable, Codable, LosslessStringConvertible {
-    /// Of the view and the order, so that a cursor of another order is refused.
+    /// Identifies the view and the order, so that a cursor of another order is refused.
     let order: UInt32
     let place: [UInt8]
 
@@ -43,7 +43,7 @@ public struct QueryCursor: Sendable, Hashable, Codable, LosslessStringConvertibl
     }
 }
 
-/// The order of a query as bytes: for each descriptor, then for the row's key, the bytes that stand in an index.
+/// The order of a query as bytes: for each descriptor, then for the row's key, the bytes as in an index.
 struct CursorOrder<Row: QueryRow> {
     private struct Part {
         let column: RowColumn<Row>
@@ -98,7 +98,7 @@ struct CursorOrder<Row: QueryRow> {
 
     func cursor(_ place: [UInt8]) -> QueryCursor { QueryCursor(order: number, place: place) }
 
-    /// The place that a cursor tells.
+    /// The place in a cursor.
     func place(_ cursor: QueryCursor) throws(QueryError) -> [UInt8] {
         guard cursor.order == number, cursor.place.count == length else {
             throw QueryError(.otherCursor, "the cursor is of another view or of another order than the query")
@@ -122,7 +122,7 @@ struct CursorOrder<Row: QueryRow> {
         return place
     }
 
-    /// The key of a source behind which a walk goes on: what the order does not name has only one value there.
+    /// The key of a source after which a walk continues: properties that the order does not name have only one value there.
     func key(_ place: [UInt8], in source: KeySource<Row>) -> [UInt8] {
         var key: [UInt8] = []
         for spot in source.layout.places {

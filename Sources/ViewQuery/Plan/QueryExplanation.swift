@@ -1,13 +1,13 @@
-/// What a query costs, in words and in the numbers behind them.
+/// The cost of a query, in words and in the numbers behind them.
 public struct QueryExplanation: Sendable, CustomStringConvertible {
     public enum Access: String, Sendable {
         /// Every row of the view.
         case scan
-        /// The rows between two keys, or at some, by the rows' keys or an index.
+        /// The rows in key ranges or at single keys, of the rows' keys or an index.
         case ranges
-        /// Rows at many places, each found by a seek: the properties in front of the key are not bounded.
+        /// Rows at many places, each found by a seek: the leading properties of the key are not bounded.
         case skippingScan
-        /// Rows whose text may have something in it, by the index of its parts.
+        /// Rows whose text may contain a pattern, by the index of its parts.
         case parts
         /// Ranges of several indexes, each for a part of the predicate.
         case union
@@ -15,15 +15,15 @@ public struct QueryExplanation: Sendable, CustomStringConvertible {
 
     public let view: String
     public let access: Access
-    /// The indexes that are read, by the properties that they are about; none where rows are found by their keys.
+    /// The indexes that are read, by their properties; empty where rows are found by their keys.
     public let indexes: [String]
     /// The properties that bound what is read.
     public let bounded: [String]
-    /// Whether rows are decoded and asked one by one.
+    /// Whether rows are decoded and tested one by one.
     public let isFiltered: Bool
-    /// Whether rows are gathered and sorted, instead of being read in order.
+    /// Whether rows are collected and sorted, instead of being read in order.
     public let isSorted: Bool
-    /// Whether of each row only chosen properties, and those that the query itself needs, are decoded.
+    /// Whether only chosen properties of each row, and those that the query itself needs, are decoded.
     public let decodesChosen: Bool
 
     public var description: String {

@@ -3,12 +3,12 @@ internal import Projections
 internal import ProtobufWire
 
 extension QueryPlan {
-    /// Visits the rows that the sources name, before any filter, in the plan's order.
+    /// Visits the rows of the sources, before any filter, in the plan's order.
     ///
     /// - Parameters:
-    ///   - last: the place behind which it begins.
-    ///   - needsValues: whether the rows' values are wanted; an index needs to look them up.
-    ///   - body: given the row's key, its value, and the place, from which another visit can go on; returns whether to go on.
+    ///   - last: the place after which it begins.
+    ///   - needsValues: whether the rows' values are requested; an index needs to look them up.
+    ///   - body: gets the row's key, its value, and the place, from which another visit can continue; returns whether to continue.
     func visitKeys(
         _ store: ViewStore, _ transaction: borrowing ReadTransaction, after last: [UInt8]? = nil, needsValues: Bool,
         _ body: (_ key: RawSpan, _ value: RawSpan, _ place: RawSpan) throws -> Bool
@@ -19,7 +19,7 @@ extension QueryPlan {
         guard source.layout.index != nil else {
             var walk = KeyWalk(source, try transaction.cursor(rows), isReversed: isReversed, after: last)
             while try walk.next() {
-                // Rows that name no property of their keys have keys of any length.
+                // Rows without properties in their keys have keys of any length.
                 let length = source.layout.shape.byteCount
                 guard length == 0 || walk.key.byteCount == length else { throw Self.malformed(store) }
                 guard try body(walk.key, walk.value, walk.key) else { return }
@@ -41,12 +41,12 @@ extension QueryPlan {
         }
     }
 
-    /// Visits the keys of the rows that the sources name, many at a time.
+    /// Visits the keys of the rows of the sources, many at a time.
     ///
     /// - Parameters:
-    ///   - skips: how many are left out first.
+    ///   - skips: how many to skip first.
     ///   - most: how many there are in the first batch.
-    ///   - body: returns how many are wanted next, 0 for no more.
+    ///   - body: returns how many to read next, 0 to stop.
     func visitKeyBatches(
         _ store: ViewStore, _ transaction: borrowing ReadTransaction, skipping skips: Int, most: Int,
         _ body: (borrowing EntryList) throws -> Int
@@ -87,7 +87,7 @@ extension QueryPlan {
 
     // MARK: Gathered
 
-    /// Gathers the rows' keys, and visits each once in their order.
+    /// Collects the rows' keys, and visits each once in their order.
     private func visitGathered(
         _ store: ViewStore, _ transaction: borrowing ReadTransaction, _ rows: RawTable, after last: [UInt8]?, needsValues: Bool,
         _ body: (RawSpan, RawSpan, RawSpan) throws -> Bool
@@ -133,7 +133,7 @@ extension QueryPlan {
 
     // MARK: Without an index
 
-    /// Makes the entries of an index that is not built from a scan, and goes through those in the same order.
+    /// Replaces an index that is not built by a scan that makes its entries, and visits those in the same order.
     private func visitWithoutIndex(
         _ source: KeySource<Row>, _ store: ViewStore, _ transaction: borrowing ReadTransaction, _ rows: RawTable,
         after last: [UInt8]?, _ body: (RawSpan, RawSpan, RawSpan) throws -> Bool

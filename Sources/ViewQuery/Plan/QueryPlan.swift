@@ -2,21 +2,21 @@ internal import Foundation
 
 /// How a query is answered.
 struct QueryPlan<Row: QueryRow> {
-    /// Where rows are looked for: by their keys, by one index, or by several, in which case a row may be found more than once.
+    /// Where rows are looked up: by their keys, by one index, or by several, in which case a row may be found more than once.
     let sources: [KeySource<Row>]
-    /// What narrows the rows by a part of a text, if anything does; then there is one source, which holds where the index is not built.
+    /// A part of a text that narrows the rows, if any; then there is one source, which is used where the index is not built.
     let parts: PartSource<Row>?
-    /// What is asked of each row; nil where the keys say it all.
+    /// The test for each row; nil where the keys decide everything.
     let filter: RowFilter<Row>?
-    /// What is decoded of each row; nil for all.
+    /// The fields to decode of each row; nil for all.
     let fields: ChosenFields?
-    /// What the rows are sorted by after they were read; nil where they come in the order that is wanted.
+    /// The order to sort the rows by after reading them; nil where they come in the requested order.
     let order: [SortDescriptor<Row>]?
-    /// Whether keys are gone through from the last to the first.
+    /// Whether keys are read from the last to the first.
     let isReversed: Bool
-    /// Whether the keys of rows are gathered from indexes and sorted before rows are read, since the indexes' order is not the wanted one.
+    /// Whether the keys of rows are collected from indexes and sorted before rows are read, since the indexes' order is not the requested one.
     let isGathered: Bool
-    /// Whether an index that is not built yet may be made up for by a scan.
+    /// Whether a scan may replace an index that is not built yet.
     let allowsScan: Bool
 
     /// All rows of one source, in its order.
@@ -27,7 +27,7 @@ struct QueryPlan<Row: QueryRow> {
 
     /// - Parameters:
     ///   - countsOnly: whether the order does not matter.
-    ///   - reading: what conditions and archived rows are asked of; nil where the view is asked alone.
+    ///   - reading: the source for conditions and archived rows; nil where the view is queried alone.
     init(
         _ descriptor: FetchDescriptor<Row>, countsOnly: Bool = false, _ reading: (any RowReading)? = nil
     ) throws(QueryError) {
@@ -48,14 +48,14 @@ struct QueryPlan<Row: QueryRow> {
             (order, isReversed, isGathered) = (nil, direction == .reverse, false)
             return
         }
-        // Read in the order of the rows' keys, or its reverse, so that rows which the descriptors call equal stay in it.
+        // Read in the order of the rows' keys, or its reverse, so that rows which the descriptors consider equal stay in it.
         isGathered = parts != nil || choice.sources.count > 1 || !countsOnly && choice.sources[0].layout.index != nil
         let keyDirection = countsOnly ? .forward : choice.keyDirection
         order = keyDirection == nil ? sortBy : nil
         isReversed = (keyDirection ?? sortBy.last?.order ?? .forward) == .reverse
     }
 
-    /// What the chosen properties, the filter and the order need; nil where that is all, or not known.
+    /// The fields that the chosen properties, the filter and the order need; nil for all, or where it is not known.
     private static func fields(_ descriptor: FetchDescriptor<Row>, _ filter: RowFilter<Row>?) -> ChosenFields? {
         guard !descriptor.propertiesToFetch.isEmpty else { return nil }
         let layouts = RowLayouts<Row>.shared
@@ -86,9 +86,9 @@ struct QueryPlan<Row: QueryRow> {
     }
 }
 
-/// The choice of what is read for a query. It follows rules, not statistics, so that the same query is always answered in the same way:
-/// the whole key of a row; else what bounds best, by leading properties with few values and a range behind them; of equals what has the wanted
-/// order, then what needs no filter, then the key.
+/// Chooses what is read for a query. It follows rules, not statistics, so that the same query is always answered in the same way:
+/// the whole key of a row; else the source that bounds best, by leading properties with few values and a range after them; among equals the one in the
+/// requested order, then the one that needs no filter, then the key.
 struct PlanChoice<Row: QueryRow> {
     private struct Candidate {
         let layout: KeyLayout<Row>
@@ -113,7 +113,7 @@ struct PlanChoice<Row: QueryRow> {
             if isWholeKey != other.isWholeKey { return isWholeKey }
             if strength != other.strength { return strength > other.strength }
             if (direction == nil) != (other.direction == nil) { return direction != nil }
-            // An index tells of all rows one by one: dearer than a scan.
+            // An index returns all rows one by one: more expensive than a scan.
             if strength == 0 && direction == nil { return false }
             if isExact != other.isExact { return isExact }
             return false
@@ -123,7 +123,7 @@ struct PlanChoice<Row: QueryRow> {
     let sources: [KeySource<Row>]
     let parts: PartSource<Row>?
     let isExact: Bool
-    /// Which way the only source is read for the wanted order; nil where it is not its order.
+    /// The direction in which the only source is read for the requested order; nil where that is not its order.
     let direction: SortOrder?
     /// The same for the order of the rows' keys.
     let keyDirection: SortOrder?

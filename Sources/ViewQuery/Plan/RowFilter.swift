@@ -1,12 +1,12 @@
 internal import Foundation
 
-/// What is asked of rows one by one.
+/// The test of single rows.
 struct RowFilter<Row: QueryRow> {
     let holds: (borrowing Row) throws(QueryError) -> Bool
-    /// The columns that it looks at; nil for all, and for what is made of them.
+    /// The columns that it reads; nil for all, and for values computed from them.
     let columns: Set<Int>?
 
-    /// One that looks at whole rows.
+    /// A filter that tests whole rows.
     init(_ holds: @escaping (borrowing Row) throws(QueryError) -> Bool) {
         self.holds = holds
         columns = nil

@@ -1,4 +1,4 @@
-/// An operation on two numbers that has no value, instead of ending the process, where the result does not fit into their type.
+/// An operation on two numbers that has no value, instead of crashing, where the result does not fit into their type.
 final class CheckedOperation<Number> {
     private let word: String
     private let apply: (Number, Number) -> Number?
@@ -10,7 +10,7 @@ final class CheckedOperation<Number> {
 
     func result(_ left: Number, _ right: Number) throws(QueryError) -> Number {
         guard let result = apply(left, right) else {
-            throw QueryError(.noValue, "the predicate calculates \(left) \(word) \(right), which is no \(Number.self)")
+            throw QueryError(.noValue, "the predicate calculates \(left) \(word) \(right), which is not a \(Number.self)")
         }
         return result
     }
@@ -41,7 +41,7 @@ extension CheckedOperation where Number: BinaryInteger {
 }
 
 extension CheckedOperation {
-    /// The operation of integers of a fixed width; nil where the numbers are others.
+    /// The operation for integers of a fixed width; nil for other numbers.
     private static func exact(_ operation: (any FixedWidthInteger.Type) -> Any) -> CheckedOperation? {
         (Number.self as? any FixedWidthInteger.Type).flatMap { operation($0) as? CheckedOperation }
     }

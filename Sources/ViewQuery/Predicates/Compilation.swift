@@ -1,17 +1,17 @@
 internal import Foundation
 
-/// What a predicate's variables stand for while it is compiled.
+/// The meaning of a predicate's variables while it is compiled.
 struct Compilation<Row: QueryRow> {
     /// The variable that is the row.
     let variable: PredicateExpressions.VariableID
-    /// The variables of the predicate's own closures, by what holds their value: a `Slot`.
+    /// The variables of the predicate's own closures, with the storage of their value: a `Slot`.
     private(set) var slots: [PredicateExpressions.VariableID: AnyObject] = [:]
     private let layouts = RowLayouts<Row>.shared
     let uses = ColumnUses()
 
     init(_ variable: PredicateExpressions.VariableID) { self.variable = variable }
 
-    /// What reads the property, where it is a column's.
+    /// Reads the property; nil where it is not a column's.
     func getter(of keyPath: AnyKeyPath) -> (any Sendable)? {
         guard let number = layouts.numbers.number(of: keyPath) else { return nil }
         uses.columns?.insert(number)
@@ -21,7 +21,7 @@ struct Compilation<Row: QueryRow> {
     /// Whether the expression is the row itself.
     func isRow(_ expression: Any) -> Bool { (expression as? any VariableExpression).map { $0.key == variable } ?? false }
 
-    /// A closure of the predicate: where it finds the value of its variable, and what it gives.
+    /// A closure of the predicate: the slot of its variable, and its result.
     func closure<Value, Body: CompiledExpression>(
         of variable: PredicateExpressions.Variable<Value>, _ body: Body
     ) throws(QueryError) -> (slot: Slot<Value>, evaluate: (borrowing Row) throws(QueryError) -> Body.Output) {
@@ -32,7 +32,7 @@ struct Compilation<Row: QueryRow> {
     }
 }
 
-/// Notes the columns that a predicate reads while it is compiled; nil once it reads the row as a whole.
+/// Records the columns that a predicate reads while it is compiled; nil once it reads the row as a whole.
 final class ColumnUses {
     var columns: Set<Int>? = []
 }
@@ -48,7 +48,7 @@ final class Slot<Value> {
     }
 }
 
-/// A compiled expression, for finding out whether its value is of a type.
+/// A compiled expression, used to find out whether its value is of a type.
 final class CompiledBox<Row: QueryRow, Output> {
     let evaluate: (borrowing Row) throws(QueryError) -> Output
 

@@ -1,6 +1,6 @@
 internal import Foundation
 
-// Elements of collections and dictionaries, and what is said of all elements.
+// Elements of collections and dictionaries, and statements about all elements.
 
 extension PredicateExpressions.CollectionIndexSubscript: CompiledExpression
 where Wrapped: CompiledExpression, Index: CompiledExpression {
@@ -9,7 +9,7 @@ where Wrapped: CompiledExpression, Index: CompiledExpression {
         return { row throws(QueryError) in
             let (elements, place) = (try wrapped(row), try index(row))
             guard place >= elements.startIndex, place < elements.endIndex else {
-                throw QueryError(.noValue, "the predicate asks for an element at \(place), where there is none")
+                throw QueryError(.noValue, "the predicate asks for an element at \(place), which does not exist")
             }
             return elements[place]
         }

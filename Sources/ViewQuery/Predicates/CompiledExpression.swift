@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// An expression of a predicate that becomes a closure: Foundation's own evaluation takes 0.6 microseconds a row, this some tens of
+/// An expression of a predicate that is compiled to a closure: Foundation's own evaluation takes 0.6 microseconds per row, this some tens of
 /// nanoseconds.
 ///
 /// An expression conforms when its parts do, so that a predicate is compiled as a whole or refused as a whole.
@@ -13,7 +13,7 @@ extension PredicateExpressions.Variable: CompiledExpression {
         if let slot = compilation.slots[key] as? Slot<Output> { return { _ throws(QueryError) in try slot.bound() } }
         let whole = Getter<Row, Row> { copy $0 }
         guard key == compilation.variable, let getter = whole as? Getter<Row, Output> else {
-            throw QueryError(.unsupported, "the predicate has a variable that is no \(Row.self)")
+            throw QueryError(.unsupported, "the predicate has a variable that is not a \(Row.self)")
         }
         compilation.uses.columns = nil
         return { row throws(QueryError) in getter.get(row) }

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// Tells of single rows whether they fit a descriptor's predicate.
+/// Tests whether single rows match a descriptor's predicate.
 public struct CompiledPredicate<Row: QueryRow> {
     private let filter: RowFilter<Row>?
 

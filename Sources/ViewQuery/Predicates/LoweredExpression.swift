@@ -1,12 +1,12 @@
 internal import Foundation
 
-/// An expression that says something of the row's key.
+/// An expression that restricts the row's key.
 protocol LoweredExpression {
-    /// The keys for which it can hold; nil where it says nothing of them.
+    /// The keys for which it can hold; nil where it does not restrict them.
     func cover<Row>(_ layout: KeyLayout<Row>) -> KeyCover?
 }
 
-/// A property of the row, or of nothing else.
+/// A property of the row itself.
 protocol RowProperty {
     var property: AnyKeyPath? { get }
 }
@@ -123,13 +123,13 @@ extension PredicateExpressions.RangeExpressionContains: LoweredExpression {
 // MARK: The key
 
 extension KeyLayout {
-    /// A property that the keys have, and what stands for a constant that it is compared with.
+    /// A property of the keys, and the numbers of a constant that it is compared with.
     fileprivate struct Side {
         let place: Place
         /// As if the property ascended.
         let numbers: [UInt64]
         let isCut: Bool
-        /// Whether the property stands on the right.
+        /// Whether the property is on the right.
         let isSwapped: Bool
     }
 
@@ -165,7 +165,7 @@ extension KeyLayout {
 
 /// A range with both ends.
 private protocol BoundedRange {
-    /// The range of the bounds' numbers: nil where they have none, and inside, where there are none between them.
+    /// The range of the bounds' numbers: nil where they have no numbers, and inner nil where no numbers are between them.
     func bounds(_ numbers: (Any) -> [UInt64]?) -> ClosedRange<UInt64>??
 }
 

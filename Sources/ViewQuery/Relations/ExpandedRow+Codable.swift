@@ -1,7 +1,7 @@
 internal import Foundation
 internal import ProtobufWire
 
-/// A row with its related rows as it can be read back: `{"view":…,"values":[{"name":…,"value":…}],"relations":[{"name":…,"isToOne":…,"rows":[…]}]}`.
+/// A row with its related rows in a form that can be read back: `{"view":…,"values":[{"name":…,"value":…}],"relations":[{"name":…,"isToOne":…,"rows":[…]}]}`.
 extension ExpandedRow: Codable {
     private enum CodingKeys: String, CodingKey {
         case view, values, relations
@@ -27,7 +27,7 @@ extension ExpandedRow: Codable {
     }
 }
 
-/// JSON, whatever it is. Objects have their names in order, as `JSONText` writes them.
+/// Any JSON value. Objects have their names in order, as `JSONText` writes them.
 enum JSONTree: Codable {
     case null
     case bool(Bool)

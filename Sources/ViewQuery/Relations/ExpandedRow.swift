@@ -1,10 +1,10 @@
 internal import ProtobufWire
 
-/// How much of related rows is told at one depth.
+/// How much of related rows is included at one depth.
 public enum ExpansionDepth: Sendable, Hashable, CaseIterable {
     /// All properties of the rows.
     case rows
-    /// The key, and the properties by which people tell the rows apart.
+    /// The key, and the properties by which people distinguish the rows.
     case fragments
     /// The key.
     case ids
@@ -12,7 +12,7 @@ public enum ExpansionDepth: Sendable, Hashable, CaseIterable {
 
 /// A row with the rows that are related to it, for output.
 public struct ExpandedRow: Sendable, Equatable {
-    /// What one relation leads to.
+    /// The rows that one relation leads to.
     public struct Related: Sendable, Equatable, Codable {
         public let name: String
         /// Whether it leads to one row at most.
@@ -25,11 +25,11 @@ public struct ExpandedRow: Sendable, Equatable {
     }
 
     public let view: String
-    /// The names and JSON texts of the properties that the depth asks for.
+    /// The names and JSON texts of the properties at this depth.
     public internal(set) var values: [(name: String, json: String)]
     public var relations: [Related] = []
 
-    /// - Parameter fragment: names of properties that are told beside the key at the depth `.fragments`.
+    /// - Parameter fragment: names of properties that are included besides the key at the depth `.fragments`.
     public init<Row: QueryRow>(_ row: Row, _ depth: ExpansionDepth, fragment: [String]) {
         view = Row.view
         values = Row.columns.filter { column in

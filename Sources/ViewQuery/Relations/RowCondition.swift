@@ -1,16 +1,16 @@
 internal import Foundation
 
-/// What is asked of a row besides, by what its view does not know: whether rows of other views are related to it, say.
+/// A further condition on a row, about data that its view does not have: for example whether rows of other views are related to it.
 ///
-/// Rows are asked one by one: no index narrows them, unless the predicate does.
+/// Rows are tested one by one: no index narrows them, unless the predicate does.
 public struct RowCondition<Row: QueryRow>: Sendable {
     public typealias Test = (borrowing Row) throws -> Bool
 
-    /// The other views that are looked at.
+    /// The other views that it reads.
     public let views: Set<String>
     let makeTest: @Sendable (any RowReading) throws -> Test
 
-    /// - Parameter makeTest: makes the test of a query, which asks other views by what it is given.
+    /// - Parameter makeTest: makes the test of a query from a reader of the other views.
     public init(views: Set<String>, _ makeTest: @escaping @Sendable (any RowReading) throws -> Test) {
         self.views = views
         self.makeTest = makeTest
@@ -34,20 +34,20 @@ public struct RowCondition<Row: QueryRow>: Sendable {
     }
 }
 
-/// What conditions and archived rows are asked of: several views that are read as one.
+/// Several views that are read as one, for conditions and archived rows.
 public protocol RowReading {
     func fetch<Row: QueryRow>(_ descriptor: FetchDescriptor<Row>) throws -> [Row]
     func fetchCount<Row: QueryRow>(_ descriptor: FetchDescriptor<Row>) throws -> Int
-    /// What tells the rows of this type that are archived by their names; nil where none are.
+    /// Tests whether rows of this type are archived, by their names; nil where none are.
     func archived<Row: QueryRow>(_ rows: Row.Type) throws -> ((borrowing Row) -> Bool)?
 }
 
-/// What a query asks of rows by other views.
+/// A query's conditions on other views.
 struct BoundConditions<Row: QueryRow> {
     private let tests: [RowCondition<Row>.Test]
     private let isArchived: ((borrowing Row) -> Bool)?
 
-    /// - Parameter reading: nil where a view is asked alone.
+    /// - Parameter reading: nil where a view is queried alone.
     init(_ conditions: [RowCondition<Row>], includesArchived: Bool, _ reading: (any RowReading)?) throws(QueryError) {
         guard let reading else {
             guard conditions.isEmpty else {
@@ -76,7 +76,7 @@ struct BoundConditions<Row: QueryRow> {
         return true
     }
 
-    /// The filter, which asks these last.
+    /// The filter with these conditions tested last.
     func added(to filter: RowFilter<Row>?) -> RowFilter<Row>? {
         guard !isEmpty else { return filter }
         guard let before = filter?.holds else { return RowFilter { (row) throws(QueryError) in try holds(row) } }
@@ -87,18 +87,18 @@ struct BoundConditions<Row: QueryRow> {
     }
 }
 
-/// A row that tells itself what it is called where a person archives it. Others are called by the properties of their keys but for the sequence, which
-/// another ledger gives anew, and by their packet's id, if they have one.
+/// A row that defines the name under which a person archives it. Other rows are named by the properties of their keys except the sequence, which
+/// differs between ledgers, and by their packet's id, if they have one.
 public protocol NamedRow: QueryRow {
     var rowName: [UInt8] { get }
 }
 
-/// Names rows in annotations, the same in every ledger that has them. Rows that only the sequence tells apart have one name.
+/// Names rows in annotations, the same in every ledger that has them. Rows that differ only in their sequence share one name.
 public struct RowNaming<Row: QueryRow>: Sendable {
     private let columns: [RowColumn<Row>]
-    /// Whether the key is said by its properties, so that rows have names.
+    /// Whether its properties describe the whole key, so that rows have names.
     public let isComplete: Bool
-    /// In bytes: how much of a name the row's key begins with.
+    /// In bytes: the length of the prefix of the row's key that is in its name.
     public let keyLength: Int
 
     public init() {

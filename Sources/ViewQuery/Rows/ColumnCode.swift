@@ -1,21 +1,21 @@
-/// How a property stands in keys: as one or more big-endian numbers.
+/// How a property is stored in keys: as one or more big-endian numbers.
 struct ColumnCode<Row>: Sendable {
     /// In bytes, of each of the numbers.
     let widths: [Int]
-    /// Whether the order of the property's values is that of its numbers, and the one that sort descriptors know.
+    /// Whether the order of the property's values is that of its numbers, and the one that sort descriptors use.
     let isOrdered: Bool
-    /// Of a property that is one ordered number: the numbers of values that can be compared.
+    /// For a property with one ordered number: the numbers of values that can be compared.
     let span: ClosedRange<UInt64>
     /// The numbers of a value of the property's type.
     let numbers: @Sendable (Any) -> [UInt64]?
     /// Whether another value has the same numbers.
     let isCut: @Sendable (Any) -> Bool
-    /// Appends the bytes of a row's property; nil where they are taken from the row's key.
+    /// Appends the bytes of a row's property; nil where they are copied from the row's key.
     let append: (@Sendable (borrowing Row, inout [UInt8]) -> Void)?
-    /// Whether a row lacks the value; nil where none can.
+    /// Whether a row lacks the value; nil where every row has one.
     let isNil: (@Sendable (Row) -> Bool)?
 
-    /// Of a property of the key.
+    /// For a property of the key.
     init(widths: [Int], isOrdered: Bool, numbers: @escaping @Sendable (Any) -> [UInt64]?) {
         self.widths = widths
         self.isOrdered = isOrdered
@@ -26,7 +26,7 @@ struct ColumnCode<Row>: Sendable {
         isNil = nil
     }
 
-    /// Of a property that is no part of the key; nil where it is no `IndexValue`.
+    /// For a property outside the key; nil where it is not an `IndexValue`.
     init?<Value>(_ getter: Getter<Row, Value>, _ type: Value.Type) {
         guard let type = type as? any IndexValue.Type, let code = Self.make(getter, type) else { return nil }
         self = code

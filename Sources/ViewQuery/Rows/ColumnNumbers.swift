@@ -2,8 +2,8 @@ internal import Synchronization
 
 /// Finds a row's columns by their key paths.
 ///
-/// To compare two key paths takes some hundred nanoseconds, and each place of a program has one of its own for the same property; so what was found
-/// is remembered by the key path itself.
+/// Comparing two key paths takes some hundred nanoseconds, and each place in a program has a separate one for the same property; so results
+/// are cached by the key path's identity.
 ///
 /// Synchronization: the mutex.
 final class ColumnNumbers: Sendable {
@@ -15,14 +15,14 @@ final class ColumnNumbers: Sendable {
 
     private let columns: [any AnyKeyPath & Sendable]
     private let known = Mutex<[ObjectIdentifier: Known]>([:])
-    /// Key paths that a program makes anew each time are not to be held for ever.
+    /// Key paths that a program creates each time must not be held for ever.
     private static let mostKnown = 1_024
 
     init(_ columns: [any AnyKeyPath & Sendable]) { self.columns = columns }
 
-    /// The place of the property among the row's columns; nil where it is none of them.
+    /// The place of the property among the row's columns; nil where it is not a column.
     func number(of keyPath: AnyKeyPath) -> Int? {
-        // Only held and never read through, so that it does not matter whether what it has captured is Sendable.
+        // Only held and never read through, so it does not matter whether its captures are Sendable.
         let held = unsafe unsafeBitCast(keyPath, to: (any AnyKeyPath & Sendable).self)
         return known.withLock { known in
             if let known = known[ObjectIdentifier(keyPath)] { return known.number }

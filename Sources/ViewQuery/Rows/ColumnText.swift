@@ -37,7 +37,7 @@ extension JSONText {
     }
 }
 
-/// An optional, whatever it wraps.
+/// An optional of any type.
 private protocol OptionalValue {
     var wrappedValue: Any? { get }
 }

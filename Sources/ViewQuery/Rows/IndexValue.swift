@@ -1,19 +1,19 @@
 internal import Foundation
 
-/// A value that can stand in an index: as big-endian numbers of fixed widths, so that equal values have equal bytes.
+/// A value that can be stored in an index: as big-endian numbers of fixed widths, so that equal values have equal bytes.
 ///
-/// Numbers, Booleans, texts, enumerations of them and optionals of all of these are such values.
+/// Numbers, Booleans, texts, enumerations of them and optionals of all of these conform.
 public protocol IndexValue: Sendable {
     /// In bytes: how wide each of the value's numbers is, 1 to 8.
     static var indexWidths: [Int] { get }
-    /// Whether the order of the bytes is the one that `<` and sort descriptors know. Of texts it is not: sort descriptors order them as people do.
+    /// Whether the order of the bytes is the one of `<` and sort descriptors. For texts it is not: sort descriptors order them as people do.
     static var isIndexOrdered: Bool { get }
-    /// Of a value that is one ordered number: the numbers of the values that can be compared, which those of NaN cannot.
+    /// For a value with one ordered number: the numbers of the values that can be compared, unlike NaN.
     static var indexSpan: ClosedRange<UInt64>? { get }
-    /// Whether other values have the same bytes (of a long text only the beginning stands in an index), or the value is not equal to itself, as NaN.
+    /// Whether other values have the same bytes (an index stores only the beginning of a long text), or the value is not equal to itself, as NaN.
     var isIndexCut: Bool { get }
 
-    /// Whether there is no value.
+    /// Whether the value is nil.
     var isIndexNil: Bool { get }
 
     func appendIndexBytes(to bytes: inout [UInt8])
@@ -31,7 +31,7 @@ extension IndexValue where Self: FixedWidthInteger {
     public static var isIndexOrdered: Bool { true }
 
     public func appendIndexBytes(to bytes: inout [UInt8]) {
-        // The sign's bit is turned round, so that negative numbers come first.
+        // The sign bit is inverted, so that negative numbers come first.
         let flipped = Self.isSigned ? self ^ (1 << Self(Self.bitWidth - 1)) : self
         unsafe withUnsafeBytes(of: flipped.bigEndian) { unsafe bytes.append(contentsOf: $0) }
     }
@@ -55,7 +55,7 @@ extension Bool: IndexValue {
     public func appendIndexBytes(to bytes: inout [UInt8]) { bytes.append(self ? 1 : 0) }
 }
 
-/// The bits of IEEE 754 sort as numbers do once negative ones are turned round. Both zeros are one, and every NaN comes first.
+/// The bits of IEEE 754 sort as numbers do once negative ones are inverted. Both zeros are one, and every NaN comes first.
 extension Float: IndexValue {
     public static var indexWidths: [Int] { [4] }
     public static var isIndexOrdered: Bool { true }
@@ -84,8 +84,8 @@ extension Double: IndexValue {
     }
 }
 
-/// The first 64 bytes of the text's canonical composition in UTF-8, zeros where it is shorter, and how many there are: 65 for more than 64.
-/// Texts that Swift calls equal are equal so.
+/// The first 64 bytes of the text's canonical composition in UTF-8, zeros where it is shorter, and their number: 65 for more than 64.
+/// Texts that are equal in Swift have equal bytes.
 extension String: IndexValue {
     static let indexBytes = 64
 
@@ -104,12 +104,12 @@ extension String: IndexValue {
     private var composed: [UInt8] {
         let most = Self.indexBytes + 1
         let front = Array(utf8.prefix(most))
-        // A mark behind the last of these changes at most that one.
+        // A mark after the last of these changes at most that one.
         guard front.contains(where: { $0 >= 0x80 }) else { return front }
         return Array(beginning.precomposedStringWithCanonicalMapping.utf8.prefix(most))
     }
 
-    /// All that the first bytes of the composition can depend on, unless hundreds of marks follow on each other.
+    /// Everything that the first bytes of the composition can depend on, unless hundreds of marks follow one another.
     private var beginning: String {
         utf8.count <= 1_024 ? self : String(UnicodeScalarView(unicodeScalars.prefix(512)))
     }
@@ -117,7 +117,7 @@ extension String: IndexValue {
 
 extension Optional: IndexValue where Wrapped: IndexValue {
     public static var indexWidths: [Int] { [1] + Wrapped.indexWidths }
-    /// Nil comes first, also where a sort descriptor orders.
+    /// Nil comes first, as with sort descriptors.
     public static var isIndexOrdered: Bool { Wrapped.isIndexOrdered }
     public var isIndexCut: Bool { self?.isIndexCut ?? false }
     public var isIndexNil: Bool { self == nil }

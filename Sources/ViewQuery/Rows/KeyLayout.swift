@@ -1,10 +1,10 @@
 internal import Projections
 internal import ProtobufWire
 
-/// Appends the entry of a row, given by its key and itself.
+/// Appends the entry of a row, given its key and the row.
 typealias EntryAppender<Row> = @Sendable (RawSpan, borrowing Row, inout [UInt8]) -> Void
 
-/// One that calls all of them.
+/// An appender that calls all of them.
 func joined<Row>(_ appenders: [EntryAppender<Row>]) -> EntryAppender<Row> {
     guard var all = appenders.first else { return { _, _, _ in } }
     for next in appenders.dropFirst() {
@@ -24,15 +24,15 @@ struct KeyLayout<Row: QueryRow>: Sendable {
         /// Its place among the row's columns.
         let number: Int
         let code: ColumnCode<Row>
-        /// The key's numbers that the column makes up.
+        /// The column's numbers in the key.
         let numbers: Range<Int>
-        /// The key's bytes that it makes up.
+        /// The column's bytes in the key.
         let bytes: Range<Int>
         let isDescending: Bool
-        /// Where it begins in the row's key, if it is a part of that.
+        /// Where it begins in the row's key, if it is part of that.
         let keyStart: Int?
 
-        /// Whether values that are compared are intervals of the one number.
+        /// Whether compared values are intervals of the one number.
         var isComparable: Bool { code.isOrdered && numbers.count == 1 }
     }
 
@@ -41,15 +41,15 @@ struct KeyLayout<Row: QueryRow>: Sendable {
     /// All keys.
     let all: KeyBox
 
-    /// The index's name: the properties that it is about. Nil for the row's key.
+    /// The index's name: its properties. Nil for the row's key.
     let index: String?
-    /// What the index's table is called after: stays when a property gets another name.
+    /// The name of the index's table: it survives renaming of a property.
     let lastingIndex: String
     let places: [Place]
-    /// How many of the places the index was declared with; of the row's key none.
+    /// How many of the places the index was declared with; 0 for the row's key.
     let indexedCount: Int
 
-    /// That of the row's key.
+    /// The layout of the row's key.
     init(_ columns: [RowColumn<Row>], _ columnNumbers: ColumnNumbers) {
         var (places, numberCount, length): ([Place], Int, Int) = ([], 0, 0)
         for (number, column) in columns.enumerated() where column.isKey {
@@ -71,17 +71,17 @@ struct KeyLayout<Row: QueryRow>: Sendable {
         indexedCount = 0
     }
 
-    /// That of an index: its properties, then those of the row's key that are not among them, in the direction of the last.
+    /// The layout of an index: its properties, then those of the row's key that are not among them, in the direction of the last.
     init(index: RowIndex<Row>, _ primary: KeyLayout) {
         let columns = Row.columns
         columnNumbers = primary.columnNumbers
         var parts: [(column: RowColumn<Row>, number: Int, isDescending: Bool)] = []
         for part in index.parts {
             guard let number = columnNumbers.number(of: part.keyPath) else {
-                preconditionFailure("an index of \(Row.self) names a property that is none of its columns: \(part.keyPath)")
+                preconditionFailure("an index of \(Row.self) names a property that is not one of its columns: \(part.keyPath)")
             }
             let column = columns[number]
-            precondition(column.code != nil, "an index of \(Row.self) names \(column.name), whose type is no IndexValue")
+            precondition(column.code != nil, "an index of \(Row.self) names \(column.name), whose type is not an IndexValue")
             parts.append((column, number, part.isDescending))
         }
         func name(_ name: (RowColumn<Row>) -> String) -> String {
@@ -126,7 +126,7 @@ struct KeyLayout<Row: QueryRow>: Sendable {
             })
     }
 
-    /// Changes whenever entries of the same rows would be others.
+    /// Changes whenever the entries of the same rows would change.
     var fingerprint: String {
         places.map { place in
             let sign = place.isDescending ? "-" : "+"
@@ -140,7 +140,7 @@ struct KeyLayout<Row: QueryRow>: Sendable {
 
     // MARK: Numbers
 
-    /// The row's key by its properties; nil for rows without properties in their key.
+    /// The row's key from its properties; nil for rows without properties in their key.
     func key(of row: Row) -> [UInt8]? {
         var key: [UInt8] = []
         for place in places {
@@ -155,7 +155,7 @@ struct KeyLayout<Row: QueryRow>: Sendable {
     /// Whether entries need more than the row's key.
     var needsRow: Bool { places.contains { $0.keyStart == nil } }
 
-    /// What appends the entry of a row: one closure made of those of the places, since an array of them would be asked for its type for each row.
+    /// Appends the entry of a row: one closure composed of those of the places, since the type of an array of them would be looked up for each row.
     var appender: EntryAppender<Row> {
         joined(places.map { Self.appender(of: $0) })
     }

@@ -1,7 +1,7 @@
 internal import Projections
 internal import ProtobufWire
 
-/// The bytes of a table's keys or of an index's entries, as numbers. It knows no type of rows: what is done for each key would look that up each time.
+/// The bytes of a table's keys or of an index's entries, as numbers. Not generic over the row type, whose metadata would be looked up for each key.
 struct KeyShape: Sendable {
     /// In bytes, of each number.
     let widths: [Int]
@@ -46,7 +46,7 @@ struct KeyShape: Sendable {
         return number
     }
 
-    /// Writes the row's key that an entry has.
+    /// Writes the row's key in an entry.
     func readKey(of entry: RawSpan, into key: inout [UInt8]) {
         for run in runs {
             for offset in 0..<run.count {

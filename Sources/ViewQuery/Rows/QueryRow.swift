@@ -1,37 +1,37 @@
 public import Projections
 internal import Synchronization
 
-/// A row of a view that can be asked for by a `FetchDescriptor`.
+/// A row of a view that can be fetched by a `FetchDescriptor`.
 public protocol QueryRow: Sendable {
     /// The view that keeps the rows, and the table in it.
     static var view: String { get }
     static var table: String { get }
-    /// What predicates, sort descriptors and indexes may name: first the properties that make up the key, in its order, then the others.
+    /// The properties that predicates, sort descriptors and indexes may name: first those that make up the key, in its order, then the others.
     static var columns: [RowColumn<Self>] { get }
-    /// What is found without reading every row, besides by the key; by default nothing. Each costs time with every change of a row. Other ones are
-    /// built of the rows at the next start.
+    /// How rows can be found without reading every row, besides by the key; by default no indexes. Each costs time with every change of a row. Changed ones
+    /// are built from the rows at the next start.
     static var indexes: [RowIndex<Self>] { get }
-    /// What `TextQuery` may search; by default nothing.
+    /// The texts that `TextQuery` may search; by default none.
     static var texts: [RowText<Self>] { get }
-    /// What only one row at a time may be, by default nothing. Each has an index of its own.
+    /// The combinations of values that only one current row may have; by default none. Each has a separate index.
     static var uniques: [UniqueRule<Self>] { get }
 
-    /// How archived rows are told, which queries leave out unless they are asked for; nil where there are none.
+    /// How archived rows are recognised, which queries leave out unless requested; nil where rows cannot be archived.
     static var archive: RowArchive<Self>? { get }
 
-    /// - Returns: nil where the bytes are no row.
+    /// - Returns: nil where the bytes are not a row.
     init?(key: RawSpan, value: RawSpan)
 
     /// Calls `visit` with the row of these bytes.
     ///
-    /// Leave it as it is. It is a requirement so that each type of rows has one of its own: `init` of a type that is not known would look up
+    /// Leave it as it is. It is a requirement so that each row type has its own version: `init` of an unknown type would look up
     /// its metadata for each row.
     ///
-    /// - Returns: false where the bytes are no row.
+    /// - Returns: false where the bytes are not a row.
     static func read(_ key: RawSpan, _ value: RawSpan, _ visit: (borrowing Self) -> Void) -> Bool
 
-    /// Decodes a row behind the last of an array. There is a default, which is asked of the row's type so that it is compiled for just that type.
-    /// - Returns: false where the bytes are no row.
+    /// Decodes a row and appends it to an array. The default is called on the row's type, so that it is compiled for exactly that type.
+    /// - Returns: false where the bytes are not a row.
     static func append(key: RawSpan, value: RawSpan, to rows: inout [Self]) -> Bool
 }
 
@@ -55,7 +55,7 @@ extension QueryRow {
         return true
     }
 
-    /// The declared indexes as a view's store keeps them: one table of rows, or none without indexes.
+    /// The declared indexes as a view's store keeps them: one table of rows, or an empty array without indexes.
     public static var indexedTables: [IndexedTable] { RowLayouts<Self>.shared.indexed.map { [$0] } ?? [] }
 }
 
@@ -67,7 +67,7 @@ final class RowLayouts<Row: QueryRow>: Sendable {
     let keyColumns: [Int]
     let primary: KeyLayout<Row>
     let indexes: [KeyLayout<Row>]
-    /// Those of the unique rules, in their order; they are among the indexes.
+    /// The unique rules' layouts, in their order; they are among the indexes.
     let uniques: [KeyLayout<Row>]
     let indexed: IndexedTable?
 
@@ -88,7 +88,7 @@ final class RowLayouts<Row: QueryRow>: Sendable {
         indexed = indexes.isEmpty && Row.texts.isEmpty ? nil : Self.indexedTable(indexes, primary.shape.byteCount)
     }
 
-    /// Made once for each type of rows.
+    /// Created once per row type.
     static var shared: RowLayouts {
         madeLayouts.withLock { known in
             if let layouts = known[ObjectIdentifier(Row.self)] as? RowLayouts { return layouts }

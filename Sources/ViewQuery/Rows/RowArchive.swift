@@ -1,7 +1,7 @@
 public import LMDB
 public import Projections
 
-/// How archived rows of a view are told from the others.
+/// How archived rows of a view are distinguished from the others.
 public struct RowArchive<Row>: Sendable {
     /// The table of the view's store that has an entry as soon as a row was archived.
     let table: String
@@ -14,10 +14,10 @@ public struct RowArchive<Row>: Sendable {
 }
 
 extension FetchDescriptor {
-    /// The same query, which asks no row whether it is archived where none of the view ever was.
+    /// The same query, which skips the test for archived rows if the view never had any.
     public func settled(in store: ViewStore) -> FetchDescriptor {
         guard Row.archive != nil, !includesArchived else { return self }
-        guard let transaction = try? store.environment.beginRead() else { return self }  // told by the reading of the rows
+        guard let transaction = try? store.environment.beginRead() else { return self }  // reported when the rows are read
         return settled(in: store, transaction)
     }
 
@@ -28,10 +28,10 @@ extension FetchDescriptor {
         return settled
     }
 
-    /// Whether a row was archived since it was known that none is.
+    /// Whether a row was archived after it was known that none is.
     public func isStale(in store: ViewStore) -> Bool { noneIsArchived && !settled(in: store).noneIsArchived }
 
-    /// The filter, which also leaves archived rows out where they are not asked for.
+    /// The filter, which also leaves archived rows out where they are not requested.
     func hidingArchived(_ filter: RowFilter<Row>?) -> RowFilter<Row>? {
         guard let archive = Row.archive, !includesArchived, !noneIsArchived else { return filter }
         let isArchived = archive.isArchived
@@ -46,6 +46,6 @@ extension FetchDescriptor {
 extension RowArchive {
     fileprivate func isEmpty(in store: ViewStore, _ transaction: borrowing ReadTransaction) -> Bool {
         guard let table = try? store.table(table) else { return true }  // an earlier program's view has no such table
-        return (try? transaction.count(table)) == 0  // what cannot be read is told by the reading of the rows
+        return (try? transaction.count(table)) == 0  // an error is reported when the rows are read
     }
 }

@@ -1,24 +1,24 @@
 /// A property of a row that predicates, sort descriptors and indexes may name.
 public struct RowColumn<Row>: Sendable {
-    /// As the row's property is called, for `explain`.
+    /// The name of the row's property, for `explain`.
     public let name: String
     let keyPath: any PartialKeyPath<Row> & Sendable
-    /// A `Getter`: what is asked for every row is not read through a key path, which costs some fifty nanoseconds.
+    /// A `Getter`: values that every row needs are not read through a key path, which costs some fifty nanoseconds.
     let getter: any Sendable
     /// Whether the property is a part of the row's key.
     public let isKey: Bool
-    /// How the property stands in keys and indexes; nil where it cannot.
+    /// How the property is stored in keys and indexes; nil where it cannot be.
     var code: ColumnCode<Row>?
-    /// Whether two rows have the same value, where it is a text; of others the code tells it.
+    /// Whether two rows have the same value, if it is a text; for others the code decides.
     func isSameText(_ left: Row, _ right: Row) -> Bool {
         if let text = getter as? Getter<Row, String> { return text.get(left) == text.get(right) }
         if let text = getter as? Getter<Row, String?> { return text.get(left) == text.get(right) }
         return true
     }
-    /// How the property is shown, and how it is stored where the row says so.
+    /// How the property is displayed, and how it is stored where the row defines that.
     var traits = ColumnTraits<Row>()
 
-    /// A property that is no part of the key. It can be indexed where it is an `IndexValue`.
+    /// A property outside the key. It can be indexed if it is an `IndexValue`.
     public init<Value: Sendable>(
         _ name: String, _ keyPath: any KeyPath<Row, Value> & Sendable, get: @escaping @Sendable (borrowing Row) -> Value
     ) {
@@ -29,7 +29,7 @@ public struct RowColumn<Row>: Sendable {
         code = ColumnCode(Getter(get), Value.self)
     }
 
-    /// A number of the key, big-endian, of as many bytes as it has.
+    /// A number of the key, big-endian, in its full width.
     public init<Value: FixedWidthInteger & UnsignedInteger & Sendable>(
         key name: String, _ keyPath: any KeyPath<Row, Value> & Sendable, get: @escaping @Sendable (borrowing Row) -> Value
     ) {
@@ -40,7 +40,7 @@ public struct RowColumn<Row>: Sendable {
         code = ColumnCode(widths: [Value.bitWidth / 8], isOrdered: true) { ($0 as? Value).map { [UInt64($0)] } }
     }
 
-    /// A property that stands in the key as one or more big-endian numbers, whose order says nothing of it.
+    /// A property that is stored in the key as one or more big-endian numbers whose order is not its order.
     public init<Value: Sendable>(
         key name: String, _ keyPath: any KeyPath<Row, Value> & Sendable, widths: [Int],
         numbers: @escaping @Sendable (Value) -> [UInt64], get: @escaping @Sendable (borrowing Row) -> Value

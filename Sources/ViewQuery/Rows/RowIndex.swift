@@ -1,14 +1,14 @@
-/// An index over rows: up to four of their properties, each ascending or descending. Rows with the same values have an entry each.
+/// An index over rows: up to four of their properties, each ascending or descending. Each row has its own entry, also among rows with the same values.
 ///
 /// ```swift
 /// extension MessageRow {
 ///     static let indexes: [RowIndex<MessageRow>] = [.index(\.from, \.time), .index(.ascending(\.port), .descending(\.time))]
 /// }
 /// ```
-/// A query uses it where its predicate bounds the first properties, or its order is the index's. Behind the declared properties an entry has
-/// those of the row's key, so that they bound as well.
+/// A query uses it where its predicate bounds the first properties, or its order is the index's. After the declared properties an entry has
+/// those of the row's key, so that they also bound it.
 public struct RowIndex<Row: QueryRow>: Sendable {
-    /// A property, and which way it is ordered.
+    /// A property and its direction.
     public struct Part: Sendable {
         let keyPath: any PartialKeyPath<Row> & Sendable
         let isDescending: Bool
@@ -24,7 +24,7 @@ public struct RowIndex<Row: QueryRow>: Sendable {
 
     let parts: [Part]
 
-    /// An index whose properties all ascend; it serves descending order as well, read backwards.
+    /// An index whose properties all ascend; it also serves descending order, read backwards.
     public static func index(_ properties: any PartialKeyPath<Row> & Sendable...) -> RowIndex {
         RowIndex(properties.map { .ascending($0) })
     }

@@ -1,7 +1,7 @@
-/// A rule that of rows with the same values of up to four properties only one is current.
+/// A rule that among rows with the same values of up to four properties only one is current.
 ///
-/// A packet is never refused, so neither is a row: all rows stay, and the rule tells which of them counts. It depends on the rows only, not on the
-/// order in which they came.
+/// A packet is never refused, so neither is a row: all rows stay, and the rule decides which of them is current. It depends on the rows only, not on the
+/// order in which they arrived.
 ///
 /// ```swift
 /// static let uniques: [UniqueRule<NodeRow>] = [.unique(\.shortName, \.channel, onCollision: .resolve { $0.lastHeard > $1.lastHeard ? $0 : $1 })]
@@ -9,11 +9,11 @@
 public struct UniqueRule<Row: QueryRow>: Sendable {
     /// Which of two rows with the same values is current.
     public enum Collision: Sendable {
-        /// The one whose key comes first.
+        /// The row whose key comes first.
         case keepFirst
-        /// The one whose key comes last, which replaces the others.
+        /// The row whose key comes last, which replaces the others.
         case replace
-        /// What a pure function says of two rows, the first of which has the key that comes first; it is asked pair by pair.
+        /// The result of a pure function of two rows, the first of which has the lower key; it is called pair by pair.
         case resolve(@Sendable (_ old: Row, _ new: Row) -> Row)
     }
 
@@ -21,7 +21,7 @@ public struct UniqueRule<Row: QueryRow>: Sendable {
     let nilsAreEqual: Bool
     let collision: Collision
 
-    /// - Parameter nilsAreEqual: whether rows that lack a value collide; else each of them is current.
+    /// - Parameter nilsAreEqual: whether rows that lack a value collide; otherwise each of them is current.
     public static func unique(
         _ properties: any PartialKeyPath<Row> & Sendable..., nilsAreEqual: Bool = false, onCollision collision: Collision
     ) -> UniqueRule {

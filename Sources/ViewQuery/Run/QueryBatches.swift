@@ -3,27 +3,27 @@ internal import LMDB
 public import Projections
 internal import ProtobufWire
 
-/// The rows of a query, some at a time, each lot read in short transactions of its own: those who write meanwhile can use the pages that they
+/// The rows of a query in batches, each read in separate short transactions: concurrent writers can reuse the pages that they
 /// free.
 ///
-/// Each row comes at most once, and each that is there all the while comes; of what is changed meanwhile it is the old or the new state. Where
-/// the order is not that of keys or of an index, all rows are gathered before the first comes.
+/// Each row comes at most once, and each row that exists throughout comes; a row that changes meanwhile comes in its old or new state. Where
+/// the order is not that of keys or of an index, all rows are collected before the first is returned.
 public struct QueryBatches<Row: QueryRow> {
     private var query: RepeatedQuery<Row>
-    /// How many rows a lot has, the last one excepted.
+    /// The number of rows in a batch, except the last.
     public var size: Int
     private var last: [UInt8]?
     private var (skipped, given) = (0, 0)
     private var isAtEnd = false
-    /// The rest of the rows, the next one last, where they had to be sorted.
+    /// The remaining rows, the next one last, where they had to be sorted.
     private var sorted: [Row]?
-    /// The keys of the rest, the next one last, where they had to be gathered.
+    /// The remaining keys, the next one last, where they had to be collected.
     private var keys: [RowIdentifier<Row>]?
 
-    /// How long a read may last; a row that takes longer is finished.
+    /// How long a read may last; a row that takes longer is still finished.
     static var longestRead: Duration { .milliseconds(100) }
 
-    /// - Parameter size: how many rows a lot has, the last one excepted.
+    /// - Parameter size: the number of rows in a batch, except the last.
     public init(_ descriptor: FetchDescriptor<Row>, size: Int, _ reading: (any RowReading)? = nil) throws(QueryError) {
         query = try RepeatedQuery(descriptor, reading)
         try query.refusePages()
@@ -32,7 +32,7 @@ public struct QueryBatches<Row: QueryRow> {
     }
 
     /// The next rows, nil after the last.
-    /// - Parameter store: gives the store for each read: the view may have been swapped for another one meanwhile.
+    /// - Parameter store: returns the store for each read: the view may have been replaced by another one meanwhile.
     public mutating func next(in store: () throws -> ViewStore) throws -> [Row]? {
         if query.plan.order != nil { return try nextSorted(store) }
         if query.plan.isGathered { return try nextGathered(store) }
@@ -43,7 +43,7 @@ public struct QueryBatches<Row: QueryRow> {
         return rows.isEmpty ? nil : rows
     }
 
-    /// One short read, from behind the last place on.
+    /// One short read, from after the last place.
     private mutating func read(_ store: ViewStore, into rows: inout [Row]) throws {
         let (end, size) = (VisitEnd(after: Self.longestRead), size)
         var (skipped, given) = (skipped, given)
@@ -66,7 +66,7 @@ public struct QueryBatches<Row: QueryRow> {
         isAtEnd = given >= query.limit || last == nil
     }
 
-    // MARK: Rows whose order is not that of what is read
+    // MARK: Rows whose order is not the order of reading
 
     private mutating func nextSorted(_ store: () throws -> ViewStore) throws -> [Row]? {
         var rest = try sorted ?? self.sorted(store)
@@ -92,7 +92,7 @@ public struct QueryBatches<Row: QueryRow> {
         return Array(sorter.sorted().dropFirst(query.skips).prefix(query.limit).reversed())
     }
 
-    /// The keys were found by several ranges or an index and sorted: the rows are looked up as they are asked for.
+    /// The keys were found by several ranges or an index and sorted: the rows are read as they are requested.
     private mutating func nextGathered(_ store: () throws -> ViewStore) throws -> [Row]? {
         var rest: [RowIdentifier<Row>]
         if let keys { rest = keys } else { rest = try identifiers(in: store()).reversed() }

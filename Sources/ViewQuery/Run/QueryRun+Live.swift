@@ -3,7 +3,7 @@ internal import MeshCrypto
 public import Projections
 internal import ProtobufWire
 
-/// A result, told apart from others by its digest.
+/// A result with a digest that identifies it.
 public struct DigestedResult<Row: QueryRow> {
     public let rows: [Row]
     public let keys: [[UInt8]]

@@ -3,19 +3,19 @@ public import LMDB
 public import Projections
 internal import ProtobufWire
 
-/// Some rows of a query, from where the next ones come, and how many there are in all, as of one moment.
+/// Some rows of a query, the cursor for the next ones, and their total number, as of one point in time.
 public struct QueryPage<Row: QueryRow>: Sendable {
     public let rows: [Row]
     /// Nil after the last row.
     public let next: QueryCursor?
-    /// How many rows the predicate holds for, whatever cursor, limit and offset; nil where the filter's limit was reached.
+    /// How many rows match the predicate, regardless of cursor, limit and offset; nil where the filter's limit was reached.
     public let total: Int?
-    /// Why the page is not whole: the filter was asked for as many rows as the descriptor allows, and the reason that it gives for that.
+    /// Why the page is incomplete: the filter tested as many rows as the descriptor allows, with the descriptor's reason for the limit.
     public let truncated: String?
     public let cost: QueryCost
 }
 
-/// What a query has read.
+/// How much a query has read.
 public struct QueryCost: Sendable, Hashable {
     /// Keys of rows, or entries of an index.
     public var keys = 0
@@ -25,7 +25,7 @@ public struct QueryCost: Sendable, Hashable {
     public init() {}
 }
 
-/// How many rows may be decoded to be asked whether they fit, and why so many.
+/// How many rows may be decoded to be tested, and why so many.
 public struct FilterLimit: Sendable, Hashable {
     public var rows: Int
     public var reason: String
@@ -37,7 +37,7 @@ public struct FilterLimit: Sendable, Hashable {
 }
 
 extension QueryRun {
-    /// The rows behind the descriptor's cursor, the cursor behind them, and the total, in one consistent read.
+    /// The rows after the descriptor's cursor, the cursor after them, and the total, in one consistent read.
     public func page(in store: ViewStore) throws -> QueryPage<Row> { try page(in: store, store.environment.beginRead()) }
 
     public func page(in store: ViewStore, _ transaction: borrowing ReadTransaction) throws -> QueryPage<Row> {
@@ -109,7 +109,7 @@ struct PageReader<Row: QueryRow> {
         decoder = RowDecoder(plan.fields)
     }
 
-    /// Whether another row may be asked whether it fits.
+    /// Whether another row may be tested.
     mutating func mayFilter() -> Bool {
         guard filterings > 0 else {
             isTruncated = true
@@ -146,7 +146,7 @@ struct PageReader<Row: QueryRow> {
         }
     }
 
-    /// Sorts rows that are read in another order, holding no more than twice as many as are wanted.
+    /// Sorts rows that are read in another order, holding at most twice as many as requested.
     private mutating func readAll(_ store: ViewStore, _ transaction: borrowing ReadTransaction) throws {
         let plan = plan
         let (reach, isCut) = limit.addingReportingOverflow(skips)
@@ -172,7 +172,7 @@ struct PageReader<Row: QueryRow> {
         if let end = page.last, found.count > skips + page.count { next = order.cursor(end.place) }
     }
 
-    /// The row if it fits; nil where it does not, or may not be asked any more.
+    /// The row if it matches; nil where it does not, or may no longer be tested.
     private mutating func match(_ key: RawSpan, _ value: RawSpan, _ store: ViewStore) throws -> Row? {
         if plan.filter != nil { guard mayFilter() else { return nil } }
         cost.rows += 1

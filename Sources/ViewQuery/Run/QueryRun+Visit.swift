@@ -4,12 +4,12 @@ internal import Projections
 internal import ProtobufWire
 
 extension QueryRun {
-    /// Visits the rows for which the predicate holds, in the plan's order.
+    /// Visits the matching rows, in the plan's order.
     ///
     /// - Parameters:
-    ///   - last: the place behind which it begins.
-    ///   - decodesAll: whether the rows are decoded wholly, whatever the descriptor chooses.
-    ///   - body: given the row's place, from which another visit can go on, and the row; returns whether to go on.
+    ///   - last: the place after which it begins.
+    ///   - decodesAll: whether rows are decoded whole, regardless of the descriptor.
+    ///   - body: gets the row's place, from which another visit can continue, and the row; returns whether to continue.
     func visit(
         _ store: ViewStore, _ transaction: borrowing ReadTransaction, after last: [UInt8]? = nil, until end: VisitEnd? = nil,
         decodesAll: Bool = false, _ body: (_ key: RawSpan, _ place: RawSpan, consuming Row) throws -> Bool
@@ -23,7 +23,7 @@ extension QueryRun {
         }
     }
 
-    /// The same, without decoding rows where nothing is asked of them.
+    /// The same, without decoding rows that need no test.
     static func visitMatches(
         _ plan: QueryPlan<Row>, _ store: ViewStore, _ transaction: borrowing ReadTransaction, _ body: (RawSpan) throws -> Bool
     ) throws {
@@ -39,18 +39,18 @@ extension QueryRun {
     }
 }
 
-/// Ends a visit that takes long, so that its transaction stays short.
+/// Ends a visit that takes too long, so that its transaction stays short.
 final class VisitEnd {
     private let duration: Duration
-    /// Counted from the first row on: what has to be gathered before it is gathered as a whole.
+    /// Counted from the first row on: what has to be collected before it is collected as a whole.
     private var time: ContinuousClock.Instant?
     private var visited = 0
-    /// The place that was visited last when the time was over.
+    /// The last place that was visited when the time was over.
     private(set) var place: [UInt8]?
 
     init(after duration: Duration) { self.duration = duration }
 
-    /// Looks at the clock from time to time.
+    /// Checks the clock from time to time.
     func mayGoOn(behind place: RawSpan) -> Bool {
         visited += 1
         guard let time else {

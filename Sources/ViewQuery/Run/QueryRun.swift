@@ -9,7 +9,7 @@ public struct QueryRun<Row: QueryRow> {
     let plan: QueryPlan<Row>
     private let reading: (any RowReading)?
 
-    /// - Parameter reading: what conditions and archived rows are asked of; nil where the view is asked alone.
+    /// - Parameter reading: the source for conditions and archived rows; nil where the view is queried alone.
     /// - Throws: `.unsupported`, and `.needsScan` where the descriptor refuses one.
     public init(_ descriptor: FetchDescriptor<Row>, _ reading: (any RowReading)? = nil) throws(QueryError) {
         self.descriptor = descriptor
@@ -17,7 +17,7 @@ public struct QueryRun<Row: QueryRow> {
         plan = try QueryPlan(descriptor, reading)
     }
 
-    /// How rows are counted whose order does not matter.
+    /// The plan for counting rows, whose order does not matter.
     func countingPlan(_ descriptor: FetchDescriptor<Row>) throws(QueryError) -> QueryPlan<Row> {
         try QueryPlan(descriptor, countsOnly: true, reading)
     }
@@ -26,13 +26,13 @@ public struct QueryRun<Row: QueryRow> {
 
     var skips: Int { max(0, descriptor.fetchOffset) }
     var limit: Int { max(0, descriptor.fetchLimit ?? .max) }
-    /// How many rows the limit and the offset reach.
+    /// How many rows the limit and the offset cover.
     var reach: Int {
         let (reach, isCut) = limit.addingReportingOverflow(skips)
         return isCut ? .max : reach
     }
 
-    /// The rows in the order that the descriptor wants, in one consistent read.
+    /// The rows in the descriptor's order, in one consistent read.
     public func rows(in store: ViewStore) throws -> [Row] { try rows(in: store, store.environment.beginRead()) }
 
     public func rows(in store: ViewStore, _ transaction: borrowing ReadTransaction) throws -> [Row] {
@@ -46,7 +46,7 @@ public struct QueryRun<Row: QueryRow> {
         }
     }
 
-    /// The rows where nothing is asked of them and they come in order: each is decoded where it stays.
+    /// The rows of a query without a filter that come in order: each is decoded in place.
     private func allRows(in store: ViewStore, _ transaction: borrowing ReadTransaction) throws -> [Row] {
         var (rows, skipped): ([Row], Int) = ([], 0)
         let (limit, skips) = (limit, skips)
@@ -63,7 +63,7 @@ public struct QueryRun<Row: QueryRow> {
         return rows
     }
 
-    /// The rows that indexes name and the filter lets pass, in their order: their keys are gathered, and the rows read some thousands at a time.
+    /// The rows that indexes find and the filter accepts, in their order: their keys are collected, and the rows read some thousands at a time.
     private func indexedRows(in store: ViewStore, _ transaction: borrowing ReadTransaction) throws -> [Row] {
         let lookup = try RowLookup<Row>(store, plan.fields)
         guard limit > 0 else { return [] }
@@ -80,7 +80,7 @@ public struct QueryRun<Row: QueryRow> {
         return rows
     }
 
-    /// What is skipped need not be read.
+    /// Skipped rows need not be read.
     private func allIndexedRows(
         _ lookup: RowLookup<Row>, _ store: ViewStore, _ transaction: borrowing ReadTransaction
     ) throws -> [Row] {
@@ -93,10 +93,10 @@ public struct QueryRun<Row: QueryRow> {
         return rows
     }
 
-    /// That are gathered before their rows are read.
+    /// How many are collected before their rows are read.
     private static var mostKeys: Int { 4_096 }
 
-    /// The keys of the rows, in the rows' order. Where the keys say all that the query asks, no row is decoded.
+    /// The keys of the rows, in the rows' order. Where the keys decide everything, no row is decoded.
     public func identifiers(in store: ViewStore) throws -> [RowIdentifier<Row>] {
         try identifiers(in: store, store.environment.beginRead())
     }
@@ -120,7 +120,7 @@ public struct QueryRun<Row: QueryRow> {
         return found
     }
 
-    /// How many rows there are, offset and limit heeded; where keys or an index say it all, no row is decoded.
+    /// The number of rows, including offset and limit; where keys or an index decide everything, no row is decoded.
     public func count(in store: ViewStore) throws -> Int { try count(in: store, store.environment.beginRead()) }
 
     public func count(in store: ViewStore, _ transaction: borrowing ReadTransaction) throws -> Int {
@@ -138,7 +138,7 @@ public struct QueryRun<Row: QueryRow> {
         return max(0, count - skips)
     }
 
-    /// The row of this name, nil where it is gone.
+    /// The row of this identifier; nil where it no longer exists.
     public func row(
         _ identifier: RowIdentifier<Row>, in store: ViewStore, _ transaction: borrowing ReadTransaction
     ) throws -> Row? {
@@ -148,14 +148,14 @@ public struct QueryRun<Row: QueryRow> {
         return try Self.decode(identifier.key.rawSpan, value, store)
     }
 
-    /// The same, whatever properties the descriptor chooses.
+    /// The same query, whatever properties the descriptor chooses.
     private var wholeRows: QueryRun {
         get throws(QueryError) {
             try QueryRun(descriptor.whole, reading)
         }
     }
 
-    /// Gives every row of the result wholly to `body`, in no order where the result is not cut, holding none.
+    /// Passes every row of the result whole to `body`, unordered unless the result is limited, without holding any.
     public func forEach(in store: ViewStore, _ transaction: borrowing ReadTransaction, _ body: (consuming Row) throws -> Void)
         throws
     {
@@ -181,7 +181,7 @@ public struct QueryRun<Row: QueryRow> {
         }
     }
 
-    /// The items made of the rows. Of those that are sorted after they were read, no more than twice the wanted are held.
+    /// The items made from the rows. Where rows are sorted after reading, at most twice the requested number is held.
     private func gather<Item>(
         _ store: ViewStore, _ transaction: borrowing ReadTransaction, _ make: (RawSpan, consuming Row) -> Item,
         row: @escaping (Item) -> Row
@@ -210,7 +210,7 @@ struct KeyedItem<Row> {
     let row: Row
 }
 
-/// Sorts what comes in the order of keys, and holds no more than twice of what is kept, or a few thousand.
+/// Sorts items that arrive in the order of keys, and holds at most twice as many as are kept, or a few thousand.
 struct ResultSorter<Item, Row> {
     private let order: [SortDescriptor<Row>]
     private let kept: Int

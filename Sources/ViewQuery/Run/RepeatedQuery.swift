@@ -1,10 +1,10 @@
 public import LMDB
 public import Projections
 
-/// A query that is answered time and again, from transactions of different moments, and asks rows whether they are archived only once one is.
+/// A query that is answered repeatedly, from transactions at different points in time, and tests rows for being archived only once one is.
 public struct RepeatedQuery<Row: QueryRow> {
     private let descriptor: FetchDescriptor<Row>
-    /// Asks each row.
+    /// Tests each row.
     private let asking: QueryRun<Row>
     private var trusting: QueryRun<Row>?
     private let reading: (any RowReading)?
@@ -21,10 +21,10 @@ public struct RepeatedQuery<Row: QueryRow> {
     var reach: Int { asking.reach }
     var plan: QueryPlan<Row> { asking.plan }
 
-    /// What answers the query as of a transaction of the store.
+    /// The run that answers the query as of a transaction of the store.
     public mutating func run(in store: ViewStore, _ transaction: borrowing ReadTransaction) throws(QueryError) -> QueryRun<Row> {
         let settled = descriptor.settled(in: store, transaction)
-        // What other views say may be otherwise each time.
+        // Other views may give another answer each time.
         if let reading, try asksOthers(reading) { return try QueryRun(settled, reading) }
         guard settled.noneIsArchived else { return asking }
         if let trusting { return trusting }

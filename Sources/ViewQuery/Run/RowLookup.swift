@@ -4,8 +4,8 @@ internal import Projections
 internal import ProtobufWire
 internal import Synchronization
 
-/// Reads the rows of gathered keys, many of them on all cores: the rows that an index names lie on pages all over the table, and a core that reads
-/// them alone mostly waits for memory.
+/// Reads the rows of collected keys, many of them on all cores: the rows that an index names are on pages all over the table, and a single core
+/// mostly waits for memory.
 struct RowLookup<Row: QueryRow> {
     private let store: ViewStore
     private let table: RawTable
@@ -37,7 +37,7 @@ struct RowLookup<Row: QueryRow> {
                 let some = try self.rows(of: keys, places(number), transaction)
                 found.withLock { $0[number] = some }
             } catch {
-                // Met again, and told, by who asks.
+                // The caller meets the failure again, and reports it.
             }
         }
         var rows: [Row] = []
@@ -59,7 +59,7 @@ struct RowLookup<Row: QueryRow> {
         for place in places {
             let key = bytes.extracting(place * length..<(place + 1) * length)
             guard try cursor.seek(exactly: key) else { throw QueryPlan<Row>.malformed(store) }
-            // Rows that are wanted whole are decoded by their own type, which need not be looked up.
+            // Whole rows are decoded by their own type, which need not be looked up.
             let isRow = decoder?.append(key, cursor.value, to: &rows) ?? Row.append(key: key, value: cursor.value, to: &rows)
             guard isRow else { throw QueryPlan<Row>.malformed(store) }
         }

@@ -19,7 +19,7 @@ public struct UniqueRows<Row: QueryRow> {
         self.reading = reading
     }
 
-    /// The rows of the query that are current by every rule of theirs. Limit and offset count these.
+    /// The rows of the query that are current by every rule. Limit and offset count these.
     public func current(_ descriptor: FetchDescriptor<Row>) throws -> [Row] {
         var all = descriptor
         (all.fetchLimit, all.fetchOffset, all.propertiesToFetch) = (nil, 0, [])
@@ -43,7 +43,7 @@ public struct UniqueRows<Row: QueryRow> {
         return true
     }
 
-    /// The rows that have the same values, in the order of their keys; none where one of them is nil and nils differ.
+    /// The rows that have the same values, in the order of their keys; empty where one of the values is nil and nils differ.
     private func rivals(
         of row: Row, _ rule: UniqueRule<Row>, _ layout: KeyLayout<Row>, _ transaction: borrowing ReadTransaction
     ) throws -> [Keyed] {
@@ -59,7 +59,7 @@ public struct UniqueRows<Row: QueryRow> {
         var rivals: [Keyed] = []
         try QueryPlan(source).visitKeys(store, transaction, needsValues: true) { key, value, _ in
             guard let rival = Row(key: key, value: value) else { throw QueryPlan<Row>.malformed(store) }
-            // Of a long text only the beginning stands in the index.
+            // The index stores only the beginning of a long text.
             if columns.allSatisfy({ $0.isSameText(row, rival) }) { rivals.append(Keyed(key: key.asArray, row: rival)) }
             return true
         }

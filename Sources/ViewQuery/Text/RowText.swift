@@ -10,9 +10,9 @@ public struct RowText<Row>: Sendable {
     let hasParts: Bool
 
     /// - Parameters:
-    ///   - name: as the property is called.
-    ///   - field: the number of the stored field that is just this text, in UTF-8: so its words are found without the rest of the row.
-    ///   - hasParts: whether rows are found by any part of the text, too, not by its words only.
+    ///   - name: the property's name.
+    ///   - field: the number of the stored field that is exactly this text, in UTF-8: its words are then found without the rest of the row.
+    ///   - hasParts: whether rows are also found by any part of the text, not only by its words.
     public init(
         _ name: String, _ keyPath: any KeyPath<Row, String> & Sendable, field: UInt32? = nil, hasParts: Bool = false,
         get: @escaping @Sendable (borrowing Row) -> String
@@ -26,7 +26,7 @@ public struct RowText<Row>: Sendable {
 }
 
 extension RowText where Row: QueryRow {
-    /// Stays when the property gets another name.
+    /// Survives renaming of the property.
     private var lastingName: String { Row.columns.first { $0.isOf(keyPath) }?.lastingName ?? name }
 
     /// Changes whenever the same rows would give other words.
@@ -34,7 +34,7 @@ extension RowText where Row: QueryRow {
         "text:\(lastingName):\(WordFold.version)" + (hasParts ? ";parts:\(lastingName):\(TextParts.version)" : "")
     }
 
-    /// All of the text.
+    /// All indexes of the text.
     var allIndexes: [TextIndex] { hasParts ? [index, parts] : [index] }
 
     var index: TextIndex {
@@ -45,7 +45,7 @@ extension RowText where Row: QueryRow {
         }
     }
 
-    /// From any three characters on end to the rows that have them.
+    /// Maps any three consecutive characters to the rows that contain them.
     var parts: TextIndex {
         TextIndex(name: "\(Row.table).\(lastingName).parts", table: Row.table, tellsTimes: false) {
             [get, field] key, value, words in
@@ -54,7 +54,7 @@ extension RowText where Row: QueryRow {
         }
     }
 
-    /// - Returns: false where the bytes are no message.
+    /// - Returns: false where the bytes are not a message.
     private static func withText(ofField number: UInt32, in message: RawSpan, _ visit: (RawSpan) -> Void) -> Bool {
         let tag = WireField.tag(number, .lengthDelimited)
         var reader = WireReader(message)

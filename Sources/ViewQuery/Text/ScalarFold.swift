@@ -1,15 +1,15 @@
 internal import Foundation
 
-/// What a character adds to a text's words.
+/// A character's contribution to a text's words.
 enum ScalarFold: Sendable {
-    /// More of a word.
+    /// A part of a word.
     case letters([UInt8])
     /// A word by itself.
     case single([UInt8])
     case passedOver
     case separator
 
-    /// Of a character of a decomposed text.
+    /// For a character of a decomposed text.
     init(_ scalar: Unicode.Scalar) {
         switch scalar.value {
         case _ where WordFold.isDiacritic(scalar): self = .passedOver
@@ -45,7 +45,7 @@ enum ScalarFold: Sendable {
 // MARK: Characters that are known
 
 extension ScalarFold {
-    /// Latin, Greek and Cyrillic, and emoji: what most texts have that is not ASCII. A character is known where its fold does not depend on its
+    /// Latin, Greek and Cyrillic, and emoji: most of the characters in texts that are not ASCII. A character is known if its fold does not depend on its
     /// neighbours, as the order of marks does.
     private static let ranges = (letters: UInt32(0x80)...0x52F, emoji: UInt32(0x1F300)...0x1FAFF)
     private static let known: (letters: [ScalarFold?], emoji: [ScalarFold?]) = (
@@ -102,7 +102,7 @@ extension ScalarFold {
         return (front | UInt32(text[place + 2] & 0x3F) << 6 | UInt32(text[place + 3] & 0x3F), 4)
     }
 
-    /// The fold of the character that is not ASCII at a place of a text that is known, and its length.
+    /// The fold of the non-ASCII character at a place of a text whose characters are known, and its length.
     static func next(_ text: Span<UInt8>, at place: Int) -> (fold: ScalarFold, length: Int) {
         guard let (value, length) = character(text, at: place), let fold = known(value) else { return (.separator, 1) }
         return (fold, length)

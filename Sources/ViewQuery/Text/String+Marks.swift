@@ -1,6 +1,6 @@
 extension String {
-    /// The text with a U+034F, which changes nothing to be seen, behind each 30 marks in a row: the Stream-Safe Text Format of UAX #15. Bringing marks
-    /// into their canonical order costs the square of their number, and only texts that are made for it have so many in a row.
+    /// The text with an invisible U+034F after every 30 consecutive marks: the Stream-Safe Text Format of UAX #15. Bringing marks
+    /// into their canonical order takes time quadratic in their number, and only malicious texts have so many in a row.
     var withFewMarksInARow: String {
         guard hasManyMarksInARow else { return self }
         var safe = UnicodeScalarView()
@@ -28,7 +28,7 @@ extension String {
         return false
     }
 
-    /// Whether it can change places with a mark beside it, also when it is decomposed first.
+    /// Whether it can change places with an adjacent mark, also when it is decomposed first.
     private static func isMark(_ scalar: Unicode.Scalar) -> Bool {
         guard scalar.value >= 0x300 else { return false }
         switch scalar.value {

@@ -1,17 +1,17 @@
-/// What a text of a row must have in it, for queries whose predicate cannot say it: with or without case and accents.
+/// What a text of a row must contain, for queries that a predicate cannot express: with or without case and accents.
 ///
 /// ```swift
 /// var found = FetchDescriptor<MessageRow>(sortBy: [SortDescriptor(\.time, order: .reverse)])
 /// found.textConditions = [.contains("cafe", in: \.text), !.hasPrefix("test", in: \.text)]
 /// ```
-/// Where the text is one of the row's `texts` that has its parts indexed, only rows that may have it are asked; else rows are asked one by one, and no
-/// index narrows them, unless the predicate does. A row whose text is nil has nothing in it.
+/// Where the text is one of the row's `texts` with an index of its parts, only rows that may contain it are tested; otherwise rows are tested one by one,
+/// and no index narrows them, unless the predicate does. A row whose text is nil contains nothing.
 public struct TextCondition<Row: QueryRow>: Sendable {
     let holds: @Sendable (borrowing Row) -> Bool
-    /// Of the texts that are looked at.
+    /// The properties whose texts are tested.
     let properties: [any AnyKeyPath & Sendable]
 
-    /// What a text must have in it, where the condition is just that.
+    /// The pattern that a text must contain, where that is the whole condition.
     let pattern: TextPattern?
 
     private init(

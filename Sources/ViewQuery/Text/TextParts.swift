@@ -1,8 +1,8 @@
 internal import Foundation
 internal import ProtobufWire
 
-/// Cuts a text into what an index of its parts has: from each of its characters on three, without case and diacritics. A mark stands before the text and
-/// two behind it, so that beginnings and ends are parts as well, and every one or two characters begin a part.
+/// Splits a text into the parts for an index: three characters from each of its characters on, without case and diacritics. One mark precedes the text and
+/// two follow it, so that beginnings and ends are parts as well, and every one or two characters begin a part.
 enum TextParts {
     /// Raised whenever a text would give other parts.
     static let version = "1"
@@ -10,7 +10,7 @@ enum TextParts {
     private static let (other, start, end) = (
         Unicode.Scalar(1 as UInt8), Unicode.Scalar(2 as UInt8), Unicode.Scalar(3 as UInt8)
     )
-    /// The only part of a text about which the parts do not tell all.
+    /// The only part of a text that may stand for others as well.
     static let anything: [UInt8] = [4]
 
     /// Calls `visit` with each part, in the order of the text.
@@ -20,7 +20,7 @@ enum TextParts {
         cut([start] + folded + [end, end], visit)
     }
 
-    /// The parts of a text that is stored as UTF-8, ill-formed parts of which are repaired.
+    /// The parts of a text that is stored as UTF-8, with ill-formed sequences repaired.
     static func visit(ofUTF8 text: RawSpan, _ visit: ([UInt8]) -> Void) {
         guard (0..<text.byteCount).allSatisfy({ text.byte(at: $0) < 0x80 }) else {
             return self.visit(text.asRepairedString, visit)
@@ -50,8 +50,8 @@ enum TextParts {
         if scalar.isASCII { bytes.append(UInt8(scalar.value)) } else { bytes += Array(String(scalar).utf8) }
     }
 
-    /// A text that is found by a pattern whatever its options has the folded pattern in its folded form: each character is folded by itself. But one
-    /// mark is a letter where only case is ignored, so what has it is never passed over.
+    /// A text that matches a pattern, whatever the options, has the folded pattern in its folded form: each character is folded by itself. But one
+    /// mark is a letter where only case is ignored, so a text with it is never skipped.
     private static func fold(_ text: String) -> (scalars: [Unicode.Scalar], isCertain: Bool) {
         var (folded, isCertain): ([Unicode.Scalar], Bool) = ([], true)
         folded.reserveCapacity(text.utf8.count)
@@ -64,18 +64,18 @@ enum TextParts {
         return (folded, isCertain)
     }
 
-    /// What the parts of a text must be for a pattern to be found in it: all of `whole`, and one that begins with `beginning`, if that is told.
+    /// What the parts of a text must be to match a pattern: all of `whole`, and one that begins with `beginning`, if that is set.
     struct Wanted: Sendable {
         var whole: [[UInt8]] = []
         var beginning: [UInt8]?
-        /// As it is told by `explain`.
+        /// Its name in `explain`.
         let property: String
     }
 
-    /// More parts of a pattern are not looked up: the text is read anyhow.
+    /// Further parts of a pattern are not looked up: the text is read anyway.
     private static let mostParts = 16
 
-    /// - Returns: nil where every text may have the pattern in it.
+    /// - Returns: nil where every text may match.
     static func wanted(by pattern: TextPattern, of property: String) -> Wanted? {
         let folded = fold(pattern.text)
         guard folded.isCertain else { return nil }

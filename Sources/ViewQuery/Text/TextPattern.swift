@@ -1,6 +1,6 @@
 /// A text that other texts contain, begin with or end with.
 ///
-/// It is looked for letter by letter, whatever it is: one character, a space, an emoji. The empty text is in every text.
+/// It is compared letter by letter, whatever it is: one character, a space, an emoji. Every text contains the empty text.
 public struct TextPattern: Sendable {
     public enum Place: Sendable, CaseIterable {
         case anywhere
@@ -30,7 +30,7 @@ public struct TextPattern: Sendable {
         wanted = Self.form(text, options)
     }
 
-    /// Whether a text has the pattern. Texts that Swift calls equal are treated alike, and a letter is never found without its marks unless
+    /// Whether a text matches the pattern. Texts that are equal in Swift are treated alike, and a letter is never matched without its marks unless
     /// diacritics are ignored.
     public func matches(_ text: String) -> Bool {
         if let found = matchesASCII(text) { return found }
@@ -45,7 +45,7 @@ public struct TextPattern: Sendable {
         }
     }
 
-    /// The same without a copy, where all of the text is ASCII; nil where it is not.
+    /// The same without a copy, if the whole text is ASCII; nil otherwise.
     private func matchesASCII(_ text: String) -> Bool? {
         let utf8 = text.utf8Span
         let bytes = utf8.span
@@ -69,7 +69,7 @@ public struct TextPattern: Sendable {
         return isBoundary(start, bytes) && isBoundary(start + wanted.count, bytes)
     }
 
-    /// Whether no letter is cut from its mark: what begins there is no combining mark. Only those of the block U+0300 to U+036F are looked at.
+    /// Whether no letter is separated from its mark: the text there does not begin with a combining mark. Only the block U+0300 to U+036F is checked.
     private func isBoundary(_ place: Int, _ bytes: [UInt8]) -> Bool {
         guard place + 1 < bytes.count, !wanted.isEmpty else { return true }
         let (lead, next) = (bytes[place], bytes[place + 1])

@@ -1,12 +1,12 @@
 public import Foundation
 
-/// Asks for rows by the words of a text, the best answers first.
+/// Searches rows by the words of a text, the best results first.
 ///
 /// ```swift
 /// for hit in try ledger.search(TextQuery("water pump", in: \MessageRow.text)) { print(hit.score, hit.row.text) }
 /// ```
-/// Case, diacritics and compatible forms make no difference, nor does the order of the words. The rank is Okapi BM25 (k1 = 1.2, b = 0.75), over the
-/// rows that the view has; of several properties it is the sum of their ranks, and a word may be in any of them. Rows of the same rank come newest
+/// Case, diacritics and compatible forms are ignored, and so is the order of the words. The rank is Okapi BM25 (k1 = 1.2, b = 0.75), over the
+/// rows of the view; for several properties it is the sum of their ranks, and a word may be in any of them. Rows of the same rank come newest
 /// first.
 public struct TextQuery<Row: QueryRow>: Sendable {
     public enum Demand: Sendable {
@@ -15,21 +15,21 @@ public struct TextQuery<Row: QueryRow>: Sendable {
     }
 
     public var text: String
-    /// The texts that are searched: some of the row's `texts`.
+    /// The texts to search: some of the row's `texts`.
     public var properties: [any KeyPath<Row, String> & Sendable]
     public var demand: Demand
-    /// Whether words that are spelt a little otherwise count, too: with one letter more, less, other or changed with its neighbour in words of four
-    /// letters or more, two in those of eight or more. All spellings together rank as one word, which an inexact one has half as often.
+    /// Whether words with a slightly different spelling also match: with one letter more, less, replaced or swapped with its neighbour in words of four
+    /// letters or more, two in those of eight or more. All spellings together rank as one word, in which an inexact one counts half.
     public var isFuzzy = false
-    /// What a row must be besides.
+    /// A further condition on the rows.
     public var predicate: Predicate<Row>?
-    /// What must be in texts of the row besides, all of it.
+    /// Further conditions on texts of the row; all must hold.
     public var textConditions: [TextCondition<Row>] = []
-    /// What other views say of the rows besides, all of it.
+    /// Further conditions on other views; all must hold.
     public var conditions: [RowCondition<Row>] = []
     public var fetchLimit: Int?
     public var fetchOffset = 0
-    /// Whether archived rows come, too.
+    /// Whether to include archived rows.
     public var includesArchived = false
 
     public init(
@@ -51,7 +51,7 @@ public struct TextQuery<Row: QueryRow>: Sendable {
     }
 }
 
-/// A row that answers a search, and how well: comparable within one search only.
+/// A row that matches a search, and its score: comparable within one search only.
 public struct TextHit<Row: Sendable>: Sendable {
     public var row: Row
     public var score: Double

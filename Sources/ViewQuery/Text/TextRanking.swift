@@ -2,22 +2,22 @@ internal import Foundation
 internal import LMDB
 internal import Projections
 
-/// Ranks rows by how well their texts answer some words: Okapi BM25 with k1 = 1.2 and b = 0.75.
+/// Ranks rows by how well their texts match some words: Okapi BM25 with k1 = 1.2 and b = 0.75.
 ///
-/// A word that n of N rows have weighs ln(1 + (N - n + 0.5) / (n + 0.5)); in a row that has it f times among l words, of a average ones, it counts that
-/// times f * (k1 + 1) / (f + k1 * (1 - b + b * l / a)). Of several properties it counts the sum.
+/// A word that n of N rows have weighs ln(1 + (N - n + 0.5) / (n + 0.5)); in a row that has it f times among l words, with a words on average, it counts that
+/// times f * (k1 + 1) / (f + k1 * (1 - b + b * l / a)). Over several properties it counts the sum.
 struct TextRanking {
     struct Candidate: Comparable {
         var row: UInt64
         var score: Double
 
-        /// Of equals the newer row is the better one.
+        /// Among equals the newer row ranks higher.
         static func < (left: Candidate, right: Candidate) -> Bool {
             left.score != right.score ? left.score < right.score : left.row < right.row
         }
     }
 
-    /// Where a word, or one of its spellings, occurs: as often as it counts, in a text of so many words.
+    /// An occurrence of a word, or one of its spellings: its weighted count, and the number of words in the text.
     struct Occurrence {
         var row: UInt64
         var times: Double
@@ -27,17 +27,17 @@ struct TextRanking {
     /// The occurrences of each word in one property, in ascending order of the rows.
     struct Property {
         var lists: [[Occurrence]]
-        /// How many rows have words at all, and how many these have together.
+        /// The number of rows that have words at all, and of their words together.
         var rows: UInt64
         var length: UInt64
     }
 
     static let saturation = 1.2
     static let lengthWeight = 0.75
-    /// What an inexact spelling counts.
+    /// The weight of an inexact spelling.
     static let inexact = 0.5
 
-    /// What each word counts in each row, in ascending order of the rows; the rarest word first.
+    /// The score of each word in each row, in ascending order of the rows; the rarest word first.
     private let words: [[Candidate]]
     private let demandsAll: Bool
 
@@ -62,7 +62,7 @@ struct TextRanking {
         }
     }
 
-    /// The rows of both lists.
+    /// Merges both lists, adding scores.
     private static func sum(_ left: [Candidate], _ right: [Candidate]) -> [Candidate] {
         var merged: [Candidate] = []
         merged.reserveCapacity(left.count + right.count)
@@ -83,7 +83,7 @@ struct TextRanking {
         return merged
     }
 
-    /// All rows that answer, in ascending order of the rows.
+    /// All matching rows, in ascending order of the rows.
     func candidates() -> [Candidate] {
         guard let rarest = words.first else { return [] }
         return demandsAll ? withAll(rarest) : words.reduce([]) { Self.sum($0, $1) }

@@ -2,9 +2,9 @@ internal import LMDB
 public import Projections
 internal import ProtobufWire
 
-/// Answers a search by words from a view's store.
+/// Answers a word search from a view's store.
 public struct TextSearch<Row: QueryRow> {
-    /// More words of a question than these are passed over.
+    /// Further words of a query are ignored.
     static var mostWords: Int { 64 }
 
     private let query: TextQuery<Row>
@@ -12,8 +12,8 @@ public struct TextSearch<Row: QueryRow> {
     private let words: [WordSpelling]
     private let filter: RowFilter<Row>?
 
-    /// - Parameter reading: what conditions and archived rows are asked of; nil where the view is asked alone.
-    /// - Throws: `.unsupported` where a property is no text that is indexed, or the predicate cannot be evaluated.
+    /// - Parameter reading: the source for conditions and archived rows; nil where the view is queried alone.
+    /// - Throws: `.unsupported` where a property is not an indexed text, or the predicate cannot be evaluated.
     public init(_ query: TextQuery<Row>, _ reading: (any RowReading)? = nil) throws(QueryError) {
         var texts: [RowText<Row>] = []
         for property in query.properties {
@@ -36,7 +36,7 @@ public struct TextSearch<Row: QueryRow> {
             .added(to: archived.hidingArchived(try RowFilter(query.predicate, query.textConditions)))
     }
 
-    /// The best answers first, in one consistent read.
+    /// The best results first, in one consistent read.
     public func hits(in store: ViewStore) throws -> [TextHit<Row>] {
         let transaction = try store.environment.beginRead()
         let limit = max(0, query.fetchLimit ?? .max)
@@ -63,7 +63,7 @@ public struct TextSearch<Row: QueryRow> {
         }
     }
 
-    /// Where each word occurs, in any spelling that counts.
+    /// The occurrences of each word, in any accepted spelling.
     private func lists(
         of index: TextIndex, _ store: ViewStore, _ transaction: borrowing ReadTransaction
     ) throws -> [[TextRanking.Occurrence]] {
@@ -87,7 +87,7 @@ public struct TextSearch<Row: QueryRow> {
         }
     }
 
-    /// The occurrences of each row as one, in ascending order of the rows.
+    /// Merges the occurrences of each row, in ascending order of the rows.
     private static func joined(_ list: [TextRanking.Occurrence]) -> [TextRanking.Occurrence] {
         var joined: [TextRanking.Occurrence] = []
         for occurrence in list.sorted(by: { $0.row < $1.row }) {
@@ -100,7 +100,7 @@ public struct TextSearch<Row: QueryRow> {
         return joined
     }
 
-    /// The rows of the best candidates that pass the filter. With a filter more and more candidates are put in order, until enough pass.
+    /// The rows of the best candidates that pass the filter. With a filter, more and more candidates are sorted, until enough pass.
     private func pick(
         _ candidates: [TextRanking.Candidate], _ limit: Int, _ row: (TextRanking.Candidate) throws -> Row
     ) throws -> [TextHit<Row>] {
@@ -127,7 +127,7 @@ public struct TextSearch<Row: QueryRow> {
 
     // MARK: Without an index
 
-    /// The same answers from all rows, where who may only read finds no index.
+    /// The same results from all rows, where a read-only opener finds no index.
     private func scan(_ store: ViewStore, _ transaction: borrowing ReadTransaction, _ limit: Int) throws -> [TextHit<Row>] {
         let none = TextRanking.Property(lists: Array(repeating: [], count: words.count), rows: 0, length: 0)
         var properties = texts.map { _ in none }

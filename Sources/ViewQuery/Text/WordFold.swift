@@ -1,14 +1,14 @@
 internal import Foundation
 internal import ProtobufWire
 
-/// How texts become words, the same for what is stored and for what is looked for.
+/// How texts are split into words, the same for stored and searched texts.
 ///
-/// A word is a run of letters, digits and marks. Case, diacritics and compatible forms (full width, ligatures) make no difference; an apostrophe
-/// within a word is passed over. Each ideograph and each kana is a word, since nothing separates them, and each emoji, without its skin tone.
+/// A word is a run of letters, digits and marks. Case, diacritics and compatible forms (full width, ligatures) are ignored; an apostrophe
+/// within a word is skipped. Each ideograph and each kana is a word, since nothing separates them, and each emoji, without its skin tone.
 enum WordFold {
-    /// In bytes: a longer word is known by its beginning and a hash.
+    /// In bytes: a longer word is represented by its beginning and a hash.
     static let longestWord = 64
-    /// Raised whenever a text would give other words, so that what is stored is made anew.
+    /// Raised whenever a text would give other words, so that indexes are rebuilt.
     static let version = "2"
 
     /// Calls `visit` with each word, as folded UTF-8 of 1 to 64 bytes, in the order of the text.
@@ -18,7 +18,7 @@ enum WordFold {
         if !isPlain { words(decomposing: text, visit) }
     }
 
-    /// The words of a text that is stored as UTF-8, ill-formed parts of which are repaired.
+    /// The words of a text that is stored as UTF-8, with ill-formed sequences repaired.
     static func words(ofUTF8 bytes: RawSpan, _ visit: ([UInt8]) -> Void) {
         let isPlain = unsafe bytes.withUnsafeBytes { text in
             unsafe bytes.isUTF8 && plainWords(text.bindMemory(to: UInt8.self).span, visit)
@@ -26,7 +26,7 @@ enum WordFold {
         if !isPlain { words(of: bytes.asRepairedString, visit) }
     }
 
-    /// - Returns: false where there are characters whose folds are not at hand; then no word was visited.
+    /// - Returns: false where the text has characters outside the table of known folds; then no word was visited.
     private static func plainWords(_ text: Span<UInt8>, _ visit: ([UInt8]) -> Void) -> Bool {
         guard ScalarFold.knowsAll(text) else { return false }
         var splitter = WordSplitter()
@@ -35,14 +35,14 @@ enum WordFold {
         return true
     }
 
-    /// The same without the table of known folds, from which its answers must not differ.
+    /// The same without the table of known folds; the results must be equal.
     static func words(decomposing text: String, _ visit: ([UInt8]) -> Void) {
         var splitter = WordSplitter()
         splitter.add(decomposing: text, visit)
         splitter.end(visit)
     }
 
-    /// The text as `words` folds it, but with all that stands between its words.
+    /// The text as `words` folds it, but with everything between its words.
     static func folded(_ text: String, case foldsCase: Bool, diacritics foldsDiacritics: Bool) -> String {
         var folded = String.UnicodeScalarView()
         for scalar in text.withFewMarksInARow.decomposedStringWithCanonicalMapping.unicodeScalars {
@@ -54,7 +54,7 @@ enum WordFold {
 
     static func isDiacritic(_ scalar: Unicode.Scalar) -> Bool { (0x0300...0x036F).contains(scalar.value) }
 
-    /// Through upper case, so that ß is ss and every sigma one.
+    /// Through upper case, so that ß becomes ss and every sigma the same.
     static func caseless(_ scalar: Unicode.Scalar) -> String {
         scalar.properties.uppercaseMapping.unicodeScalars.reduce(into: "") { $0 += $1.properties.lowercaseMapping }
     }

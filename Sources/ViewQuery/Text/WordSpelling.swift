@@ -1,8 +1,8 @@
-/// A word that was asked for, and the spellings that count for it.
+/// A word of a query, and the spellings that match it.
 struct WordSpelling {
     let word: [UInt8]
     private let letters: [Unicode.Scalar]
-    /// How many letters may be otherwise.
+    /// How many letters may differ.
     private let most: Int
 
     init(_ word: [UInt8], isFuzzy: Bool) {
@@ -17,7 +17,7 @@ struct WordSpelling {
 
     var isExactOnly: Bool { most == 0 }
 
-    /// How much another word counts for this one; nil where it does not.
+    /// The weight of another word as a spelling of this one; nil where it is none.
     func share(of other: [UInt8]) -> Double? {
         if other == word { return 1 }
         guard most > 0, abs(other.count - word.count) <= 4 * most else { return nil }
@@ -26,7 +26,7 @@ struct WordSpelling {
         return distance(to: others) <= most ? TextRanking.inexact : nil
     }
 
-    /// How many letters are to be added, left out, replaced or changed with their neighbours (optimal string alignment).
+    /// The number of letters to add, omit, replace or swap with their neighbours (optimal string alignment).
     private func distance(to other: [Unicode.Scalar]) -> Int {
         var (before, last, row) = ([Int](), Array(0...other.count), [Int]())
         for (place, letter) in letters.enumerated() {

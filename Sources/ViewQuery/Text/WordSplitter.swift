@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// Cuts a text into words, character by character.
+/// Splits a text into words, character by character.
 struct WordSplitter {
     private var word: [UInt8] = []
 
@@ -32,7 +32,7 @@ struct WordSplitter {
         }
     }
 
-    /// Adds a text whose characters are all known.
+    /// Adds a text with known characters only.
     mutating func addKnown(_ text: Span<UInt8>, _ visit: ([UInt8]) -> Void) {
         var place = 0
         while place < text.count {

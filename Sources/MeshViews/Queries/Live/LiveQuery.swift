@@ -1,7 +1,7 @@
 public import Projections
 public import ViewQuery
 
-/// The result of a query whenever a commit has changed it. See `Ledger.observe`.
+/// The results of a query, a new one whenever a commit has changed it. See `Ledger.observe`.
 public struct LiveQuery<Row: QueryRow>: AsyncSequence, Sendable {
     let ledger: Ledger
     let descriptor: FetchDescriptor<Row>
@@ -9,10 +9,10 @@ public struct LiveQuery<Row: QueryRow>: AsyncSequence, Sendable {
 
     public func makeAsyncIterator() -> Iterator { Iterator(query: self) }
 
-    /// The rows at one moment.
+    /// The rows as of one point in time.
     public struct Result: Sendable {
         public let rows: [Row]
-        /// With what `observe` goes on from here, in this process or in a later one.
+        /// The token from which `observe` continues, in this process or in a later one.
         public let token: LiveQueryToken
     }
 
@@ -20,12 +20,12 @@ public struct LiveQuery<Row: QueryRow>: AsyncSequence, Sendable {
         private let query: LiveQuery
         private var state: LiveQueryState<Row>?
 
-        /// How long a change can go unnoticed.
+        /// How long a change may go unnoticed.
         private static var period: Duration { .milliseconds(50) }
 
         init(query: LiveQuery) { self.query = query }
 
-        /// The next result that differs from the one before; it waits until there is one.
+        /// The next result that differs from the previous one; waits until there is one.
         ///
         /// - Returns: nil when the task is cancelled.
         /// - Throws: what `fetch` throws, and `.closed` when the ledger has been closed.
@@ -46,27 +46,27 @@ public struct LiveQuery<Row: QueryRow>: AsyncSequence, Sendable {
     }
 }
 
-/// Which result of a live query somebody has seen last. It can be kept as text across restarts.
+/// Identifies the last result of a live query that a client has seen. It can be kept as text across restarts.
 public struct LiveQueryToken: Sendable, Hashable, Codable {
-    /// The last change of the view that the result has seen.
+    /// The last change of the view that the result includes.
     public let position: ChangePosition
     /// A hash of the result's keys and rows.
     let digest: [UInt8]
 }
 
 extension Ledger {
-    /// The rows that a descriptor asks for, now and whenever a commit has changed them; a commit that changes other rows only, or nothing in them, gives
-    /// nothing.
+    /// The rows of a query, now and whenever a commit has changed them; a commit that changes only other rows, or nothing in them, produces
+    /// no result.
     ///
     /// ```swift
     /// for try await result in ledger.observe(FetchDescriptor<NodeRow>(sortBy: [SortDescriptor(\.lastHeard, order: .reverse)])) {
     ///     show(result.rows)
     /// }
     /// ```
-    /// Several commits that follow each other closely can give one result, the last. It works in a process that only reads, too. Cancelling the
+    /// Several commits in quick succession can produce one result, the last. This also works in a process that only reads. Cancelling the
     /// task ends it.
     ///
-    /// - Parameter token: of the result that was seen last, in an earlier process, say: the first result comes when it differs from that one. Nil
+    /// - Parameter token: of the last result that was seen, for example in an earlier process: the first result comes when it differs from that one. Nil
     ///   for the present result first.
     public func observe<Row: QueryRow>(_ descriptor: FetchDescriptor<Row>, after token: LiveQueryToken? = nil) -> LiveQuery<Row> {
         LiveQuery(ledger: self, descriptor: descriptor, start: token)

@@ -3,7 +3,7 @@ import Projections
 import ProtobufWire
 import ViewQuery
 
-/// What a live query has given last, and what has to change for it to look again.
+/// The last result of a live query, and which changes make it run again.
 struct LiveQueryState<Row: QueryRow> {
     private var query: RepeatedQuery<Row>
     private let predicate: CompiledPredicate<Row>
@@ -11,14 +11,14 @@ struct LiveQueryState<Row: QueryRow> {
     /// Nil before the first result.
     private(set) var token: LiveQueryToken?
     private var hasLooked = false
-    /// The keys of the result; nil where every change of the view makes it look again.
+    /// The keys of the result; nil where every change of the view makes the query run again.
     private var keys: Set<[UInt8]>?
-    /// The last changes that were seen of other views that say which rows there are: what is archived, and what conditions ask.
+    /// The last seen changes of other views that affect the result: which rows are archived, and what conditions need.
     private var others: [String: ChangePosition] = [:]
 
-    /// More keys of a result are not remembered.
+    /// A larger result's keys are not remembered.
     private static var mostKeys: Int { 100_000 }
-    /// More changes at once are not looked at one by one.
+    /// More changes at once are not examined one by one.
     private static var mostChanges: Int { 10_000 }
 
     init(_ descriptor: FetchDescriptor<Row>, after token: LiveQueryToken?, _ ledger: Ledger) throws(LedgerError) {
@@ -31,7 +31,7 @@ struct LiveQueryState<Row: QueryRow> {
         (self.descriptor, self.token) = (descriptor, token)
     }
 
-    /// The result where it differs from the one before.
+    /// The result where it differs from the previous one.
     mutating func changed(_ ledger: Ledger) throws(LedgerError) -> [Row]? {
         do {
             guard try mayHaveChanged(ledger) else { return nil }
@@ -41,7 +41,7 @@ struct LiveQueryState<Row: QueryRow> {
         }
     }
 
-    /// Looks at what has changed in the view since the last look.
+    /// Examines what has changed in the view since the last call.
     private mutating func mayHaveChanged(_ ledger: Ledger) throws -> Bool {
         guard let token else { return true }
         if hasLooked, try otherPositions(ledger) != others { return true }
@@ -73,7 +73,7 @@ struct LiveQueryState<Row: QueryRow> {
         return positions
     }
 
-    /// Reads the result, and the position of the changes that it has seen, in one transaction.
+    /// Reads the result, and the position of the changes that it includes, in one transaction.
     private mutating func look(_ ledger: Ledger) throws -> [Row]? {
         let store = try ledger.store(of: Row.view)
         let transaction = try store.environment.beginRead()

@@ -1,11 +1,11 @@
 import Projections
 public import ViewQuery
 
-/// A row that tells what it is related to.
+/// A row type with relations.
 public protocol RelatedRow: QueryRow {
-    /// All relations that lead away from it.
+    /// All relations that start from it.
     static var relations: [RelationList<Self>] { get }
-    /// Names of properties by which people tell the rows apart.
+    /// Names of properties by which people distinguish the rows.
     static var fragment: [String] { get }
 }
 
@@ -14,7 +14,7 @@ public struct RelationList<Parent: QueryRow>: Sendable {
     public let name: String
     /// How many rows must be related to a row; nil where they are in no view's table.
     let count: (@Sendable (_ least: Int, _ most: Int) -> RowCondition<Parent>)?
-    /// What becomes of the rows that it leads to; nil where they are in no view's table.
+    /// What happens to the rows of the relation; nil where they are in no view's table.
     let rule: (@Sendable (DeleteRule) -> RelationRule<Parent>)?
     let expand: @Sendable ([Parent], Expansion) throws -> [ExpandedRow.Related]
 
@@ -35,7 +35,7 @@ public struct RelationList<Parent: QueryRow>: Sendable {
 }
 
 extension RelationList {
-    /// A relation that leads to what no view has in a table: each of the parents' rows at a depth.
+    /// A relation to rows that are in no view's table: for each parent, the related rows at a depth.
     init(_ name: String, _ related: @escaping @Sendable (Parent, ExpansionDepth, Ledger) throws -> [ExpandedRow]) {
         self.name = name
         (count, rule) = (nil, nil)
@@ -53,9 +53,9 @@ extension RelationList {
 /// How far rows are expanded.
 struct Expansion {
     let snapshot: LedgerSnapshot
-    /// What is told of the rows themselves, of those that are related to them, and so on.
+    /// The depths of the rows themselves, of the rows related to them, and so on.
     let depths: ArraySlice<ExpansionDepth>
-    /// The most rows of a to-many relation, the newest; nil for all.
+    /// The maximum number of rows of a to-many relation, the newest; nil for all.
     let newest: Int?
 
     var deeper: Expansion { Expansion(snapshot: snapshot, depths: depths.dropFirst(), newest: newest) }
@@ -65,7 +65,7 @@ struct Expansion {
         return try parents.map { try snapshot.related($0, relation, newest: newest) }
     }
 
-    /// The rows at the first depth, each with what is related to it at the next ones. Rows lead back to those that they come from, so only the number of
+    /// The rows at the first depth, each with its related rows at the next ones. Relations lead back to the rows that they come from, so only the number of
     /// depths ends it.
     func expanded<Row: RelatedRow>(_ rows: [Row]) throws -> [ExpandedRow] {
         guard let depth = depths.first else { return [] }
@@ -86,9 +86,9 @@ extension Ledger {
     /// print(rows[0].json)
     /// ```
     /// - Parameters:
-    ///   - depths: what is told of the rows themselves, of those that are related to them, and so on. There are as many levels as depths, so that
-    ///     rows that lead back to each other come to an end; what is told by its key only leads nowhere.
-    ///   - newest: how many rows of each relation come, the newest first; nil for all, in the order of their keys.
+    ///   - depths: the depths of the rows themselves, of the rows related to them, and so on. There are as many levels as depths, so that
+    ///     rows that lead back to each other come to an end; a row that is included by its key only has no related rows.
+    ///   - newest: how many rows of each relation to include, the newest first; nil for all, in the order of their keys.
     public func expand<Row: RelatedRow>(
         _ descriptor: FetchDescriptor<Row>, _ depths: [ExpansionDepth], newest: Int? = nil
     ) throws(LedgerError) -> [ExpandedRow] {

@@ -4,7 +4,7 @@ public import ViewQuery
 
 /// Leads from rows of one view to rows of another, or of the same, that have an equal property.
 ///
-/// Nothing is stored for it: what is related is found by the keys and indexes of the view that it leads to, so a relation and the one back always
+/// Nothing is stored for it: related rows are found by the keys and indexes of the target view, so a relation and its inverse always
 /// agree.
 /// ```swift
 /// let node = try ledger.node(17)
@@ -12,28 +12,28 @@ public import ViewQuery
 /// ```
 public struct Relation<Parent: QueryRow, Child: QueryRow>: Sendable {
     public let name: String
-    /// Whether a row is related to one row at most.
+    /// Whether a row is related to at most one row.
     public let isToOne: Bool
     /// The rows that are related to each of the parents, in the order of their keys.
     let all: @Sendable ([Parent], LedgerSnapshot) throws -> [[Child]]
     /// The newest of those that are related to one.
     let newest: @Sendable (Parent, Int, LedgerSnapshot) throws -> [Child]
 
-    /// How many rows are related to one, as far as so many.
+    /// How many rows are related to one, counting no further than `most`.
     let count: @Sendable (_ parent: Parent, _ most: Int, any RowReading) throws -> Int
     /// The rows that are related to one.
     let related: @Sendable (Parent, any RowReading) throws -> [Child]
-    /// Whether a person makes it, by annotations, so that it can be changed.
+    /// Whether people make it, by annotations, so that it can be changed.
     let isMade: Bool
 
-    /// How many parents are asked for with one query.
+    /// How many parents one query covers.
     static var lotSize: Int { 4_096 }
 
     /// - Parameters:
-    ///   - parent: the property that a row is known by where the others name it; rows where it is nil are related to nothing.
-    ///   - child: the property of the others that names it.
-    ///   - time: by which of the others' properties the newest are told.
-    ///   - isRelated: what else must hold.
+    ///   - parent: the property by which the other rows name a row; rows where it is nil are related to nothing.
+    ///   - child: the property of the other rows that names it.
+    ///   - time: the property of the other rows that determines the newest.
+    ///   - isRelated: a further condition.
     public init<Key: Hashable & Codable & Sendable>(
         _ name: String, isToOne: Bool = false, from parent: @escaping @Sendable (borrowing Parent) -> Key?,
         to child: any KeyPath<Child, Key> & Sendable, time: any KeyPath<Child, UInt32> & Sendable,
@@ -93,7 +93,7 @@ extension LedgerSnapshot {
         try asLedgerError { try relation.newest(parent, max(0, count), self) }
     }
 
-    /// The row that is related to this one, nil where there is none.
+    /// The row that is related to this one, nil if there is none.
     public func one<Parent, Child>(_ parent: Parent, _ relation: Relation<Parent, Child>) throws(LedgerError) -> Child? {
         try related([parent], relation).first?.first
     }

@@ -3,7 +3,7 @@ import Meshtastic
 import ViewQuery
 
 extension RelationList {
-    /// Who heard the packet that a row is of, in the order in which the receptions arrived; found by the packet index, in whatever order they came
+    /// The receptions of the row's packet, in the order in which they arrived; found by the packet index, in whatever order they were added
     /// to the ledger. A packet without an id has no others.
     static func receptions(
         _ packet: @escaping @Sendable (Parent) -> (sender: UInt32, id: UInt32, sequence: UInt64)
@@ -11,7 +11,7 @@ extension RelationList {
         RelationList("heardBy") { parent, depth, ledger in
             let (sender, id, sequence) = packet(parent)
             guard id != 0, sequence != 0 else { return [] }
-            // Ids recur: of several packets it is the one that this event is a reception of.
+            // Ids recur: among several packets it is the one that this event is a reception of.
             let packets = try ledger.packets(EventSelection(node: sender, roles: .sender, packetID: id))
             let packet = packets.first { $0.receptions.contains { $0.sequence == sequence } }
             return packet?.receptions.map { ExpandedRow($0, depth) } ?? []

@@ -40,10 +40,10 @@ extension TelemetryRow: RelatedRow {
 extension MessageRow: RelatedRow {
     public static let sender = Relation<MessageRow, NodeRow>(
         "sender", isToOne: true, from: { $0.from }, to: \.number, time: \.lastHeard)
-    /// The messages and tapbacks of its thread that answer it. Packet ids recur, so answers may be to another message of the same id.
+    /// The messages and tapbacks of its thread that reply to it. Packet ids recur, so replies may be to another message of the same id.
     public static let replies = Relation<MessageRow, MessageRow>(
         "replies", from: { $0.id == 0 ? nil : $0.id }, to: \.replyID, time: \.time, where: { $0.thread == $1.thread })
-    /// The messages of its thread that it answers.
+    /// The messages of its thread that it replies to.
     public static let answered = Relation<MessageRow, MessageRow>(
         "answered", from: { $0.replyID == 0 ? nil : $0.replyID }, to: \.id, time: \.time, where: { $0.thread == $1.thread })
 

@@ -2,25 +2,25 @@ public import Foundation
 public import ViewQuery
 
 extension RowCondition {
-    /// Rows to which others are related.
+    /// Rows that have related rows.
     ///
     /// ```swift
     /// var silent = FetchDescriptor<NodeRow>()
     /// silent.conditions = [.exists(NodeRow.positions), !.exists(NodeRow.sentMessages)]
     /// ```
-    /// Archived rows are related to nothing, unless they are asked for.
+    /// Archived rows are related to nothing, unless the query includes archived rows.
     ///
-    /// - Parameter predicate: what one of the others must be; nil for any.
+    /// - Parameter predicate: what one of the related rows must match; nil for any.
     public static func exists<Child>(_ relation: Relation<Row, Child>, where predicate: Predicate<Child>? = nil) -> RowCondition {
         count(relation, atLeast: 1, where: predicate)
     }
 
-    /// Rows to which so many others are related.
+    /// Rows that have this many related rows.
     public static func count<Child>(
         _ relation: Relation<Row, Child>, atLeast least: Int = 0, atMost most: Int = .max,
         where predicate: Predicate<Child>? = nil
     ) -> RowCondition {
-        // No more need to be counted than tell.
+        // No further rows need to be counted.
         let enough = most == .max ? max(0, least) : max(most &+ 1, 0)
         return RowCondition(views: [Child.view]) { reading in
             guard let predicate else {
@@ -40,12 +40,12 @@ extension RowCondition {
 }
 
 extension RelatedRow {
-    /// The condition that so many rows of a relation of this name exist; nil where there is no such relation.
+    /// The condition that this many rows of a relation of this name exist; nil where there is no such relation.
     public static func condition(onRelation name: String, atLeast least: Int, atMost most: Int = .max) -> RowCondition<Self>? {
         relations.first { $0.name == name }?.count?(least, most)
     }
 
-    /// What becomes of the rows of a relation of this name; nil where there is no such relation.
+    /// What happens to the rows of a relation of this name; nil where there is no such relation.
     public static func rule(ofRelation name: String, _ rule: DeleteRule) -> RelationRule<Self>? {
         relations.first { $0.name == name }?.rule?(rule)
     }
