@@ -1,3 +1,6 @@
+import EventLog
+import MeshViews
+
 /// Why a source could not be read, or its data could not be stored.
 ///
 /// `description` is one line: what happened, to which file or broker, and what to do.
@@ -46,5 +49,13 @@ public struct IngestError: Error, Sendable, Equatable, CustomStringConvertible {
     public var description: String {
         guard let cause else { return "\(subject): \(reason)" }
         return "\(subject): \(reason) (\(cause))"
+    }
+}
+
+extension IngestError {
+    /// For a ledger that did not take or give something: `.busy` where the process that writes to it ended meanwhile, since trying again helps.
+    init(ledger error: any Error, subject: String, reason: String) {
+        let isGone = (error as? EventLogError)?.code == .writerGone || (error as? LedgerError)?.code == .locked
+        self.init(isGone ? .busy : .storeFailed, subject: subject, reason: reason, cause: "\(error)")
     }
 }

@@ -17,8 +17,7 @@ public struct IngestTarget: Sendable {
             try await flushViews()
         } catch {
             throw IngestError(
-                .storeFailed, subject: subject, reason: "the events are stored, but the views could not be flushed",
-                cause: "\(error)")
+                ledger: error, subject: subject, reason: "the events are stored, but the views could not be flushed")
         }
     }
 }

@@ -35,7 +35,7 @@ struct SourceNames {
             known[name] = id
             return id
         } catch {
-            throw IngestError(.storeFailed, subject: name, reason: "the source could not be stored", cause: "\(error)")
+            throw IngestError(ledger: error, subject: name, reason: "the source could not be stored")
         }
     }
 }

@@ -56,7 +56,7 @@ struct FileMarkBook {
         do {
             return try await log.storedCursor(key)
         } catch {
-            throw IngestError(.storeFailed, subject: file.path, reason: "the ledger could not be read", cause: "\(error)")
+            throw IngestError(ledger: error, subject: file.path, reason: "the ledger could not be read")
         }
     }
 }

@@ -123,9 +123,8 @@ struct ImportRun {
                 )
             }
             throw IngestError(
-                .storeFailed, subject: file.path,
-                reason: "the ledger did not take the events behind byte \(report.endOffset); the next import continues there",
-                cause: "\(error)")
+                ledger: error, subject: file.path,
+                reason: "the ledger did not take the events behind byte \(report.endOffset); the next import continues there")
         }
     }
 

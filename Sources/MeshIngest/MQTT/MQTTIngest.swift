@@ -144,8 +144,8 @@ public final class MQTTIngest: Sendable {
             _ = try await log.append(batch)
         } catch {
             throw IngestError(
-                .storeFailed, subject: options.address.text, reason: "the ledger did not take \(batch.count) received messages",
-                cause: "\(error)")
+                ledger: error, subject: options.address.text,
+                reason: "the ledger did not take \(batch.count) received messages")
         }
     }
 }
