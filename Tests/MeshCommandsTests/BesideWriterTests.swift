@@ -62,7 +62,7 @@ struct BesideWriterTests {
         while importing.process.isRunning, stored < 8_000 { stored = try events(tool) }
         kill(writer.process.processIdentifier, SIGKILL)
         let outcome = try importing.wait()
-        #expect(outcome.status == 74, "\(outcome.errors)")
+        #expect(outcome.status == 75, "\(outcome.errors)")
         #expect(outcome.errors.filter(\.isNewline).count == 1, "\(outcome.errors)")
         #expect(outcome.errors.contains("process \(writer.process.processIdentifier)"), "\(outcome.errors)")
         let again = try tool.run("import", file)
