@@ -56,7 +56,7 @@ struct PacketReceptionsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "receptions", abstract: "All receptions of a packet, with their signal values.",
         discussion: """
-            Packets that have this id and are not the same, of other nodes, of later or forged, follow one another: `packet` is the first event of each.
+            An id can recur, in packets of other nodes, in later ones or in forged ones. Each is listed apart: `packet` is its first event.
 
               meshledger packet receptions 2740310711
               meshledger packet receptions 2740310711 --from '!19025c00' --format json

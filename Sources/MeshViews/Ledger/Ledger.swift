@@ -38,7 +38,7 @@ public final class Ledger: Sendable {
     let archivedBox = Mutex(ArchivedNames())
     let logger = Logger(label: "meshledger.ledger")
     private let removesFolder: Bool
-    /// Rebuilds and changes of keys run one after the other, whoever requests them.
+    /// Rebuilds and changes of keys run one after the other, for all callers.
     let gate = SerialGate()
     /// Annotations are checked against the present state and written one after the other.
     let annotationGate = SerialGate()
