@@ -17,6 +17,8 @@ package struct RowDeclaration<Row>: Sendable {
     /// By number.
     private let places: [Int?]
     private let nodes: [RowColumn<Row>]
+    /// The stored fields as a `.proto` file has them, by their numbers; the type is empty where several make up one property.
+    package let schema: [(number: UInt32, name: String, type: String)]
 
     package init(_ declared: [RowColumn<Row>]) {
         columns = declared.filter { !$0.traits.isHidden }
@@ -26,6 +28,8 @@ package struct RowDeclaration<Row>: Sendable {
         for (place, field) in fields.enumerated() { places[Int(field.number)] = place }
         self.places = places
         nodes = declared.filter { $0.traits.naming != nil }
+        schema = declared.flatMap { column in column.traits.wire.map { ($0.number, column.name, $0.layout) } }
+            .sorted { $0.0 < $1.0 }
     }
 
     package func write(_ row: borrowing Row, to writer: inout WireWriter) {
@@ -73,7 +77,7 @@ extension RowColumn {
         traits.fields = [number]
         traits.wire = [
             RowField(
-                number: number, layout: "", write: { row, writer in form.write(property.get(row), number, &writer) },
+                number: number, layout: form.type, write: { row, writer in form.write(property.get(row), number, &writer) },
                 take: { (row, field, reader, _) throws(WireError) in
                     try property.change(&row) { (value) throws(WireError) in try form.take(&value, field, reader) }
                 })

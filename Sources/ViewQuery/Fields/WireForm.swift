@@ -2,107 +2,113 @@ package import ProtobufWire
 
 /// How a property of the ledger's built-in rows is stored. They choose the form, since their bytes are documented and must not change with a type.
 package struct WireForm<Value: Sendable>: Sendable {
+    /// As a `.proto` file names it; `enum` for any enumeration.
+    let type: String
     /// Writes the field, or nothing where the value is the default.
     let write: @Sendable (Value, _ number: UInt32, inout WireWriter) -> Void
     /// Reads the value of one stored field.
     let take: @Sendable (inout Value, WireField, borrowing WireReader) throws(WireError) -> Void
 
     init(
-        write: @escaping @Sendable (Value, _ number: UInt32, inout WireWriter) -> Void,
+        _ type: String, write: @escaping @Sendable (Value, _ number: UInt32, inout WireWriter) -> Void,
         take: @escaping @Sendable (inout Value, WireField, borrowing WireReader) throws(WireError) -> Void
     ) {
+        self.type = type
         self.write = write
         self.take = take
     }
 
-    /// The same form, which leaves out the default.
+    /// The same form, which leaves out the row's default even though it is not the zero of the type.
     package func unless(_ isLeftOut: @escaping @Sendable (Value) -> Bool) -> WireForm {
+        leavingOut("optional \(type)", isLeftOut)
+    }
+
+    fileprivate func leavingOut(_ type: String, _ isLeftOut: @escaping @Sendable (Value) -> Bool) -> WireForm {
         let write = write
-        return WireForm(write: { if !isLeftOut($0) { write($0, $1, &$2) } }, take: take)
+        return WireForm(type, write: { if !isLeftOut($0) { write($0, $1, &$2) } }, take: take)
     }
 }
 
 extension WireForm where Value: BinaryInteger {
-    package var unlessZero: WireForm { unless { $0 == 0 } }
+    package var unlessZero: WireForm { leavingOut(type) { $0 == 0 } }
 }
 
 extension WireForm where Value: Collection {
-    package var unlessEmpty: WireForm { unless { $0.isEmpty } }
+    package var unlessEmpty: WireForm { leavingOut(type) { $0.isEmpty } }
 }
 
 extension WireForm {
     private static func scalar(
-        _ write: @escaping @Sendable (inout WireWriter, UInt32, Value) -> Void, _ read: @escaping @Sendable (WireField) -> Value
+        _ type: String, _ write: @escaping @Sendable (inout WireWriter, UInt32, Value) -> Void,
+        _ read: @escaping @Sendable (WireField) -> Value
     ) -> WireForm {
-        WireForm(write: { write(&$2, $1, $0) }, take: { (value, field, _) in value = read(field) })
+        WireForm(type, write: { write(&$2, $1, $0) }, take: { (value, field, _) in value = read(field) })
     }
 
     /// Nothing where it is nil.
     private static func optional<Wrapped>(
-        _ write: @escaping @Sendable (inout WireWriter, UInt32, Wrapped) -> Void,
+        _ type: String, _ write: @escaping @Sendable (inout WireWriter, UInt32, Wrapped) -> Void,
         _ read: @escaping @Sendable (WireField) -> Wrapped
     ) -> WireForm where Value == Wrapped? {
-        scalar({ writer, number, value in if let value { write(&writer, number, value) } }, { .some(read($0)) })
+        scalar(
+            "optional \(type)", { writer, number, value in if let value { write(&writer, number, value) } }, { .some(read($0)) })
     }
 }
 
 extension WireForm where Value == UInt32 {
-    package static var fixed32: WireForm { scalar({ $0.fixed32($1, $2) }, { $0.asUInt32 }) }
-    package static var varint: WireForm { scalar({ $0.varint($1, UInt64($2)) }, { $0.asUInt32 }) }
+    package static var fixed32: WireForm { scalar("fixed32", { $0.fixed32($1, $2) }, { $0.asUInt32 }) }
+    package static var varint: WireForm { scalar("uint32", { $0.varint($1, UInt64($2)) }, { $0.asUInt32 }) }
 }
 
 extension WireForm where Value == UInt32? {
-    package static var varint: WireForm { optional({ $0.varint($1, UInt64($2)) }, { $0.asUInt32 }) }
+    package static var varint: WireForm { optional("uint32", { $0.varint($1, UInt64($2)) }, { $0.asUInt32 }) }
 }
 
 extension WireForm where Value == UInt64 {
-    package static var varint: WireForm { scalar({ $0.varint($1, $2) }, { $0.scalar }) }
+    package static var varint: WireForm { scalar("uint64", { $0.varint($1, $2) }, { $0.scalar }) }
 }
 
 extension WireForm where Value == Int32 {
-    package static var sfixed32: WireForm { scalar({ $0.sfixed32($1, $2) }, { $0.asInt32 }) }
-    package static var sint32: WireForm { scalar({ $0.sint32($1, $2) }, { $0.asSInt32 }) }
+    package static var sfixed32: WireForm { scalar("sfixed32", { $0.sfixed32($1, $2) }, { $0.asInt32 }) }
+    package static var sint32: WireForm { scalar("sint32", { $0.sint32($1, $2) }, { $0.asSInt32 }) }
 }
 
 extension WireForm where Value == Int32? {
-    package static var sfixed32: WireForm { optional({ $0.sfixed32($1, $2) }, { $0.asInt32 }) }
-    package static var sint32: WireForm { optional({ $0.sint32($1, $2) }, { $0.asSInt32 }) }
+    package static var sfixed32: WireForm { optional("sfixed32", { $0.sfixed32($1, $2) }, { $0.asInt32 }) }
+    package static var sint32: WireForm { optional("sint32", { $0.sint32($1, $2) }, { $0.asSInt32 }) }
 }
 
 extension WireForm where Value == Float {
     /// Nothing where it is zero.
-    package static var float: WireForm { scalar({ $0.float($1, $2) }, { $0.asFloat }).unless { $0 == 0 } }
+    package static var float: WireForm { scalar("float", { $0.float($1, $2) }, { $0.asFloat }).leavingOut("float") { $0 == 0 } }
 }
 
 extension WireForm where Value == Float? {
-    package static var float: WireForm { optional({ $0.float($1, $2) }, { $0.asFloat }) }
+    package static var float: WireForm { optional("float", { $0.float($1, $2) }, { $0.asFloat }) }
 }
 
 extension WireForm where Value == Bool {
     /// Nothing where it is false.
-    package static var flag: WireForm { scalar({ $0.bool($1, $2) }, { $0.asBool }).unless { !$0 } }
+    package static var flag: WireForm { scalar("bool", { $0.bool($1, $2) }, { $0.asBool }).leavingOut("bool") { !$0 } }
 }
 
 extension WireForm where Value == String {
     /// Nothing where it is empty.
     package static var text: WireForm {
-        WireForm(write: { $2.string($1, $0) }, take: { (text, field, reader) in text = reader.string(field) }).unlessEmpty
+        WireForm("string", write: { $2.string($1, $0) }, take: { (text, field, reader) in text = reader.string(field) })
+            .unlessEmpty
     }
 }
 
 extension WireForm where Value == [UInt8] {
     package static var bytes: WireForm {
-        WireForm {
-            $2.bytes($1, $0)
-        } take: {
-            $0 = $2.bytes($1).asArray
-        }
+        WireForm("bytes", write: { $2.bytes($1, $0) }, take: { (bytes, field, reader) in bytes = reader.bytes(field).asArray })
     }
 }
 
 extension WireForm where Value == [UInt32] {
     package static var packedFixed32: WireForm {
-        WireForm {
+        WireForm("repeated fixed32") {
             $2.packedFixed32($1, $0)
         } take: { (list, field, reader) throws(WireError) in
             list = try reader.bytes(field).packedFixed32()
@@ -112,7 +118,7 @@ extension WireForm where Value == [UInt32] {
 
 extension WireForm where Value == [Int32] {
     package static var packedInt32: WireForm {
-        WireForm {
+        WireForm("repeated int32") {
             $2.packedInt32($1, $0)
         } take: { (list, field, reader) throws(WireError) in
             var packed = WireReader(reader.bytes(field))
@@ -125,13 +131,13 @@ extension WireForm where Value == [Int32] {
 extension WireForm where Value: RawRepresentable, Value.RawValue == UInt8 {
     /// - Parameter other: the value for a number that this version does not know.
     package static func enumeration(or other: Value) -> WireForm {
-        scalar({ $0.varint($1, UInt64($2.rawValue)) }, { Value(rawValue: UInt8(truncatingIfNeeded: $0.scalar)) ?? other })
+        scalar("enum", { $0.varint($1, UInt64($2.rawValue)) }, { Value(rawValue: UInt8(truncatingIfNeeded: $0.scalar)) ?? other })
     }
 }
 
 extension WireForm where Value: OptionSet, Value.RawValue == UInt32 {
     package static var options: WireForm {
-        scalar({ $0.varint($1, UInt64($2.rawValue)) }, { Value(rawValue: $0.asUInt32) })
+        scalar("uint32", { $0.varint($1, UInt64($2.rawValue)) }, { Value(rawValue: $0.asUInt32) })
     }
 }
 
