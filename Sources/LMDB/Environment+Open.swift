@@ -27,7 +27,15 @@ extension Environment {
         }
         try files.requireSame(as: environment)
         try environment.refuseCutFile()
+        if options.access == .readWrite { environment.findLastCommit() }
         return environment
+    }
+
+    /// Lets LMDB see that the previous writer was killed after its last commit, but before readers were pointed to it: only the next writer does, so that
+    /// what is read before then is the state before that commit.
+    private func findLastCommit() {
+        guard let write = try? beginWrite() else { return }  // the first change reports what is wrong
+        write.abort()
     }
 
     private static func createFolder(_ path: String) throws(StorageError) {

@@ -4,14 +4,24 @@ import Foundation
 /// Another process, which a test stops, kills or lets run into trouble.
 ///
 /// usage: crashchild read LEDGER FILE, begins to read, makes the file and waits to be stopped or killed inside its transaction;
+///        crashchild append LEDGER, appends one event after the other until it is killed, and says when it has begun
 ///        crashchild steer LEDGER, see `Steered`
 @main
 struct CrashChild {
     static func main() async throws {
         if CommandLine.arguments[1] == "steer" { return await Steered(ledger: CommandLine.arguments[2]).run() }
+        if CommandLine.arguments[1] == "append" { return try await append(CommandLine.arguments[2]) }
         let log = try EventLog.open(at: CommandLine.arguments[2], options: EventLogOptions(access: .readOnly))
         let reader = try log.beginRead()
         _ = FileManager.default.createFile(atPath: CommandLine.arguments[3], contents: nil)
         while reader.head.rawValue < .max { pause() }
+    }
+
+    private static func append(_ ledger: String) async throws {
+        let log = try EventLog.open(at: ledger)
+        let event = NewEvent([1, 2, 3], encoding: .note, source: .log)
+        try await log.append([event])
+        FileHandle.standardOutput.write(Data("stored\n".utf8))
+        while true { try await log.append([event]) }
     }
 }

@@ -27,6 +27,29 @@ struct ProcessTests {
         await log.close()
     }
 
+    @Test(.timeLimit(.minutes(5)))
+    func `a writer goes on behind the last event of one that was killed while another process reads`() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/ledger"
+        let created = try EventLog.create(at: path)
+        try await appendNumbered(created, 1)
+        await created.close()
+        let reader = try KilledChild("read", path, folder.path + "/reads")
+        defer { reader.kill() }
+        while !FileManager.default.fileExists(atPath: folder.path + "/reads") { usleep(1_000) }
+        for _ in 0..<30 {
+            let writer = try KilledChild("append", path)
+            writer.waitForOutput()
+            usleep(.random(in: 0...4_000))
+            writer.kill()
+            let log = try EventLog.open(at: path)
+            let head = log.head
+            let stored = try await log.append([NewEvent([1], encoding: .note, source: .log)])
+            #expect(stored?.lowerBound == head.advanced(by: 1))
+            await log.close()
+        }
+    }
+
     @Test func `a subscription follows what another process appends`() async throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/ledger"
@@ -114,5 +137,25 @@ struct ProcessTests {
             let error = #expect(throws: EventLogError.self) { _ = try EventLog.open(at: path) }
             #expect(error?.code == .permission)
         }
+    }
+}
+
+/// Another process, which is killed.
+private struct KilledChild {
+    private let process = Process()
+    private let output = Pipe.ofOneChild()
+
+    init(_ arguments: String...) throws {
+        process.executableURL = try BuiltProgram.url("crashchild")
+        process.arguments = arguments
+        process.standardOutput = output
+        try process.run()
+    }
+
+    func waitForOutput() { _ = output.fileHandleForReading.availableData }
+
+    func kill() {
+        Glibc.kill(process.processIdentifier, SIGKILL)
+        process.waitUntilExit()
     }
 }
