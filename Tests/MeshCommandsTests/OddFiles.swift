@@ -64,7 +64,8 @@ struct OddFiles {
         for (number, name) in Self.files.enumerated() {
             let file = name.replacingOccurrences(of: "RECIPE", with: recipe)
             for command in [
-                ["nodes"], ["verify"], number % 2 == 0 ? ["import", made.folder.file("messages.jsonl").path] : ["rebuild"],
+                ["nodes"], name.hasPrefix("views/") ? ["node", "favorite", "!00000007"] : ["verify"],
+                number % 2 == 0 ? ["import", made.folder.file("messages.jsonl").path] : ["rebuild"],
             ] {
                 let tool = try Tool()
                 try FileManager.default.copyItem(atPath: made.ledger, toPath: tool.ledger)

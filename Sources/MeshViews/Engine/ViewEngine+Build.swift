@@ -26,8 +26,8 @@ extension ViewEngine {
                 // The old views no longer change, and every change of the new ones is recorded.
                 await oldPipeline?.stop()
                 await record(build.pipeline)
-                try swap(build.members)
                 finishBuild()
+                try swap(build.members)
                 for member in oldMembers { member.store.close() }
                 return
             }
@@ -35,8 +35,8 @@ extension ViewEngine {
             await record(build.pipeline)
             if await live.adopt(build.pipeline.projectors, at: reached) {
                 liveMembers += build.members
-                try swap(build.members)
-                return finishBuild()
+                finishBuild()
+                return try swap(build.members)
             }
             // The live views may be behind, as after a crash, with no caller to make them follow.
             try await foldLive(nil)
