@@ -20,7 +20,7 @@ struct DeclaredRows {
         let text = try String(contentsOf: url, encoding: .utf8)
         let body = try #require(text.components(separatedBy: "message \(message) {\n").dropFirst().first, "\(message)")
         let enums = text.matches(of: /enum (\w+) \{/).map { String($0.1) }
-        return body.components(separatedBy: "\n}")[0].matches(of: /(?m)^  ([\w ]+) (\w+) = (\d+);/).map { found in
+        return body.components(separatedBy: "\n}")[0].matches(of: /(?m)^  ([\w ]+) (\w+) = (\d+)(?: \[.*\])?;/).map { found in
             let type = enums.contains(String(found.1)) ? "enum" : String(found.1)
             return Field(number: UInt32(found.3) ?? 0, name: String(found.2), type: type)
         }

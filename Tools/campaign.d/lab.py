@@ -23,7 +23,7 @@ class Ended:
     @property
     def last_line(self):
         lines = self.errors.strip().splitlines() or self.output.decode(errors="replace").strip().splitlines()
-        return lines[-1][:240] if lines else ""
+        return lines[-1][:600] if lines else ""
 
 
 class Part:
