@@ -36,12 +36,12 @@ extension Ledger {
             if !options.keepsIndexes { definition.indexes = [] }
             return definition
         }
-        func define<View: LedgerView>(own view: View.Type) -> ViewDefinition {
-            define(OwnProjection<View>(), [View.Row.self], View.versions) { try RowTable<View.Row>(View.cap).makeState($0) }
+        func define<View: LedgerView>(custom view: View.Type) -> ViewDefinition {
+            define(CustomProjection<View>(), [View.Row.self], View.versions) { try RowTable(View.cap, $0).makeState() }
         }
         let rows = Dictionary(grouping: ViewRegistry.rows) { $0.view }
         return ViewRegistry.projections(options.caps).map { define($0, rows[$0.name] ?? []) }
-            + options.views.map { define(own: $0) }
+            + options.views.map { define(custom: $0) }
     }
 
     /// - Throws: `.schema` where a custom view is not valid.

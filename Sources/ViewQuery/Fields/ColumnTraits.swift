@@ -39,8 +39,8 @@ struct ColumnTraits<Row>: Sendable {
     var naming: NodeNaming?
     /// The stored fields behind the property; nil where they are not known, empty for a property of the key.
     var fields: [UInt32]?
-    /// Appends the property's part of the key, where the row is stored by its columns.
-    var appendKey: (@Sendable (borrowing Row, inout [UInt8]) -> Void)?
+    /// The property's part of the key, where the row is stored by its columns.
+    var keyPart: RowKeyPart<Row>?
     /// Restores the numbers of the key, where the row is stored by its columns.
     var setKey: (@Sendable (ArraySlice<UInt64>, inout Row) -> Bool)?
 }

@@ -74,7 +74,7 @@ extension StoredRow {
         key.reserveCapacity(24)
         // By index: a copy of a column counts ten references.
         let columns = Self.columns
-        for place in columns.indices where columns[place].isKey { columns[place].traits.appendKey?(self, &key) }
+        for place in columns.indices where columns[place].isKey { columns[place].traits.keyPart?.append(self, to: &key) }
         return key
     }
 

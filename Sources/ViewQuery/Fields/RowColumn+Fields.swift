@@ -55,10 +55,7 @@ extension RowColumn where Row: FieldRow {
         self.init(key: name, keyPath, widths: [Value.keyWidth], numbers: { [$0.keyNumber] }, get: property.get)
         code = ColumnCode(widths: [Value.keyWidth], isOrdered: true) { ($0 as? Value).map { [$0.keyNumber] } }
         traits.kind = kind
-        traits.appendKey = { row, key in
-            let number = property.get(row).keyNumber
-            for byte in (0..<Value.keyWidth).reversed() { key.append(UInt8(truncatingIfNeeded: number >> UInt64(8 * byte))) }
-        }
+        traits.keyPart = RowKeyPart(keyPath, property.get)
         traits.setKey = { numbers, row in
             guard let number = numbers.first, let value = Value(keyNumber: number) else { return false }
             property.change(&row) { $0 = value }

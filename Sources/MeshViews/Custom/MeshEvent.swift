@@ -3,11 +3,15 @@ public import Meshtastic
 
 /// A reception of a packet as passed to the fold of a custom view.
 public struct MeshEvent: Sendable {
-    let batch: MeshBatch
-    var index: Int
+    @usableFromInline let batch: MeshBatch
+    @usableFromInline var index = 0
+
+    @usableFromInline
+    init(batch: MeshBatch) { self.batch = batch }
 
     private var stamp: MeshBatch.Stamp { batch.stamps[index] }
 
+    @inlinable
     public var packet: DecodedPacket { batch.packets.packets[index] }
     public var sequence: UInt64 { stamp.sequence }
     public var source: SourceID { stamp.source }
@@ -28,10 +32,23 @@ public struct MeshEvent: Sendable {
     /// ```swift
     /// let position = try event.payload(Position.init(decoding:))
     /// ```
+    @inlinable
     public func payload<Value, Failure: Error>(_ decode: (RawSpan) throws(Failure) -> Value) throws(Failure) -> Value {
         try decode(batch.packets.payload(of: packet))
     }
 
     /// The payload as text.
     public var text: String { batch.packets.string(packet.payload) }
+}
+
+/// The events of a batch that a custom view receives, in the order of the log.
+public struct MeshEvents: Sendable {
+    @usableFromInline let batch: MeshBatch
+    /// The places of the events in the batch.
+    @usableFromInline let places: [Int32]
+
+    init(_ batch: MeshBatch, _ places: [Int32]) {
+        self.batch = batch
+        self.places = places
+    }
 }

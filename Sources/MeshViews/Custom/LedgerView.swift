@@ -1,3 +1,4 @@
+public import LMDB
 public import Projections
 public import ViewQuery
 
@@ -34,9 +35,29 @@ public protocol LedgerView: Sendable {
 
     /// Folds one event. If it throws, the event goes into the view's quarantine, and none of its changes are applied.
     func fold(_ event: MeshEvent, into rows: inout RowEditor<Row>) throws
+
+    /// Folds a run of events, one after the other. There is no need to implement it: it is a requirement so that the loop is compiled for the
+    /// view where the view is.
+    ///
+    /// - Throws: what the file of the rows cannot do.
+    func fold(_ events: MeshEvents, into rows: inout RowEditor<Row>) throws(StorageError)
 }
 
 extension LedgerView {
     public static var ports: Set<UInt32>? { nil }
     public static var countsReceptions: Bool { false }
+
+    @inlinable
+    public func fold(_ events: MeshEvents, into rows: inout RowEditor<Row>) throws(StorageError) {
+        var event = MeshEvent(batch: events.batch)
+        for place in events.places.indices {
+            event.index = Int(events.places[place])
+            do {
+                try fold(event, into: &rows)
+            } catch {
+                try rows.setAside(event, error)
+            }
+            try rows.apply()
+        }
+    }
 }
