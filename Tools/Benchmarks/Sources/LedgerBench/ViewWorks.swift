@@ -48,6 +48,22 @@ func replay(
     try await ledger.close()
 }
 
+/// The whole log folded into the example of a custom view, where all other views are complete.
+func replayCustom(_ folder: String) async throws {
+    var options = LedgerOptions(log: optionsWithoutSealing())
+    let before = try await Ledger.open(at: folder, options: options)
+    try await before.catchUp()
+    try await before.close()
+    try? FileManager.default.removeItem(atPath: "\(folder)/views/\(PortUse.view)")
+    options.views = [PortUses.self]
+    let started = secondsNow()
+    let ledger = try await Ledger.open(at: folder, options: options)
+    try await ledger.catchUp()
+    let seconds = secondsNow() - started
+    report("replay-custom", Int(ledger.log.head.rawValue), seconds, [("rows", try ledger.fetchCount(FetchDescriptor<PortUse>()))])
+    try await ledger.close()
+}
+
 /// How many messages each channel has, its direct messages included, as a JSON object: the C program caps them together.
 private func messagesByChannel(_ ledger: Ledger) throws -> String {
     var counts: [String: Int] = [:]

@@ -10,7 +10,7 @@ let usage = """
     ledger-bench make-history FILE LEDGER COUNT | ask-history LEDGER ROUNDS
     ledger-bench append-rebuilding FILE LEDGER OTHER BATCH | append-beside FILE LEDGER OTHER BATCH
     ledger-bench rebuild-nodes LEDGER ROUNDS | read-swaps LEDGER
-    ledger-bench replay LEDGER | replay-four LEDGER | replay-rows LEDGER | replay-all-rows LEDGER
+    ledger-bench replay LEDGER | replay-four LEDGER | replay-rows LEDGER | replay-all-rows LEDGER | replay-custom LEDGER
     ledger-bench memory LEDGER | last100 LEDGER COUNT
     """
 
@@ -47,6 +47,7 @@ do {
     case ("replay-four", 2): try await replay(arguments[1], onlyBaselineViews: true)
     case ("replay-rows", 2): try await replay(arguments[1], onlyBaselineViews: true, keepsIndexes: false)
     case ("replay-all-rows", 2): try await replay(arguments[1], keepsIndexes: false)
+    case ("replay-custom", 2): try await replayCustom(arguments[1])
     case ("memory", 2): try await replayMemory(arguments[1])
     case ("make-history", 4): try await makeHistory(arguments[1], arguments[2], count: number(3, 0))
     case ("ask-history", 3): try await askHistory(arguments[1], rounds: max(number(2, 100), 1))

@@ -1,0 +1,1 @@
+../../../Examples/OwnView/Sources/OwnView/PortUse.swift
