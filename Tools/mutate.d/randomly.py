@@ -1,5 +1,5 @@
 """Makes mutants by rule at random and tells which ones no test notices."""
-import concurrent.futures, math, random, re, resource, threading, time, tomllib
+import concurrent.futures, dataclasses, json, math, random, re, resource, threading, time, tomllib
 
 import mutants, runs
 
@@ -19,19 +19,21 @@ class Room:
         self.stages = {"at once": (entry.get("at_once"), short), "first": (entry["first"], short), "then": (entry["then"], slow)}
         self.stages = {name: tests for name, tests in self.stages.items() if tests[0]}
         self.modules = {name for tests, _ in self.stages.values() for name in re.findall(r"\w+Tests(?=[.\\])", tests)}
-        self.limits = {}
-        self.lock = threading.Lock()
+
+    # By the tests of a stage, which rooms may share.
+    limits, lock = {}, threading.Lock()
 
     def limit(self, tree, stage):
-        """How long the stage's tests may take, and how long they may say nothing: some times what they do where nothing is broken."""
+        """How long the stage's tests may take, how long they may sleep and work without a word: some times what they do where nothing is broken."""
+        tests = self.stages[stage]
         with self.lock:
-            if stage not in self.limits:
-                whole = runs.test(tree, 0, *self.stages[stage], 900)
+            if tests not in self.limits:
+                whole = runs.test(tree, 0, *tests, 900)
                 if not whole.passed:
                     raise SystemExit(f"without any mutant the tests of {self.name} do not pass: {whole.why}")
-                self.limits[stage] = max(30, 5 * whole.seconds), max(10, 5 * whole.silence)
+                self.limits[tests] = max(120, 10 * whole.seconds), max(10, 5 * whole.silence), max(10, 5 * whole.work)
                 print(f"the tests of {self.name}, {stage}: {whole.seconds:.1f} s, silent for {whole.silence:.1f} s", flush=True)
-            return self.limits[stage]
+            return self.limits[tests]
 
     def result(self, tree, number):
         """Why the mutant is noticed, or nothing; and how long that took."""
@@ -115,7 +117,7 @@ def build(tree, entries):
     compile_in(tree, originals, entries)
     # Target by target, from the lowest: the tests are compiled once, when all mutants are known to compile.
     targets = [target for target in order(tree) if any(file.split("/")[1] == target for file in originals)]
-    for what in [["--target", target] for target in targets] + [["--build-tests"]]:
+    for what in [["--target", target] for target in targets] + products(modules):
         for _ in range(ROUNDS):
             done, text = runs.build(tree, what, modules)
             if done:
@@ -130,15 +132,9 @@ def build(tree, entries):
             raise SystemExit(f"after {ROUNDS} rounds the copy still does not build")
 
 
-def order(tree):
-    """The targets as the manifest lists them: what others depend on comes before these."""
-    return re.findall(r'room\(\s*"(\w+)"', (tree / "Package.swift").read_text())
-
-
-def run(tree, options):
-    """Exits with 0 where enough of the mutants are noticed."""
-    begun, count = time.monotonic(), options.random
-    wanted = options.room
+def prepared(tree, options, last):
+    """New mutants in a new build, by their numbers, and how many of them to make."""
+    wanted, count = options.room, options.random
     if options.one_room:
         names = [room.name for room in rooms(tree) if not wanted or room.name in wanted]
         wanted = [random.Random(options.seed).choice(names)]
@@ -148,6 +144,56 @@ def run(tree, options):
     entries = dict(enumerate(chosen(every, count + count // 2 + 4, options.seed), 1))
     print(f"{len(every)} mutants could be made; building with {len(entries)} of them, seed {options.seed}", flush=True)
     build(tree, entries)
+    last.write(dict(list(entries.items())[:count]))
+    return entries, count
+
+
+class Last:
+    """The mutants of the last build that nothing has noticed so far, in a file of the copy."""
+
+    def __init__(self, tree):
+        self.tree, self.path = tree, tree / ".mutants.json"
+
+    def write(self, entries):
+        self.kept = {str(number): {"room": room.name, **dataclasses.asdict(mutant)} for number, (mutant, room) in entries.items()}
+        self.path.write_text(json.dumps(self.kept))
+
+    def notice(self, number):
+        del self.kept[str(number)]
+        self.path.write_text(json.dumps(self.kept))
+
+    def unnoticed(self, rooms):
+        """The mutants by their numbers, with their tests compiled as they are now."""
+        if not self.path.exists():
+            raise SystemExit("there is no build with mutants yet")
+        self.kept = json.loads(self.path.read_text())
+        by_name = {room.name: room for room in rooms}
+        entries = {int(number): (mutants.Mutant(**{key: it[key] for key in it if key != "room"}), by_name[it["room"]]) for number, it in self.kept.items()}
+        modules = {module for _, room in entries.values() for module in room.modules}
+        for what in products(modules):
+            done, text = runs.build(self.tree, what, modules)
+            if not done:
+                raise SystemExit("the tests do not build:\n" + text[-3000:])
+        return entries, len(entries)
+
+
+def products(modules):
+    """What is built to run the tests of these modules: those of the lower targets start no program but one."""
+    if not modules <= {"EventLogTests", "MeshtasticTests", "ProjectionsTests"}:
+        return [["--build-tests"]]
+    return [["--product", "crashchild"]] * ("EventLogTests" in modules) + [["--product", "MeshLedgerPackageTests"]]
+
+
+def order(tree):
+    """The targets as the manifest lists them: what others depend on comes before these."""
+    return re.findall(r'room\(\s*"(\w+)"', (tree / "Package.swift").read_text())
+
+
+def run(tree, options):
+    """Exits with 0 where enough of the mutants are noticed."""
+    begun = time.monotonic()
+    last = Last(tree)
+    entries, count = last.unnoticed(rooms(tree)) if options.again else prepared(tree, options, last)
     print(f"{len(entries)} compile ({time.monotonic() - begun:.0f} s)", flush=True)
     made, survivors = 0, []
 
@@ -156,15 +202,17 @@ def run(tree, options):
         return None if is_over else room.result(tree, number)
 
     jobs = concurrent.futures.ThreadPoolExecutor(options.jobs)
-    running = {jobs.submit(make, number, room): mutant for number, (mutant, room) in list(entries.items())[:count]}
+    running = {jobs.submit(make, number, room): (number, mutant) for number, (mutant, room) in list(entries.items())[:count]}
     try:
         for job in concurrent.futures.as_completed(running):
             if job.result() is None:
                 continue
             made += 1
-            mutant, (why, took) = running[job], job.result()
+            (number, mutant), (why, took) = running[job], job.result()
             if why is None:
                 survivors.append(mutant)
+            else:
+                last.notice(number)
             result = "survived" if why is None else "noticed"
             print(f"{result:8} ({took:3.0f} s) {described(mutant)}" + (f"  [{why[:100]}]" if why else ""), flush=True)
     finally:

@@ -35,10 +35,24 @@ class Outcome(typing.NamedTuple):
     why: str
     seconds: float
     silence: float  # the longest time without a word
+    work: float  # the most seconds of the processors that passed without a word
 
 
-def test(root, number, wanted, skipped, seconds, silence=None):
-    """Runs tests until one fails, or until they take too long or say nothing for too long, which is a failure as well."""
+# Of a processor: what sleeps for ever takes less than this share, and what a loaded machine keeps waiting more.
+ASLEEP = 0.01
+
+
+def used(process):
+    """Seconds of the processors that the process has used, with those of its children that have ended."""
+    try:
+        with open(f"/proc/{process.pid}/stat") as file:
+            return sum(map(int, file.read().rsplit(")", 1)[1].split()[11:15])) / os.sysconf("SC_CLK_TCK")
+    except (OSError, IndexError, ValueError):
+        return 0.0
+
+
+def test(root, number, wanted, skipped, seconds, silence=None, work=None):
+    """Runs tests until one fails, or until they take too long, or say nothing for too long while they sleep or work: failures as well."""
     folder = tempfile.mkdtemp(prefix="mutate-", dir="/tmp")
     os.chmod(folder, 0o755)  # a test reads as another user
     command = [str(bundle(root)), "--testing-library", "swift-testing", "--filter", wanted]
@@ -50,14 +64,16 @@ def test(root, number, wanted, skipped, seconds, silence=None):
         command, cwd=root, env=environment(root, number, folder), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         start_new_session=True)
     os.set_blocking(process.stdout.fileno(), False)
-    text, why, begun, longest = b"", None, time.monotonic(), 0
-    heard = begun
+    text, why, begun, longest, hardest = b"", None, time.monotonic(), 0, 0
+    heard, used_then = begun, 0.0
     try:
         while why is None:
             more, now = process.stdout.read(), time.monotonic()
             longest = max(longest, now - heard)
             if more:
-                text, heard = text + more, now
+                used_now = used(process)
+                hardest = max(hardest, used_now - used_then)
+                text, heard, used_then = text + more, now, used_now
                 failed = re.search(rb"^.*\xe2\x9c\x98.*(?:recorded an issue|failed after).*$", text, re.MULTILINE)
                 if failed:
                     why = failed[0].decode(errors="replace")
@@ -65,8 +81,10 @@ def test(root, number, wanted, skipped, seconds, silence=None):
                 break
             elif now - begun > seconds:
                 why = f"ended after {seconds:.0f} s"
-            elif silence is not None and now - heard > silence:
-                why = f"ended after {silence:.0f} s without a word"
+            elif silence is not None and now - heard > silence and used(process) - used_then < ASLEEP * (now - heard):
+                why = f"ended after {now - heard:.0f} s asleep"
+            elif work is not None and used(process) - used_then > work:
+                why = f"ended after {work:.0f} s of work without a word"
             else:
                 time.sleep(0.02)
     finally:
@@ -79,8 +97,8 @@ def test(root, number, wanted, skipped, seconds, silence=None):
         shutil.rmtree(folder, ignore_errors=True)
     took = time.monotonic() - begun
     if why is not None:
-        return Outcome(False, why, took, longest)
+        return Outcome(False, why, took, longest, hardest)
     if process.returncode != 0:
-        return Outcome(False, f"ended with {process.returncode}", took, longest)
+        return Outcome(False, f"ended with {process.returncode}", took, longest, hardest)
     ran = re.search(rb"Test run with ([1-9]\d*) test", text)
-    return Outcome(True, "", took, longest) if ran else Outcome(None, "no test ran", took, longest)
+    return Outcome(True, "", took, longest, hardest) if ran else Outcome(None, "no test ran", took, longest, hardest)

@@ -32,7 +32,7 @@ extension LogWriter {
         _ request: AppendRequest, of lane: inout AppendLane, _ cursor: inout WriteCursor,
         _ filledTiles: inout [(UInt64, ArrivalRange)]
     ) throws(StorageError) {
-        if let token = request.token, try isStored(token, &cursor.place) {
+        if let token = request.token, try isStored(token) {
             lane.outcomes.append(.stored(first: token.first))
             return
         }
@@ -145,13 +145,7 @@ extension LogWriter {
     }
 
     /// Whether the append that the token names is in the log.
-    private func isStored(_ token: AppendToken, _ cursor: inout Cursor) throws(StorageError) -> Bool {
-        let key = SequenceKey(token.first)
-        if try cursor.seek(exactly: key.span), cursor.value.byteCount >= RecordHeader.size {
-            return Record.checksum(cursor.value) == token.checksum
-        }
-        guard token.first <= state.head else { return false }
-        // It may have been sealed since.
+    private func isStored(_ token: AppendToken) throws(StorageError) -> Bool {
         do {
             let reader = try LogReader(store)
             var place = try reader.cursor()

@@ -26,7 +26,7 @@ public struct Timestamp: Sendable, Hashable, Comparable, Codable {
     }
 
     /// Whole seconds since 1970, rounded down.
-    public var seconds: Int64 { microseconds >= 0 ? microseconds / 1_000_000 : (microseconds &- 999_999) / 1_000_000 }
+    public var seconds: Int64 { microseconds / 1_000_000 - (microseconds % 1_000_000 < 0 ? 1 : 0) }
 
     public var date: Date { Date(timeIntervalSince1970: Double(microseconds) / 1_000_000) }
 
