@@ -25,16 +25,16 @@ struct SealCommand: AsyncParsableCommand {
             }
             bar.end()
             let after = try await ledger.reading { try $0.log.sealingStatistics() }
-            let output = StandardOutput()
-            // Retention may have dropped events meanwhile, sealed ones as well: fewer can be there than before.
-            let count = after.sealedEvents > before.sealedEvents ? after.sealedEvents - before.sealedEvents : 0
-            output.line("\(count) events sealed; \(after.sealedEvents) are sealed now, \(after.hotEvents) are not")
-            guard count > 0 else { return }
-            guard before.hotBytes >= after.hotBytes, after.sealedBytes >= before.sealedBytes else { return }
-            let (freed, taken) = (before.hotBytes - after.hotBytes, after.sealedBytes - before.sealedBytes)
-            output.line(
-                "they took \(freed) bytes and take \(taken) now; \(freed > taken ? freed - taken : 0) bytes are free for new events"
-            )
+            for line in Self.report(before, after) { StandardOutput().line(line) }
         }
+    }
+
+    /// Retention may have dropped events meanwhile, sealed ones as well: there can be fewer than before.
+    static func report(_ before: SealingStatistics, _ after: SealingStatistics) -> [String] {
+        let count = after.sealedEvents > before.sealedEvents ? after.sealedEvents - before.sealedEvents : 0
+        let line = "\(count) events sealed; \(after.sealedEvents) are sealed now, \(after.hotEvents) are not"
+        let (freed, taken) = (before.hotBytes - after.hotBytes, after.sealedBytes - before.sealedBytes)
+        guard count > 0, freed >= 0, taken >= 0 else { return [line] }
+        return [line, "they took \(freed) bytes and take \(taken) now; \(max(0, freed - taken)) bytes are free for new events"]
     }
 }

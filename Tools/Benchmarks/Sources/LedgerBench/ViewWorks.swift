@@ -17,13 +17,16 @@ private let baselineViews = ["nodes", "positions", "telemetry", "messages"]
 ///
 /// - Parameters:
 ///   - keepsIndexes: whether indexes and searched texts are made as well, which C does not make.
+///   - customViews: views besides the ledger's.
 ///   - replayed: called before the rows are counted, which takes memory of its own.
 func replay(
-    _ folder: String, onlyBaselineViews: Bool = false, keepsIndexes: Bool = true, replayed: () -> Void = {}
+    _ folder: String, onlyBaselineViews: Bool = false, keepsIndexes: Bool = true, customViews: [any LedgerView.Type] = [],
+    replayed: () -> Void = {}
 ) async throws {
     try await giveKeys(folder)
     var options = LedgerOptions(log: optionsWithoutSealing())
     options.keepsIndexes = keepsIndexes
+    options.views = customViews
     if onlyBaselineViews {
         // The other views must be there and complete, so that nothing is left to do for them.
         let ledger = try await Ledger.open(at: folder, options: options)

@@ -11,6 +11,7 @@ let usage = """
     ledger-bench append-rebuilding FILE LEDGER OTHER BATCH | append-beside FILE LEDGER OTHER BATCH
     ledger-bench rebuild-nodes LEDGER ROUNDS | read-swaps LEDGER
     ledger-bench replay LEDGER | replay-four LEDGER | replay-rows LEDGER | replay-all-rows LEDGER | replay-custom LEDGER
+    ledger-bench replay-with-custom LEDGER
     ledger-bench memory LEDGER | last100 LEDGER COUNT
     """
 
@@ -48,6 +49,7 @@ do {
     case ("replay-rows", 2): try await replay(arguments[1], onlyBaselineViews: true, keepsIndexes: false)
     case ("replay-all-rows", 2): try await replay(arguments[1], keepsIndexes: false)
     case ("replay-custom", 2): try await replayCustom(arguments[1])
+    case ("replay-with-custom", 2): try await replay(arguments[1], customViews: [PortUses.self])
     case ("memory", 2): try await replayMemory(arguments[1])
     case ("make-history", 4): try await makeHistory(arguments[1], arguments[2], count: number(3, 0))
     case ("ask-history", 3): try await askHistory(arguments[1], rounds: max(number(2, 100), 1))
