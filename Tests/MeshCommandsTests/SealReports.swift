@@ -1,6 +1,6 @@
-import EventLog
 import Testing
 
+@testable import EventLog
 @testable import MeshCommands
 
 struct SealReports {
