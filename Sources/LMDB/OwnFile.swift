@@ -128,6 +128,13 @@ package enum OwnFile {
         package init(device: UInt64, inode: UInt64) { (self.device, self.inode) = (device, inode) }
     }
 
+    /// Whether what is open lies at the path.
+    package static func isOpen(_ file: Int32, at path: String) -> Bool {
+        var (own, found) = (stat(), stat())
+        guard unsafe fstat(file, &own) == 0, unsafe lstat(path, &found) == 0 else { return false }
+        return own.st_dev == found.st_dev && own.st_ino == found.st_ino
+    }
+
     // MARK: What is there
 
     private static func failed(_ call: String, _ path: String) -> StorageError {

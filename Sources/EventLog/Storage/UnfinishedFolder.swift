@@ -45,7 +45,9 @@ private final class UnfinishedFolder: Sendable {
 
     deinit { close(file) }
 
+    /// Does nothing once the folder has its final name: another process may build its own under this one.
     func remove() {
+        guard OwnFile.isOpen(file, at: path) else { return }
         try? OwnFile.removeAll(path)  // the earlier failure is the one to report
     }
 
@@ -69,12 +71,7 @@ private final class UnfinishedFolder: Sendable {
                 throw EventLogError(.locked, path: path, detail: "another process makes the ledger")
             }
             // The previous holder of the lock may have renamed the folder, or removed it.
-            var (own, found) = (stat(), stat())
-            if unsafe fstat(file, &own) == 0, unsafe lstat(path, &found) == 0, own.st_dev == found.st_dev,
-                own.st_ino == found.st_ino
-            {
-                return file
-            }
+            if OwnFile.isOpen(file, at: path) { return file }
             close(file)
         }
     }

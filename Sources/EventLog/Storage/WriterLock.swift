@@ -53,11 +53,7 @@ final class WriterLock: Sendable {
     }
 
     /// Whether the file at the path is still the one that is locked: else the ledger was moved, removed or replaced.
-    func isInPlace(at path: String) -> Bool {
-        var (own, found) = (stat(), stat())
-        guard unsafe fstat(file, &own) == 0, unsafe lstat(path, &found) == 0 else { return false }
-        return own.st_dev == found.st_dev && own.st_ino == found.st_ino
-    }
+    func isInPlace(at path: String) -> Bool { OwnFile.isOpen(file, at: path) }
 
     /// Whether a process holds the lock now. The test itself briefly holds it; a writer that starts meanwhile tries again.
     static func isHeld(_ path: String) throws(EventLogError) -> Bool {
