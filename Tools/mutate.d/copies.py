@@ -13,15 +13,15 @@ def is_inside(root):
     return os.environ.get(INSIDE) == "1" and (root / MARK).exists()
 
 
-def refresh(root, copy, folders=("",)):
-    """Makes the copy's files those of the package: what is tracked and what git does not ignore, in these folders."""
+def refresh(root, copy, kept=()):
+    """Makes the copy's files those of the package, but for the kept ones: what is tracked and what git does not ignore."""
     is_new = not copy.exists()
     copy.mkdir(exist_ok=True)
     (copy / MARK).touch()
     listed = subprocess.run(["git", "ls-files", "-z", "-co", "--exclude-standard"], cwd=root, check=True, capture_output=True).stdout
     wanted = {name for name in listed.decode().split("\0") if name and (root / name).is_file()} | {"Package.resolved"}
     for name in wanted:
-        if not name.startswith(tuple(folders)):
+        if name in kept:
             continue
         source, target = root / name, copy / name
         if not source.exists() or target.exists() and target.read_bytes() == source.read_bytes():
@@ -31,10 +31,8 @@ def refresh(root, copy, folders=("",)):
         if not is_new:
             target.touch()  # later than the objects that were made of what stood there
     for folder in ["Sources", "Tests"]:
-        if not folder.startswith(tuple(folders)):
-            continue
         for path in (copy / folder).rglob("*"):
-            if path.is_file() and str(path.relative_to(copy)) not in wanted:
+            if path.is_file() and str(path.relative_to(copy)) not in wanted and str(path.relative_to(copy)) not in kept:
                 path.unlink()
 
 

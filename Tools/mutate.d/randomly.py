@@ -8,6 +8,9 @@ ROUNDS = 20
 FEWEST = 10
 # A sample is believed to be of worse tests where better ones would give one as bad less often than this.
 DOUBT = 0.01
+# What a judged line becomes of which every mutant was judged.
+ANY = "*"
+SWITCHES = "MutantSwitch.swift"
 
 
 class Room:
@@ -68,7 +71,8 @@ def stale(root):
         file, line, becomes = key
         if file not in texts:
             path = root / file
-            texts[file] = {mutant.key for mutant in mutants.mutants(file, path.read_text())} if path.exists() else set()
+            made = mutants.mutants(file, path.read_text()) if path.exists() else []
+            texts[file] = {key for mutant in made for key in [mutant.key, (file, mutant.old, ANY)]}
         if key not in texts[file] or not why:
             yield f"judged.toml, {file}: `{line}` -> `{becomes}`: " + ("no such mutant can be made" if why else "it lacks the reason")
 
@@ -83,7 +87,8 @@ def candidates(root, only, parts):
             for path in sorted(root.glob(pattern)):
                 file = str(path.relative_to(root))
                 if file not in found and (not parts or any(part in file for part in parts)):
-                    found[file] = [(mutant, room) for mutant in mutants.mutants(file, path.read_text()) if mutant.key not in known]
+                    found[file] = [(mutant, room) for mutant in mutants.mutants(file, path.read_text())
+                                   if mutant.key not in known and (file, mutant.old, ANY) not in known]
     return [entry for file in sorted(found) for entry in found[file]]
 
 
@@ -113,7 +118,7 @@ def build(tree, entries):
     modules = {module for _, room in entries.values() for module in room.modules}
     originals = {mutant.file: (tree / mutant.file).read_text() for mutant, _ in entries.values()}
     for target in {"/".join(file.split("/")[:2]) for file in originals}:
-        (tree / target / "MutantSwitch.swift").write_text(mutants.switch_file())
+        (tree / target / SWITCHES).write_text(mutants.switch_file())
     compile_in(tree, originals, entries)
     # Target by target, from the lowest: the tests are compiled once, when all mutants are known to compile.
     targets = [target for target in order(tree) if any(file.split("/")[1] == target for file in originals)]
@@ -144,31 +149,40 @@ def prepared(tree, options, last):
     entries = dict(enumerate(chosen(every, count + count // 2 + 4, options.seed), 1))
     print(f"{len(every)} mutants could be made; building with {len(entries)} of them, seed {options.seed}", flush=True)
     build(tree, entries)
-    last.write(dict(list(entries.items())[:count]))
+    last.write(entries, count)
     return entries, count
 
 
 class Last:
-    """The mutants of the last build that nothing has noticed so far, in a file of the copy."""
+    """The mutants of the last build, and which of them nothing has noticed so far, in a file of the copy."""
 
     def __init__(self, tree):
         self.tree, self.path = tree, tree / ".mutants.json"
+        self.kept = json.loads(self.path.read_text()) if self.path.exists() else {"files": [], "unnoticed": {}}
 
-    def write(self, entries):
-        self.kept = {str(number): {"room": room.name, **dataclasses.asdict(mutant)} for number, (mutant, room) in entries.items()}
+    def write(self, entries, count):
+        files = {mutant.file for mutant, _ in entries.values()}
+        self.kept = {
+            "files": sorted(files | {"/".join([*file.split("/")[:2], SWITCHES]) for file in files}),
+            "unnoticed": {
+                str(number): {"room": room.name, "mutant": dataclasses.asdict(mutant)}
+                for number, (mutant, room) in list(entries.items())[:count]}}
         self.path.write_text(json.dumps(self.kept))
 
     def notice(self, number):
-        del self.kept[str(number)]
+        del self.kept["unnoticed"][str(number)]
         self.path.write_text(json.dumps(self.kept))
+
+    def files(self):
+        """The files in which mutants were compiled, and their switches."""
+        return set(self.kept["files"])
 
     def unnoticed(self, rooms):
         """The mutants by their numbers, with their tests compiled as they are now."""
-        if not self.path.exists():
-            raise SystemExit("there is no build with mutants yet")
-        self.kept = json.loads(self.path.read_text())
+        if not self.kept["unnoticed"]:
+            raise SystemExit("no mutant of the last build is left")
         by_name = {room.name: room for room in rooms}
-        entries = {int(number): (mutants.Mutant(**{key: it[key] for key in it if key != "room"}), by_name[it["room"]]) for number, it in self.kept.items()}
+        entries = {int(number): (mutants.Mutant(**it["mutant"]), by_name[it["room"]]) for number, it in self.kept["unnoticed"].items()}
         modules = {module for _, room in entries.values() for module in room.modules}
         for what in products(modules):
             done, text = runs.build(self.tree, what, modules)
@@ -194,7 +208,7 @@ def run(tree, options):
     begun = time.monotonic()
     last = Last(tree)
     entries, count = last.unnoticed(rooms(tree)) if options.again else prepared(tree, options, last)
-    print(f"{len(entries)} compile ({time.monotonic() - begun:.0f} s)", flush=True)
+    print(f"{len(entries)} compile ({spent(begun)})", flush=True)
     made, survivors = 0, []
 
     def make(number, room):
@@ -223,11 +237,14 @@ def run(tree, options):
         print("\nsurvivors, for Tools/mutate.d/judged.toml where no test could see them:")
     for mutant in survivors:
         print(f'[[judged]]  # line {mutant.number}\nfile = "{mutant.file}"\nline = {quoted(mutant.old)}\nbecomes = {quoted(mutant.new)}\nwhy = ""\n')
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
     print(
-        f"{made - len(survivors)} of {made} random mutants were noticed, seed {options.seed} ({time.monotonic() - begun:.0f} s; of the processors "
-        f"{used.ru_utime + used.ru_stime:.0f} s)")
+        f"{made - len(survivors)} of {made} random mutants were noticed, {'made again' if options.again else f'seed {options.seed}'} ({spent(begun)})")
     raise SystemExit(0 if made and are_enough(made, len(survivors), options) else 1)
+
+
+def spent(begun):
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return f"{time.monotonic() - begun:.0f} s; of the processors {used.ru_utime + used.ru_stime:.0f} s"
 
 
 def are_enough(made, survived, options):
