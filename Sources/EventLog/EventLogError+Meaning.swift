@@ -45,7 +45,7 @@ extension EventLogError: CustomStringConvertible {
         case .readOnly: "it is open for reading only, so nothing can be appended; open it for writing where that is possible"
         case .networkFileSystem: "it is on a network file system, where shared maps are unsafe; move it to a local disk"
         case .corrupt where path.contains("/consumers/"):
-            "it is damaged and nothing was changed; forget the consumer with `meshledger consumers remove`, and let it begin again"
+            "it is damaged and nothing was changed; forget the consumer with `meshledger follow consumers remove`, and let it begin again"
         case .corrupt where path.hasSuffix("/signing.key"):
             "the key that signs is damaged and nothing was changed; restore it from a copy, such as a backup with --with-signing-key"
         case .corrupt where path.hasSuffix("/log/current"):
@@ -77,11 +77,11 @@ extension EventLogError: CustomStringConvertible {
         case .beyondRetention: "retention has dropped this event; only its hash is left"
         case .notCuttable: "the log cannot be cut there"
         case .consumerName: "that is no name for a consumer; use 1 to 64 letters, digits, - and _"
-        case .missingConsumer: "there is no consumer of that name; list them with `meshledger consumers`"
+        case .missingConsumer: "there is no consumer of that name; list them with `meshledger follow consumers`"
         case .consumerHeld:
             "\(holder.map { "process \($0)" } ?? "another process") runs this consumer already; stop it or choose another name"
         case .consumerAhead:
-            "the consumer's position does not fit this log; remove the consumer with `meshledger consumers remove` or correct the sequence"
+            "the consumer's position does not fit this log; remove the consumer with `meshledger follow consumers remove` or correct the sequence"
         case .storage: "the store failed"
         case .readerGone: "the reader of the output has ended"
         case .mutationDuringEnumeration:

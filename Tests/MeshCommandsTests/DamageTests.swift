@@ -72,7 +72,8 @@ struct DamageTests {
         try Data("junk".utf8).write(to: URL(fileURLWithPath: tool.ledger + "/consumers/a"))
         let stats = try tool.run("stats")
         #expect(
-            stats.status == 65 && stats.errors.contains("consumers/a") && stats.errors.contains("meshledger consumers remove"))
+            stats.status == 65 && stats.errors.contains("consumers/a")
+                && stats.errors.contains("meshledger follow consumers remove"))
         #expect(try tool.run("consumers", "remove", "a").status == 0 && tool.run("stats").status == 0)
         for text in ["junk", nil] {
             try FileManager.default.removeItem(atPath: tool.ledger + "/signing.key")
@@ -136,7 +137,7 @@ struct DamageTests {
         try bytes.write(to: file)
         let verify = try tool.run("verify")
         #expect(verify.status == 1)
-        #expect(verify.errors.contains("no event is damaged") && verify.errors.contains("meshledger rebuild"))
+        #expect(verify.errors.contains("no event is damaged") && verify.errors.contains("meshledger view rebuild"))
         #expect(verify.output.contains("3000 events") && !verify.output.contains("lost"))
         let after = try tool.run("positions", "--format", "jsonl")
         #expect(after.status == 0 && after.output == before)

@@ -6,12 +6,12 @@ import Testing
 @Suite(.enabled(if: Tool.isBuilt, "needs the built command"))
 struct HelpTests {
     @Test(arguments: [
-        "init", "import", "ingest mqtt", "events", "packet show", "nodes", "positions", "telemetry", "messages", "channels",
-        "waypoints", "traceroutes", "links", "gateways", "mapreports", "sensors", "nodehistory", "hardware", "radios",
-        "neighbors", "positions track", "timeline",
-        "keys",
-        "keys add", "stats", "quarantine", "rebuild", "verify", "salvage", "export", "retain", "node", "node note", "node alias",
-        "node archive", "message", "revert", "row", "row archive", "row refer", "search",
+        "init", "import", "ingest mqtt", "events", "packets", "packets show", "nodes", "positions", "telemetry", "messages",
+        "channels", "waypoints", "links traceroutes", "links", "gateways", "gateways mapreports", "telemetry sensors",
+        "nodes history", "nodes hardware", "nodes radios", "links neighbors", "positions track", "nodes timeline", "keys",
+        "keys add", "stats", "view", "view quarantine", "view rebuild", "view schema", "verify", "salvage", "export", "storage",
+        "storage retain", "nodes note", "nodes alias", "nodes archive", "revert", "row", "row archive", "row refer", "search",
+        "prove", "prove check", "follow", "merge", "backup", "restore",
     ])
     func `help teaches by example`(command: String) throws {
         let words = command.split(separator: " ").map(String.init)
@@ -22,8 +22,45 @@ struct HelpTests {
     }
 
     @Test func `help lists every exit status`() throws {
-        let help = try Tool().run("--help").output
+        let help = try Tool().run("help", "exit-status").output
         for status in ExitStatus.allCases { #expect(help.contains("  \(status.rawValue) ")) }
+    }
+
+    @Test func `the first help has at most 32 commands in at most 7 groups, a line each, and fits a screen`() throws {
+        let tool = try Tool()
+        let help = try tool.run("--help").output
+        #expect(try tool.run().output == help && tool.run("help").output == help && tool.run("-h").output == help)
+        let lines = help.split(separator: "\n", omittingEmptySubsequences: false)
+        let groups = lines.indices.filter { lines[$0].hasSuffix(":") && lines[$0].first?.isLetter ?? false }.drop {
+            lines[$0] != "LOOK AT THE MESH:"
+        }
+        #expect(groups.count <= 7)
+        let entries = groups.flatMap { lines[($0 + 1)...].prefix { !$0.isEmpty } }
+        #expect(entries.count <= 32 && lines.count <= 72, "\(entries.count), \(lines.count)")
+        #expect(entries.allSatisfy { $0.hasPrefix("  ") && !$0.hasPrefix("   ") }, "an abstract takes two lines: \(help)")
+    }
+
+    @Test func `the help of a noun has the options of what it does without a subcommand, and its subcommands`() throws {
+        let tool = try Tool()
+        for help in [try tool.run("nodes", "--help"), try tool.run("help", "nodes"), try tool.run("node", "-h")] {
+            #expect(help.output.contains("--favorites") && help.output.contains("\n  favorite "), "\(help)")
+            #expect(help.output.contains("USAGE: meshledger nodes <options>\n       meshledger nodes <subcommand>"))
+        }
+        #expect(try tool.run("view", "--help").output.contains("--where"))
+    }
+
+    @Test func `commands that have another name now answer under the former one, which is not listed`() throws {
+        let tool = try Tool()
+        let help = try tool.run("--help").output
+        for (former, present) in FormerNames.current {
+            #expect(!help.contains("\n  \(former) "), "\(former)")
+            let (old, new) = (try tool.run(former, "--help"), try tool.start(present + ["--help"]).wait())
+            #expect(old.status == 0 && old.output == new.output && old.errors.isEmpty, "\(former)")
+            #expect(new.output.contains("USAGE: meshledger \(present.joined(separator: " "))"), "\(present)")
+        }
+        for (one, several) in [("node", "nodes"), ("message", "messages"), ("packet", "packets")] {
+            #expect(try tool.run(one, "list", "--help").output == tool.run(several, "list", "--help").output)
+        }
     }
 
     @Test(arguments: ["bash", "zsh", "fish"]) func `there are completions for shells`(shell: String) throws {

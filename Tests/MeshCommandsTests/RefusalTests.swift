@@ -13,7 +13,7 @@ struct RefusalTests {
     }
 
     @Test(arguments: [
-        (["nodes", "--bogus"], "meshledger nodes --help"), (["nodes", "--since", "soon"], "soon"),
+        (["nodes", "--bogus"], "meshledger nodes list --help"), (["nodes", "--since", "soon"], "soon"),
         (["nodes", "--since", "2026-02-01", "--until", "2026-01-31"], "--since is later than --until"),
         (["nodes", "--limit", "-1"], "limit"), (["import"], "files"), (["bogus"], "bogus"),
         (["export", "nodes", "--format", "gpx"], "gpx"), (["packet", "show", "x"], "x"),

@@ -4,7 +4,7 @@ import MeshViews
 
 struct RevertCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "revert", abstract: "Undo what was marked, noted or hidden, by another event.",
+        commandName: "revert", abstract: "Undo what was marked, noted or hidden.",
         discussion: """
             Everything that the event changed gets its previous value, unless it was changed again since. Traffic cannot be undone.
 

@@ -5,7 +5,7 @@ import MeshViews
 
 struct BackupCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "backup", abstract: "Bring a backup of the ledger up to date, even while it is written to.",
+        commandName: "backup", abstract: "Bring a backup up to date, also beside a writer.",
         discussion: """
             The first run copies everything, later runs only new events. Each part is read back before it counts; whatever interrupts a run, the
             backup is that of the last complete run. Events that were erased in the ledger leave the backup with the next run. If retention has cut

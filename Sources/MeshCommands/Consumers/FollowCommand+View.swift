@@ -5,7 +5,7 @@ import Meshtastic
 import Projections
 import ProtobufWire
 
-extension FollowCommand {
+extension FollowFeedCommand {
     func followView(_ view: String) async throws {
         try await ledger.reading { ledger in
             let consumer = try ledger.consumer(named: consumer, of: view, fromNow: from.start == .now, restarts: restart)

@@ -24,7 +24,7 @@ struct StartArgument: ExpressibleByArgument {
 
 struct FollowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "follow", abstract: "Feed all events to another program, continuing where it stopped.",
+        commandName: "follow", abstract: "Feed events, or changes of a view, to a program.",
         discussion: """
             Writes the lines of `export events`, then waits for more until SIGINT or SIGTERM, also beside a running writer. The position is
             kept under the consumer's name after each batch that was written: whatever ends the command, the next run continues there.
@@ -37,7 +37,14 @@ struct FollowCommand: AsyncParsableCommand {
               meshledger follow --consumer analytics | my-loader
               meshledger follow --consumer nightly --no-follow >> events.jsonl
               meshledger follow --consumer map --view positions | my-map
-            """)
+              meshledger follow consumers
+            """,
+        subcommands: [FollowFeedCommand.self, ConsumersCommand.self], defaultSubcommand: FollowFeedCommand.self)
+}
+
+struct FollowFeedCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "feed", abstract: "Feed all events to another program, continuing where it stopped.")
 
     @OptionGroup var ledger: LedgerOption
     @Option(help: "The name under which the position is kept: letters, digits, - and _.") var consumer: String

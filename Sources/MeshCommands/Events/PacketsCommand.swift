@@ -5,13 +5,22 @@ import Meshtastic
 
 struct PacketsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "packets", abstract: "The packets that were heard, the newest first, each once, with its receivers.",
+        commandName: "packets", abstract: "Each packet once, with its receivers and fields.",
         discussion: """
-            Receptions of a packet within an hour count as one packet. A table shows 50 unless --limit says otherwise.
-
               meshledger packets --node '!19025c00' --limit 10
               meshledger packets --gateway '!19025c00' --since '1h ago'
-              meshledger packet receptions 2740310711
+              meshledger packets show 4711
+              meshledger packets receptions 2740310711
+            """,
+        subcommands: [PacketsListCommand.self, PacketShowCommand.self, PacketReceptionsCommand.self],
+        defaultSubcommand: PacketsListCommand.self, aliases: ["packet"])
+}
+
+struct PacketsListCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "The packets that were heard, the newest first, each once, with its receivers.",
+        discussion: """
+            Receptions of a packet within an hour count as one packet. A table shows 50 unless --limit says otherwise.
             """)
 
     @OptionGroup var ledger: LedgerOption
@@ -58,8 +67,8 @@ struct PacketReceptionsCommand: AsyncParsableCommand {
         discussion: """
             An id can recur, in packets of other nodes, in later ones or in forged ones. Each is listed apart: `packet` is its first event.
 
-              meshledger packet receptions 2740310711
-              meshledger packet receptions 2740310711 --from '!19025c00' --format json
+              meshledger packets receptions 2740310711
+              meshledger packets receptions 2740310711 --from '!19025c00' --format json
             """)
 
     @OptionGroup var ledger: LedgerOption

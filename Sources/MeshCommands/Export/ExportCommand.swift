@@ -22,7 +22,7 @@ enum ExportFormat: String, ExpressibleByArgument, CaseIterable {
 
 struct ExportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "export", abstract: "Write events or rows for other programs, in constant memory.",
+        commandName: "export", abstract: "Write events or rows for other programs.",
         discussion: """
             Raw events keep their bytes (`payload_b64`) and can be imported again. GeoJSON is for positions, waypoints and trace routes, GPX and KML for positions. The format `ledger` is
             a recording of the ledger to share: importing it into an empty one makes an exact copy, sources and tree included; with --node it is

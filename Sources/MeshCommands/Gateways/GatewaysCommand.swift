@@ -4,14 +4,21 @@ import Meshtastic
 
 struct GatewaysCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "gateways", abstract: "What each gateway heard and passed on, the one heard last first.",
+        commandName: "gateways", abstract: "What each gateway heard; its reports to the map.",
         discussion: """
             With --nodes, --by or --of, which gateway passed on what of which node.
 
               meshledger gateways --since '1d ago'
               meshledger gateways --by '!36072603'
               meshledger gateways --of '!19025c00' --format json
-            """)
+              meshledger gateways mapreports
+            """,
+        subcommands: [GatewaysListCommand.self, MapReportsCommand.self], defaultSubcommand: GatewaysListCommand.self)
+}
+
+struct GatewaysListCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "What each gateway heard and passed on, the one heard last first.")
 
     @OptionGroup var ledger: LedgerOption
     @OptionGroup var past: AsOfOption

@@ -47,7 +47,7 @@ struct ImportCommand: AsyncParsableCommand {
         let added = try outcome.get()
         if added > 0, quarantined > 0 {
             StandardOutput().line(
-                "\(quarantined) events in the ledger cannot be decoded and are kept as they are; `meshledger quarantine` says why"
+                "\(quarantined) events in the ledger cannot be decoded and are kept as they are; `meshledger view quarantine` says why"
             )
         }
     }

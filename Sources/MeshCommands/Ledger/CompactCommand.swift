@@ -7,10 +7,10 @@ struct CompactCommand: AsyncParsableCommand {
         commandName: "compact", abstract: "Return the free space in the log's file to the file system.",
         discussion: """
             Writes a new copy of the log and replaces the old one in one step, so it needs as much free space as the result takes. Commands
-            that read or write continue meanwhile. Best after `meshledger seal`.
+            that read or write continue meanwhile. Best after `meshledger storage seal`.
 
-              meshledger seal
-              meshledger compact
+              meshledger storage seal
+              meshledger storage compact
             """)
 
     @OptionGroup var ledger: LedgerOption

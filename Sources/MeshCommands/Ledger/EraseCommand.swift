@@ -6,7 +6,7 @@ import ProtobufWire
 
 struct EraseCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "erase", abstract: "Erase events for good: their bytes, and what the views derived from them.",
+        commandName: "erase", abstract: "Erase events for good, in the log and in all views.",
         discussion: """
             Each event keeps its header (when it came, from where) and a hash instead of its bytes, so that checkpoints and proofs of all
             other events hold. A separate event records which were erased, and why. The log and the views are rewritten without the old bytes, which

@@ -11,9 +11,9 @@ struct LimitCommand: AsyncParsableCommand {
             appends slow down in the last eighth before the limit, and the error names that process, as `meshledger stats` does.
             The process that writes to the ledger applies a new limit within seconds.
 
-              meshledger limit 20GB
-              meshledger limit
-              meshledger limit --off
+              meshledger storage limit 20GB
+              meshledger storage limit
+              meshledger storage limit --off
             """)
 
     @OptionGroup var ledger: LedgerOption
@@ -35,7 +35,7 @@ struct LimitCommand: AsyncParsableCommand {
         let sizes = LedgerFiles.sizes(ledger.path)
         if sizes.log + sizes.views >= UInt64(limit) {
             StandardOutput().line(
-                "they take \(sizes.log + sizes.views) already: only free space inside them takes new events; `retain` and `compact` make some"
+                "they take \(sizes.log + sizes.views) already: only free space inside them takes new events; `storage retain` and `storage compact` make some"
             )
         }
     }

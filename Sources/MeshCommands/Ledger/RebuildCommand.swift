@@ -8,11 +8,11 @@ struct RebuildCommand: AsyncParsableCommand {
         discussion: """
             Views whose code, options or channel keys changed are rebuilt automatically; this does it in any case.
 
-              meshledger rebuild
-              meshledger rebuild positions messages
-              meshledger rebuild nodes --diff        what would change, before it does
-              meshledger rebuild nodes --keep        and the old rows stay
-              meshledger rebuild nodes --back        the old rows answer again, until the view is rebuilt
+              meshledger view rebuild
+              meshledger view rebuild positions messages
+              meshledger view rebuild nodes --diff        what would change, before it does
+              meshledger view rebuild nodes --keep        and the old rows stay
+              meshledger view rebuild nodes --back        the old rows answer again, until the view is rebuilt
             """)
 
     @OptionGroup var ledger: LedgerOption

@@ -5,7 +5,7 @@ import MeshViews
 
 struct SalvageCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "salvage", abstract: "Copy every event that still checks from a damaged ledger into a new one.",
+        commandName: "salvage", abstract: "Copy what still checks from a damaged ledger.",
         discussion: """
             Reads the damaged file page by page, without the store, so that no damage can end the program, and changes nothing in it. In the
             new ledger each event has the sequence, times, source and bytes that it had; a lost event is replaced by a gap event

@@ -9,7 +9,7 @@ struct SealCommand: AsyncParsableCommand {
             Old events are compressed automatically while the ledger is open for writing; this compresses everything possible at once. Nothing
             else changes: every command answers as before. The file does not become smaller: the saved space is used for new events.
 
-              meshledger seal
+              meshledger storage seal
             """)
 
     @OptionGroup var ledger: LedgerOption

@@ -6,7 +6,7 @@ import Projections
 
 struct StatsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "stats", abstract: "What the ledger holds, how large it is, and the state of its views.",
+        commandName: "stats", abstract: "What the ledger holds, its size, and its views.",
         discussion: """
               meshledger stats
               meshledger stats --rates

@@ -4,7 +4,7 @@ import Meshtastic
 
 struct LinksCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "links", abstract: "Which node hears which directly, and how well, the most recently heard links first.",
+        commandName: "links", abstract: "Which node hears which, and how well; trace routes.",
         discussion: """
             Known from receptions without a hop (direct), from nodes' lists of their neighbours (reported) and from trace routes (traced). CSV and
             JSON also have how well each was heard over time.
@@ -12,7 +12,15 @@ struct LinksCommand: AsyncParsableCommand {
               meshledger links
               meshledger links --hearer '!19025c00' --since '1d ago'
               meshledger links --node '!19025c00' --format json
-            """)
+              meshledger links neighbors '!19025c00'
+            """,
+        subcommands: [LinksListCommand.self, NeighborsCommand.self, TraceRoutesCommand.self],
+        defaultSubcommand: LinksListCommand.self)
+}
+
+struct LinksListCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "Which node hears which directly, and how well, the most recently heard links first.")
 
     @OptionGroup var ledger: LedgerOption
     @OptionGroup var past: AsOfOption

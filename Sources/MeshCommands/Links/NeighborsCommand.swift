@@ -8,8 +8,8 @@ struct NeighborsCommand: AsyncParsableCommand {
         discussion: """
             CSV and JSON also have how well each heard the other over time.
 
-              meshledger neighbors '!19025c00'
-              meshledger neighbors Rover --since '7d ago' --format json
+              meshledger links neighbors '!19025c00'
+              meshledger links neighbors Rover --since '7d ago' --format json
             """)
 
     @OptionGroup var ledger: LedgerOption

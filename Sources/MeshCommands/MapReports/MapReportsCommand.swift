@@ -7,8 +7,8 @@ struct MapReportsCommand: AsyncParsableCommand {
         commandName: "mapreports",
         abstract: "What gateways report to the public map about themselves, the newest report of each.",
         discussion: """
-              meshledger mapreports
-              meshledger mapreports --node '!19025c00' --format json
+              meshledger gateways mapreports
+              meshledger gateways mapreports --node '!19025c00' --format json
             """)
 
     @OptionGroup var ledger: LedgerOption

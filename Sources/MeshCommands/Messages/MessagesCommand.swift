@@ -4,14 +4,30 @@ import Meshtastic
 
 struct MessagesCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "messages", abstract: "Texts, alerts and tapbacks, with their receivers and delivery states.",
+        commandName: "messages", abstract: "Texts with receivers and delivery; mark, hide them.",
         discussion: """
               meshledger messages --limit 20
               meshledger messages --channel LongFast --since '1d ago'
               meshledger messages --node '!19025c00' --format jsonl
               meshledger messages --contains '👍'
               meshledger messages --unread --not-ignored
-            """)
+
+            What you mark and hide is an event of the log that names the messages: a replay hides the same ones, and `meshledger revert` undoes it.
+
+              meshledger messages read --channel LongFast
+              meshledger messages archive --until '90d ago'
+              meshledger messages restore --node '!19025c00'
+            """,
+        subcommands: [
+            MessagesListCommand.self, MessageReadCommand.self, MessageUnreadCommand.self, MessageArchiveCommand.self,
+            MessageRestoreCommand.self,
+        ],
+        defaultSubcommand: MessagesListCommand.self, aliases: ["message"])
+}
+
+struct MessagesListCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "Texts, alerts and tapbacks, with their receivers and delivery states.")
 
     @OptionGroup var ledger: LedgerOption
     @OptionGroup var past: AsOfOption

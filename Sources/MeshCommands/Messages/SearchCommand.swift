@@ -4,7 +4,7 @@ import ViewQuery
 
 struct SearchCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "search", abstract: "Messages, nodes or waypoints by the words of their texts, the best results first.",
+        commandName: "search", abstract: "Messages, nodes or waypoints by their words.",
         discussion: """
             Case, accents and the order of the words make no difference. Results have all of the words, or with --any at least one; those that have rarer
             words, more often, in shorter texts come first (BM25). Each emoji and each Chinese or Japanese character is a word.

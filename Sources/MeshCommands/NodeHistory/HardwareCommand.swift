@@ -8,8 +8,8 @@ struct HardwareCommand: AsyncParsableCommand {
         discussion: """
             Several build targets may share a model; the list has those that radios reported to their clients.
 
-              meshledger hardware
-              meshledger hardware --model HELTEC_V3 --format json
+              meshledger nodes hardware
+              meshledger nodes hardware --model HELTEC_V3 --format json
             """)
 
     @OptionGroup var ledger: LedgerOption
@@ -30,7 +30,7 @@ struct HardwareCommand: AsyncParsableCommand {
         let values = FieldTable.standard.enumeration(named: "HardwareModel")?.values ?? []
         guard let value = values.first(where: { $0.name == text.uppercased() }), let number = UInt32(exactly: value.number) else {
             throw CommandError(
-                .usage, "no hardware model is called \(text); `meshledger hardware` lists those that were heard of")
+                .usage, "no hardware model is called \(text); `meshledger nodes hardware` lists those that were heard of")
         }
         return number
     }

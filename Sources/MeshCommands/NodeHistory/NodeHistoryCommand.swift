@@ -5,15 +5,15 @@ import Meshtastic
 
 struct NodeHistoryCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "nodehistory",
+        commandName: "history",
         abstract:
             "What nodes announced about themselves over time: names, roles, hardware, firmware, public keys; the newest first.",
         discussion: """
             The first public key of a node is the one that counts. `other_key` is an alarm: another one was announced under its number, by a
             forger or by an owner who reset the device. `shared_key` marks a device that had another number before.
 
-              meshledger nodehistory --node '!19025c00'
-              meshledger nodehistory --alarms --since '7d ago'
+              meshledger nodes history --node '!19025c00'
+              meshledger nodes history --alarms --since '7d ago'
             """)
 
     @OptionGroup var ledger: LedgerOption

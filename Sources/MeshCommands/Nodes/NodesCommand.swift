@@ -4,13 +4,36 @@ import Meshtastic
 
 struct NodesCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "nodes", abstract: "The nodes that were heard, the last one first.",
+        commandName: "nodes", abstract: "Nodes that were heard; mark, note and hide them.",
         discussion: """
               meshledger nodes
               meshledger nodes --since '2h ago' --limit 20
               meshledger nodes --node '!19025c00' --format json
-              meshledger nodes --favorites
               meshledger nodes --archived --not-ignored
+              meshledger nodes timeline '!19025c00' --since yesterday
+
+            What you mark, note and hide is an event of the log: views are the same after a replay, and `meshledger revert` undoes it. A favorite is
+            never evicted by other nodes; an ignored one is left out with --not-ignored; an archived one is hidden until it is restored, or
+            --archived is given.
+
+              meshledger nodes favorite '!19025c00'
+              meshledger nodes alias '!19025c00' harbour
+              meshledger nodes note harbour 'on the roof of the harbour office'
+              meshledger nodes archive harbour
+            """,
+        subcommands: [
+            NodesListCommand.self, TimelineCommand.self, NodeHistoryCommand.self, HardwareCommand.self, RadiosCommand.self,
+            NodeFavoriteCommand.self, NodeUnfavoriteCommand.self, NodeIgnoreCommand.self, NodeUnignoreCommand.self,
+            NodeArchiveCommand.self, NodeRestoreCommand.self, NodeNoteCommand.self, NodeAliasCommand.self,
+        ],
+        defaultSubcommand: NodesListCommand.self, aliases: ["node"])
+}
+
+struct NodesListCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "The nodes that were heard, the last one first.",
+        discussion: """
+              meshledger nodes --favorites
             """)
 
     @OptionGroup var ledger: LedgerOption

@@ -4,7 +4,7 @@ import Meshtastic
 
 struct PositionsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "positions", abstract: "Where nodes were.",
+        commandName: "positions", abstract: "Where nodes were, and their tracks.",
         discussion: """
               meshledger positions --node '!19025c00'
               meshledger positions track --node '!19025c00' --since yesterday

@@ -3,15 +3,22 @@ import EventLog
 
 struct ProveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "prove",
-        abstract: "A proof that an event is in the log, or that a log extends an older one, for a verifier without the ledger.",
+        commandName: "prove", abstract: "Make and check proofs that need no ledger.",
         discussion: """
             The proof of an event shows its bytes, and nothing of any other event. With two notes of `meshledger checkpoint` it proves that nothing of
-            the first note's events was changed, removed or inserted until the second, and shows no event. `verify-proof` checks both.
+            the first note's events was changed, removed or inserted until the second, and shows no event. `prove check` checks both, without the ledger.
 
               meshledger prove 4711 > event.proof
               meshledger prove --from monday.note --to friday.note > week.proof
-            """)
+              meshledger prove check event.proof --key ledger.key
+            """,
+        subcommands: [ProveMakeCommand.self, ProveCheckCommand.self], defaultSubcommand: ProveMakeCommand.self)
+}
+
+struct ProveMakeCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "make",
+        abstract: "A proof that an event is in the log, or that a log extends an older one, for a verifier without the ledger.")
 
     @OptionGroup var ledger: LedgerOption
     @Argument(help: "The event's sequence.") var sequence: UInt64?

@@ -18,8 +18,8 @@ struct RadiosCommand: AsyncParsableCommand {
         discussion: """
             The newest of each part; with --history also earlier ones.
 
-              meshledger radios
-              meshledger radios --part channel --history --format json
+              meshledger nodes radios
+              meshledger nodes radios --part channel --history --format json
             """)
 
     @OptionGroup var ledger: LedgerOption

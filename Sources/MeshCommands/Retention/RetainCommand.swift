@@ -17,13 +17,13 @@ struct RetainCommand: AsyncParsableCommand {
             no event old. If it is ahead of the events by more than a pause (a quarter of the age, 36 hours at most), ages count from the
             last earlier events, until events have arrived at the new time for a week (for the age, if that is shorter). The command reports what waits;
             --trust-clock drops it anyway. A size is that of the log's rows, without the free space in its file; the space of dropped
-            events is reused for new ones, `meshledger compact` returns it to the file system. A checkpoint that was made while the ledger
+            events is reused for new ones, `meshledger storage compact` returns it to the file system. A checkpoint that was made while the ledger
             could not be written to can be compared later only if its note is named with --checkpoint here.
 
-              meshledger retain --older-than 1y --dry-run
-              meshledger retain --larger-than 10GB --yes
-              meshledger retain --policy --older-than 90d
-              meshledger retain --off
+              meshledger storage retain --older-than 1y --dry-run
+              meshledger storage retain --larger-than 10GB --yes
+              meshledger storage retain --policy --older-than 90d
+              meshledger storage retain --off
             """)
 
     @OptionGroup var ledger: LedgerOption

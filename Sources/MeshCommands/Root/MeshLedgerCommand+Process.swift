@@ -23,7 +23,14 @@ extension MeshLedgerCommand {
         }
         do {
             try ProcessLimits.require()
-            var command = try parseAsRoot()
+            let arguments = FormerNames.replaced(in: Array(CommandLine.arguments.dropFirst()))
+            if let help = HelpText.requested(by: arguments) {
+                let output = StandardOutput()
+                output.line(help)
+                output.flush()
+                ExitStatus.success.end()
+            }
+            var command = try parseAsRoot(arguments)
             try await OwnViews.$types.withValue(views) {
                 if var asynchronous = command as? any AsyncParsableCommand {
                     try await asynchronous.run()

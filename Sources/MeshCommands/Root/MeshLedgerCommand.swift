@@ -13,35 +13,53 @@ public struct MeshLedgerCommand: AsyncParsableCommand {
               meshledger positions --node '!19025c00' --since yesterday
               meshledger ingest mqtt 'mqtt://localhost/msh/#'
 
-            Which ledger: --ledger FOLDER, else $MESHLEDGER, else meshledger/mesh.ledger in $XDG_DATA_HOME or ~/.local/share.
+            The ledger is --ledger FOLDER, else $MESHLEDGER, else meshledger/mesh.ledger in $XDG_DATA_HOME or ~/.local/share. Nodes are \
+            named as !19025c00, by number, or by a name that only one has. Times are 2026-01-31, 2026-01-31T10:15:00Z, '2h ago', today, yesterday.
 
-            Nodes are named as !19025c00, by number, or by a name that only one of them has. Times are ISO 8601 such as
-            2026-01-31T10:15:00Z or 2026-01-31 (UTC unless an offset is given), '2h ago', '3 days ago', today, yesterday.
-
-            Completions for your shell:
-              meshledger --generate-completion-script bash > ~/.local/share/bash-completion/completions/meshledger
-
-            Exit status:
-            \(ExitStatus.table)
+            `meshledger help COMMAND` has examples; also `help exit-status` and `help completions`.
             """,
         version: "0.2.0",
-        subcommands: [
-            InitCommand.self, ImportCommand.self, IngestCommand.self, SimulateCommand.self, EventsCommand.self,
-            PacketCommand.self, PacketsCommand.self, NodesCommand.self, PositionsCommand.self, TelemetryCommand.self,
-            MessagesCommand.self, SearchCommand.self, NodeCommand.self, MessageCommand.self, RowCommand.self, RevertCommand.self,
-            WaypointsCommand.self, TraceRoutesCommand.self, LinksCommand.self, NeighborsCommand.self, TimelineCommand.self,
-            GatewaysCommand.self, MapReportsCommand.self, SensorsCommand.self, NodeHistoryCommand.self, HardwareCommand.self,
-            RadiosCommand.self,
-            ChannelsCommand.self, KeysCommand.self, StatsCommand.self, ViewCommand.self, QuarantineCommand.self,
-            SchemaCommand.self,
-            RebuildCommand.self, SealCommand.self, CompactCommand.self, RetainCommand.self, LimitCommand.self, EraseCommand.self,
-            VerifyCommand.self,
-            SalvageCommand.self,
-            CheckpointCommand.self,
-            ProveCommand.self, VerifyProofCommand.self,
-            ExportCommand.self, BackupCommand.self, RestoreCommand.self, MergeCommand.self, FollowCommand.self,
-            ConsumersCommand.self,
+        subcommands: [ExitStatusTopic.self, CompletionsTopic.self],
+        groupedSubcommands: [
+            CommandGroup(
+                name: "Look at the mesh",
+                subcommands: [
+                    NodesCommand.self, PositionsCommand.self, TelemetryCommand.self, MessagesCommand.self, WaypointsCommand.self,
+                    LinksCommand.self, GatewaysCommand.self, ChannelsCommand.self, SearchCommand.self,
+                ]),
+            CommandGroup(name: "Packets and events", subcommands: [PacketsCommand.self, EventsCommand.self, FollowCommand.self]),
+            CommandGroup(
+                name: "Collect",
+                subcommands: [InitCommand.self, ImportCommand.self, IngestCommand.self, SimulateCommand.self]),
+            CommandGroup(
+                name: "Views, keys and decisions",
+                subcommands: [ViewCommand.self, KeysCommand.self, RowCommand.self, RevertCommand.self]),
+            CommandGroup(
+                name: "Export and back up",
+                subcommands: [ExportCommand.self, BackupCommand.self, RestoreCommand.self, MergeCommand.self]),
+            CommandGroup(name: "Prove", subcommands: [VerifyCommand.self, CheckpointCommand.self, ProveCommand.self]),
+            CommandGroup(
+                name: "Maintain",
+                subcommands: [StatsCommand.self, StorageCommand.self, EraseCommand.self, SalvageCommand.self]),
         ])
 
     public init() {}
+}
+
+/// What `meshledger help exit-status` says.
+private struct ExitStatusTopic: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "exit-status", abstract: "The statuses with which commands end.", discussion: ExitStatus.table,
+        shouldDisplay: false)
+}
+
+private struct CompletionsTopic: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "completions", abstract: "Completions of commands and options for bash, zsh and fish.",
+        discussion: """
+              meshledger --generate-completion-script bash > ~/.local/share/bash-completion/completions/meshledger
+              meshledger --generate-completion-script zsh > ~/.zsh/completions/_meshledger
+              meshledger --generate-completion-script fish > ~/.config/fish/completions/meshledger.fish
+            """,
+        shouldDisplay: false)
 }

@@ -5,7 +5,7 @@ import ViewQuery
 
 struct RowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "row", abstract: "Hide rows of any view, list them again, and let rows refer to others.",
+        commandName: "row", abstract: "Hide rows of any view, and let rows refer to others.",
         discussion: """
             Your decision is an event of the log that names the rows: a replay hides the same ones, and `meshledger revert` undoes it. Archived rows are
             shown by `meshledger view VIEW --archived`, and listed with their kept values by `meshledger view archived`.

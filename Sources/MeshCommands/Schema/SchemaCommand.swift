@@ -8,9 +8,9 @@ struct SchemaCommand: AsyncParsableCommand {
         commandName: "schema",
         abstract: "The versions of views: in the files, in this program, and the steps between.",
         discussion: """
-              meshledger schema
-              meshledger schema plan
-              meshledger schema check --against released.schema
+              meshledger view schema
+              meshledger view schema plan
+              meshledger view schema check --against released.schema
 
             What a change of a view's rows requires:
               a property more          lightweight: it has its default in old rows
@@ -73,9 +73,9 @@ struct SchemaCheckCommand: AsyncParsableCommand {
         discussion: """
             A file of released versions has a line for each view: its name, its version and its fingerprint. --write makes it.
 
-              meshledger schema check
-              meshledger schema check --write released.schema
-              meshledger schema check --against released.schema
+              meshledger view schema check
+              meshledger view schema check --write released.schema
+              meshledger view schema check --against released.schema
             """)
 
     @OptionGroup var ledger: LedgerOption

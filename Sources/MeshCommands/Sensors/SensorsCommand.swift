@@ -17,8 +17,8 @@ struct SensorsCommand: AsyncParsableCommand {
         commandName: "sensors",
         abstract: "What detection sensors, counters of people, range tests and store-and-forward nodes sent, the newest first.",
         discussion: """
-              meshledger sensors --kind detection --since '1d ago'
-              meshledger sensors --node '!19025c00' --kind paxcounter --format csv
+              meshledger telemetry sensors --kind detection --since '1d ago'
+              meshledger telemetry sensors --node '!19025c00' --kind paxcounter --format csv
             """)
 
     @OptionGroup var ledger: LedgerOption

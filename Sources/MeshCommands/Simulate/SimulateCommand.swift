@@ -9,7 +9,7 @@ extension SimulationFormat: ExpressibleByArgument {}
 
 struct SimulateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "simulate", abstract: "Make up the traffic of a mesh, into the ledger or a file.",
+        commandName: "simulate", abstract: "Make up the traffic of a mesh.",
         discussion: """
             The same seed gives the same traffic on every machine. Nodes move, measure, chat and acknowledge; several gateways
             hear the same packet; some of it is damaged. One channel, Harbour, needs its key; the key of another is unknown.

@@ -15,14 +15,20 @@ extension TelemetryKind: ExpressibleByArgument {
 
 struct TelemetryCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "telemetry", abstract: "What nodes measured.",
+        commandName: "telemetry", abstract: "What nodes measured, and what their sensors sent.",
         discussion: """
             With --kind each metric is a separate column, with its unit; without, a row shows its metrics as name=value. CSV
             and JSON have every metric of the kind, null where it was not sent; what is no number (NaN) is null in JSON.
 
               meshledger telemetry --node '!19025c00' --kind device
               meshledger telemetry --kind environment --since '1d ago' --format csv
-            """)
+              meshledger telemetry sensors --kind detection
+            """,
+        subcommands: [TelemetryListCommand.self, SensorsCommand.self], defaultSubcommand: TelemetryListCommand.self)
+}
+
+struct TelemetryListCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "list", abstract: "What nodes measured, node by node.")
 
     @OptionGroup var ledger: LedgerOption
     @OptionGroup var past: AsOfOption

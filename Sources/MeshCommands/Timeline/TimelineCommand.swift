@@ -6,8 +6,8 @@ struct TimelineCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "timeline", abstract: "Everything that a node reported, of all kinds, the newest first.",
         discussion: """
-              meshledger timeline '!19025c00' --limit 20
-              meshledger timeline Rover --kind position --kind message --since yesterday --format jsonl
+              meshledger nodes timeline '!19025c00' --limit 20
+              meshledger nodes timeline Rover --kind position --kind message --since yesterday --format jsonl
             """)
 
     @OptionGroup var ledger: LedgerOption

@@ -9,9 +9,9 @@ struct TraceRoutesCommand: AsyncParsableCommand {
         discussion: """
             A `?` is a hop that could not read the packet, or an unknown strength.
 
-              meshledger traceroutes
-              meshledger traceroutes --node '!19025c00' --since '1d ago' --format json
-              meshledger traceroutes --through '!19025c00'
+              meshledger links traceroutes
+              meshledger links traceroutes --node '!19025c00' --since '1d ago' --format json
+              meshledger links traceroutes --through '!19025c00'
             """)
 
     @OptionGroup var ledger: LedgerOption

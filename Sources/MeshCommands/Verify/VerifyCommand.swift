@@ -6,7 +6,7 @@ import Synchronization
 
 struct VerifyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "verify", abstract: "Check every record of the log, and that the views belong to it.",
+        commandName: "verify", abstract: "Check every record of the log, and the views.",
         discussion: """
             Reads all records, compares their checksums, looks for gaps, and recomputes the Merkle tree. With the note of an older
             checkpoint it proves that the log extends the older log: nothing of it was changed, removed or inserted. That holds against an attacker who
@@ -79,7 +79,7 @@ struct VerifyCommand: AsyncParsableCommand {
     }
 
     private static func viewsDamaged(_ path: String, _ what: String) -> String {
-        "\(path): \(what): no event is damaged, but the views are; rebuild them with `meshledger rebuild`"
+        "\(path): \(what): no event is damaged, but the views are; rebuild them with `meshledger view rebuild`"
     }
 
     /// Lists the losses, found without the store, and what to do.
@@ -159,7 +159,7 @@ extension VerifyCommand {
             var problems = try ledger.viewsBeyondLog().map { "the view \($0) has seen events that the log does not hold" }
             if holdErased {
                 problems.append(
-                    "the views were made before the last erasure and hold what was erased; `meshledger rebuild` builds them again"
+                    "the views were made before the last erasure and hold what was erased; `meshledger view rebuild` builds them again"
                 )
             }
             if let problem = ledger.keysProblem { problems.append("\(problem); the rest was checked without keys") }

@@ -4,12 +4,16 @@ import Projections
 
 struct ViewCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "view", abstract: "The views: their state, their rows, and their digests.",
+        commandName: "view", abstract: "Rows, state and schema of views; rebuild them.",
         discussion: """
               meshledger view
               meshledger view nodes --where 'lastHeard>=yesterday' --sort lastHeard --reverse --format json
+              meshledger view rebuild positions
             """,
-        subcommands: [ViewRowsCommand.self, ViewListCommand.self, ViewDigestCommand.self],
+        subcommands: [
+            ViewRowsCommand.self, ViewListCommand.self, ViewDigestCommand.self, RebuildCommand.self, QuarantineCommand.self,
+            SchemaCommand.self,
+        ],
         defaultSubcommand: ViewRowsCommand.self)
 }
 
@@ -73,8 +77,8 @@ struct QuarantineCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "quarantine", abstract: "Events that a view could not fold, and why. They stay in the log.",
         discussion: """
-              meshledger quarantine
-              meshledger packet show 42
+              meshledger view quarantine
+              meshledger packets show 42
             """)
 
     @OptionGroup var ledger: LedgerOption

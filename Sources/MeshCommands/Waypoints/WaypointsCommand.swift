@@ -5,7 +5,7 @@ import Meshtastic
 
 struct WaypointsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "waypoints", abstract: "Places that nodes share: those on the map now, the one changed last first.",
+        commandName: "waypoints", abstract: "Places that nodes share: those on the map now.",
         discussion: """
               meshledger waypoints
               meshledger waypoints --all --node '!19025c00' --format json

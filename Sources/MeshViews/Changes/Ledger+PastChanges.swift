@@ -34,7 +34,7 @@ extension Ledger {
         for change in changes where change.table == Row.table {
             guard let value = change.value else { continue }
             guard let row = Row(key: change.key.rawSpan, value: value.rawSpan) else {
-                throw LedgerError(.corrupt, path: path, "a row of \(Row.view) cannot be read; run `meshledger rebuild`")
+                throw LedgerError(.corrupt, path: path, "a row of \(Row.view) cannot be read; run `meshledger view rebuild`")
             }
             found.append(row)
         }

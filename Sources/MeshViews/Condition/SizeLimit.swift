@@ -12,7 +12,7 @@ public struct SizeLimit: Sendable, Equatable {
     public static func load(from ledger: String) throws(LedgerError) -> SizeLimit {
         let path = path(in: ledger)
         func damaged() -> LedgerError {
-            LedgerError(.corrupt, path: path, "\(path) is not a size limit; set it again with `meshledger limit`")
+            LedgerError(.corrupt, path: path, "\(path) is not a size limit; set it again with `meshledger storage limit`")
         }
         let text: String
         do throws(EventLogError) {

@@ -46,7 +46,7 @@ extension ViewEngine {
         guard let name = folder.kept().last, let current = folder.current() else {
             throw LedgerError(
                 .missing, path: log.path,
-                "no older recipe of the view \(definition.name) is kept; `meshledger rebuild --keep` keeps it")
+                "no older recipe of the view \(definition.name) is kept; `meshledger view rebuild --keep` keeps it")
         }
         try await leaveLive([definition.name])
         try folder.setKept([current])

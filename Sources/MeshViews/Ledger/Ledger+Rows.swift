@@ -16,7 +16,7 @@ extension Ledger {
         if let reason = whyBeingBuilt(view) { throw LedgerError(.beingBuilt, path: path, reason) }
         throw LedgerError(
             .notBuilt, path: path,
-            "the view \(view) of \(path) is not built yet; run `meshledger rebuild` where it may be written")
+            "the view \(view) of \(path) is not built yet; run `meshledger view rebuild` where it may be written")
     }
 
     /// Nil where no build is under way: a build follows an erasure, or is the view's first.
@@ -25,7 +25,7 @@ extension Ledger {
         guard isErased || !served.folder(view).recipes().isEmpty else { return nil }
         return
             "the view \(view) of \(path) is being made anew\(isErased ? " without what was erased" : "") and answers when that is done; where no "
-            + "process does so any more, run `meshledger rebuild`"
+            + "process does so any more, run `meshledger view rebuild`"
     }
 
     /// Whether the view answers. A view that is unknown to an earlier program waits for the next opening for writing.

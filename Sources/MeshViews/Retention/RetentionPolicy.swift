@@ -40,7 +40,7 @@ extension RetentionPolicy {
         func damaged() -> LedgerError {
             LedgerError(
                 .corrupt, path: path,
-                "\(path) is not a retention policy; set it again with `meshledger retain`, nothing is dropped until then")
+                "\(path) is not a retention policy; set it again with `meshledger storage retain`, nothing is dropped until then")
         }
         let text: String
         do throws(EventLogError) {

@@ -55,7 +55,7 @@ extension Ledger {
             states.append(
                 SchemaState(
                     view: name, storedVersion: folder.current().flatMap(ViewFolder.version), action: .orphaned,
-                    reason: "this program has no such view; `meshledger schema drop \(name)` removes it", size: folder.size))
+                    reason: "this program has no such view; `meshledger view schema drop \(name)` removes it", size: folder.size))
         }
         return states
     }
@@ -83,7 +83,9 @@ extension Ledger {
         _ definition: ViewDefinition, _ folder: ViewFolder, _ name: String?, _ stored: StoredSchema?, _ path: String
     ) -> (SchemaState.Action, String) {
         guard let name, let version = ViewFolder.version(of: name) else { return (.build, "there are no rows of it yet") }
-        if folder.isPinned { return (.pinned, "went back to an older recipe; `meshledger rebuild \(definition.name)` ends that") }
+        if folder.isPinned {
+            return (.pinned, "went back to an older recipe; `meshledger view rebuild \(definition.name)` ends that")
+        }
         do throws(LedgerError) {
             try definition.refuseNewer(folderName: name, path: path)
         } catch {

@@ -122,7 +122,7 @@ struct KeyWalk: ~Copyable, ~Escapable {
 
     private func numbers(of key: RawSpan) throws(QueryError) -> [UInt64] {
         guard let numbers = shape.numbers(of: key) else {
-            throw QueryError(.malformedRow, "a key of \(view) cannot be read; run `meshledger rebuild`")
+            throw QueryError(.malformedRow, "a key of \(view) cannot be read; run `meshledger view rebuild`")
         }
         return numbers
     }

@@ -68,7 +68,7 @@ extension QueryPlan {
     }
 
     static func malformed(_ store: ViewStore) -> QueryError {
-        QueryError(.malformedRow, "a row of \(Row.view) in \(store.path) cannot be read; run `meshledger rebuild`")
+        QueryError(.malformedRow, "a row of \(Row.view) in \(store.path) cannot be read; run `meshledger view rebuild`")
     }
 
     /// Nil where the index is not built, or not as declared.

@@ -4,21 +4,15 @@ import MeshViews
 import Meshtastic
 import ProtobufWire
 
-struct PacketCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "packet", abstract: "One packet: every field of it, or all its receptions.",
-        subcommands: [PacketShowCommand.self, PacketReceptionsCommand.self])
-}
-
 struct PacketShowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show", abstract: "Every field of an event, nested, unknown ones raw, beside its bytes.",
         discussion: """
-            The sequence is the number that `meshledger events` and `meshledger quarantine` list.
+            The sequence is the number that `meshledger events` and `meshledger view quarantine` list.
 
-              meshledger packet show 4711
-              meshledger packet show 4711 --bytes
-              meshledger packet show 4711 --format json
+              meshledger packets show 4711
+              meshledger packets show 4711 --bytes
+              meshledger packets show 4711 --format json
             """)
 
     @OptionGroup var ledger: LedgerOption

@@ -2,16 +2,16 @@ import ArgumentParser
 import EventLog
 import Foundation
 
-struct VerifyProofCommand: ParsableCommand {
+struct ProveCheckCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "verify-proof", abstract: "Check a proof without the ledger.",
+        commandName: "check", abstract: "Check a proof without the ledger.",
         discussion: """
             Ends with status 1 when the proof does not hold. The key is the one line that `meshledger checkpoint --public-key` prints.
 
             A proof that a log extends an older one holds both notes; with --from and --to it has to be of those that you kept.
 
-              meshledger verify-proof event.proof --key ledger.key
-              meshledger verify-proof week.proof --key ledger.key --from monday.note
+              meshledger prove check event.proof --key ledger.key
+              meshledger prove check week.proof --key ledger.key --from monday.note
             """)
 
     @Argument(help: "The file that `meshledger prove` wrote.", completion: .file()) var file: String

@@ -3,21 +3,6 @@ import EventLog
 import MeshViews
 import Meshtastic
 
-struct MessageCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "message", abstract: "Mark messages as read, and hide them.",
-        discussion: """
-            Your decision is an event of the log that names the messages: a replay hides the same ones, and `meshledger revert` undoes it.
-
-              meshledger message read --channel LongFast
-              meshledger message archive --until '90d ago'
-              meshledger message restore --node '!19025c00'
-            """,
-        subcommands: [
-            MessageReadCommand.self, MessageUnreadCommand.self, MessageArchiveCommand.self, MessageRestoreCommand.self,
-        ])
-}
-
 /// Which messages are marked.
 struct MarkedMessages: ParsableArguments {
     @OptionGroup var ledger: LedgerOption

@@ -2,25 +2,6 @@ import ArgumentParser
 import EventLog
 import MeshViews
 
-struct NodeCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "node", abstract: "Mark, note and hide nodes.",
-        discussion: """
-            Your decision is an event of the log: views are the same after a replay, and `meshledger revert` undoes it. A favorite is never evicted
-            by other nodes; an ignored one is left out with --not-ignored; an archived one is hidden until it is restored, or
-            --archived is given.
-
-              meshledger node favorite '!19025c00'
-              meshledger node note '!19025c00' 'on the roof of the harbour office'
-              meshledger node alias '!19025c00' harbour
-              meshledger node archive harbour
-            """,
-        subcommands: [
-            NodeFavoriteCommand.self, NodeUnfavoriteCommand.self, NodeIgnoreCommand.self, NodeUnignoreCommand.self,
-            NodeArchiveCommand.self, NodeRestoreCommand.self, NodeNoteCommand.self, NodeAliasCommand.self,
-        ])
-}
-
 /// Which nodes are marked.
 struct MarkedNodes: ParsableArguments {
     @OptionGroup var ledger: LedgerOption
@@ -95,8 +76,8 @@ struct NodeArchiveCommand: AsyncParsableCommand {
         discussion: """
             What is heard of them is recorded as before, and their rows are kept up to date: `restore` shows them as they would be.
 
-              meshledger node archive '!19025c00'
-              meshledger node archive '!19025c00' --messages cascade
+              meshledger nodes archive '!19025c00'
+              meshledger nodes archive '!19025c00' --messages cascade
             """)
 
     enum Rule: String, ExpressibleByArgument, CaseIterable {
@@ -126,8 +107,8 @@ struct NodeNoteCommand: AsyncParsableCommand {
         discussion: """
             Notes stay in the log when they are replaced or cleared; `meshledger erase --node` removes all of them.
 
-              meshledger node note '!19025c00' 'on the roof of the harbour office'
-              meshledger node note '!19025c00'
+              meshledger nodes note '!19025c00' 'on the roof of the harbour office'
+              meshledger nodes note '!19025c00'
             """)
 
     @OptionGroup var ledger: LedgerOption
@@ -150,9 +131,9 @@ struct NodeAliasCommand: AsyncParsableCommand {
         discussion: """
             Nodes choose their names themselves, and several can have the same. An alias belongs to one node only.
 
-              meshledger node alias '!19025c00' harbour
-              meshledger node alias '!19025c01' harbour --replace
-              meshledger node alias harbour
+              meshledger nodes alias '!19025c00' harbour
+              meshledger nodes alias '!19025c01' harbour --replace
+              meshledger nodes alias harbour
             """)
 
     @OptionGroup var ledger: LedgerOption

@@ -1,0 +1,48 @@
+import ArgumentParser
+
+/// Help in one place: that of `nodes` includes the options of `nodes list`, which it stands for.
+enum HelpText {
+    /// - Returns: nil where the arguments request no help.
+    static func requested(by arguments: [String]) -> String? {
+        var words = arguments[...]
+        guard words.isEmpty || words.first == "help" || words.last == "--help" || words.last == "-h" else { return nil }
+        words = words.first == "help" ? words.dropFirst() : words.dropLast()
+        var command: any ParsableCommand.Type = MeshLedgerCommand.self
+        for word in words {
+            let found = command.configuration.subcommands.first { $0.names.contains(word) }
+            guard let found else { return nil }
+            command = found
+        }
+        return text(of: command)
+    }
+
+    private static func text(of command: any ParsableCommand.Type) -> String {
+        let text = MeshLedgerCommand.helpMessage(for: command).replacing(" SUBCOMMANDS:\n", with: ":\n")
+        guard let usual = command.configuration.defaultSubcommand, let name = usual.names.first else { return text }
+        let (own, other) = (Parts(text), Parts(MeshLedgerCommand.helpMessage(for: usual)))
+        guard let end = own.rest.firstRange(of: "SUBCOMMANDS:\n") else { return text }
+        let usage = other.usage.replacing(" \(name)", with: "", maxReplacements: 1)
+        let options = "\(own.overview)\(usage)\n       \(own.usage.dropFirst("USAGE: ".count))\n\n\(other.rest)"
+        return options + "\n" + String(own.rest[end.lowerBound...])
+    }
+
+    /// A text of help, cut around the line that shows the usage.
+    private struct Parts {
+        var overview = ""
+        var usage = ""
+        var rest = ""
+
+        init(_ text: String) {
+            guard let start = text.firstRange(of: "USAGE: "), let end = text[start.upperBound...].firstRange(of: "\n\n") else {
+                return
+            }
+            overview = String(text[..<start.lowerBound])
+            usage = String(text[start.lowerBound..<end.lowerBound])
+            rest = String(text[end.upperBound...])
+        }
+    }
+}
+
+extension ParsableCommand {
+    fileprivate static var names: [String] { [configuration.commandName ?? ""] + configuration.aliases }
+}
