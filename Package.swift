@@ -109,6 +109,7 @@ let package = Package(
             "MeshCommandsTests",
             [
                 "MeshCommands", "MeshSimulator", "MeshViews", "ViewQuery", "Meshtastic", "EventLog", "MeshCrypto", "ProtobufWire",
+                arguments,
             ]),
     ]
 )

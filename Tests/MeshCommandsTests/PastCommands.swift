@@ -5,9 +5,9 @@ import Testing
 /// `--as-of` on the commands that read.
 struct PastCommands {
     private static let commands = [
-        ["nodes"], ["positions"], ["telemetry"], ["messages"], ["waypoints", "--all"], ["traceroutes"], ["links"], ["channels"],
-        ["gateways"], ["mapreports"], ["sensors"], ["nodehistory"], ["hardware"], ["radios"], ["quarantine"], ["view", "nodes"],
-        ["packets"], ["events"],
+        ["nodes"], ["positions"], ["telemetry"], ["messages"], ["waypoints", "--all"], ["links"], ["links", "traceroutes"],
+        ["channels"], ["gateways"], ["gateways", "mapreports"], ["telemetry", "sensors"], ["nodes", "history"],
+        ["nodes", "hardware"], ["nodes", "radios"], ["view", "quarantine"], ["view", "nodes"], ["packets"], ["events"],
     ]
 
     private func output(_ tool: Tool, _ command: [String], _ asOf: String? = nil) throws -> Tool.Outcome {

@@ -171,7 +171,7 @@ struct ExportCommand: AsyncParsableCommand {
         switch format {
         case .geojson:
             let writer = GeoJSONWriter(StandardOutput())
-            let columns = PositionRow.columns
+            let columns = PositionRow.shown(in: ledger)
             try forEach { writer.write($0, columns) }
             writer.finish()
         case .gpx:
@@ -180,7 +180,7 @@ struct ExportCommand: AsyncParsableCommand {
             writer.finish()
         case .kml:
             let writer = KMLWriter(StandardOutput(), names: try NodeNames(ledger))
-            let columns = PositionRow.columns
+            let columns = PositionRow.shown(in: ledger)
             try forEach { writer.write($0, columns) }
             writer.finish()
         case .csv, .json, .jsonl, .ledger:

@@ -1,6 +1,7 @@
 import Foundation
 import MeshViews
 import Meshtastic
+import ViewQuery
 
 extension NodeRow {
     /// A person's decisions about it, in one text.
@@ -48,5 +49,28 @@ extension NodeRow {
             Column("alias", isDetail: true) { .optional($0.alias) },
             Column("note", heading: "marks", isDetail: true, canCut: true, shown: \.marks) { .optional($0.note) },
         ]
+    }
+}
+
+extension NodeRow: ShownRow {
+    var origin: UInt64 { firstSequence }
+
+    /// Tables include people's decisions if there are any.
+    static func shown(in ledger: Ledger) throws -> [Column<NodeRow>] {
+        var columns: [Column<NodeRow>] = columns
+        if try ledger.hasMarkedNodes() {
+            for index in columns.indices where columns[index].name == "note" { columns[index].isDetail = false }
+        }
+        return columns
+    }
+}
+
+extension Ledger {
+    fileprivate func hasMarkedNodes() throws -> Bool {
+        var all = RowQuery()
+        all.includesArchived = true
+        return try nodes(all).contains {
+            $0.isFavorite || $0.isIgnored || $0.isArchived || !$0.note.isEmpty || !$0.alias.isEmpty
+        }
     }
 }

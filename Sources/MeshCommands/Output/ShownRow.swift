@@ -1,10 +1,9 @@
-import EventLog
 import MeshViews
 import Meshtastic
 import Projections
 import ViewQuery
 
-/// A row for lists, tables and exports.
+/// A row for lists, tables and exports: which columns it has, beside it in the folder of its noun.
 protocol ShownRow: ViewRow {
     static func shown(in ledger: Ledger) throws -> [Column<Self>]
 
@@ -30,87 +29,4 @@ extension Ledger {
         guard !origins.isEmpty else { return [] }
         return [Column("older_recipe", isDetail: true) { .optional(origins.olderRecipe(of: $0.origin) ?? "") }]
     }
-}
-
-extension NodeRow: ShownRow {
-    var origin: UInt64 { firstSequence }
-
-    /// Tables include people's decisions if there are any.
-    static func shown(in ledger: Ledger) throws -> [Column<NodeRow>] {
-        var columns: [Column<NodeRow>] = columns
-        if try ledger.hasMarkedNodes() {
-            for index in columns.indices where columns[index].name == "note" { columns[index].isDetail = false }
-        }
-        return columns
-    }
-}
-
-extension Ledger {
-    fileprivate func hasMarkedNodes() throws -> Bool {
-        var all = RowQuery()
-        all.includesArchived = true
-        return try nodes(all).contains {
-            $0.isFavorite || $0.isIgnored || $0.isArchived || !$0.note.isEmpty || !$0.alias.isEmpty
-        }
-    }
-}
-
-extension PositionRow: ShownRow {
-    static func shown(in ledger: Ledger) -> [Column<PositionRow>] { columns }
-}
-
-extension TelemetryRow: ShownRow {
-    static func shown(in ledger: Ledger) -> [Column<TelemetryRow>] { columns(of: nil) }
-}
-
-extension MessageRow: ShownRow {
-    static func shown(in ledger: Ledger) throws -> [Column<MessageRow>] { try columns(names: NodeNames(ledger)) }
-}
-
-extension WaypointRow: ShownRow {
-    static func shown(in ledger: Ledger) -> [Column<WaypointRow>] {
-        columns(now: UInt32(clamping: (ledger.asOfTime ?? .now).seconds))
-    }
-}
-
-extension TraceRouteRow: ShownRow {
-    static func shown(in ledger: Ledger) -> [Column<TraceRouteRow>] { columns }
-}
-
-extension LinkRow: ShownRow {
-    static func shown(in ledger: Ledger) -> [Column<LinkRow>] { columns }
-}
-
-extension GatewayRow: ShownRow {
-    static func shown(in ledger: Ledger) throws -> [Column<GatewayRow>] {
-        try columns(names: NodeNames(ledger), sources: EventRows.sourceNames(ledger))
-    }
-}
-
-extension GatewayNodeRow: ShownRow {
-    static func shown(in ledger: Ledger) -> [Column<GatewayNodeRow>] { columns }
-}
-
-extension MapReportRow: ShownRow {
-    static func shown(in ledger: Ledger) -> [Column<MapReportRow>] { columns }
-}
-
-extension SensorRow: ShownRow {
-    static func shown(in ledger: Ledger) -> [Column<SensorRow>] { columns }
-}
-
-extension NodeChangeRow: ShownRow {
-    static func shown(in ledger: Ledger) -> [Column<NodeChangeRow>] { columns }
-}
-
-extension HardwareRow: ShownRow {
-    static func shown(in ledger: Ledger) -> [Column<HardwareRow>] { columns }
-}
-
-extension RadioRow: ShownRow {
-    static func shown(in ledger: Ledger) throws -> [Column<RadioRow>] { try columns(sources: EventRows.sourceNames(ledger)) }
-}
-
-extension UnknownTelemetryRow: ShownRow {
-    static func shown(in ledger: Ledger) -> [Column<UnknownTelemetryRow>] { columns }
 }

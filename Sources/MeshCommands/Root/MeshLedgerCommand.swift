@@ -21,12 +21,7 @@ public struct MeshLedgerCommand: AsyncParsableCommand {
         version: "0.2.0",
         subcommands: [ExitStatusTopic.self, CompletionsTopic.self],
         groupedSubcommands: [
-            CommandGroup(
-                name: "Look at the mesh",
-                subcommands: [
-                    NodesCommand.self, PositionsCommand.self, TelemetryCommand.self, MessagesCommand.self, WaypointsCommand.self,
-                    LinksCommand.self, GatewaysCommand.self, ChannelsCommand.self, SearchCommand.self,
-                ]),
+            CommandGroup(name: "Look at the mesh", subcommands: Lists.all + [SearchCommand.self]),
             CommandGroup(name: "Packets and events", subcommands: [PacketsCommand.self, EventsCommand.self, FollowCommand.self]),
             CommandGroup(
                 name: "Collect",

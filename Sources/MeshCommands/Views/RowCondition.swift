@@ -2,6 +2,7 @@ import ArgumentParser
 import EventLog
 import Foundation
 import MeshViews
+import Meshtastic
 import ViewQuery
 
 /// A condition on rows on the command line: `node=!19025c00`, `time>=yesterday`, `longName~harbour`.
@@ -40,6 +41,13 @@ struct RowCondition: ExpressibleByArgument {
             return String(time.time.seconds)
         default: return text
         }
+    }
+
+    /// The value as lists print it: a node's id for its name.
+    func printedValue(_ kind: ColumnKind, in ledger: Ledger) throws -> String {
+        guard comparison != nil, kind == .node || kind == .time, !text.isEmpty, text != "^all" else { return text }
+        let value = try value(kind, in: ledger)
+        return kind == .node ? UInt32(value).map(NodeID.text) ?? value : Int64(value).map { TimeText.iso($0) } ?? value
     }
 
     /// Whether it holds for a value that the store cannot compare: an optional, an enumeration, a list.

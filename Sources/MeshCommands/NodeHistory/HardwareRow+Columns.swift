@@ -1,30 +1,8 @@
-import ArgumentParser
 import MeshViews
 import Meshtastic
 
-struct HardwareCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "hardware", abstract: "The reported hardware models, and their nodes.",
-        discussion: """
-            Several build targets may share a model; the list has those that radios reported to their clients.
-
-              meshledger nodes hardware
-              meshledger nodes hardware --model HELTEC_V3 --format json
-            """)
-
-    @OptionGroup var ledger: LedgerOption
-    @OptionGroup var past: AsOfOption
-    @OptionGroup var output: OutputOptions
-    @Option(help: "Only this model: its name or number.") var model: String?
-
-    func run() async throws {
-        try await ledger.reading(past) { ledger in
-            let writer = output.writer(HardwareModelRow.columns)
-            for row in try ledger.hardware(model: model.map(Self.number)) { writer.write(row) }
-            writer.finish(emptyNote: "no hardware")
-        }
-    }
-
+extension HardwareModelRow {
+    /// The number of a model that is named by it, or by its name.
     static func number(_ text: String) throws -> UInt32 {
         if let number = UInt32(text) { return number }
         let values = FieldTable.standard.enumeration(named: "HardwareModel")?.values ?? []
@@ -34,9 +12,7 @@ struct HardwareCommand: AsyncParsableCommand {
         }
         return number
     }
-}
 
-extension HardwareModelRow {
     static var columns: [Column<HardwareModelRow>] {
         [
             Column("model") { .name($0.model, of: "HardwareModel") },
@@ -51,8 +27,8 @@ extension HardwareModelRow {
     }
 }
 
-extension HardwareRow {
-    static var columns: [Column<HardwareRow>] {
+extension HardwareRow: ShownRow {
+    static func shown(in ledger: Ledger) -> [Column<HardwareRow>] {
         [
             Column("model") { .name($0.model, of: "HardwareModel") },
             Column("number") { .number($0.model) },

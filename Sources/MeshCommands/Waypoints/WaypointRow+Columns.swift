@@ -1,40 +1,11 @@
-import ArgumentParser
 import EventLog
 import MeshViews
 import Meshtastic
 
-struct WaypointsCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "waypoints", abstract: "Places that nodes share: those on the map now.",
-        discussion: """
-              meshledger waypoints
-              meshledger waypoints --all --node '!19025c00' --format json
-            """)
-
-    @OptionGroup var ledger: LedgerOption
-    @OptionGroup var past: AsOfOption
-    @OptionGroup var output: OutputOptions
-    @OptionGroup var times: TimeOptions
-    @OptionGroup var page: PageOptions
-    @Option(help: "Only those that this node made, changed last or locked: !hex, a number, or its name.") var node: NodeArgument?
-    @Option(help: "Only those last changed on this channel.") var channel: String?
-    @Flag(help: "Also those that are deleted or expired.") var all = false
-
-    func run() async throws {
-        try await ledger.reading(past) { ledger in
-            let writer = output.writer(try ledger.columns(WaypointRow.self))
-            let query = page.query(times, channel: channel)
-            let now = ledger.asOfTime ?? .now
-            for row in try ledger.waypoints(of: node?.number(in: ledger), activeAt: all ? nil : now, query) { writer.write(row) }
-            writer.finish(emptyNote: all ? "no waypoints" : "no waypoints on the map; --all shows deleted and expired ones")
-        }
-    }
-}
-
-extension WaypointRow {
-    /// - Parameter now: seconds since 1970.
-    static func columns(now: UInt32) -> [Column<WaypointRow>] {
-        [
+extension WaypointRow: ShownRow {
+    static func shown(in ledger: Ledger) -> [Column<WaypointRow>] {
+        let now = UInt32(clamping: (ledger.asOfTime ?? .now).seconds)
+        return [
             Column("id") { .number($0.id) },
             Column("state") { .text($0.state(at: now).rawValue) },
             Column("name", canCut: true) { .optional($0.name) },

@@ -1,40 +1,8 @@
-import ArgumentParser
 import MeshViews
 import Meshtastic
 
-struct PositionsCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "positions", abstract: "Where nodes were, and their tracks.",
-        discussion: """
-              meshledger positions --node '!19025c00'
-              meshledger positions track --node '!19025c00' --since yesterday
-              meshledger positions --node Rover --since yesterday --oldest-first --format csv
-            """,
-        subcommands: [PositionsListCommand.self, PositionsTrackCommand.self], defaultSubcommand: PositionsListCommand.self)
-}
-
-struct PositionsListCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "list", abstract: "Positions, node by node.")
-
-    @OptionGroup var ledger: LedgerOption
-    @OptionGroup var past: AsOfOption
-    @OptionGroup var output: OutputOptions
-    @OptionGroup var times: TimeOptions
-    @OptionGroup var page: PageOptions
-    @Option(help: "Only this node: !hex, a number, or its name.") var node: NodeArgument?
-
-    func run() async throws {
-        try await ledger.reading(past) { ledger in
-            let writer = output.writer(try ledger.columns(PositionRow.self))
-            let number = try node?.number(in: ledger)
-            try ledger.forEachPosition(of: number, page.query(times)) { writer.write($0) }
-            writer.finish(emptyNote: "no positions")
-        }
-    }
-}
-
-extension PositionRow {
-    static var columns: [Column<PositionRow>] {
+extension PositionRow: ShownRow {
+    static func shown(in ledger: Ledger) -> [Column<PositionRow>] {
         [
             Column("node") { .text(NodeID.text($0.node)) },
             Column("time") { .time($0.time) },

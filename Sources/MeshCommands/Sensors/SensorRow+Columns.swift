@@ -12,36 +12,8 @@ extension SensorKind: ExpressibleByArgument {
     public static var allValueStrings: [String] { allCases.map { "\($0)" } }
 }
 
-struct SensorsCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "sensors",
-        abstract: "What detection sensors, counters of people, range tests and store-and-forward nodes sent, the newest first.",
-        discussion: """
-              meshledger telemetry sensors --kind detection --since '1d ago'
-              meshledger telemetry sensors --node '!19025c00' --kind paxcounter --format csv
-            """)
-
-    @OptionGroup var ledger: LedgerOption
-    @OptionGroup var past: AsOfOption
-    @OptionGroup var output: OutputOptions
-    @OptionGroup var times: TimeOptions
-    @OptionGroup var page: PageOptions
-    @Option(help: "Only this node: !hex, a number, or its name.") var node: NodeArgument?
-    @Option(help: "Only this kind.") var kind: SensorKind?
-    @Option(help: "Only what came on this channel.") var channel: String?
-
-    func run() async throws {
-        try await ledger.reading(past) { ledger in
-            let writer = output.writer(try ledger.columns(SensorRow.self))
-            let query = page.query(times, channel: channel)
-            for row in try ledger.sensors(of: node?.number(in: ledger), kind: kind, query) { writer.write(row) }
-            writer.finish(emptyNote: "nothing of sensors")
-        }
-    }
-}
-
-extension SensorRow {
-    static var columns: [Column<SensorRow>] {
+extension SensorRow: ShownRow {
+    static func shown(in ledger: Ledger) -> [Column<SensorRow>] {
         [
             Column("time") { .time($0.time) },
             Column("node") { .text(NodeID.text($0.node)) },

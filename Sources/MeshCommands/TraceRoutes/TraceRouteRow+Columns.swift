@@ -1,41 +1,8 @@
-import ArgumentParser
 import MeshViews
 import Meshtastic
 
-struct TraceRoutesCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "traceroutes",
-        abstract: "Routes through the mesh that nodes requested, and how well each hop heard the previous one.",
-        discussion: """
-            A `?` is a hop that could not read the packet, or an unknown strength.
-
-              meshledger links traceroutes
-              meshledger links traceroutes --node '!19025c00' --since '1d ago' --format json
-              meshledger links traceroutes --through '!19025c00'
-            """)
-
-    @OptionGroup var ledger: LedgerOption
-    @OptionGroup var past: AsOfOption
-    @OptionGroup var output: OutputOptions
-    @OptionGroup var times: TimeOptions
-    @OptionGroup var page: PageOptions
-    @Option(help: "Only those between this node and others: !hex, a number, or its name.") var node: NodeArgument?
-    @Option(help: "Only those whose route contains this node.") var through: NodeArgument?
-    @Option(help: "Only those on this channel.") var channel: String?
-
-    func run() async throws {
-        try await ledger.reading(past) { ledger in
-            let writer = output.writer(try ledger.columns(TraceRouteRow.self))
-            let query = page.query(times, channel: channel)
-            let (node, hop) = (try node?.number(in: ledger), try through?.number(in: ledger))
-            for row in try ledger.traceRoutes(of: node, through: hop, query) { writer.write(row) }
-            writer.finish(emptyNote: "no trace routes")
-        }
-    }
-}
-
-extension TraceRouteRow {
-    static var columns: [Column<TraceRouteRow>] {
+extension TraceRouteRow: ShownRow {
+    static func shown(in ledger: Ledger) -> [Column<TraceRouteRow>] {
         [
             Column("time") { .time($0.time) },
             Column("from") { .text(NodeID.text($0.from)) },

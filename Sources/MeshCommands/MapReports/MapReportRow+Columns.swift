@@ -1,36 +1,8 @@
-import ArgumentParser
 import MeshViews
 import Meshtastic
 
-struct MapReportsCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "mapreports",
-        abstract: "What gateways report to the public map about themselves, the newest report of each.",
-        discussion: """
-              meshledger gateways mapreports
-              meshledger gateways mapreports --node '!19025c00' --format json
-            """)
-
-    @OptionGroup var ledger: LedgerOption
-    @OptionGroup var past: AsOfOption
-    @OptionGroup var output: OutputOptions
-    @OptionGroup var times: TimeOptions
-    @OptionGroup var page: PageOptions
-    @Option(help: "Only this node: !hex, a number, or its name.") var node: NodeArgument?
-    @Option(help: "Only those with this primary channel.") var channel: String?
-
-    func run() async throws {
-        try await ledger.reading(past) { ledger in
-            let writer = output.writer(try ledger.columns(MapReportRow.self))
-            let rows = try ledger.mapReports(of: node?.number(in: ledger), page.query(times, channel: channel))
-            for row in rows { writer.write(row) }
-            writer.finish(emptyNote: "no map reports")
-        }
-    }
-}
-
-extension MapReportRow {
-    static var columns: [Column<MapReportRow>] {
+extension MapReportRow: ShownRow {
+    static func shown(in ledger: Ledger) -> [Column<MapReportRow>] {
         [
             Column("node") { .text(NodeID.text($0.node)) },
             Column("short_name", heading: "short", canCut: true) { .optional($0.shortName) },

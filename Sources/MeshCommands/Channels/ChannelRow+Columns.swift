@@ -1,27 +1,4 @@
-import ArgumentParser
 import MeshViews
-
-struct ChannelsCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "channels", abstract: "The traffic of each channel, readable or not.",
-        discussion: """
-            What no known key opens is listed by the hash on the wire; `meshledger keys add` gives a key.
-
-              meshledger channels
-            """)
-
-    @OptionGroup var ledger: LedgerOption
-    @OptionGroup var past: AsOfOption
-    @OptionGroup var output: OutputOptions
-
-    func run() async throws {
-        try await ledger.reading(past) { ledger in
-            let writer = output.writer(ChannelRow.columns)
-            for row in try ledger.channels() { writer.write(row) }
-            writer.finish(emptyNote: "no channels")
-        }
-    }
-}
 
 extension ChannelRow {
     static var columns: [Column<ChannelRow>] {

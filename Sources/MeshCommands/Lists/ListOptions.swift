@@ -1,0 +1,129 @@
+import ArgumentParser
+import EventLog
+import MeshViews
+import ViewQuery
+
+/// The options of every list.
+struct ListOptions: ParsableArguments {
+    @OptionGroup var ledger: LedgerOption
+    @OptionGroup var past: AsOfOption
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var times: TimeOptions
+    @OptionGroup var page: PageOptions
+    @Option(
+        name: .customLong("where"),
+        help: ArgumentHelp(
+            "Only rows for which it holds; =, !=, <, <=, >, >=, ~ (contains). Several must all hold.", valueName: "column=value"))
+    var conditions: [RowCondition] = []
+    @Option(help: ArgumentHelp("Only these columns, in this order.", valueName: "names")) var columns: String?
+    @Option(help: ArgumentHelp("In the order of this column.", valueName: "column")) var sort: String?
+    @Flag(help: "In the reverse order.") var reverse = false
+
+    /// Without the page where rows are chosen or sorted here.
+    var query: RowQuery {
+        var query = page.query(times)
+        if sort == nil, reverse { query.newestFirst.toggle() }
+        if choosesRows { (query.limit, query.offset) = (.max, 0) }
+        return query
+    }
+
+    /// Whether rows are chosen or sorted by the column.
+    func names(_ column: String) -> Bool {
+        (conditions.map(\.column) + [sort ?? ""]).contains { GenericCell.plain($0) == GenericCell.plain(column) }
+    }
+
+    var choosesRows: Bool { !conditions.isEmpty || sort != nil }
+}
+
+/// A list that was requested, and how it is printed.
+struct ListRequest {
+    let ledger: Ledger
+    let options: ListOptions
+
+    var query: RowQuery { options.query }
+    var isTable: Bool { options.output.format == .table }
+
+    /// Prints the rows that a finder visits: those that the options choose, in their order, of their page.
+    func write<Row>(
+        _ columns: [Column<Row>], emptyNote: String, _ visit: (RowQuery, (Row) -> Void) throws -> Void
+    ) throws {
+        let writer = options.output.writer(try shown(columns))
+        let sort = try options.sort.map { try column($0, of: columns) }
+        let tests = try options.conditions.map { condition in
+            let column = try column(condition.column, of: columns)
+            let value = try condition.printedValue(kind(of: column), in: ledger)
+            return { (row: Row) in condition.holds(column.value(row), value) }
+        }
+        var (skips, left) = options.choosesRows ? (options.page.offset, options.page.limit ?? .max) : (0, .max)
+        func take(_ row: Row) {
+            if skips > 0 {
+                skips -= 1
+            } else if left > 0 {
+                left -= 1
+                writer.write(row)
+            }
+        }
+        var found: [(value: CellValue, row: Row)] = []
+        try visit(query) { row in
+            guard tests.allSatisfy({ $0(row) }) else { return }
+            if let sort { found.append((sort.value(row), row)) } else { take(row) }
+        }
+        found.sort { options.reverse ? $1.value.precedes($0.value) : $0.value.precedes($1.value) }
+        for row in found { take(row.row) }
+        writer.finish(emptyNote: emptyNote)
+    }
+
+    private func shown<Row>(_ columns: [Column<Row>]) throws -> [Column<Row>] {
+        guard let names = options.columns else { return columns }
+        return try names.split(separator: ",").map { name in
+            var column = try column(String(name), of: columns)
+            column.isDetail = false
+            return column
+        }
+    }
+
+    private func column<Row>(_ name: String, of columns: [Column<Row>]) throws -> Column<Row> {
+        let wanted = GenericCell.plain(name)
+        if let column = columns.first(where: { GenericCell.plain($0.name) == wanted }) { return column }
+        let known = columns.map(\.name).joined(separator: ", ")
+        throw CommandError(.usage, "there is no column \(name); there are \(known)")
+    }
+
+    /// What the values of a column mean, as the row declares it, or as the name of a computed one says.
+    private func kind<Row>(of column: Column<Row>) -> ColumnKind {
+        func declared<Declared: QueryRow>(_ row: Declared.Type) -> ColumnKind? {
+            row.columns.first { GenericCell.plain($0.name) == GenericCell.plain(column.name) }?.kind
+        }
+        if let row = Row.self as? any QueryRow.Type, let kind = declared(row) { return kind }
+        if ["node", "neighbor"].contains(column.name) { return .node }
+        return column.name == "time" || column.name.hasSuffix("_time") || column.name.hasSuffix("_heard") ? .time : .plain
+    }
+}
+
+extension CellValue {
+    /// Numbers by value, before texts; null comes last.
+    fileprivate func precedes(_ other: CellValue) -> Bool {
+        switch (self, other) {
+        case (.null, _): false
+        case (_, .null): true
+        default:
+            switch (isNumber ? Double(plain) : nil, other.isNumber ? Double(other.plain) : nil) {
+            case (let left?, let right?): left < right
+            case (nil, nil): plain < other.plain
+            case (let left, _): left != nil
+            }
+        }
+    }
+}
+
+extension Array {
+    /// The rows of a query's times and page, where what finds them takes no query.
+    func chosen(_ query: RowQuery, by time: (Element) -> UInt32) -> [Element] {
+        var rows = filter { row in
+            let time = Timestamp(seconds: Int64(time(row)))
+            return query.since.map { $0 <= time } ?? true && query.until.map { time < $0 } ?? true
+        }
+        if !query.newestFirst { rows.sort { time($0) < time($1) } }
+        return Array(rows.dropFirst(query.offset).prefix(query.limit))
+    }
+}

@@ -1,0 +1,319 @@
+import ArgumentParser
+import EventLog
+import MeshViews
+import Meshtastic
+
+/// The lists with which people look at the mesh, as help has them.
+///
+/// A new list is a type in this file, and its line here or in the `noun` of another.
+enum Lists {
+    static let all: [any ParsableCommand.Type] = [
+        NodeList.command, PositionList.command, TelemetryList.command, MessageList.command, WaypointList.command,
+        LinkList.command, GatewayList.command, ChannelList.command,
+    ]
+}
+
+struct PositionList: RowList {
+    static let about = ListDescription(
+        name: "positions", abstract: "Positions, node by node.",
+        discussion: """
+              meshledger positions --node '!19025c00'
+              meshledger positions track --node '!19025c00' --since yesterday
+              meshledger positions --node Rover --since yesterday --oldest-first --format csv
+              meshledger positions --where 'altitude>1000' --sort altitude --reverse --limit 5
+            """,
+        noun: .init(abstract: "Where nodes were, and their tracks.", subcommands: [PositionsTrackCommand.self]))
+
+    @Option(help: "Only this node: !hex, a number, or its name.") var node: NodeArgument?
+
+    func visit(_ query: RowQuery, in ledger: Ledger, _ body: (PositionRow) -> Void) throws {
+        try ledger.forEachPosition(of: node?.number(in: ledger), query, body)
+    }
+}
+
+struct WaypointList: RowList {
+    static let about = ListDescription(
+        name: "waypoints", abstract: "Places that nodes share: those on the map now.",
+        discussion: """
+            The one changed last comes first.
+
+              meshledger waypoints
+              meshledger waypoints --all --node '!19025c00' --format json
+            """)
+
+    @Option(help: "Only those that this node made, changed last or locked: !hex, a number, or its name.") var node: NodeArgument?
+    @Option(help: "Only those last changed on this channel.") var channel: String?
+    @Flag(help: "Also those that are deleted or expired.") var all = false
+
+    var emptyNote: String { all ? "no waypoints" : "no waypoints on the map; --all shows deleted and expired ones" }
+
+    func visit(_ query: RowQuery, in ledger: Ledger, _ body: (WaypointRow) -> Void) throws {
+        let now = all ? nil : ledger.asOfTime ?? .now
+        try ledger.waypoints(of: node?.number(in: ledger), activeAt: now, query.on(channel)).forEach(body)
+    }
+}
+
+struct LinkList: RowList {
+    static let about = ListDescription(
+        name: "links", abstract: "Which node hears which directly, and how well, the most recently heard links first.",
+        discussion: """
+            Known from receptions without a hop (direct), from nodes' lists of their neighbours (reported) and from trace routes (traced). CSV and
+            JSON also have how well each was heard over time.
+
+              meshledger links
+              meshledger links --hearer '!19025c00' --since '1d ago'
+              meshledger links --node '!19025c00' --format json
+              meshledger links neighbors '!19025c00'
+            """,
+        noun: .init(
+            abstract: "Which node hears which, and how well; trace routes.",
+            subcommands: [NeighborList.command, TraceRouteList.command]))
+
+    @Option(help: "Only links of this node, in either direction: !hex, a number, or its name.") var node: NodeArgument?
+    @Option(help: "Only the nodes that this node hears: its neighbours.") var hearer: NodeArgument?
+    @Option(help: "Only the nodes that hear this node.") var heard: NodeArgument?
+
+    func visit(_ query: RowQuery, in ledger: Ledger, _ body: (LinkRow) -> Void) throws {
+        let (hearer, heard) = (try hearer?.number(in: ledger), try heard?.number(in: ledger))
+        try ledger.links(of: node?.number(in: ledger), hearer: hearer, heard: heard, query).forEach(body)
+    }
+}
+
+struct NeighborList: RowList {
+    static let about = ListDescription(
+        name: "neighbors", abstract: "The nodes that hear a node directly or are heard by it, both ways in one row.",
+        discussion: """
+            CSV and JSON also have how well each heard the other over time.
+
+              meshledger links neighbors '!19025c00'
+              meshledger links neighbors Rover --since '7d ago' --format json
+            """)
+
+    @Argument(help: "The node: !hex, a number, or its name.") var node: NodeArgument
+
+    func columns(_ request: ListRequest) throws -> [Column<Neighbor>] { Neighbor.columns(names: try NodeNames(request.ledger)) }
+
+    func visit(_ query: RowQuery, in ledger: Ledger, _ body: (Neighbor) -> Void) throws {
+        let rows = try Neighbor.all(of: node.number(in: ledger), query, in: ledger)
+        rows.dropFirst(query.offset).prefix(query.limit).forEach(body)
+    }
+}
+
+struct TraceRouteList: RowList {
+    static let about = ListDescription(
+        name: "traceroutes",
+        abstract: "Routes through the mesh that nodes requested, and how well each hop heard the previous one.",
+        discussion: """
+            A `?` is a hop that could not read the packet, or an unknown strength.
+
+              meshledger links traceroutes
+              meshledger links traceroutes --node '!19025c00' --since '1d ago' --format json
+              meshledger links traceroutes --through '!19025c00'
+            """)
+
+    @Option(help: "Only those between this node and others: !hex, a number, or its name.") var node: NodeArgument?
+    @Option(help: "Only those whose route contains this node.") var through: NodeArgument?
+    @Option(help: "Only those on this channel.") var channel: String?
+
+    var emptyNote: String { "no trace routes" }
+
+    func visit(_ query: RowQuery, in ledger: Ledger, _ body: (TraceRouteRow) -> Void) throws {
+        let hop = try through?.number(in: ledger)
+        try ledger.traceRoutes(of: node?.number(in: ledger), through: hop, query.on(channel)).forEach(body)
+    }
+}
+
+struct GatewayList: RowList {
+    static let about = ListDescription(
+        name: "gateways", abstract: "What each gateway heard and passed on, the one heard last first.",
+        discussion: """
+            With --nodes, --by or --of, which gateway passed on what of which node.
+
+              meshledger gateways --since '1d ago'
+              meshledger gateways --by '!36072603'
+              meshledger gateways --of '!19025c00' --format json
+              meshledger gateways mapreports
+            """,
+        noun: .init(abstract: "What each gateway heard; its reports to the map.", subcommands: [MapReportList.command]))
+
+    @Flag(help: "Each gateway and node that it heard.") var nodes = false
+    @Option(help: "Each node that this gateway heard: !hex, a number, or its name.") var by: NodeArgument?
+    @Option(help: "Each gateway that heard this node.") var of: NodeArgument?
+
+    func visit(_ query: RowQuery, in ledger: Ledger, _ body: (GatewayRow) -> Void) throws {
+        try ledger.gateways(query).forEach(body)
+    }
+
+    func write(_ request: ListRequest) throws {
+        let ledger = request.ledger
+        guard nodes || by != nil || of != nil else {
+            return try request.write(columns(request), emptyNote: emptyNote) { try visit($0, in: ledger, $1) }
+        }
+        let (gateway, node) = (try by?.number(in: ledger), try of?.number(in: ledger))
+        try request.write(ledger.columns(GatewayNodeRow.self), emptyNote: "no gateway heard a node") { query, body in
+            try ledger.gatewayNodes(by: gateway, of: node, query).forEach(body)
+        }
+    }
+}
+
+struct MapReportList: RowList {
+    static let about = ListDescription(
+        name: "mapreports", abstract: "What gateways report to the public map about themselves, the newest report of each.",
+        discussion: """
+              meshledger gateways mapreports
+              meshledger gateways mapreports --node '!19025c00' --format json
+            """)
+
+    @Option(help: "Only this node: !hex, a number, or its name.") var node: NodeArgument?
+    @Option(help: "Only those with this primary channel.") var channel: String?
+
+    var emptyNote: String { "no map reports" }
+
+    func visit(_ query: RowQuery, in ledger: Ledger, _ body: (MapReportRow) -> Void) throws {
+        try ledger.mapReports(of: node?.number(in: ledger), query.on(channel)).forEach(body)
+    }
+}
+
+struct SensorList: RowList {
+    static let about = ListDescription(
+        name: "sensors",
+        abstract: "What detection sensors, counters of people, range tests and store-and-forward nodes sent, the newest first.",
+        discussion: """
+              meshledger telemetry sensors --kind detection --since '1d ago'
+              meshledger telemetry sensors --node '!19025c00' --kind paxcounter --format csv
+            """)
+
+    @Option(help: "Only this node: !hex, a number, or its name.") var node: NodeArgument?
+    @Option(help: "Only this kind.") var kind: SensorKind?
+    @Option(help: "Only what came on this channel.") var channel: String?
+
+    var emptyNote: String { "nothing of sensors" }
+
+    func visit(_ query: RowQuery, in ledger: Ledger, _ body: (SensorRow) -> Void) throws {
+        try ledger.sensors(of: node?.number(in: ledger), kind: kind, query.on(channel)).forEach(body)
+    }
+}
+
+struct TimelineList: RowList {
+    static let about = ListDescription(
+        name: "timeline", abstract: "Everything that a node reported, of all kinds, the newest first.",
+        discussion: """
+              meshledger nodes timeline '!19025c00' --limit 20
+              meshledger nodes timeline Rover --kind position --kind message --since yesterday --format jsonl
+            """)
+
+    @Option(help: "Only this kind; may be given several times.", completion: .list(Ledger.timelineKinds)) var kind: [String] = []
+    @Argument(help: "The node: !hex, a number, or its name.") var node: NodeArgument
+
+    var emptyNote: String { "it said nothing" }
+
+    func validate() throws {
+        if let other = kind.first(where: { !Ledger.timelineKinds.contains($0) }) {
+            throw ValidationError("\(other) is not a kind; there are \(Ledger.timelineKinds.joined(separator: ", "))")
+        }
+    }
+
+    func columns(_ request: ListRequest) throws -> [Column<any ViewRow>] {
+        let cells = try RowCells(request.ledger)
+        return [
+            Column("time") { .time($0.time) },
+            Column("kind") { .text($0.kind) },
+            Column("sequence") { .unsigned($0.sequence) },
+            Column("row", canCut: true, shown: { cells.summary($0) }) { cells.object($0) },
+        ]
+    }
+
+    func visit(_ query: RowQuery, in ledger: Ledger, _ body: (any ViewRow) -> Void) throws {
+        let kinds = kind.isEmpty ? Set(Ledger.timelineKinds) : Set(kind)
+        try ledger.timeline(of: node.number(in: ledger), kinds: kinds, query).forEach(body)
+    }
+}
+
+struct NodeHistoryList: RowList {
+    static let about = ListDescription(
+        name: "history",
+        abstract: "What nodes announced about themselves: names, roles, hardware, firmware, public keys; the newest first.",
+        discussion: """
+            The first public key of a node is the one that counts. `other_key` is an alarm: another one was announced under its number, by a
+            forger or by an owner who reset the device. `shared_key` marks a device that had another number before.
+
+              meshledger nodes history --node '!19025c00'
+              meshledger nodes history --alarms --since '7d ago'
+            """)
+
+    @Option(help: "Only this node: !hex, a number, or its name.") var node: NodeArgument?
+    @Flag(help: "Only where a key is not the first one of its node, or that of another number.") var alarms = false
+
+    var emptyNote: String { alarms ? "no alarms" : "no history" }
+
+    func visit(_ query: RowQuery, in ledger: Ledger, _ body: (NodeChangeRow) -> Void) throws {
+        let changes: NodeChanges? = alarms ? [.otherKey, .sharedKey] : nil
+        try ledger.nodeHistory(of: node?.number(in: ledger), changes: changes, query).forEach(body)
+    }
+}
+
+struct HardwareList: RowList {
+    static let about = ListDescription(
+        name: "hardware", abstract: "The reported hardware models, and their nodes.",
+        discussion: """
+            Several build targets may share a model; the list has those that radios reported to their clients.
+
+              meshledger nodes hardware
+              meshledger nodes hardware --model HELTEC_V3 --format json
+            """)
+
+    @Option(help: "Only this model: its name or number.") var model: String?
+
+    func columns(_ request: ListRequest) -> [Column<HardwareModelRow>] { HardwareModelRow.columns }
+
+    func visit(_ query: RowQuery, in ledger: Ledger, _ body: (HardwareModelRow) -> Void) throws {
+        try ledger.hardware(model: model.map(HardwareModelRow.number)).chosen(query, by: \.time).forEach(body)
+    }
+}
+
+struct RadioList: RowList {
+    static let about = ListDescription(
+        name: "radios", abstract: "What radios reported to their clients: configuration, channels, metadata; secrets are zeroed.",
+        discussion: """
+            The newest of each part; with --history also earlier ones.
+
+              meshledger nodes radios
+              meshledger nodes radios --part channel --history --format json
+            """)
+
+    @Option(help: "Only the radio behind this source: its name, or a part that only one name has.") var source: String?
+    @Option(help: "Only this part.") var part: RadioPart?
+    @Flag(help: "Also earlier reports of each part.") var history = false
+
+    var emptyNote: String { "no radio reported anything about itself" }
+
+    func visit(_ query: RowQuery, in ledger: Ledger, _ body: (RadioRow) -> Void) throws {
+        let number = try source.map { try EventRows.source($0, EventRows.sourceNames(ledger)) }
+        try ledger.radios(source: number, part: part, isHistory: history, query).forEach(body)
+    }
+}
+
+struct ChannelList: RowList {
+    static let about = ListDescription(
+        name: "channels", abstract: "The traffic of each channel, readable or not.",
+        discussion: """
+            What no known key opens is listed by the hash on the wire; `meshledger keys add` gives a key.
+
+              meshledger channels
+              meshledger channels --where readable=false --sort packets --reverse
+            """)
+
+    func columns(_ request: ListRequest) -> [Column<ChannelRow>] { ChannelRow.columns }
+
+    func visit(_ query: RowQuery, in ledger: Ledger, _ body: (ChannelRow) -> Void) throws {
+        try ledger.channels().chosen(query, by: \.lastHeard).forEach(body)
+    }
+}
+
+extension RowQuery {
+    func on(_ channel: String?) -> RowQuery {
+        var query = self
+        query.channel = channel
+        return query
+    }
+}

@@ -1,0 +1,83 @@
+import ArgumentParser
+import MeshViews
+import ViewQuery
+
+/// What distinguishes one list of rows from the others; `ListCommand` does what all of them do. Its properties are the options that only this list has.
+protocol RowList: ParsableArguments {
+    associatedtype Row
+    static var about: ListDescription { get }
+
+    /// By default those of the row: `ShownRow.shown(in:)`, else all that its declaration has.
+    func columns(_ request: ListRequest) throws -> [Column<Row>]
+
+    /// Finds the rows of the query's times, in its order, of its page.
+    func visit(_ query: RowQuery, in ledger: Ledger, _ body: (Row) -> Void) throws
+
+    /// What is printed where there are no rows.
+    var emptyNote: String { get }
+
+    /// Prints the list. One whose options choose another kind of row has its own.
+    func write(_ request: ListRequest) throws
+}
+
+extension RowList {
+    var emptyNote: String { "no \(Self.about.name)" }
+
+    func write(_ request: ListRequest) throws {
+        try request.write(columns(request), emptyNote: emptyNote) { try visit($0, in: request.ledger, $1) }
+    }
+
+    /// The command to list under a noun, or the noun.
+    static var command: any ParsableCommand.Type { about.noun == nil ? ListCommand<Self>.self : NounCommand<Self>.self }
+}
+
+extension RowList where Row: QueryRow {
+    func columns(_ request: ListRequest) throws -> [Column<Row>] { GenericCell.columns(Row.self) }
+}
+
+extension RowList where Row: ShownRow {
+    func columns(_ request: ListRequest) throws -> [Column<Row>] { try request.ledger.columns(Row.self) }
+}
+
+/// How help describes a list.
+struct ListDescription {
+    var name: String
+    var abstract: String
+    var discussion = ""
+    /// Where something else can be done with the rows than to list them.
+    var noun: Noun?
+
+    struct Noun {
+        var abstract: String
+        var aliases: [String] = []
+        var subcommands: [any ParsableCommand.Type]
+    }
+}
+
+/// Lists rows.
+struct ListCommand<List: RowList>: AsyncParsableCommand {
+    static var configuration: CommandConfiguration {
+        let about = List.about
+        let isNoun = about.noun != nil
+        return CommandConfiguration(
+            commandName: isNoun ? "list" : about.name, abstract: about.abstract, discussion: isNoun ? "" : about.discussion)
+    }
+
+    @OptionGroup var options: ListOptions
+    @OptionGroup var list: List
+
+    func run() async throws {
+        try await options.ledger.reading(options.past) { try list.write(ListRequest(ledger: $0, options: options)) }
+    }
+}
+
+/// A noun that lists its rows, and of which something else can be said.
+struct NounCommand<List: RowList>: AsyncParsableCommand {
+    static var configuration: CommandConfiguration {
+        let about = List.about
+        return CommandConfiguration(
+            commandName: about.name, abstract: about.noun?.abstract ?? about.abstract, discussion: about.discussion,
+            subcommands: [ListCommand<List>.self] + (about.noun?.subcommands ?? []), defaultSubcommand: ListCommand<List>.self,
+            aliases: about.noun?.aliases ?? [])
+    }
+}

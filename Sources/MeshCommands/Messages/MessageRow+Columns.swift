@@ -1,0 +1,37 @@
+import MeshViews
+import Meshtastic
+
+extension MessageRow: ShownRow {
+    private static func name(_ node: UInt32) -> CellValue { .text(node == NodeID.broadcast ? "^all" : NodeID.text(node)) }
+
+    static func shown(in ledger: Ledger) throws -> [Column<MessageRow>] {
+        let names = try NodeNames(ledger)
+        return [
+            Column("time") { .time($0.time) },
+            Column("time_source", isDetail: true) { .text("\($0.timeSource)") },
+            Column("channel", canCut: true) { .optional($0.channel) },
+            Column("from") { name($0.from) },
+            Column("from_name", heading: "name", canCut: true) { .optional(names[$0.from]) },
+            Column("to") { name($0.to) },
+            Column("text", canCut: true) { .text($0.text) },
+            Column("state", canCut: true) { row in
+                let reason = FieldTable.routingErrorName(row.failureReason) ?? String(row.failureReason)
+                return .text(row.state == .failed ? "failed: \(reason)" : "\(row.state)")
+            },
+            Column("receptions", heading: "heard") { .number($0.receptions) },
+            Column("gateways", isDetail: true) { .list($0.gateways.map { .text(NodeID.text($0)) }) },
+            Column("id", isDetail: true) { .number($0.id) },
+            Column("port", isDetail: true) { .number($0.port) },
+            Column("reply_id", isDetail: true) { $0.replyID == 0 ? .null : .number($0.replyID) },
+            Column("is_reaction", isDetail: true) { .bool($0.isReaction) },
+            Column("via_mqtt", isDetail: true) { .bool($0.isViaMQTT) },
+            Column("is_privately_encrypted", isDetail: true) { .bool($0.isPrivatelyEncrypted) },
+            Column("signature", isDetail: true) { .text("\($0.signature)") },
+            Column("sequence", isDetail: true) { .unsigned($0.sequence) },
+            Column("first_sequence", isDetail: true) { .unsigned($0.firstSequence) },
+            Column("is_read", isDetail: true) { .bool($0.isRead) },
+            Column("archived_at", isDetail: true) { .time($0.archivedAt) },
+            Column("has_conflict", isDetail: true) { .bool($0.hasConflict) },
+        ]
+    }
+}

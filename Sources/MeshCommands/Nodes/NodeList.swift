@@ -1,0 +1,56 @@
+import ArgumentParser
+import MeshViews
+import Meshtastic
+
+struct NodeList: RowList {
+    static let about = ListDescription(
+        name: "nodes", abstract: "The nodes that were heard, the last one first.",
+        discussion: """
+              meshledger nodes
+              meshledger nodes --since '2h ago' --limit 20
+              meshledger nodes --node '!19025c00' --format json
+              meshledger nodes --favorites --sort snr --reverse
+              meshledger nodes --archived --not-ignored
+              meshledger nodes timeline '!19025c00' --since yesterday
+
+            What you mark, note and hide is an event of the log: views are the same after a replay, and `meshledger revert` undoes it. A favorite is
+            never evicted by other nodes; an ignored one is left out with --not-ignored; an archived one is hidden until it is restored, or
+            --archived is given.
+
+              meshledger nodes favorite '!19025c00'
+              meshledger nodes alias '!19025c00' harbour
+              meshledger nodes note harbour 'on the roof of the harbour office'
+              meshledger nodes archive harbour
+            """,
+        noun: .init(
+            abstract: "Nodes that were heard; mark, note and hide them.", aliases: ["node"],
+            subcommands: [
+                TimelineList.command, NodeHistoryList.command, HardwareList.command, RadioList.command,
+                NodeFavoriteCommand.self, NodeUnfavoriteCommand.self, NodeIgnoreCommand.self, NodeUnignoreCommand.self,
+                NodeArchiveCommand.self, NodeRestoreCommand.self, NodeNoteCommand.self, NodeAliasCommand.self,
+            ]))
+
+    @OptionGroup var text: PatternOptions
+    @Option(help: "Only this node: !hex, a number, or its name.") var node: NodeArgument?
+    @Option(help: "Only nodes last heard on this channel.") var channel: String?
+    @OptionGroup var marks: ListedOptions
+    @Flag(help: "Only favorites.") var favorites = false
+    @Flag(help: "Only ignored nodes.") var ignored = false
+
+    func validate() throws {
+        if ignored && marks.notIgnored { throw ValidationError("--ignored and --not-ignored leave no node") }
+    }
+
+    func visit(_ query: RowQuery, in ledger: Ledger, _ body: (NodeRow) -> Void) throws {
+        let number = try node?.number(in: ledger)
+        if let number, try ledger.node(number, includingArchived: true) == nil {
+            throw CommandError(.noInput, "the node \(NodeID.text(number)) was never heard")
+        }
+        var query = marks.query(query.on(channel))
+        if favorites { query.isFavorite = true }
+        if ignored { query.isIgnored = true }
+        // A node that is named explicitly is shown even if it is archived.
+        if number != nil { query.includesArchived = true }
+        try ledger.nodes(query, only: number, with: text.pattern).forEach(body)
+    }
+}

@@ -1,0 +1,112 @@
+import ArgumentParser
+import Foundation
+import MeshViews
+import TestKit
+import Testing
+
+@testable import MeshCommands
+
+@Suite(.enabled(if: Tool.isBuilt, "needs the built command"))
+struct ListsTests {
+    private func tool() throws -> Tool {
+        try Tool(holding: [
+            Line.node(0x1000_0001, long: "Harbour", short: "H1", time: 1_760_000_000),
+            Line.node(0x1000_0002, long: "Lighthouse", short: "L1", time: 1_760_000_100),
+            Line.node(0x1000_0003, long: "Café", short: "C1", time: 1_760_000_200),
+            Line.position(0x1000_0001, latitudeE7: 475_000_000, longitudeE7: 90_000_000, time: 1_760_000_005),
+            Line.position(0x1000_0002, latitudeE7: 485_000_000, longitudeE7: 90_000_000, time: 1_760_000_010),
+            Line.position(0x1000_0001, latitudeE7: 465_000_000, longitudeE7: 90_000_000, time: 1_760_000_015),
+        ])
+    }
+
+    @Test func `rows of a list are chosen, sorted and cut by any column, hidden ones included`() throws {
+        let tool = try tool()
+        func latitudes(_ arguments: String...) throws -> [Double] {
+            let outcome = try tool.start(["positions", "--format", "jsonl"] + arguments).wait()
+            #expect(outcome.status == 0, "\(arguments): \(outcome.errors)")
+            return outcome.objects.compactMap { $0["latitude"] as? Double }
+        }
+        #expect(try latitudes("--sort", "latitude") == [46.5, 47.5, 48.5])
+        #expect(try latitudes("--sort", "latitude", "--reverse") == [48.5, 47.5, 46.5])
+        #expect(try latitudes("--sort", "latitude", "--limit", "1", "--offset", "1") == [47.5])
+        #expect(try latitudes("--where", "node=Harbour", "--oldest-first") == [47.5, 46.5])
+        #expect(try latitudes("--where", "node=Harbour", "--reverse") == [47.5, 46.5])
+        #expect(try latitudes("--where", "node!=!10000001") == [48.5])
+        #expect(try latitudes("--where", "time>=2025-10-09T08:53:30Z", "--sort", "time") == [48.5, 46.5])
+        #expect(try latitudes("--where", "latitude<48", "--where", "sequence>4") == [46.5])
+        #expect(try latitudes("--where", "latitude>46", "--node", "!10000001", "--limit", "1") == [46.5])
+        let table = try tool.run("positions", "--columns", "node,packetId,latitude", "--sort", "latitude", "--limit", "1")
+        #expect(table.lines.first == "node       packet id  latitude" && table.lines.count == 2, "\(table)")
+        #expect(
+            try tool.run("nodes", "--columns", "long_name", "--sort", "longName", "--format", "csv").lines.map(String.init) == [
+                "long_name", "Café", "Harbour", "Lighthouse",
+            ])
+    }
+
+    @Test func `lists that take no page from the ledger have times and pages, too`() throws {
+        let tool = try Tool()
+        try tool.run("init")
+        try tool.run("simulate", "--seed", "4", "--nodes", "20", "--packets", "1000")
+        for (list, column) in [(["channels"], "last_heard"), (["nodes", "hardware"], "time")] {
+            func times(_ arguments: String...) throws -> [String] {
+                let outcome = try tool.start(list + ["--format", "jsonl"] + arguments).wait()
+                #expect(outcome.status == 0, "\(outcome.errors)")
+                return outcome.objects.compactMap { $0[column] as? String }
+            }
+            let all = try times()
+            let middle = try #require(all.sorted().dropFirst(all.count / 2).first)
+            #expect(all.count > 2)
+            #expect(try times("--oldest-first") == all.sorted())
+            #expect(try times("--since", middle) == all.filter { $0 >= middle })
+            #expect(try times("--until", middle) == all.filter { $0 < middle })
+            #expect(try times("--limit", "2", "--offset", "1") == Array(all.dropFirst().prefix(2)))
+        }
+    }
+
+    @Test(arguments: [
+        "nodes", "positions", "telemetry", "telemetry --kind device", "messages", "waypoints --all", "links", "links traceroutes",
+        "links neighbors !10000001", "gateways", "gateways --nodes", "gateways mapreports", "telemetry sensors", "nodes history",
+        "nodes hardware", "nodes radios", "nodes timeline !10000001", "channels", "telemetry --unknown",
+    ])
+    func `every list names the columns that it has where another one is asked for`(_ list: String) throws {
+        let tool = try tool()
+        let words = list.split(separator: " ").map(String.init)
+        let csv = try tool.start(words + ["--format", "csv"]).wait()
+        #expect(csv.status == 0, "\(csv.errors)")
+        let columns = csv.lines[0].split(separator: ",").map(String.init)
+        for option in ["--columns", "--sort"] {
+            let refused = try tool.start(words + ["--format", "csv", option, "colour"]).wait()
+            #expect(refused.status == 64 && columns.allSatisfy { refused.errors.contains($0) }, "\(refused.errors)")
+        }
+        #expect(try tool.start(words + ["--where", "colour=red"]).wait().status == 64)
+        let first = columns[0]
+        let sorted = try tool.start(words + ["--format", "csv", "--sort", first, "--columns", first]).wait()
+        #expect(
+            sorted.status == 0 && sorted.lines.count == csv.lines.count && sorted.lines.first == Substring(first), "\(sorted)")
+    }
+
+    @Test func `a metric that no row of the table has can be asked for`() throws {
+        let outcome = try tool().run("telemetry", "--kind", "device", "--where", "battery_level<20", "--sort", "voltage")
+        #expect(outcome.status == 0 && outcome.errors.contains("no telemetry"), "\(outcome)")
+    }
+
+    /// A fifteenth list as CONTRIBUTING describes it: what is said of it, one option, and a finder.
+    private struct PairList: RowList {
+        static let about = ListDescription(name: "pairs", abstract: "What each gateway heard of each node.")
+        @Option(help: "Only of this gateway.") var gateway: NodeArgument?
+
+        func visit(_ query: RowQuery, in ledger: Ledger, _ body: (GatewayNodeRow) -> Void) throws {
+            try ledger.gatewayNodes(by: gateway?.number(in: ledger), query).forEach(body)
+        }
+    }
+
+    @Test func `a list is its description, its options and its finder`() throws {
+        #expect(ObjectIdentifier(PairList.command) == ObjectIdentifier(ListCommand<PairList>.self))
+        let help = ListCommand<PairList>.helpMessage()
+        for option in ["--gateway", "--as-of", "--where", "--sort", "--columns", "--limit", "--since", "--format"] {
+            #expect(help.contains(option), "\(option)")
+        }
+        let command = try ListCommand<PairList>.parse(["--gateway", "!11", "--sort", "node", "--limit", "2"])
+        #expect(command.list.gateway?.text == "!11" && command.options.query.limit == .max)
+    }
+}
