@@ -64,6 +64,10 @@ def judged(root):
     return result
 
 
+def is_judged(mutant, known):
+    return mutant.key in known or (mutant.file, mutant.old, ANY) in known
+
+
 def stale(root):
     """Judged mutants that cannot be made any more, or lack a reason, and why."""
     texts = {}
@@ -87,8 +91,8 @@ def candidates(root, only, parts):
             for path in sorted(root.glob(pattern)):
                 file = str(path.relative_to(root))
                 if file not in found and (not parts or any(part in file for part in parts)):
-                    found[file] = [(mutant, room) for mutant in mutants.mutants(file, path.read_text())
-                                   if mutant.key not in known and (file, mutant.old, ANY) not in known]
+                    every = mutants.mutants(file, path.read_text())
+                    found[file] = [(mutant, room) for mutant in every if not is_judged(mutant, known)]
     return [entry for file in sorted(found) for entry in found[file]]
 
 
@@ -183,6 +187,8 @@ class Last:
             raise SystemExit("no mutant of the last build is left")
         by_name = {room.name: room for room in rooms}
         entries = {int(number): (mutants.Mutant(**it["mutant"]), by_name[it["room"]]) for number, it in self.kept["unnoticed"].items()}
+        known = judged(self.tree)
+        entries = {number: entry for number, entry in entries.items() if not is_judged(entry[0], known)}
         modules = {module for _, room in entries.values() for module in room.modules}
         for what in products(modules):
             done, text = runs.build(self.tree, what, modules)
