@@ -91,7 +91,7 @@ struct LogTimes {
         #expect(time.see(start + 2) == .goesOn && time.time == start + 2)
         time.jump(by: -200 * Self.hour)
         #expect(time.see(start - 200 * Self.hour + 3) == .goesOn && time.time == start + 3)
-        // One that cannot be added up is none.
+        // A jump that would overflow is ignored.
         time.jump(by: .min)
         #expect(time.see(start - 200 * Self.hour + 4) == .goesOn)
 

@@ -36,10 +36,10 @@ public protocol LedgerView: Sendable {
     /// Folds one event. If it throws, the event goes into the view's quarantine, and none of its changes are applied.
     func fold(_ event: MeshEvent, into rows: inout RowEditor<Row>) throws
 
-    /// Folds a run of events, one after the other. There is no need to implement it: it is a requirement so that the loop is compiled for the
-    /// view where the view is.
+    /// Folds a run of events, one after the other. The default does it; it is a requirement so that the compiler specializes its loop in the
+    /// view's own module.
     ///
-    /// - Throws: what the file of the rows cannot do.
+    /// - Throws: errors of the view's file.
     func fold(_ events: MeshEvents, into rows: inout RowEditor<Row>) throws(StorageError)
 }
 

@@ -5,7 +5,7 @@ public import ViewQuery
 
 /// The rows of a custom view, as the fold of one event reads and changes them.
 ///
-/// What is called for each event is inlinable, so that it is specialized for the rows where the view is.
+/// What is called for each event is inlinable, so that the compiler specializes it in the view's own module.
 public struct RowEditor<Row: StoredRow>: Sendable {
     @usableFromInline struct Change: Sendable {
         @usableFromInline let place: Int
@@ -22,7 +22,7 @@ public struct RowEditor<Row: StoredRow>: Sendable {
     /// The changes of the present event; they are applied after its fold has succeeded.
     @usableFromInline var changes: [Change] = []
     @usableFromInline var wantsCommit = false
-    /// What the file could not do for the present event.
+    /// Why the present event's rows could not be read.
     @usableFromInline var failure: StorageError?
     /// Of the whole run of events.
     @usableFromInline var urgency = Urgency.none

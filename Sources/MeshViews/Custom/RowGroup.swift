@@ -36,7 +36,7 @@ struct RowGroup: Sendable {
     var count: Int
     /// As of the last commit.
     var storedCount: Int
-    /// The first entry in memory; -1 if there is none.
+    /// The first entry in memory; -1 without one.
     var first: Int32 = -1
     /// The rows in memory, and outdated entries of each; nil until a row is evicted.
     var ages: MinimumHeap<RowAge>?

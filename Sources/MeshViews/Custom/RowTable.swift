@@ -9,7 +9,7 @@ public import ViewQuery
 @usableFromInline
 struct RowTable<Row: StoredRow>: Sendable {
     @usableFromInline struct Entry: Sendable {
-        /// Its present state; nil where there is none.
+        /// As the last event left it; nil if the table has no row of this key.
         @usableFromInline var row: Row?
         @usableFromInline var isDirty = false
         /// Its order in the file; nil where it is not in the file.
@@ -59,8 +59,7 @@ struct RowTable<Row: StoredRow>: Sendable {
     /// The place of the row with the same key; it may be empty.
     @inlinable
     mutating func place(of row: borrowing Row) throws(StorageError) -> Int {
-        key.removeAll(keepingCapacity: true)
-        for index in parts.indices { parts[index].append(row, to: &key) }
+        takeKey(of: row)
         let hash = hash(key)
         if let place = find(key, hash) { return place }
         return try add(hash)
@@ -68,9 +67,14 @@ struct RowTable<Row: StoredRow>: Sendable {
 
     @inlinable
     mutating func isKey(of row: borrowing Row, at place: Int) -> Bool {
+        takeKey(of: row)
+        return isKey(key, at: place)
+    }
+
+    @inlinable @inline(__always)
+    mutating func takeKey(of row: borrowing Row) {
         key.removeAll(keepingCapacity: true)
         for index in parts.indices { parts[index].append(row, to: &key) }
-        return isKey(key, at: place)
     }
 
     /// Up to eight bytes it is the key itself.

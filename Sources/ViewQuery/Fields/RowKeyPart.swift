@@ -46,5 +46,5 @@ public struct RowKeyPart<Row>: Sendable {
 
 extension StoredRow {
     /// The parts of the rows' key, in order.
-    public static var keyParts: [RowKeyPart<Self>] { columns.compactMap { $0.traits.keyPart } }
+    package static var keyParts: [RowKeyPart<Self>] { columns.compactMap { $0.traits.keyPart } }
 }
