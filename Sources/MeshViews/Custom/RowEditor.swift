@@ -32,7 +32,11 @@ public struct RowEditor<Row: StoredRow>: Sendable {
 
     /// The row with the same key, or nil.
     @inlinable
-    public mutating func row(_ row: Row) throws -> Row? { current(try table.place(of: row)) }
+    public mutating func row(_ row: Row) throws -> Row? {
+        // In one expression, `current` would be called on the rows from before the place was made.
+        let place = try table.place(of: row)
+        return current(place)
+    }
 
     @inlinable
     func current(_ place: Int) -> Row? {
