@@ -54,14 +54,17 @@ let package = Package(
         room("ViewQuery", ["Projections", "LMDB", "ProtobufWire", "MeshCrypto"]),
         room(
             "MeshViews", ["Meshtastic", "Projections", "ViewQuery", "EventLog", "LMDB", "ProtobufWire", "MeshCrypto", logging],
-            documents: ["views.proto", "FOLD.md", "INDEXES.md", "Control/CONTROL.md"]),
-        room("MeshLedger", ["MeshViews", "ViewQuery", "Projections", "Meshtastic", "EventLog"]),
+            documents: ["views.proto", "FOLD.md", "INDEXES.md"]),
+        room(
+            "MeshLedger",
+            ["MeshViews", "ViewQuery", "Projections", "Meshtastic", "EventLog", "LMDB", "ProtobufWire", "MeshCrypto", logging],
+            documents: ["Control/CONTROL.md"]),
         room("MeshSimulator", ["Meshtastic", "ProtobufWire", "MeshCrypto"]),
-        room("MeshIngest", ["MeshViews", "Meshtastic", "EventLog", "ProtobufWire", "MeshCrypto", "CMosquitto", logging]),
+        room("MeshIngest", ["MeshLedger", "Meshtastic", "EventLog", "ProtobufWire", "MeshCrypto", "CMosquitto", logging]),
         room(
             "MeshCommands",
             [
-                "MeshIngest", "MeshSimulator", "MeshViews", "ViewQuery", "Projections", "Meshtastic", "EventLog", "ProtobufWire",
+                "MeshIngest", "MeshSimulator", "MeshLedger", "ViewQuery", "Projections", "Meshtastic", "EventLog", "ProtobufWire",
                 arguments, logging,
             ]),
         .executableTarget(name: "LedgerMain", dependencies: ["MeshCommands"], swiftSettings: settings),
@@ -69,7 +72,7 @@ let package = Package(
         .target(name: "TestWidth", path: "Tests/TestWidth"),
         .target(name: "TestKit", dependencies: ["TestWidth"], path: "Tests/TestKit", swiftSettings: settings),
         .target(
-            name: "FuzzKit", dependencies: ["MeshViews", "Meshtastic", "EventLog", "MeshCrypto", "ProtobufWire", "TestKit"],
+            name: "FuzzKit", dependencies: ["MeshLedger", "Meshtastic", "EventLog", "MeshCrypto", "ProtobufWire", "TestKit"],
             path: "Tests/FuzzKit", swiftSettings: settings),
         .target(
             name: "QueryKit", dependencies: ["MeshLedger", "ViewQuery", "MeshSimulator", "TestKit"], path: "Tests/QueryKit",
@@ -83,7 +86,7 @@ let package = Package(
         .executableTarget(
             name: "damagelab",
             dependencies: [
-                "MeshIngest", "MeshViews", "ViewQuery", "Projections", "Meshtastic", "EventLog", "LMDB", "ProtobufWire",
+                "MeshIngest", "MeshLedger", "ViewQuery", "Projections", "Meshtastic", "EventLog", "LMDB", "ProtobufWire",
                 "MeshCrypto",
                 "CZstd", "MeshSimulator", "TestKit",
             ],
@@ -104,11 +107,11 @@ let package = Package(
         tests("MeshSimulatorTests", ["MeshSimulator", "Meshtastic", "MeshCrypto", "ProtobufWire"]),
         tests(
             "MeshIngestTests",
-            ["MeshIngest", "MeshViews", "Meshtastic", "EventLog", "ProtobufWire", "MeshSimulator", "CMosquitto"]),
+            ["MeshIngest", "MeshLedger", "Meshtastic", "EventLog", "ProtobufWire", "MeshSimulator", "CMosquitto"]),
         tests(
             "MeshCommandsTests",
             [
-                "MeshCommands", "MeshSimulator", "MeshViews", "ViewQuery", "Meshtastic", "EventLog", "MeshCrypto", "ProtobufWire",
+                "MeshCommands", "MeshSimulator", "MeshLedger", "ViewQuery", "Meshtastic", "EventLog", "MeshCrypto", "ProtobufWire",
                 arguments,
             ]),
     ]

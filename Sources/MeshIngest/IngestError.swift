@@ -1,5 +1,5 @@
 import EventLog
-import MeshViews
+import MeshLedger
 
 /// Why a source could not be read, or its data could not be stored.
 ///

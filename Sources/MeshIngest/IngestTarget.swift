@@ -1,5 +1,5 @@
 public import EventLog
-public import MeshViews
+public import MeshLedger
 
 /// The target of a source's events: a log of this process or of another, and a way to bring its views up to date.
 public struct IngestTarget: Sendable {

@@ -1,5 +1,5 @@
 internal import EventLog
-internal import MeshViews
+internal import MeshLedger
 internal import Meshtastic
 internal import ProtobufWire
 internal import TestKit

@@ -1,5 +1,5 @@
 import Foundation
-import MeshViews
+import MeshLedger
 import TestKit
 import Testing
 

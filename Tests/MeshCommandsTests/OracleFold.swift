@@ -1,5 +1,5 @@
 import Foundation
-import MeshViews
+import MeshLedger
 import TestKit
 
 /// A ledger beside the fold of `Tests/Oracle`: what is imported into it is folded there as well, from its exported events.

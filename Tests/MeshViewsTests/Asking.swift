@@ -2,7 +2,6 @@ import EventLog
 import Foundation
 import LMDB
 import Logging
-import MeshLedger
 import MeshSimulator
 import Meshtastic
 import Projections
@@ -11,6 +10,7 @@ import Synchronization
 import TestKit
 import Testing
 
+@testable import MeshLedger
 @testable import MeshViews
 
 /// What a ledger can be asked, on a simulated mesh.

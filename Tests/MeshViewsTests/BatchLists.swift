@@ -3,6 +3,7 @@ import ProtobufWire
 import TestKit
 import Testing
 
+@testable import MeshLedger
 @testable import MeshViews
 
 /// Which events of a batch each view is shown, and what their channels are called.

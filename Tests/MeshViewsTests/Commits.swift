@@ -1,6 +1,6 @@
 import EventLog
 import Foundation
-import MeshViews
+import MeshLedger
 import Meshtastic
 public import Projections
 public import TestKit

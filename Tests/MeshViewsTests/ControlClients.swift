@@ -5,6 +5,7 @@ import ProtobufWire
 import TestKit
 import Testing
 
+@testable import MeshLedger
 @testable import MeshViews
 
 /// Clients of the control socket that are broken, slow or many: the process that writes goes on, and serves the others.

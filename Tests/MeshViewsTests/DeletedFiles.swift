@@ -4,6 +4,7 @@ import Projections
 import TestKit
 import Testing
 
+@testable import MeshLedger
 @testable import MeshViews
 
 /// What a process deletes is its own: see Sources/EventLog/DELETIONS.md.

@@ -1,6 +1,6 @@
 import EventLog
 import MeshCrypto
-import MeshViews
+import MeshLedger
 import Meshtastic
 import ProtobufWire
 import Testing

@@ -4,6 +4,7 @@ import ProtobufWire
 import TestKit
 import Testing
 
+@testable import MeshLedger
 @testable import MeshViews
 @testable import Projections
 

@@ -1,6 +1,6 @@
 import EventLog
 import Foundation
-import MeshViews
+import MeshLedger
 import Meshtastic
 import Testing
 import ViewQuery

@@ -1,8 +1,8 @@
 import EventLog
 import Foundation
 import LMDB
+import MeshLedger
 import MeshSimulator
-import MeshViews
 import Meshtastic
 import ProtobufWire
 import TestKit

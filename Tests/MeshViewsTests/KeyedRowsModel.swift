@@ -4,6 +4,7 @@ import ProtobufWire
 import TestKit
 import Testing
 
+@testable import MeshLedger
 @testable import MeshViews
 
 /// Rows in memory against what is said of them: at most the cap, the earliest leaves, of equals the lowest key.

@@ -1,4 +1,4 @@
-import MeshViews
+import MeshLedger
 import Testing
 
 @testable import ViewQuery

@@ -1,6 +1,6 @@
 import EventLog
+import MeshLedger
 import MeshSimulator
-import MeshViews
 import Testing
 
 /// What the log needs for a packet that it has already.

@@ -4,6 +4,7 @@ import Meshtastic
 import TestKit
 import Testing
 
+@testable import MeshLedger
 @testable import MeshViews
 
 /// A ledger written through the process that has it open.

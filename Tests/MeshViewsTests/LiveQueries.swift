@@ -1,10 +1,10 @@
 import EventLog
 import Foundation
-import MeshLedger
 import ProtobufWire
 import TestKit
 import Testing
 
+@testable import MeshLedger
 @testable import MeshViews
 
 /// Results that come whenever a commit has changed them.

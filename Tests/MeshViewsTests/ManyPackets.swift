@@ -1,7 +1,7 @@
 import EventLog
 import Foundation
+import MeshLedger
 import MeshSimulator
-import MeshViews
 import Meshtastic
 import Projections
 import ProtobufWire

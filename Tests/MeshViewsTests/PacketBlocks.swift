@@ -2,6 +2,7 @@ import ProtobufWire
 import TestKit
 import Testing
 
+@testable import MeshLedger
 @testable import MeshViews
 
 /// Blocks of the index of events, and what is passed over when they are searched.

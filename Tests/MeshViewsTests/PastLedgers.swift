@@ -1,7 +1,7 @@
 import EventLog
 import Foundation
+import MeshLedger
 import MeshSimulator
-import MeshViews
 import Meshtastic
 import TestKit
 import Testing

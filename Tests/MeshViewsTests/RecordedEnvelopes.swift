@@ -1,7 +1,6 @@
 import EventLog
 import Foundation
 import MeshLedger
-import MeshViews
 import Meshtastic
 import TestKit
 import Testing

@@ -2,6 +2,7 @@ import Projections
 import TestKit
 import Testing
 
+@testable import MeshLedger
 @testable import MeshViews
 
 struct SeenPacketsModel {

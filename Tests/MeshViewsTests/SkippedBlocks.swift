@@ -1,6 +1,6 @@
 import EventLog
+import MeshLedger
 import MeshSimulator
-import MeshViews
 import Meshtastic
 import TestKit
 import Testing

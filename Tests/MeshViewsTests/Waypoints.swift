@@ -1,5 +1,5 @@
 import EventLog
-import MeshViews
+import MeshLedger
 import Meshtastic
 import Testing
 

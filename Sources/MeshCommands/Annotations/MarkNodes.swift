@@ -1,6 +1,6 @@
 import ArgumentParser
 import EventLog
-import MeshViews
+import MeshLedger
 
 /// Which nodes are marked.
 struct MarkedNodes: ParsableArguments {

@@ -1,7 +1,7 @@
 import ArgumentParser
 import EventLog
 import Foundation
-import MeshViews
+import MeshLedger
 
 struct BackupCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,6 +1,6 @@
 import ArgumentParser
 import EventLog
-import MeshViews
+import MeshLedger
 
 struct RestoreCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,4 +1,4 @@
-import MeshViews
+import MeshLedger
 
 extension ChannelRow {
     static var columns: [Column<ChannelRow>] {

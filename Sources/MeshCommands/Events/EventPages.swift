@@ -1,5 +1,5 @@
 import EventLog
-import MeshViews
+import MeshLedger
 
 /// Walks events page by page, so that memory does not grow with the log and no read transaction stays open for long.
 struct EventPages {

@@ -1,7 +1,7 @@
 import EventLog
 import Foundation
 import MeshIngest
-import MeshViews
+import MeshLedger
 import Meshtastic
 import ProtobufWire
 

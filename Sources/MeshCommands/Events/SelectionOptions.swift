@@ -1,5 +1,5 @@
 import ArgumentParser
-import MeshViews
+import MeshLedger
 import Meshtastic
 
 /// Selects events by what the index of the history knows of them.

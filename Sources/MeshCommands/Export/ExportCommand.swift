@@ -1,7 +1,7 @@
 import ArgumentParser
 import EventLog
 import MeshIngest
-import MeshViews
+import MeshLedger
 import Meshtastic
 import ProtobufWire
 

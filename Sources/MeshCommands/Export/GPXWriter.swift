@@ -1,4 +1,4 @@
-import MeshViews
+import MeshLedger
 import Meshtastic
 
 /// Positions as a GPX 1.1 file with a track for each node.

@@ -1,4 +1,4 @@
-import MeshViews
+import MeshLedger
 import Meshtastic
 
 /// A GeoJSON FeatureCollection (RFC 7946).

@@ -1,4 +1,4 @@
-import MeshViews
+import MeshLedger
 import Meshtastic
 
 /// Positions as a KML 2.2 file (OGC 07-147r2) with a folder for each node.

@@ -1,6 +1,6 @@
 import ArgumentParser
 import Foundation
-import MeshViews
+import MeshLedger
 
 /// The source of a broker's password outside the address, where the list of processes and the shell's history would show it.
 struct BrokerPassword: ParsableArguments {

@@ -1,6 +1,6 @@
 import ArgumentParser
 import EventLog
-import MeshViews
+import MeshLedger
 
 extension ImportCommand {
     /// Imports recordings of ledgers. They are not files of traffic, so they cannot be mixed with those.

@@ -1,6 +1,6 @@
 public import ArgumentParser
 public import MeshIngest
-import MeshViews
+import MeshLedger
 
 extension ImportFormat: ExpressibleByArgument {}
 

@@ -1,6 +1,6 @@
 import ArgumentParser
 import MeshIngest
-import MeshViews
+import MeshLedger
 
 struct IngestCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

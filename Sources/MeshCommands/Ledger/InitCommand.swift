@@ -1,6 +1,6 @@
 import ArgumentParser
 import Foundation
-import MeshViews
+import MeshLedger
 
 struct InitCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,6 +1,6 @@
 import ArgumentParser
 import EventLog
-import MeshViews
+import MeshLedger
 
 struct LimitCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

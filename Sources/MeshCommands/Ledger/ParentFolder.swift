@@ -1,5 +1,5 @@
 import Foundation
-import MeshViews
+import MeshLedger
 
 /// Creates the parent folder of a new ledger, if it is missing.
 func makeParent(of path: String) throws {

@@ -1,7 +1,7 @@
 import ArgumentParser
 import EventLog
 import Foundation
-import MeshViews
+import MeshLedger
 import Projections
 
 struct StatsCommand: AsyncParsableCommand {

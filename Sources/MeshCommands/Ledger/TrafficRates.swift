@@ -1,5 +1,5 @@
 import EventLog
-import MeshViews
+import MeshLedger
 import Meshtastic
 
 /// How much each source and each node sent, in the last events.

@@ -1,4 +1,4 @@
-import MeshViews
+import MeshLedger
 import Meshtastic
 
 /// Another node, how the node hears it, and how it hears the node.

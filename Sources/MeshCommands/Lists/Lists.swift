@@ -1,6 +1,6 @@
 import ArgumentParser
 import EventLog
-import MeshViews
+import MeshLedger
 import Meshtastic
 
 /// The lists with which people look at the mesh, as help has them.

@@ -1,5 +1,5 @@
 import ArgumentParser
-import MeshViews
+import MeshLedger
 import ViewQuery
 
 /// What distinguishes one list of rows from the others; `ListCommand` does what all of them do. Its properties are the options that only this list has.

@@ -1,5 +1,5 @@
 import ArgumentParser
-import MeshViews
+import MeshLedger
 
 struct MessageList: RowList {
     static let about = ListDescription(

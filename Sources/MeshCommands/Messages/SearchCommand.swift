@@ -1,5 +1,5 @@
 import ArgumentParser
-import MeshViews
+import MeshLedger
 import ViewQuery
 
 struct SearchCommand: AsyncParsableCommand {

@@ -1,4 +1,4 @@
-import MeshViews
+import MeshLedger
 
 /// The names of nodes: their alias in this ledger, else their own long name, else the short one, else nothing.
 struct NodeNames {

@@ -1,6 +1,6 @@
 import ArgumentParser
 import EventLog
-import MeshViews
+import MeshLedger
 
 /// The point of its history as of which the ledger is read.
 struct AsOfOption: ParsableArguments {

@@ -1,6 +1,6 @@
 import ArgumentParser
 import MeshIngest
-import MeshViews
+import MeshLedger
 import Meshtastic
 
 /// Whether to keep channel keys that a radio reports: they are zeroed in stored data, so this is the only chance to keep them.

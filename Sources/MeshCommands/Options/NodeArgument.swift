@@ -1,5 +1,5 @@
 import ArgumentParser
-import MeshViews
+import MeshLedger
 import Meshtastic
 
 /// A node as people name it: `!hex`, a decimal number, its alias, or a name that only one node has.

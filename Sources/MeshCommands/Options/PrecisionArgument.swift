@@ -1,5 +1,5 @@
 import ArgumentParser
-import MeshViews
+import MeshLedger
 
 /// How exact places may be: bits of their coordinates, or an error such as 500m or 1km.
 struct PrecisionArgument: ExpressibleByArgument {

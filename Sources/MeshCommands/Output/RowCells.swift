@@ -1,4 +1,4 @@
-import MeshViews
+import MeshLedger
 import Meshtastic
 
 /// Any row as an object of all its columns.

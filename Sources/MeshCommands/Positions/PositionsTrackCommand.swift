@@ -1,6 +1,6 @@
 import ArgumentParser
 import Foundation
-import MeshViews
+import MeshLedger
 import Meshtastic
 
 struct PositionsTrackCommand: AsyncParsableCommand {

@@ -1,6 +1,6 @@
 import EventLog
 import MeshIngest
-import MeshViews
+import MeshLedger
 
 /// A failure as the operator sees it: one line, and an exit status.
 struct CommandError: Error {

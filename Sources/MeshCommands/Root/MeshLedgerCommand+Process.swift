@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 import Logging
-public import MeshViews
+public import MeshLedger
 
 extension MeshLedgerCommand {
     /// Runs the command line and ends the process with its status. A program with custom views calls it to offer the commands of

@@ -1,4 +1,4 @@
-import MeshViews
+import MeshLedger
 import ViewQuery
 
 /// The custom views of the command line, in addition to the built-in ones.

@@ -1,6 +1,6 @@
 import ArgumentParser
 import EventLog
-import MeshViews
+import MeshLedger
 import ViewQuery
 
 struct RowCommand: AsyncParsableCommand {

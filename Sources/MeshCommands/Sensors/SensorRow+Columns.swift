@@ -1,5 +1,5 @@
 public import ArgumentParser
-public import MeshViews
+public import MeshLedger
 import Meshtastic
 import ProtobufWire
 

@@ -1,8 +1,8 @@
 public import ArgumentParser
 import EventLog
 import Foundation
+import MeshLedger
 public import MeshSimulator
-import MeshViews
 import Meshtastic
 
 extension SimulationFormat: ExpressibleByArgument {}

@@ -1,6 +1,6 @@
 public import ArgumentParser
 import Foundation
-import MeshViews
+import MeshLedger
 public import Meshtastic
 import ProtobufWire
 

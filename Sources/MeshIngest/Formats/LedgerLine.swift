@@ -1,5 +1,5 @@
 public import EventLog
-import MeshViews
+import MeshLedger
 import Meshtastic
 
 /// `ledger-jsonl`: one raw event of a ledger per line, as `meshledger export --format jsonl` writes them.

@@ -1,6 +1,6 @@
 import EventLog
 import Foundation
-import MeshViews
+import MeshLedger
 import Synchronization
 
 /// Listens to an MQTT broker and appends every Meshtastic message, byte for byte.

@@ -1,5 +1,5 @@
 import EventLog
-import MeshViews
+import MeshLedger
 import Meshtastic
 
 /// One record cut out of a file, on its way to becoming an event.

@@ -114,7 +114,7 @@ extension ReferenceChange {
     }
 
     /// Whether it can be part of keys.
-    var isSound: Bool {
+    package var isSound: Bool {
         RowNames.isTable(relation) && RowNames.isTable(table) && targets.allSatisfy(RowNames.isName)
             && (kind == .detach || !targets.isEmpty || kind == .set)
     }
@@ -122,10 +122,10 @@ extension ReferenceChange {
 
 extension Patch<String> {
     /// An empty text clears.
-    init(text: String) { self = text.isEmpty ? .clear : .set(text) }
+    package init(text: String) { self = text.isEmpty ? .clear : .set(text) }
 
     /// Its stored text; nil where nothing is to be stored.
-    var text: String? {
+    package var text: String? {
         switch self {
         case .set(let text): text
         case .clear: ""

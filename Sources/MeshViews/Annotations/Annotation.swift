@@ -46,10 +46,10 @@ public struct Annotation: Sendable, Hashable {
     public static let longestNote = 4_096
     public static let longestAlias = 64
     /// The most messages that one event names.
-    static let mostMessages = 1 << 18
+    package static let mostMessages = 1 << 18
 
     /// Whether it changes nothing.
-    var isEmpty: Bool {
+    package var isEmpty: Bool {
         isFavorite == nil && isIgnored == nil && isArchived == nil && isRead == nil && note == .keep && alias == .keep
             && reference == nil
     }
@@ -80,7 +80,7 @@ public struct MessageKey: Sendable, Hashable {
     }
 
     /// How far from its time a message still matches, in seconds.
-    static let reach: UInt32 = 3_600
+    package static let reach: UInt32 = 3_600
 }
 
 extension Annotation {

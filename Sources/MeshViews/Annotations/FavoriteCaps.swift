@@ -1,10 +1,10 @@
 import EventLog
-import LMDB
-import Projections
+package import LMDB
+package import Projections
 import ProtobufWire
 
 /// The caps of a series view: those of all nodes, of chosen ones, and of favorites, and which nodes are favorites.
-struct FavoriteCaps: Sendable {
+package struct FavoriteCaps: Sendable {
     /// Key: the node. Value: the sequences of the events that made it a favorite and reverted that, in turn, 8 bytes each.
     static let table = "favorites"
 
@@ -85,7 +85,7 @@ struct FavoriteCaps: Sendable {
     mutating func committed() { unwritten.removeAll() }
 
     /// The events that, according to a store, made the node a favorite or reverted that.
-    static func changes(of node: UInt32, in store: ViewStore) throws(StorageError) -> [UInt64] {
+    package static func changes(of node: UInt32, in store: ViewStore) throws(StorageError) -> [UInt64] {
         let transaction = try store.environment.beginRead()
         guard let value = try transaction.get(store.table(table), bigEndian(node).rawSpan) else { return [] }
         return sequences(value)

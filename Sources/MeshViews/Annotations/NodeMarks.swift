@@ -7,7 +7,7 @@ struct NodeMark: Sendable, Equatable {
     var isFavorite = false
     var isIgnored = false
     /// Seconds since 1970; 0 where it is not archived.
-    var archivedAt: UInt32 = 0
+    package var archivedAt: UInt32 = 0
     var note = ""
     var alias = ""
 

@@ -6,7 +6,7 @@ public import ViewQuery
 public struct RowCap<Row: StoredRow>: Sendable {
     let most: Int?
     /// The property of the key whose values have separate caps.
-    let group: (any PartialKeyPath<Row> & Sendable)?
+    package let group: (any PartialKeyPath<Row> & Sendable)?
     let orderedBy: (any PartialKeyPath<Row> & Sendable)?
     let order: @Sendable (Row) -> UInt64
 

@@ -16,7 +16,7 @@ extension ArchivedRow: QueryRow {
 
     static func prefix(_ table: String) -> [UInt8] { Array(table.utf8) + [0] }
 
-    var key: [UInt8] { Self.prefix(table) + name }
+    package var key: [UInt8] { Self.prefix(table) + name }
 
     var value: [UInt8] {
         var writer = WireWriter(capacity: 32)
@@ -62,7 +62,7 @@ extension ReferenceRow: QueryRow {
     ]
 
     /// The prefix of the keys of all references of a row.
-    static func prefix(_ relation: String, _ table: String, _ name: [UInt8]) -> [UInt8] {
+    package static func prefix(_ relation: String, _ table: String, _ name: [UInt8]) -> [UInt8] {
         Array(relation.utf8) + [0] + Array(table.utf8) + [0, UInt8(truncatingIfNeeded: name.count)] + name
     }
 

@@ -5,7 +5,7 @@ import ProtobufWire
 
 /// People's decisions about rows of any view, as of the last event about them: which are archived, and which refer to which. Marks of nodes and messages
 /// are stored in their own rows.
-struct DecisionsView: Projection {
+package struct DecisionsView: Projection {
     typealias Batch = MeshBatch
 
     let name = ArchivedRow.view
@@ -15,8 +15,8 @@ struct DecisionsView: Projection {
     let stateTables = [Self.firstTable]
 
     /// Has the sequence of the first event that decides about rows, so that no view needs to be built to answer as of an earlier one.
-    static let firstTable = "first"
-    static let firstKey: [UInt8] = [1]
+    package static let firstTable = "first"
+    package static let firstKey: [UInt8] = [1]
     private var first: UInt64?
 
     /// For each table: further rows are refused.

@@ -12,16 +12,16 @@ public struct RowNames: Sendable, Hashable {
     }
 
     /// In bytes: longer names and tables cannot be part of keys.
-    static let longestName = 120
-    static let longestTable = 64
+    package static let longestName = 120
+    package static let longestTable = 64
     /// The most rows that one event names.
-    static let mostRows = 1 << 15
+    package static let mostRows = 1 << 15
 
-    static func isTable(_ text: String) -> Bool {
+    package static func isTable(_ text: String) -> Bool {
         !text.isEmpty && text.utf8.count <= longestTable && !text.utf8.contains(0)
     }
 
-    static func isName(_ name: [UInt8]) -> Bool { !name.isEmpty && name.count <= longestName }
+    package static func isName(_ name: [UInt8]) -> Bool { !name.isEmpty && name.count <= longestName }
 }
 
 /// How the references of rows to others change.
@@ -60,7 +60,7 @@ public struct ArchivedRow: Sendable, Equatable {
     /// A JSON object of the kept properties; empty if none were.
     public var kept = ""
 
-    init(table: String, name: [UInt8]) { (self.table, self.name) = (table, name) }
+    package init(table: String, name: [UInt8]) { (self.table, self.name) = (table, name) }
 }
 
 /// A reference from one row to another that a person made.

@@ -1,5 +1,5 @@
 public import EventLog
-import Meshtastic
+package import Meshtastic
 public import Projections
 import ProtobufWire
 import Synchronization
@@ -9,14 +9,14 @@ public struct MeshStage: FoldStage {
     public typealias Batch = MeshBatch
 
     /// Part of every view's recipe: raised when the rules for opening packets change.
-    static let rules = ";opening=2"
+    package static let rules = ";opening=2"
 
     private let log: EventLog
     private let keyring: Keyring
     private let openers: OpenerPool
     private let spares = SpareBatches()
 
-    init(log: EventLog, keyring: Keyring) {
+    package init(log: EventLog, keyring: Keyring) {
         self.log = log
         self.keyring = keyring
         openers = OpenerPool(keyring: keyring)
@@ -50,7 +50,7 @@ public struct MeshStage: FoldStage {
 
     /// Decodes events that are known to be annotations or the first readable receptions of their packets, and need not be consecutive.
     /// - Parameter carry: the state that the sequential stage has built since: it decrypts direct messages.
-    func decodeFirstReadable(_ events: [EventSequence], knowing carry: Carry) throws -> MeshBatch {
+    package func decodeFirstReadable(_ events: [EventSequence], knowing carry: Carry) throws -> MeshBatch {
         guard let first = events.first, let last = events.last else { return MeshBatch(events: .zero ... .zero) }
         let opener = openers.take()
         defer { openers.give(opener) }

@@ -1,9 +1,9 @@
-import LMDB
+package import LMDB
 import Projections
 import ProtobufWire
 
 /// The numbers that the messages view assigns to channels, in the order in which messages of them appeared.
-struct MessageChannels: Sendable {
+package struct MessageChannels: Sendable {
     /// Further channels share one thread: invented names must not fill the view.
     static let mostChannels = 4_096
 
@@ -26,7 +26,7 @@ struct MessageChannels: Sendable {
         storedCount = channels.count
     }
 
-    static func read(
+    package static func read(
         _ transaction: borrowing ReadTransaction, _ table: RawTable
     ) throws(StorageError) -> [ChannelIdentity] {
         var channels: [ChannelIdentity] = []

@@ -1,10 +1,10 @@
-import LMDB
+package import LMDB
 import Projections
 import ProtobufWire
 
 extension MessageThread {
     /// Kind (1 byte) and number or pair of nodes (8 bytes).
-    var key: [UInt8] {
+    package var key: [UInt8] {
         let (kind, value) = prefix
         return [kind] + bigEndian(value)
     }
@@ -37,11 +37,11 @@ extension MessageRow {
 
     var key: [UInt8] { Self.key(sortKey) }
 
-    static func packetKey(from: UInt32, id: UInt32, firstSequence: UInt64) -> [UInt8] {
+    package static func packetKey(from: UInt32, id: UInt32, firstSequence: UInt64) -> [UInt8] {
         bigEndian(from) + bigEndian(id) + bigEndian(firstSequence)
     }
 
-    static func read<Transaction: TransactionReading & ~Copyable>(
+    package static func read<Transaction: TransactionReading & ~Copyable>(
         _ key: [UInt8], _ transaction: borrowing Transaction, _ table: RawTable
     ) throws(StorageError) -> MessageRow? {
         guard let value = try transaction.get(table, key.rawSpan) else { return nil }

@@ -31,7 +31,7 @@ public struct EventSelection: Sendable, Hashable {
     /// Without events that repeat an earlier reception.
     public var withoutRepeats = false
     /// In seconds since 1970: events whose rows are all earlier may be left out, and most are.
-    var rowsFrom: UInt32 = 0
+    package var rowsFrom: UInt32 = 0
 
     public init(
         node: UInt32? = nil, roles: Roles = .any, gateway: UInt32? = nil, channel: String? = nil, port: UInt32? = nil,

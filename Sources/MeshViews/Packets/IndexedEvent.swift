@@ -1,7 +1,4 @@
-import LMDB
 import Meshtastic
-import Projections
-import ProtobufWire
 
 /// What the index `packets` knows of an event.
 public struct IndexedEvent: Sendable, Hashable {
@@ -26,37 +23,13 @@ public struct IndexedEvent: Sendable, Hashable {
     public var isRepeat: Bool
 }
 
-extension Ledger {
-    /// Visits what the index has of the whole history, the oldest events first: those that hold a packet, or name a node. Events that retention has
-    /// dropped are still included.
-    /// - Parameter first: the event to begin with.
-    public func forEachIndexedEvent(from first: UInt64 = 1, _ visitor: (IndexedEvent) throws -> Void) throws(LedgerError) {
-        do {
-            let (store, last) = try packetIndex()
-            let checkpoint = try store.checkpoint().sequence
-            var number = PacketBlock.number(of: max(1, first))
-            while let (found, value) = try indexBlock(atOrAfter: number, of: store) {
-                guard let block = PacketBlock(number: found, decoding: value.rawSpan) else {
-                    throw StorageError(.malformedValue, call: "read a block of the index", path: store.path)
-                }
-                for index in block.events.indices {
-                    let sequence = block.firstSequence + UInt64(block.skipped + index)
-                    guard sequence <= min(last, checkpoint) else { return }
-                    guard sequence >= first else { continue }
-                    if let event = IndexedEvent(block, index, sequence) { try visitor(event) }
-                }
-                number = found + 1
-            }
-        } catch {
-            throw LedgerError(error, path: path)
+extension PacketBlock {
+    /// Visits what the block has of its events in a range, in their order.
+    package func forEachEvent(in range: ClosedRange<UInt64>, _ visitor: (IndexedEvent) throws -> Void) rethrows {
+        for index in events.indices {
+            let sequence = firstSequence + UInt64(skipped + index)
+            if range.contains(sequence), let event = IndexedEvent(self, index, sequence) { try visitor(event) }
         }
-    }
-
-    private func indexBlock(atOrAfter number: UInt64, of store: ViewStore) throws(StorageError) -> (UInt64, [UInt8])? {
-        let transaction = try store.environment.beginRead()
-        var cursor = try transaction.cursor(store.table("packets"))
-        guard try cursor.seek(atOrAfter: PacketsView.key(number).rawSpan) else { return nil }
-        return (UInt64(cursor.key.bigEndianUInt32(at: 0)), cursor.value.asArray)
     }
 }
 

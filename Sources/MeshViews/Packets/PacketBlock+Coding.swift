@@ -105,7 +105,7 @@ extension PacketBlock {
     }
 
     /// The block of stored bytes; nil where they are damaged.
-    init?(number: UInt64, decoding bytes: RawSpan) {
+    package init?(number: UInt64, decoding bytes: RawSpan) {
         guard let layout = PacketBlockLayout(bytes) else { return nil }
         self.init(number: number, skipped: layout.skipped, latestTime: layout.latestTime)
         nodes = (0..<layout.nodeCount).map { layout.node($0, in: bytes) }

@@ -4,7 +4,7 @@ import ProtobufWire
 /// The nodes, packets, gateways, channels and ports of 16,384 consecutive events, while the block is being filled.
 ///
 /// Several receptions of a packet share an entry. `FOLD.md` has the rules, `PacketBlock+Coding.swift` the bytes.
-struct PacketBlock: Sendable {
+package struct PacketBlock: Sendable {
     static let eventCount: UInt64 = 16_384
 
     /// What the receptions of a packet have in common.
@@ -77,7 +77,7 @@ struct PacketBlock: Sendable {
     var nextSequence: UInt64 { firstSequence + UInt64(skipped + events.count) }
     var isFull: Bool { skipped + events.count == Int(Self.eventCount) }
 
-    static func number(of sequence: UInt64) -> UInt64 { (sequence - 1) / eventCount }
+    package static func number(of sequence: UInt64) -> UInt64 { (sequence - 1) / eventCount }
 
     /// The part of a packet's id that is kept; a search for an id verifies it in the log.
     @inline(__always)
@@ -190,7 +190,7 @@ struct EventFlags: OptionSet, Sendable {
     /// Exactly this reception is an earlier event.
     static let isRepeat = EventFlags(rawValue: 4)
     /// Another packet within the hour has the same sender and id. For the first reception of the later one.
-    static let hasTwin = EventFlags(rawValue: 8)
+    package static let hasTwin = EventFlags(rawValue: 8)
     /// Packets with the same sender and id that began later than this one: up to 15.
     private static let twinShift: UInt8 = 4
 

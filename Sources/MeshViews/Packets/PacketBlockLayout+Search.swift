@@ -2,7 +2,7 @@ import ProtobufWire
 
 extension PacketBlockLayout {
     /// The events that may match, as sequences within `range`, rising. Of a packet's id only a part is compared.
-    func find(
+    package func find(
         _ wanted: EventSelection, block: UInt64, in range: ClosedRange<UInt64>, _ bytes: RawSpan
     ) -> [UInt64] {
         guard let search = BlockSearch(wanted, self, bytes) else { return [] }

@@ -1,7 +1,7 @@
 import ProtobufWire
 
 /// The positions of the parts of a block's value, so that it can be searched in place.
-struct PacketBlockLayout: Sendable {
+package struct PacketBlockLayout: Sendable {
     let skipped: Int
     let eventCount: Int
     let entryCount: Int
@@ -28,7 +28,7 @@ struct PacketBlockLayout: Sendable {
     private(set) var kinds: [PacketKind] = []
 
     /// Nil where the bytes are damaged.
-    init?(_ bytes: RawSpan) {
+    package init?(_ bytes: RawSpan) {
         var reader = ByteWalk(at: 0, end: bytes.byteCount - 8)
         var counts: [Int] = []
         for _ in 0..<9 {

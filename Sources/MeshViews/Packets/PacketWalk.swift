@@ -1,7 +1,7 @@
 import ProtobufWire
 
 /// Collects the receptions of packets on the way from the newest event to the oldest.
-struct PacketWalk {
+package struct PacketWalk {
     private struct Packet: Hashable {
         var sender: UInt32
         var mark: UInt32
@@ -16,10 +16,10 @@ struct PacketWalk {
     }
 
     /// A packet that begins at the walk's position.
-    struct Found {
+    package struct Found {
         /// Its receptions, the oldest first.
-        var sequences: [UInt64]
-        var hasTwin: Bool
+        package var sequences: [UInt64]
+        package var hasTwin: Bool
     }
 
     private let selection: EventSelection
@@ -27,12 +27,12 @@ struct PacketWalk {
     /// The packets whose beginnings have not been reached: among those with the same sender and part of the id the one that began last comes first.
     private var open: [Packet: [Group]] = [:]
 
-    init(_ selection: EventSelection, _ range: ClosedRange<UInt64>) {
+    package init(_ selection: EventSelection, _ range: ClosedRange<UInt64>) {
         (self.selection, self.range) = (selection, range)
     }
 
     /// The wanted packets that begin in a block, the newest first, with their receptions, the oldest first.
-    mutating func groups(in layout: PacketBlockLayout, _ block: UInt64, _ bytes: RawSpan) -> [Found] {
+    package mutating func groups(in layout: PacketBlockLayout, _ block: UInt64, _ bytes: RawSpan) -> [Found] {
         let wanted = Set(layout.find(selection, block: block, in: range, bytes))
         let first = block * PacketBlock.eventCount + 1 + UInt64(layout.skipped)
         var entries = [Int](repeating: 0, count: layout.eventCount)
@@ -69,7 +69,7 @@ struct PacketWalk {
     }
 
     /// Packets that begin before the range, in the order of their first receptions in it, the newest first.
-    func rest() -> [Found] {
+    package func rest() -> [Found] {
         open.values.joined().filter { $0.isWanted && !$0.sequences.isEmpty }
             .map { Found(sequences: $0.sequences.reversed(), hasTwin: $0.hasTwin) }.sorted { $0.sequences[0] > $1.sequences[0] }
     }
@@ -77,7 +77,7 @@ struct PacketWalk {
 
 extension PacketBlockLayout {
     /// The channel of an event's packet; nil if it has none.
-    func channel(ofEvent sequence: UInt64, block: UInt64, _ bytes: RawSpan) -> ChannelIdentity? {
+    package func channel(ofEvent sequence: UInt64, block: UInt64, _ bytes: RawSpan) -> ChannelIdentity? {
         let place = Int(clamping: sequence) - Int(clamping: block * PacketBlock.eventCount + 1) - skipped
         var found: ChannelIdentity?
         forEachEvent(in: bytes) { index, entry in

@@ -8,7 +8,7 @@ import ProtobufWire
 ///
 /// Key: the number of a block of 16,384 events (4 bytes, big-endian). Value: the data of its events, see `PacketBlock+Coding.swift`. The last block is
 /// rewritten with each commit, the others never.
-struct PacketsView: Projection {
+package struct PacketsView: Projection {
     typealias Batch = MeshBatch
 
     let name = "packets"
@@ -58,7 +58,7 @@ struct PacketsView: Projection {
         isOpen = true
     }
 
-    static func key(_ number: UInt64) -> [UInt8] { bigEndian(UInt32(truncatingIfNeeded: number)) }
+    package static func key(_ number: UInt64) -> [UInt8] { bigEndian(UInt32(truncatingIfNeeded: number)) }
 
     // MARK: Folding
 

@@ -1,5 +1,5 @@
-import LMDB
-import Projections
+package import LMDB
+package import Projections
 import ProtobufWire
 
 /// What is removed from the baselines of dropped events when events are erased: the rows of a node, or those of identifiable packets.
@@ -9,7 +9,7 @@ public enum Forgotten: Sendable, Hashable {
 
     /// Whether a view's rows are known well enough to remove the matching ones. Other views' baselines are removed as a whole for a node, and stay for a
     /// packet.
-    func knows(_ view: String) -> Bool {
+    package func knows(_ view: String) -> Bool {
         switch self {
         case .node: ForgottenNode.views.contains(view)
         case .packet: true
@@ -18,7 +18,7 @@ public enum Forgotten: Sendable, Hashable {
 
     /// Copies a view's baseline without it.
     /// - Returns: whether anything was left out.
-    func leave(_ copy: BaselineCopy, of view: String) throws(StorageError) -> Bool {
+    package func leave(_ copy: BaselineCopy, of view: String) throws(StorageError) -> Bool {
         switch self {
         case .node(let node):
             try node.leave(copy, of: view)

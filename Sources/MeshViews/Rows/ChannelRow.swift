@@ -23,7 +23,7 @@ public struct ChannelRow: Sendable, Equatable {
         hash = channel.hash
     }
 
-    var key: [UInt8] {
+    package var key: [UInt8] {
         if let hash = channel.hash {
             return [UInt8(ascii: "h")] + (0..<4).map { UInt8(truncatingIfNeeded: hash >> (24 - 8 * $0)) }
         }

@@ -77,5 +77,5 @@ public struct HardwareModelRow: Sendable, Equatable {
     public var time: UInt32 = 0
     public var firstTime: UInt32 = 0
 
-    init(model: UInt32) { self.model = model }
+    package init(model: UInt32) { self.model = model }
 }

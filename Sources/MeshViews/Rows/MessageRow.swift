@@ -1,4 +1,4 @@
-import ProtobufWire
+package import ProtobufWire
 
 /// The thread of a message: that of a channel, or that of two nodes.
 public enum MessageThread: Sendable, Hashable {
@@ -19,7 +19,7 @@ public enum MessageThread: Sendable, Hashable {
         }
     }
 
-    init(kind: UInt8, value: UInt64) {
+    package init(kind: UInt8, value: UInt64) {
         self =
             kind == 0
             ? .channel(UInt32(truncatingIfNeeded: value))
@@ -115,7 +115,7 @@ public struct MessageRow: Sendable, Equatable, Codable {
         if hasConflict { writer.bool(21, true) }
     }
 
-    init(thread: MessageThread, time: UInt32, sequence: UInt64, decoding value: RawSpan) throws(WireError) {
+    package init(thread: MessageThread, time: UInt32, sequence: UInt64, decoding value: RawSpan) throws(WireError) {
         self.init(thread: thread, time: time, sequence: sequence)
         var reader = WireReader(value)
         while let field = try reader.next() {

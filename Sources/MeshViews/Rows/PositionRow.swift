@@ -1,5 +1,5 @@
 import Meshtastic
-import ProtobufWire
+package import ProtobufWire
 
 /// One position that a node reported.
 ///
@@ -70,7 +70,7 @@ public struct PositionRow: Sendable, Equatable, Codable {
         if since != 0 { writer.fixed32(18, since) }
     }
 
-    init(node: UInt32, time: UInt32, sequence: UInt64, decoding value: RawSpan) throws(WireError) {
+    package init(node: UInt32, time: UInt32, sequence: UInt64, decoding value: RawSpan) throws(WireError) {
         self.init(node: node, time: time, sequence: sequence)
         var reader = WireReader(value)
         while let field = try reader.next() {

@@ -1,5 +1,5 @@
 public import Meshtastic
-import ProtobufWire
+package import ProtobufWire
 
 /// One set of metrics that a node measured. The metrics are stored as received: what a later version of this code knows
 /// about them can be read from old rows, and an absent metric is never a zero.
@@ -20,7 +20,7 @@ public struct TelemetryRow: Sendable, Equatable, StoredTelemetry {
     /// The metrics message of the kind, byte for byte.
     public var metrics: [UInt8] = []
 
-    init(
+    package init(
         node: UInt32, kind: TelemetryKind, time: UInt32, sequence: UInt64, decoding value: RawSpan
     ) throws(WireError) {
         self.node = node

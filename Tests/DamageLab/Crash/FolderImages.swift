@@ -1,6 +1,6 @@
 import EventLog
 import Foundation
-import MeshViews
+import MeshLedger
 import TestKit
 
 /// Runs scenarios that make and replace files, compacting the log, or flushing and rebuilding views, under the shim, and opens what a crash at each

@@ -1,7 +1,7 @@
 import EventLog
 import Foundation
 import Glibc
-import MeshViews
+import MeshLedger
 import TestKit
 
 /// A writer's life under the shim whose views are flushed, built anew and swapped. Sequences of appends that returned go to the file `acks`.

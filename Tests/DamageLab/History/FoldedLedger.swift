@@ -1,7 +1,7 @@
 import EventLog
 import Foundation
 import MeshIngest
-import MeshViews
+import MeshLedger
 import Meshtastic
 
 /// A ledger of the events of a file, as `export events` writes them, with their times of arrival and with caps that are told: what a fold

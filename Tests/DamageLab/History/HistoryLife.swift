@@ -1,7 +1,7 @@
 import EventLog
 import Foundation
 import Glibc
-import MeshViews
+import MeshLedger
 import Meshtastic
 import TestKit
 

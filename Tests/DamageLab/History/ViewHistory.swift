@@ -1,7 +1,7 @@
 import EventLog
 import Foundation
 import Glibc
-import MeshViews
+import MeshLedger
 import TestKit
 
 /// One ledger: processes that use it and are killed, then one that ends, then what its views hold against a fold of all events, or of

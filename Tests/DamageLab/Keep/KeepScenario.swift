@@ -1,7 +1,7 @@
 import EventLog
 import Foundation
 import Glibc
-import MeshViews
+import MeshLedger
 import TestKit
 
 /// A life under the shim of a ledger whose events are erased and dropped, of its restored backup, and of what it is merged into.

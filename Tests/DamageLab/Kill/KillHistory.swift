@@ -1,6 +1,6 @@
 import EventLog
 import Foundation
-import MeshViews
+import MeshLedger
 import TestKit
 
 /// One ledger, whose processes are killed again and again: a writer, commands that ask it for something or do it when it is gone, and readers.

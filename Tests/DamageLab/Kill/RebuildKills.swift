@@ -1,7 +1,7 @@
 import EventLog
 import Foundation
 import LMDB
-import MeshViews
+import MeshLedger
 import Projections
 import Synchronization
 import ViewQuery

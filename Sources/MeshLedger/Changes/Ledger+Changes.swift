@@ -1,0 +1,124 @@
+import EventLog
+import LMDB
+import MeshViews
+public import Projections
+
+/// Some changes of a view, and the position after them.
+public struct ViewChanges: Sendable, Equatable {
+    public var changes: [ViewChange]
+    public var position: ChangePosition
+    /// Whether more of a consumer's initial rows follow: acknowledging these alone changes nothing.
+    public var isPartOfRows = false
+}
+
+extension Ledger {
+    /// The last change of a view. A reader that reads all rows after this, and then the changes since, misses none.
+    public func changePosition(of view: String) throws(LedgerError) -> ChangePosition {
+        try reading(view) { (store) throws(StorageError) in try store.changePosition() }
+    }
+
+    /// Rows of a view that were stored or removed after a position, in the order of the changes: each as it is now, or gone.
+    ///
+    /// ```swift
+    /// var position = try ledger.changePosition(of: "positions")
+    /// // … read the rows …
+    /// let news = try ledger.changes(of: "positions", since: position)
+    /// position = news.position
+    /// ```
+    /// Positions remain valid across restarts and rebuilds of the view: rows that a rebuild changes are changes.
+    ///
+    /// - Parameter limit: how many changes are examined.
+    /// - Throws: `.changesLost` where they are no longer kept (see `LedgerOptions.changesKept`), or the view was lost or restarted after an
+    ///   erasure: start over with all rows.
+    public func changes(
+        of view: String, since position: ChangePosition, limit: Int = 1_000
+    ) throws(LedgerError) -> ViewChanges {
+        let found = try reading(view) { (store) throws(StorageError) in try store.changes(since: position, limit: limit) }
+        guard let found else {
+            throw LedgerError(
+                .changesLost, path: path,
+                "changes of the view \(view) after \(position.number) are no longer kept; begin with all of its rows again")
+        }
+        return ViewChanges(changes: found.changes, position: found.position)
+    }
+
+    /// Rows of a view's table in the order of their keys, for consumers that start to follow its changes.
+    ///
+    /// - Parameters:
+    ///   - table: nil for the one with the view's name.
+    ///   - key: the row after which they begin; nil for the first.
+    public func rows(
+        of view: String, table: String? = nil, after key: [UInt8]? = nil, limit: Int = 1_000
+    ) throws(LedgerError) -> [ViewChange] {
+        try reading(view) { (store) throws(StorageError) in try store.rows(of: table ?? view, after: key, limit: limit) }
+    }
+
+    /// Continues the consumer of a view's changes of that name, or creates it. The ledger may be open for reading only.
+    ///
+    /// - Parameters:
+    ///   - name: 1 to 64 of the letters A-Z and a-z, digits, `-` and `_`.
+    ///   - fromNow: whether a new one begins with changes from now on; otherwise it receives all rows first.
+    ///   - restarts: whether it receives all rows again.
+    /// - Throws: `.locked` with the process that already runs it, `.missing` for an invalid name, or one that another consumer has.
+    public func consumer(
+        named name: String, of view: String, fromNow: Bool = false, restarts: Bool = false
+    ) throws(LedgerError) -> ViewConsumer {
+        _ = try definition(view)
+        do {
+            let seat = try ConsumerSeat(name, in: path)
+            let known = try seat.text().map { try ViewConsumer.Place(text: $0, path: seat.path) }
+            guard known?.view ?? view == view else {
+                throw EventLogError(
+                    .consumerName, path: seat.path, detail: "it follows the view \(known?.view ?? ""); choose another name")
+            }
+            let start = known == nil && fromNow ? try changePosition(of: view) : nil
+            var place = known ?? ViewConsumer.Place(view: view, position: start)
+            if restarts { place.position = nil }
+            if known != place { try seat.store(place.text) }
+            return ViewConsumer(self, seat, place)
+        } catch {
+            throw LedgerError(error, path: path)
+        }
+    }
+
+    /// All consumers of changes of views, by name.
+    public func viewConsumers() throws(LedgerError) -> [ViewConsumerStatus] {
+        do {
+            return try ConsumerSeat.all(in: path).map { (name, text, holder) in
+                let place = try ViewConsumer.Place(text: text, path: "\(path)/consumers/\(name).view")
+                let last = try? changePosition(of: place.view)  // nil before the view is built
+                let isOfFeed = place.position.map { $0.feed == last?.feed } ?? false
+                return ViewConsumerStatus(
+                    name: name, view: place.view, position: place.position,
+                    lag: isOfFeed ? (last?.number ?? 0) - min(last?.number ?? 0, place.position?.number ?? 0) : nil,
+                    holder: holder)
+            }
+        } catch {
+            throw LedgerError(error, path: path)
+        }
+    }
+
+    /// Removes a consumer of a view's changes.
+    /// - Returns: false where no consumer has that name.
+    public func removeViewConsumer(named name: String) throws(LedgerError) -> Bool {
+        do throws(EventLogError) {
+            return try ConsumerSeat.remove(name, in: path)
+        } catch {
+            throw LedgerError(error)
+        }
+    }
+
+    func rowTables(of view: String) throws(LedgerError) -> [String] { try definition(view).rowTables }
+}
+
+/// How far a consumer of a view's changes has come.
+public struct ViewConsumerStatus: Sendable, Equatable {
+    public let name: String
+    public let view: String
+    /// Nil until it has received all its initial rows.
+    public let position: ChangePosition?
+    /// Changes that it has not acknowledged; nil where it has to start with all rows.
+    public let lag: UInt64?
+    /// The process that runs it, nil when it does not run.
+    public let holder: Int32?
+}

@@ -1,0 +1,234 @@
+public import EventLog
+import MeshViews
+public import Meshtastic
+public import Projections
+import ProtobufWire
+
+extension LedgerWriter {
+    /// Waits until all views have folded every event of the log, stale ones are rebuilt, and everything is committed.
+    public func catchUp(progress: (@Sendable (FoldProgress) -> Void)? = nil) async throws(LedgerError) {
+        try await asking {
+            try await either {
+                try await $0.catchUp(progress: progress)
+            } _: { client in
+                _ = try await client.call(.catchUp) { progress?($0.ofFold) }
+            }
+        }
+    }
+
+    /// Rebuilds views from the first event, beside the current ones, which answer meanwhile.
+    /// - Parameters:
+    ///   - names: nil for all.
+    ///   - keepsOld: whether the old rows are kept, so that `goBack` can serve them again.
+    public func rebuild(
+        _ names: [String]? = nil, keepsOld: Bool = false, progress: (@Sendable (FoldProgress) -> Void)? = nil
+    ) async throws(LedgerError) {
+        try await asking {
+            try await either {
+                try await $0.rebuild(names, keepsOld: keepsOld, progress: progress)
+            } _: { client in
+                _ = try await client.call(.rebuild(views: names ?? [], keepsOld: keepsOld)) { progress?($0.ofFold) }
+            }
+        }
+    }
+
+    /// Restores the rows that the last `rebuild(keepsOld: true)` replaced, as `Ledger.goBack` does.
+    public func goBack(_ names: [String]) async throws(LedgerError) {
+        try await asking {
+            try await either { ledger in
+                for name in names { try await ledger.goBack(name) }
+            } _: { client in
+                _ = try await client.call(.goBack(views: names))
+            }
+        }
+    }
+
+    /// Adds or removes keys and begins to rebuild every view with them. `catchUp()` waits for that.
+    /// - Returns: how many keys were added or removed.
+    @discardableResult
+    public func changeKeys(_ change: KeyringChange) async throws(LedgerError) -> Int {
+        try await asking {
+            try await either {
+                try await $0.changeKeys(change)
+            } _: { client in
+                Int(clamping: try await client.call(.changeKeys(change)).numbers.first ?? 0)
+            }
+        }
+    }
+
+    /// Seals all events but the newest few.
+    public func seal(progress: @escaping @Sendable (SealingProgress) -> Void = { _ in }) async throws(LedgerError) {
+        try await asking {
+            try await either {
+                try await $0.log.seal(progress: progress)
+            } _: { client in
+                _ = try await client.call(.seal) { progress(SealingProgress(sealed: $0.position, target: $0.target)) }
+            }
+        }
+    }
+
+    /// Rewrites the log without the free pages of its file.
+    public static func compact(at path: String) async throws(LedgerError) -> LogCompaction {
+        do throws(EventLogError) {
+            return try await EventLog.compact(at: path, summariser: .meshtastic)
+        } catch {
+            guard error.code == .locked else { throw LedgerError(error) }
+        }
+        let writer = try await open(at: path)
+        let done = try await writer.asking {
+            try await writer.either {
+                try await $0.log.compact()
+            } _: { client in
+                let numbers = try await client.call(.compact).numbers.map { Int(clamping: $0) }
+                guard numbers.count == 3 else { throw ControlFailure.control(ControlError(.protocolBroken, path: client.path)) }
+                return LogCompaction(sizeBefore: numbers[0], sizeAfter: numbers[1], generation: UInt32(clamping: numbers[2]))
+            }
+        }
+        try await writer.close()
+        return done
+    }
+
+    /// Erases events for good, as `Ledger.erase` does. `catchUp()` waits for the views.
+    /// - Parameters:
+    ///   - reason: why; it is stored in the log.
+    ///   - request: a description of the request, stored in the log.
+    ///   - forgotten: the subjects whose rows are removed from the baselines of events that retention has dropped.
+    public func erase(
+        _ ranges: [ClosedRange<EventSequence>], reason: String, request: String, forgetting forgotten: Forgotten? = nil
+    ) async throws(LedgerError) -> ErasureReport {
+        try await asking {
+            try await either {
+                try await $0.erase(.sequences(ranges), reason: reason, request: request, forgetting: forgotten)
+            } _: { client in
+                let numbers = try await client.call(.erase(ranges, reason: reason, request: request, forgetting: forgotten))
+                    .numbers
+                return ErasureReport(events: numbers.dropFirst().map { EventSequence($0) }, erased: numbers.first ?? 0)
+            }
+        }
+    }
+
+    /// Drops all events up to and including `last`, as `Ledger.retain` does.
+    ///
+    /// - Parameter checkpoints: sizes of checkpoints that must stay comparable afterwards, besides those that this ledger issued.
+    /// - Returns: the first event that is kept, and how many were dropped.
+    @discardableResult
+    public func retain(
+        through last: EventSequence, keeping checkpoints: [UInt64] = [], progress: (@Sendable (FoldProgress) -> Void)? = nil
+    ) async throws(LedgerError) -> (first: EventSequence, count: UInt64) {
+        try await asking {
+            try await either {
+                let done = try await $0.retain(through: last, keeping: checkpoints, progress: progress)
+                return (done.first, done.count)
+            } _: { client in
+                let answer = try await client.call(.retain(through: last, keeping: checkpoints)) { progress?($0.ofFold) }
+                guard answer.numbers.count == 2 else {
+                    throw ControlFailure.control(ControlError(.protocolBroken, path: client.path))
+                }
+                return (EventSequence(answer.numbers[0]), answer.numbers[1])
+            }
+        }
+    }
+
+    /// The state of a ledger, from the process that writes to it. Nil where no process writes, or it does not answer.
+    public static func condition(at path: String) async -> LedgerCondition? {
+        do {
+            let client = try await ControlClient(ledger: path)
+            guard let bytes = try await client.call(.status).bytes else { return nil }
+            return try LedgerCondition(bytes.rawSpan, process: client.holder)
+        } catch {
+            return nil
+        }
+    }
+
+    /// The channel keys that views are decoded with.
+    public func keyring() async throws(LedgerError) -> Keyring {
+        try await asking {
+            try await either {
+                $0.keyring
+            } _: { client in
+                try KeyFile.load(from: client.path)
+            }
+        }
+    }
+
+    /// Reads the ledger; `body` must not keep anything of it.
+    public func reading<Result>(_ body: (Ledger) async throws -> Result) async throws -> Result {
+        try await either(body) { client in
+            var readOnly = options
+            readOnly.access = .readOnly
+            let reader = try await Ledger.open(at: client.path, options: readOnly)
+            do {
+                let result = try await body(reader)
+                try await reader.close()
+                return result
+            } catch {
+                try? await reader.close()  // the first failure is the one to report
+                throw error
+            }
+        }
+    }
+
+    func asking<Result>(_ body: () async throws -> Result) async throws(LedgerError) -> Result {
+        do {
+            return try await body()
+        } catch {
+            throw LedgerError(error, path: path)
+        }
+    }
+}
+
+extension LedgerWriter: EventSink {
+    public func source(named name: String) async throws(EventLogError) -> SourceID {
+        try await logging {
+            try await either {
+                try await $0.log.source(named: name)
+            } _: { client in
+                SourceID(rawValue: UInt32(clamping: try await client.call(.source(named: name)).numbers.first ?? 0))
+            }
+        }
+    }
+
+    public func reserveSource(named name: String) async throws(EventLogError) -> SourceID {
+        try await logging {
+            try await either {
+                try await $0.log.reserveSource(named: name)
+            } _: { _ in
+                try await source(named: name)  // another process may have taken the other's place before the events come
+            }
+        }
+    }
+
+    public func storedCursor(_ key: String) async throws(EventLogError) -> [UInt8]? {
+        try await logging {
+            try await either {
+                try $0.log.cursor(key)
+            } _: { client in
+                try await client.call(.cursor(key: key)).bytes
+            }
+        }
+    }
+
+    public func append(
+        _ events: [NewEvent], cursor: SourceCursor?, token: AppendToken?
+    ) async throws(EventLogError) -> ClosedRange<EventSequence>? {
+        try await logging {
+            try await either {
+                try await $0.log.append(events, cursor: cursor, token: token)
+            } _: { client in
+                let numbers = try await client.call(.append(events, cursor: cursor, token: token)).numbers
+                guard numbers.count == 2, numbers[0] <= numbers[1] else { return nil }
+                return EventSequence(numbers[0])...EventSequence(numbers[1])
+            }
+        }
+    }
+
+    private func logging<Result>(_ body: () async throws -> Result) async throws(EventLogError) -> Result {
+        do {
+            return try await body()
+        } catch let error as EventLogError {
+            throw error
+        } catch {
+            throw EventLogError(.storage, path: path, detail: "\(error)")
+        }
+    }
+}

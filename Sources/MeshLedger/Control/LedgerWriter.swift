@@ -1,0 +1,133 @@
+import EventLog
+import Foundation
+import MeshViews
+import Synchronization
+
+/// Writes to a ledger even if another process has it open: in this process if no other writes, else through the control socket of the process that does.
+///
+/// ```swift
+/// let writer = try await LedgerWriter.open(at: "/srv/mesh.ledger")
+/// try await writer.changeKeys(.addChannels([key]))
+/// try await writer.catchUp()
+/// try await writer.close()
+/// ```
+/// When the process that writes ends in an orderly way, this one takes over. When it is killed, the last request throws
+/// `.writerGone`, since it is unknown whether it was done.
+///
+/// Synchronization: the connection to the ledger is behind the mutex, and established through the gate.
+public final class LedgerWriter: Sendable {
+    enum Way: Sendable {
+        case own(Ledger)
+        case remote(ControlClient)
+        case none
+    }
+
+    public let path: String
+    let options: LedgerOptions
+    private let place: LedgerPlace
+    private let way: Mutex<Way>
+    private let gate = SerialGate()
+
+    /// How long to retry a ledger that another process holds briefly, without a socket.
+    private static let patience = Duration.seconds(3)
+    /// The same after the writing process announced that it is closing.
+    private static let patienceAtChange = Duration.seconds(60)
+    private static let retryTime = Duration.milliseconds(100)
+
+    private init(_ path: String, _ options: LedgerOptions, _ way: Way) {
+        self.path = path
+        self.options = options
+        place = LedgerPlace(path)
+        self.way = Mutex(way)
+    }
+
+    /// - Throws: what `Ledger.open` throws; `.locked` with the process that writes where it cannot be reached.
+    public static func open(at path: String, options: LedgerOptions = LedgerOptions()) async throws(LedgerError) -> LedgerWriter {
+        LedgerWriter(path, options, try await way(to: path, options, patience))
+    }
+
+    /// The process that writes on behalf of this one, nil where this one does; 0 for one that has no number here, in another container.
+    public var holder: Int32? {
+        guard case .remote(let client) = way.withLock({ $0 }) else { return nil }
+        return client.holder
+    }
+
+    private static func way(
+        to path: String, _ options: LedgerOptions, _ patience: Duration
+    ) async throws(LedgerError) -> Way {
+        let end = ContinuousClock.now + patience
+        while true {
+            let locked: LedgerError
+            do throws(LedgerError) {
+                return .own(try await Ledger.open(at: path, options: options))
+            } catch {
+                guard error.code == .locked, error.holder != getpid() else { throw error }
+                locked = error
+            }
+            do throws(ControlError) {
+                return .remote(try await ControlClient(ledger: path))
+            } catch {
+                guard error.code != .unknownRequest, ContinuousClock.now < end else { throw told(locked, error) }
+            }
+            try? await Task.sleep(for: retryTime)  // cancelled: it looks again at once
+        }
+    }
+
+    /// Reports the lock's holder, and why it did not help unless it merely does not listen.
+    private static func told(_ locked: LedgerError, _ error: ControlError) -> LedgerError {
+        guard error.code != .unreachable, let reason = error.reason else { return locked }
+        return LedgerError(.locked, path: locked.path, "\(locked.description) (\(reason))", holder: locked.holder)
+    }
+
+    /// Does one or the other; when the process that writes ends in an orderly way, unfinished work is done again.
+    func either<Result>(
+        _ own: (Ledger) async throws -> Result, _ remote: (ControlClient) async throws -> Result
+    ) async throws -> Result {
+        while true {
+            switch way.withLock({ $0 }) {
+            case .own(let ledger): return try await own(ledger)
+            case .none: throw LedgerError(.closed, path: path, "\(path): it has been closed; open it again")
+            case .remote(let client):
+                do {
+                    return try await remote(client)
+                } catch ControlFailure.control(let error) where error.code == .closing {
+                    try await change(from: client)
+                } catch let failure as ControlFailure {
+                    throw Self.ledgerError(failure, client)
+                }
+            }
+        }
+    }
+
+    private func change(from old: ControlClient) async throws {
+        try await gate.run {
+            guard case .remote(let client) = way.withLock({ $0 }), client === old else { return }
+            // The request was not meant for the ledger that is at this path now.
+            guard place.isThere else { throw EventLogError(.replaced, path: path) }
+            let new = try await Self.way(to: path, options, Self.patienceAtChange)
+            way.withLock { $0 = new }
+        }
+    }
+
+    private static func ledgerError(_ failure: ControlFailure, _ client: ControlClient) -> any Error {
+        switch failure {
+        case .log(let error): error
+        case .ledger(let error): error
+        case .control(let error) where error.code == .gone:
+            EventLogError(.writerGone, path: client.path, detail: error.reason, holder: client.holder > 0 ? client.holder : nil)
+        case .control(let error):
+            EventLogError(
+                .locked, path: client.path, detail: error.reason ?? "it did not do what was asked",
+                holder: client.holder > 0 ? client.holder : nil)
+        }
+    }
+
+    /// Closes the ledger where this process has it open.
+    public func close() async throws(LedgerError) {
+        let old = way.withLock { way in
+            defer { way = .none }
+            return way
+        }
+        if case .own(let ledger) = old { try await ledger.close() }
+    }
+}

@@ -1,0 +1,76 @@
+import Foundation
+import LMDB
+import MeshViews
+import Projections
+import Synchronization
+
+/// The stores that queries read: for each view the one that its folder names.
+///
+/// Synchronization: the mutex; a store that was replaced stays usable for its holders.
+final class ServedViews: Sendable {
+    private let root: String
+    /// Read only: checks the folder again with every query, since another process may swap views.
+    private let followsFolder: Bool
+    /// No process can write meanwhile, so that views whose lock files this user may not write can be read without them.
+    private let excludesWriters: Bool
+    private let stores = Mutex<[String: (name: String, file: UInt64, store: ViewStore)]>([:])
+
+    init(root: String, followsFolder: Bool, excludesWriters: Bool) {
+        self.root = root
+        self.followsFolder = followsFolder
+        self.excludesWriters = excludesWriters
+    }
+
+    func folder(_ view: String) -> ViewFolder { ViewFolder(path: root + "/" + view) }
+
+    /// The store to read, or nil before the view's first build.
+    func store(_ definition: ViewDefinition) throws(StorageError) -> ViewStore? {
+        let known = stores.withLock { $0[definition.name] }
+        guard followsFolder else { return known?.store }
+        let folder = folder(definition.name)
+        while let current = folder.current() {
+            let path = folder.store(current)
+            // An erasure may have replaced it by another one of the same name.
+            let file = Self.file(path)
+            if let known, known.name == current, known.file == file { return known.store }
+            do throws(StorageError) {
+                let store = try open(path, definition)
+                stores.withLock { $0[definition.name] = (current, file, store) }
+                return store
+            } catch {
+                // Otherwise it was removed or replaced meanwhile, since another one is served.
+                if folder.current() == current, Self.file(path) == file { throw error }
+            }
+        }
+        return nil
+    }
+
+    private func open(_ path: String, _ definition: ViewDefinition) throws(StorageError) -> ViewStore {
+        try ViewStore.open(
+            at: path, recipe: definition.recipe, tables: definition.tables, indexes: definition.indexes, access: .readOnly,
+            excludesWriters: excludesWriters)
+    }
+
+    /// The inode of the store's file, which no other file gets as long as it is open.
+    private static func file(_ path: String) -> UInt64 {
+        var status = stat()
+        return unsafe stat(path + "/data.mdb", &status) == 0 ? UInt64(status.st_ino) : 0
+    }
+
+    /// The open environments, by view.
+    func environments() -> [(view: String, environment: Environment)] {
+        stores.withLock { stores in stores.map { ($0.key, $0.value.store.environment) } }
+    }
+
+    func serve(_ store: ViewStore, as name: String, for view: String) {
+        stores.withLock { $0[view] = (name, 0, store) }
+    }
+
+    func close() {
+        let all = stores.withLock { stores in
+            defer { stores.removeAll() }
+            return stores.values.map(\.store)
+        }
+        for store in all { store.close() }
+    }
+}

@@ -1,0 +1,89 @@
+import EventLog
+import Foundation
+import LMDB
+import Logging
+import MeshViews
+import Meshtastic
+import Projections
+
+extension ViewEngine {
+    func begin(_ members: [Member], _ stage: MeshStage, replacesLive: Bool) async throws {
+        build = Build(
+            pipeline: try await pipeline(members, stage), stage: stage, members: members, replacesLive: replacesLive)
+        buildTask = Task { try await self.runBuild() }
+    }
+
+    func runBuild() async throws {
+        guard let build else { return }
+        while !Task.isCancelled {
+            let target = log.head.rawValue
+            try await fold(build.pipeline, build.members, through: target, committing: .request) { progress in
+                Task { await self.note(progress) }
+            }
+            let reached = await build.pipeline.reached
+            if build.replacesLive || live == nil {
+                let (oldPipeline, oldMembers) = (live, liveMembers)
+                (live, liveMembers, stage) = (build.pipeline, build.members, build.stage)
+                // The old views no longer change, and every change of the new ones is recorded.
+                await oldPipeline?.stop()
+                await record(build.pipeline)
+                finishBuild()
+                try swap(build.members)
+                for member in oldMembers { member.store.close() }
+                return
+            }
+            guard let live else { return }
+            await record(build.pipeline)
+            if await live.adopt(build.pipeline.projectors, at: reached) {
+                liveMembers += build.members
+                finishBuild()
+                return try swap(build.members)
+            }
+            // The live views may be behind, as after a crash, with no caller to make them follow.
+            try await foldLive(nil)
+            try await live.flush(.request)
+        }
+    }
+
+    func record(_ pipeline: FoldPipeline<MeshStage>) async {
+        for folder in await pipeline.projectors { await folder.recordChanges(keeping: changesKept) }
+    }
+
+    func note(_ progress: FoldProgress) { buildProgress = progress }
+
+    func finishBuild() {
+        build = nil
+        buildProgress = nil
+    }
+
+    /// From here on readers see the new views; the old ones' files are removed, unless they are to be kept.
+    func swap(_ members: [Member]) throws {
+        for member in members {
+            let folder = served.folder(member.definition.name)
+            try continueFeed(member)
+            if keeping.remove(member.definition.name) != nil, let old = folder.current(), old != member.folderName {
+                try folder.setKept([old])
+            } else if folder.kept().contains(member.folderName) {
+                try folder.setKept(folder.kept().filter { $0 != member.folderName })
+            }
+            try folder.serve(member.folderName)
+            try folder.setPinned(false)
+            served.serve(member.store, as: member.folderName, for: member.definition.name)
+            try folder.removeOthers(than: member.folderName)
+        }
+    }
+
+    /// Consumers of a view's changes need not start over after a rebuild.
+    func continueFeed(_ member: Member) throws {
+        let old: ViewStore?
+        do throws(StorageError) {
+            old = try served.store(member.definition)
+            guard let old, old.path != member.store.path else { return try member.store.beginFeed() }
+            try member.store.continueFeed(of: old, tables: member.definition.rowTables, keeping: changesKept)
+        } catch {
+            guard [.corrupt, .malformedValue, .noSuchTable, .closed, .missing].contains(error.code) else { throw error }
+            logger.notice("consumers of the changes of the view \(member.definition.name) have to begin again: \(error)")
+            try member.store.beginFeed()
+        }
+    }
+}

@@ -1,0 +1,65 @@
+import EventLog
+import Foundation
+import LMDB
+import MeshViews
+import Meshtastic
+import Projections
+
+/// Work that requires the views to be taken down first.
+extension ViewEngine {
+    /// Runs `work`, which erases events, while no view is kept; then starts all views over.
+    /// - Parameter forgotten: the subjects whose rows are removed from the baselines of dropped events.
+    func erase(
+        _ definitions: [ViewDefinition], keyring: Keyring, forgetting forgotten: Forgotten?,
+        _ work: @escaping @Sendable () async throws -> ErasureReport
+    ) async throws -> ErasureReport {
+        while let erasure { _ = try? await erasure.value }  // its caller received the error
+        let task = Task {
+            defer { erasure = nil }
+            return try await runErasure(definitions, keyring: keyring, forgotten, work)
+        }
+        erasure = task
+        return try await task.value
+    }
+
+    func runErasure(
+        _ definitions: [ViewDefinition], keyring: Keyring, _ forgotten: Forgotten?,
+        _ work: @Sendable () async throws -> ErasureReport
+    ) async throws -> ErasureReport {
+        TemporaryFolders.removeAbandoned()
+        try await cancelBuild()
+        let (pipeline, members) = (live, liveMembers)
+        (live, liveMembers) = (nil, [])
+        await pipeline?.stop()
+        for member in members { member.store.close() }
+        served.close()
+        do {
+            if let forgotten, try await baselines.forget(forgotten) { try erased.removeAll() }
+            let report = try await work()
+            try await start(definitions, keyring: keyring)
+            return report
+        } catch {
+            // If the erasure was begun, the older views cannot be used in any case.
+            if !isClosed { try await start(definitions, keyring: keyring) }
+            throw error
+        }
+    }
+
+    // MARK: Retention
+
+    /// Makes the views build baselines of all events up to `last`, and drops these events; does nothing where that is done already. No other build or
+    /// cut may start meanwhile.
+    func retain(
+        through last: UInt64, _ definitions: [ViewDefinition], keyring: Keyring, keeping checkpoints: [UInt64],
+        progress: (@Sendable (FoldProgress) -> Void)?
+    ) async throws -> Retention {
+        try await settle(nil)
+        // Another command may have dropped them meanwhile: its baselines are in force and must not be replaced.
+        if let done = try log.retention()?.retention, done.first.rawValue > last { return done }
+        try requireBaselines(definitions)  // the next ones begin with these
+        let made = try await baselines.make(definitions, keyring: keyring, through: last, progress: progress)
+        let done = try await log.cut(through: EventSequence(last), baselines: made, keeping: checkpoints)
+        baselines.folder.removeAll(but: last)
+        return done.retention
+    }
+}

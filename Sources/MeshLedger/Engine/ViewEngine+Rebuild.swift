@@ -1,0 +1,67 @@
+import EventLog
+import Foundation
+import LMDB
+import MeshViews
+import Meshtastic
+import Projections
+
+extension ViewEngine {
+    /// Rebuilds the named views from the first event, beside the served ones.
+    /// - Parameter keepsOld: whether the old recipes are kept, to go back to.
+    func rebuild(
+        _ definitions: [ViewDefinition], of all: [ViewDefinition], keyring: Keyring, keepsOld: Bool,
+        progress: (@Sendable (FoldProgress) -> Void)?
+    ) async throws {
+        try await settle(nil)
+        let names = Set(definitions.map(\.name))
+        try requireBaselines(definitions)
+        if keepsOld { keeping.formUnion(names) }
+        let members = try definitions.map { try fresh($0, beside: served.folder($0.name).current(), fromFirst: true) }
+        if names.count < all.count { try await leaveLive(names) }
+        try await begin(members, MeshStage(log: log, keyring: keyring), replacesLive: names.count == all.count)
+        try await settle(progress)
+    }
+
+    /// Other keys: every view is rebuilt with them, while the existing ones continue to follow and answer.
+    func restart(_ definitions: [ViewDefinition], keyring: Keyring) async throws {
+        while let erasure { _ = try? await erasure.value }  // its caller received the error
+        isRestarting = true
+        defer { isRestarting = false }
+        try await cancelBuild()
+        try requireBaselines(definitions)
+        let stage = MeshStage(log: log, keyring: keyring)
+        let members = try definitions.map { try fresh($0, beside: served.folder($0.name).current()) }
+        try await begin(members, stage, replacesLive: true)
+    }
+
+    /// Refuses if a view has rows that only a damaged baseline could restore. A view that has already lost its earlier rows has no more to lose.
+    func requireBaselines(_ definitions: [ViewDefinition]) throws {
+        try baselines.requireBaselines(definitions.filter { try hasWholeRows($0) })
+    }
+
+    func hasWholeRows(_ definition: ViewDefinition) throws -> Bool { try served.store(definition)?.lost() == 0 }
+
+    /// Leaves an unfinished build where it is; a later build continues from its files or removes them.
+    func cancelBuild() async throws {
+        guard let build else { return }
+        buildTask?.cancel()
+        await build.pipeline.stop()
+        _ = await buildTask?.result
+        buildTask = nil
+        guard self.build != nil else { return }  // it had finished just before
+        try await build.pipeline.flush(.close)
+        for member in build.members { member.store.close() }
+        finishBuild()
+    }
+
+    /// Views that are rebuilt leave the live pipeline: their old rows are served unchanged until the swap.
+    func leaveLive(_ names: Set<String>) async throws {
+        guard let live else { return }
+        for folder in await live.projectors where names.contains(folder.viewName) {
+            try await folder.flush(.request)
+            await folder.stop()
+        }
+        await live.dismiss(names)
+        liveMembers.removeAll { names.contains($0.definition.name) }
+    }
+}

@@ -1,0 +1,92 @@
+public import EventLog
+import MeshCrypto
+import MeshViews
+import Meshtastic
+import ProtobufWire
+
+/// Which events are to be erased.
+public enum ErasureSelection: Sendable, Hashable {
+    /// Packets that the node sent, and what radios and gateways report in its name: its entries in the node lists of radios.
+    /// Also what was recorded about it, and about its messages.
+    /// With `mentions` also packets to it, and those that it passed on as a gateway.
+    case node(UInt32, mentions: Bool = false)
+    /// All receptions of the packets with this id, of one sender or of any: ids recur.
+    case packet(id: UInt32, from: UInt32? = nil)
+    case sequences([ClosedRange<EventSequence>])
+
+    /// As stored in the log. Without names: they may be what is to be erased.
+    public var description: String {
+        switch self {
+        case .node(let node, let mentions): "node \(NodeID.text(node))" + (mentions ? " with mentions" : "")
+        case .packet(let id, let sender): "packet \(id)" + (sender.map { " from \(NodeID.text($0))" } ?? "")
+        case .sequences: "sequences"
+        }
+    }
+
+    /// Replaces `description` in the log where the log must not reveal whose packets were erased: the kind, and the SHA-256 of the salt, a
+    /// space and the description, both in hexadecimal. Anyone who knows the salt, which the log does not have, can check it:
+    /// `printf '%s node !19025c00' SALT | sha256sum`.
+    public func hidden(salt: String) -> String {
+        let kind = description.prefix { $0 != " " }
+        return "\(kind) sha256:\(Hexadecimal.text(SHA256.hash(Array("\(salt) \(description)".utf8))))"
+    }
+
+    /// The subjects whose rows are removed from the baselines of dropped events.
+    public var forgotten: Forgotten? {
+        switch self {
+        case .node(let node, let mentions): .node(ForgottenNode(node, includesMentions: mentions))
+        case .packet(let id, let sender): .packet(ForgottenPacket(id: id, sender: sender))
+        case .sequences: nil
+        }
+    }
+
+    /// Whether the events are found by their contents.
+    var isSearched: Bool {
+        if case .sequences = self { return false }
+        return true
+    }
+
+    /// Sealed blocks that cannot hold such events are skipped.
+    var filter: BlockFilter? {
+        switch self {
+        case .node(let node, false): .packets(from: node)
+        case .node(let node, true): .packets(naming: node)
+        case .packet(_, let sender): sender.map { .packets(from: $0) }
+        case .sequences: nil
+        }
+    }
+}
+
+/// Tests whether an event is selected, by the cleartext of its packet: no key is needed, and no event is missed without one.
+struct ErasureMatcher {
+    private let selection: ErasureSelection
+    private let opener = PacketOpener(keyring: Keyring())
+    private var batch = PacketBatch()
+
+    init(_ selection: ErasureSelection) { self.selection = selection }
+
+    mutating func matches(_ payload: RawSpan, _ encoding: PayloadEncoding) -> Bool {
+        if encoding == .annotation, selection.isSearched {
+            return Annotation(payload: payload)?.isAbout(selection) ?? false
+        }
+        switch selection {
+        case .node(let node, let mentions):
+            var isFound = false
+            _ = PacketFact.scan(payload, rawForm: encoding.rawValue) { fact in
+                switch fact {
+                case .sender(let number): isFound = isFound || number == node
+                case .destination(let number), .gateway(let number): isFound = isFound || mentions && number == node
+                case .channelHash: break
+                }
+            }
+            return isFound
+        case .packet(let id, let sender):
+            guard let form = CaptureForm(rawValue: encoding.rawValue) else { return false }
+            batch.removeAll(keepingCapacity: true)
+            opener.decode(payload, form: form, into: &batch)
+            guard let packet = batch.packets.first, packet.hasPacket, packet.id == id else { return false }
+            return sender.map { packet.from == $0 } ?? true
+        case .sequences(let ranges): return !ranges.isEmpty
+        }
+    }
+}

@@ -1,0 +1,122 @@
+public import EventLog
+import Foundation
+import MeshViews
+import Meshtastic
+
+extension Ledger {
+    /// In events: how many one read transaction examines.
+    private static var batchSize: Int { 16_384 }
+
+    /// The events that `erase` would erase now.
+    ///
+    /// - Throws: `.missing` for sequences that do not exist, `.notErasable` for some that retention has dropped.
+    public func erasable(_ selection: ErasureSelection) throws(LedgerError) -> [ClosedRange<EventSequence>] {
+        do {
+            guard case .sequences(let ranges) = selection else {
+                return try search(EventSequence(1)...EventSequence(.max), selection)
+            }
+            var found: [ClosedRange<EventSequence>] = []
+            for range in ranges {
+                guard range.lowerBound > .zero, range.upperBound <= log.head else {
+                    throw LedgerError(
+                        .missing, path: path, "there is no event \(range.upperBound) in \(path); the last one is \(log.head)")
+                }
+                guard range.upperBound >= log.first else {
+                    throw LedgerError(
+                        .notErasable, path: path,
+                        "events up to \(log.first.rawValue - 1) of \(path) were dropped by retention: their bytes are gone; rows that views keep of "
+                            + "them go with `meshledger erase --node`")
+                }
+                found += try search(range, selection)
+            }
+            return found
+        } catch {
+            throw LedgerError(error, path: path)
+        }
+    }
+
+    private func search(
+        _ range: ClosedRange<EventSequence>, _ selection: ErasureSelection
+    ) throws -> [ClosedRange<EventSequence>] {
+        var found: [ClosedRange<EventSequence>] = []
+        var matcher = ErasureMatcher(selection)
+        var next = range.lowerBound
+        while next <= range.upperBound {
+            var last: EventSequence?
+            try log.withEvents(from: next, count: Self.batchSize, where: selection.filter) { header, payload in
+                guard header.sequence <= range.upperBound else { return false }
+                last = header.sequence
+                guard !header.isErased, header.source != .log, matcher.matches(payload, header.encoding) else { return true }
+                if let before = found.last, before.upperBound.advanced(by: 1) == header.sequence {
+                    found[found.count - 1] = before.lowerBound...header.sequence
+                } else {
+                    found.append(header.sequence...header.sequence)
+                }
+                return true
+            }
+            guard let last, last.rawValue < .max else { break }
+            next = last.advanced(by: 1)
+        }
+        return found
+    }
+
+    /// Erases events for good: their bytes in the log, and everything that the views derived from them.
+    ///
+    /// For each event the log keeps what it needs to prove that nothing else was changed: its header and a hash. Appends continue meanwhile; the views are
+    /// rebuilt from the remaining events, and until then queries find no views. `catchUp()` waits for that. The next opening for writing finishes an
+    /// interrupted erasure.
+    ///
+    /// - Parameters:
+    ///   - reason: why; it is stored in the log.
+    ///   - request: a description of the request, stored in the log; by default the selection.
+    ///   - forgotten: the subjects whose rows are removed from the baselines of events that retention has dropped; by default those of the selection.
+    /// - Throws: `.notErasable` for events of the log itself, `.full` where the log cannot be rewritten.
+    @discardableResult
+    public func erase(
+        _ selection: ErasureSelection, reason: String, request: String? = nil, forgetting forgotten: Forgotten? = nil
+    ) async throws(LedgerError) -> ErasureReport {
+        guard !isReadOnly else { throw readOnlyError }
+        let ranges: [ClosedRange<EventSequence>]
+        if case .sequences(let named) = selection {
+            _ = try erasable(selection)
+            ranges = named
+        } else {
+            ranges = try erasable(selection)
+            let kept = try restatements(selection, in: ranges)
+            if !kept.isEmpty { try await annotate(kept) }
+        }
+        return try await erasing(forgotten ?? selection.forgotten) {
+            try await $0.erase(ranges, reason: reason, request: request ?? selection.description)
+        }
+    }
+
+    /// Erases what was erased in another copy of this ledger, for example after an older backup was restored.
+    @discardableResult
+    public func apply(_ erasures: [Erasure]) async throws(LedgerError) -> ErasureReport {
+        guard !isReadOnly else { throw readOnlyError }
+        return try await erasing(nil) { try await $0.apply(erasures) }
+    }
+
+    /// Runs an import of a recording; if that brings erasures, earlier views are removed.
+    func importing(
+        _ work: (EventLog) async throws(EventLogError) -> RecordingImportReport
+    ) async throws -> RecordingImportReport {
+        let before = try log.lastErasure()
+        let report = try await work(log)
+        if try log.lastErasure() != before { _ = try await erasing(nil) { _ in ErasureReport(events: [], erased: 0) } }
+        return report
+    }
+
+    private func erasing(
+        _ forgotten: Forgotten?, _ work: @escaping @Sendable (EventLog) async throws -> ErasureReport
+    ) async throws(LedgerError) -> ErasureReport {
+        let log = log
+        do {
+            return try await gate.run {
+                try await engine.erase(definitions, keyring: keyring, forgetting: forgotten) { try await work(log) }
+            }
+        } catch {
+            throw LedgerError(error, path: path)
+        }
+    }
+}

@@ -1,0 +1,26 @@
+import MeshViews
+
+extension Ledger {
+    /// The gateways and what each received, the most recently heard first; `since` and `until` refer to the last time it passed something on.
+    public func gateways(_ query: RowQuery = RowQuery()) throws(LedgerError) -> [GatewayRow] {
+        try rows(in: GatewayRow.table, of: GatewayRow.view, query) { (_: GatewayRow) in true }
+    }
+
+    /// What one gateway received; nil for a node that passed nothing on.
+    public func gateway(_ number: UInt32) throws(LedgerError) -> GatewayRow? {
+        try row(bigEndian(number), in: GatewayRow.table, of: GatewayRow.view)
+    }
+
+    /// Which gateways passed on packets of which nodes, the most recent first.
+    ///
+    /// - Parameters:
+    ///   - gateway: only packets that this one passed on.
+    ///   - node: only packets of this node.
+    public func gatewayNodes(
+        by gateway: UInt32? = nil, of node: UInt32? = nil, _ query: RowQuery = RowQuery()
+    ) throws(LedgerError) -> [GatewayNodeRow] {
+        try rows(in: GatewayNodeRow.table, of: GatewayNodeRow.view, query) { (row: GatewayNodeRow) in
+            (gateway == nil || row.gateway == gateway) && (node == nil || row.node == node)
+        }
+    }
+}

@@ -1,0 +1,17 @@
+import MeshViews
+
+extension Ledger {
+    /// What gateways report to the public map, the newest report first; `since` and `until` refer to the newest report of each.
+    ///
+    /// - Parameter node: only the report of this node.
+    public func mapReports(of node: UInt32? = nil, _ query: RowQuery = RowQuery()) throws(LedgerError) -> [MapReportRow] {
+        try rows(in: MapReportRow.table, of: MapReportRow.view, query) { (row: MapReportRow) in
+            (node == nil || row.node == node) && (query.channel == nil || row.channel == query.channel)
+        }
+    }
+
+    /// The newest map report of one node; nil where it sent no report.
+    public func mapReport(of node: UInt32) throws(LedgerError) -> MapReportRow? {
+        try row(bigEndian(node), in: MapReportRow.table, of: MapReportRow.view)
+    }
+}

@@ -1,0 +1,66 @@
+import LMDB
+import MeshViews
+import Projections
+
+extension Ledger {
+    /// What nodes announced about themselves over time, the newest first.
+    ///
+    /// ```swift
+    /// let alarms = try ledger.nodeHistory(changes: .otherKey)  // whose key somebody has tried to replace
+    /// ```
+    /// - Parameters:
+    ///   - node: only this one.
+    ///   - changes: only entries with one of these changes; nil for all.
+    public func nodeHistory(
+        of node: UInt32? = nil, changes: NodeChanges? = nil, _ query: RowQuery = RowQuery()
+    ) throws(LedgerError) -> [NodeChangeRow] {
+        try seriesRows(prefix: node.map { bigEndian($0) } ?? [], query) { (row: NodeChangeRow) in
+            changes.map { !row.changes.isDisjoint(with: $0) } ?? true
+        }
+    }
+
+    /// The reported hardware models, by number, with their nodes: the same whatever the order of the reports.
+    ///
+    /// - Parameter model: only this one.
+    public func hardware(model: UInt32? = nil) throws(LedgerError) -> [HardwareModelRow] {
+        let rows: [HardwareRow] = try rows(in: HardwareRow.table, of: HardwareRow.view, RowQuery(newestFirst: false)) { _ in true
+        }
+        var last: [UInt32: (sequence: UInt64, model: UInt32)] = [:]
+        for row in rows where row.sequence > last[row.node]?.sequence ?? 0 { last[row.node] = (row.sequence, row.model) }
+        var models: [UInt32: HardwareModelRow] = [:]
+        for row in rows where model == nil || row.model == model {
+            models[row.model, default: HardwareModelRow(model: row.model)].add(row, isCurrent: last[row.node]?.model == row.model)
+        }
+        return models.values.map(\.sorted).sorted { $0.model < $1.model }
+    }
+
+    /// Which nodes announced which models as theirs, in the order of the last announcement.
+    public func hardwareRows(of node: UInt32? = nil, _ query: RowQuery = RowQuery()) throws(LedgerError) -> [HardwareRow] {
+        try rows(in: HardwareRow.table, of: HardwareRow.view, query) { (row: HardwareRow) in node == nil || row.node == node }
+    }
+
+    /// The nodes that are, or were, of a model, by number.
+    public func nodes(ofModel model: UInt32) throws(LedgerError) -> [HardwareRow] {
+        let found: [HardwareRow] = try rows(in: HardwareRow.table, of: HardwareRow.view, RowQuery()) { $0.model == model }
+        return found.sorted { $0.node < $1.node }
+    }
+}
+
+extension HardwareModelRow {
+    fileprivate mutating func add(_ row: HardwareRow, isCurrent: Bool) {
+        firstTime = nodes.isEmpty && formerNodes.isEmpty ? row.firstTime : min(firstTime, row.firstTime)
+        time = max(time, row.time)
+        if isCurrent { nodes.append(row.node) } else { formerNodes.append(row.node) }
+        if isCurrent, !row.firmware.isEmpty { firmware.append(row.firmware) }
+        if !row.target.isEmpty { targets.append(row.target) }
+    }
+
+    fileprivate var sorted: HardwareModelRow {
+        var row = self
+        row.nodes.sort()
+        row.formerNodes.sort()
+        row.targets = Set(targets).sorted()
+        row.firmware = Set(firmware).sorted()
+        return row
+    }
+}

@@ -1,0 +1,92 @@
+import EventLog
+import LMDB
+import MeshViews
+import Projections
+import ProtobufWire
+
+extension Ledger {
+    /// The store of a view, or an error with what to do when it was never built.
+    func store(of view: String) throws(LedgerError) -> ViewStore {
+        let definition = try definition(view)
+        if let past { return try past.store(definition) }
+        do throws(StorageError) {
+            if let store = try served.store(definition) { return store }
+        } catch {
+            throw LedgerError(error, path: path)
+        }
+        if let reason = whyBeingBuilt(view) { throw LedgerError(.beingBuilt, path: path, reason) }
+        throw LedgerError(
+            .notBuilt, path: path,
+            "the view \(view) of \(path) is not built yet; run `meshledger view rebuild` where it may be written")
+    }
+
+    /// Nil where no build is under way: a build follows an erasure, or is the view's first.
+    private func whyBeingBuilt(_ view: String) -> String? {
+        let isErased = (try? log.lastErasure()) ?? nil != nil  // unreadable: reading the log reports it
+        guard isErased || !served.folder(view).recipes().isEmpty else { return nil }
+        return
+            "the view \(view) of \(path) is being made anew\(isErased ? " without what was erased" : "") and answers when that is done; where no "
+            + "process does so any more, run `meshledger view rebuild`"
+    }
+
+    /// Whether the view answers. A view that is unknown to an earlier program waits for the next opening for writing.
+    func isBuilt(_ definition: ViewDefinition) throws(LedgerError) -> Bool {
+        if past != nil { return true }
+        do throws(StorageError) {
+            return try served.store(definition) != nil
+        } catch {
+            throw LedgerError(error, path: path)
+        }
+    }
+
+    func reading<Result>(
+        _ view: String, _ body: (ViewStore) throws(StorageError) -> Result
+    ) throws(LedgerError) -> Result {
+        let store = try store(of: view)
+        do throws(StorageError) {
+            return try body(store)
+        } catch {
+            throw LedgerError(error, path: path)
+        }
+    }
+
+    /// Visits the rows of a series (all keys with this prefix, then time and sequence) that match the query.
+    func visit(
+        _ store: ViewStore, _ table: String, prefix: [UInt8], _ query: RowQuery, _ page: inout Page,
+        _ visitor: (_ time: UInt32, _ sequence: UInt64, _ value: RawSpan) throws(StorageError) -> Void
+    ) throws(StorageError) {
+        try visit(SeriesSource(store: store, last: .max), table, prefix: prefix, query, &page, visitor)
+    }
+
+    func visit(
+        _ source: SeriesSource, _ table: String, prefix: [UInt8], _ query: RowQuery, _ page: inout Page,
+        where isWanted: ((_ time: UInt32, _ sequence: UInt64, _ value: RawSpan) throws(StorageError) -> Bool)? = nil,
+        _ visitor: (_ time: UInt32, _ sequence: UInt64, _ value: RawSpan) throws(StorageError) -> Void
+    ) throws(StorageError) {
+        let store = source.store
+        guard let seconds = query.seconds, !page.isFull else { return }
+        let transaction = try store.environment.beginRead()
+        var cursor = try transaction.cursor(store.table(table))
+        let low = prefix + bigEndian(seconds.lowerBound) + bigEndian(UInt64.min)
+        let high = prefix + bigEndian(seconds.upperBound) + bigEndian(UInt64.max)
+        var isThere = query.newestFirst ? try cursor.seek(atOrBefore: high.rawSpan) : try cursor.seek(atOrAfter: low.rawSpan)
+        while isThere, !page.isFull, cursor.key.byteCount == prefix.count + 12, cursor.key.starts(with: prefix) {
+            let time = cursor.key.bigEndianUInt32(at: prefix.count)
+            guard seconds.contains(time) else { return }
+            let sequence = cursor.key.bigEndianUInt64(at: prefix.count + 4)
+            if sequence <= source.last, try isWanted?(time, sequence, cursor.value) ?? true, page.takes() {
+                try visitor(time, sequence, cursor.value)
+            }
+            isThere = query.newestFirst ? try cursor.previous() : try cursor.next()
+        }
+    }
+}
+
+/// Turns a row that cannot be read into an error that names it.
+func decoding<Row>(_ store: ViewStore, _ body: () throws(WireError) -> Row) throws(StorageError) -> Row {
+    do throws(WireError) {
+        return try body()
+    } catch {
+        throw StorageError(.malformedValue, call: "decode row", path: store.path)
+    }
+}

@@ -1,0 +1,18 @@
+import MeshViews
+import Projections
+
+extension Ledger {
+    /// What sensors and counters sent, the newest first.
+    ///
+    /// - Parameters:
+    ///   - node: only what this one sent.
+    ///   - kind: only of this kind.
+    public func sensors(
+        of node: UInt32? = nil, kind: SensorKind? = nil, _ query: RowQuery = RowQuery()
+    ) throws(LedgerError) -> [SensorRow] {
+        let prefix = node.map { bigEndian($0) + (kind.map { [$0.rawValue] } ?? []) } ?? []
+        return try seriesRows(prefix: prefix, query) { (row: SensorRow) in
+            (kind == nil || row.kind == kind) && (query.channel == nil || row.channel == query.channel)
+        }
+    }
+}

@@ -1,0 +1,24 @@
+import MeshViews
+
+extension Ledger {
+    /// The trace routes, the newest first; `since` and `until` refer to the packet that was heard first.
+    ///
+    /// - Parameters:
+    ///   - node: only those that it requested, or that trace it; those that it only passes on are `through` it.
+    ///   - hop: only those whose route, there or back, contains this node.
+    public func traceRoutes(
+        of node: UInt32? = nil, through hop: UInt32? = nil, _ query: RowQuery = RowQuery()
+    ) throws(LedgerError) -> [TraceRouteRow] {
+        try rows(in: "traceroutes", of: "traceroutes", query) { (row: TraceRouteRow) in
+            guard node == nil || row.from == node || row.to == node else { return false }
+            guard query.channel == nil || query.channel == row.channel else { return false }
+            guard let hop else { return true }
+            return row.route.contains(hop) || row.routeBack.contains(hop)
+        }
+    }
+
+    /// The trace route that a node requested with the packet `id`; nil when neither request nor reply was heard.
+    public func traceRoute(id: UInt32, from: UInt32) throws(LedgerError) -> TraceRouteRow? {
+        try row(bigEndian(from) + bigEndian(id), in: "traceroutes", of: "traceroutes")
+    }
+}

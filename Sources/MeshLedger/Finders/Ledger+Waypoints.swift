@@ -1,0 +1,28 @@
+public import EventLog
+import MeshViews
+
+extension Ledger {
+    /// The waypoints, the most recently changed first; `since` and `until` refer to the last change.
+    ///
+    /// ```swift
+    /// for waypoint in try ledger.waypoints(activeAt: .now) { print(waypoint.name) }
+    /// ```
+    /// - Parameters:
+    ///   - node: only those that it created or last changed, or that are locked to it.
+    ///   - time: only those that are neither deleted nor expired then; nil for all.
+    public func waypoints(
+        of node: UInt32? = nil, activeAt time: Timestamp? = nil, _ query: RowQuery = RowQuery()
+    ) throws(LedgerError) -> [WaypointRow] {
+        let second = time.map { UInt32(clamping: $0.seconds) }
+        return try rows(in: "waypoints", of: "waypoints", query) { (row: WaypointRow) in
+            guard node == nil || [row.creator, row.from, row.lockedTo].contains(node) else { return false }
+            guard query.channel == nil || query.channel == row.channel else { return false }
+            return second.map { row.state(at: $0) == .active } ?? true
+        }
+    }
+
+    /// One waypoint, deleted or not; nil when it was never heard.
+    public func waypoint(_ id: UInt32) throws(LedgerError) -> WaypointRow? {
+        try row(bigEndian(id), in: "waypoints", of: "waypoints")
+    }
+}

@@ -1,0 +1,74 @@
+public import EventLog
+import MeshViews
+
+/// Which rows of a view to return, and how many.
+public struct RowQuery: Sendable {
+    /// Rows from this time on, and before this one.
+    public var since: Timestamp?
+    public var until: Timestamp?
+    /// The name of a channel.
+    public var channel: String?
+    public var limit: Int
+    public var offset: Int
+    public var newestFirst: Bool
+    /// Whether to include archived rows.
+    public var includesArchived = false
+    /// Only nodes, or messages of nodes, that are ignored, or that are not.
+    public var isIgnored: Bool?
+    /// Only nodes that are favourites, or that are not.
+    public var isFavorite: Bool?
+    /// Only messages that are read, or that are not.
+    public var isRead: Bool?
+
+    public init(
+        since: Timestamp? = nil, until: Timestamp? = nil, channel: String? = nil, limit: Int = .max, offset: Int = 0,
+        newestFirst: Bool = true
+    ) {
+        self.since = since
+        self.until = until
+        self.channel = channel
+        self.limit = limit
+        self.offset = offset
+        self.newestFirst = newestFirst
+    }
+
+    /// The times of rows, seconds since 1970, both ends included; nil where no row can match.
+    var seconds: ClosedRange<UInt32>? {
+        let from = since.map { $0.microseconds <= 0 ? 0 : ($0.microseconds - 1) / 1_000_000 + 1 } ?? 0
+        let through = until.map { $0.microseconds <= 0 ? -1 : ($0.microseconds - 1) / 1_000_000 } ?? Int64(UInt32.max)
+        guard through >= from, through >= 0, from <= Int64(UInt32.max) else { return nil }
+        return UInt32(from)...UInt32(clamping: through)
+    }
+}
+
+extension RowQuery {
+    func takes(_ row: NodeRow) -> Bool {
+        (includesArchived || !row.isArchived) && isIgnored.map { $0 == row.isIgnored } ?? true
+            && isFavorite.map { $0 == row.isFavorite } ?? true
+    }
+
+    func takes(_ row: MessageRow) -> Bool { (includesArchived || !row.isArchived) && isRead.map { $0 == row.isRead } ?? true }
+}
+
+/// Counts rows for an offset and a limit.
+struct Page {
+    private var skips: Int
+    private(set) var left: Int
+
+    init(_ query: RowQuery) {
+        skips = max(0, query.offset)
+        left = max(0, query.limit)
+    }
+
+    var isFull: Bool { left == 0 }
+
+    /// Whether the next matching row belongs to the page.
+    mutating func takes() -> Bool {
+        if skips > 0 {
+            skips -= 1
+            return false
+        }
+        left -= 1
+        return true
+    }
+}

@@ -1,0 +1,136 @@
+import EventLog
+import LMDB
+import MeshViews
+public import Projections
+
+/// The state of a view.
+public struct ViewStatus: Sendable {
+    public var name: String
+    /// The recipe that answers now, and the one that the current code and keys require.
+    public var servedRecipe: String?
+    public var wantedRecipe: String
+    /// The last event in the committed view.
+    public var checkpoint: UInt64
+    /// Rows by table.
+    public var rows: [String: Int]
+    public var quarantined: UInt64
+    /// Bytes of the view's file.
+    public var size: Int
+    /// The older recipes that built rows of events that retention has dropped.
+    public var origins = RowOrigins()
+    /// The last event that retention had dropped before the view could fold it, 0 if it missed none.
+    public var lost: UInt64 = 0
+    /// How far its successor is built, 0 to 1, or nil.
+    public var building: Double?
+
+    /// Built before the last erasure, from events that were erased since.
+    public var holdsErased = false
+
+    /// Whether a user went back to an older recipe, which is served unchanged until the view is rebuilt.
+    public var isPinned = false
+
+    public var isStale: Bool { !isPinned && isOfOtherRecipe }
+
+    private var isOfOtherRecipe: Bool { holdsErased || servedRecipe.map { $0.prefix { $0 != "." } != wantedRecipe } ?? true }
+}
+
+/// An event that a view set aside.
+public struct QuarantineRow: Sendable {
+    public var view: String
+    public var sequence: UInt64
+    public var reason: String
+}
+
+extension Ledger {
+    public func views() async throws(LedgerError) -> [ViewStatus] {
+        var all: [ViewStatus] = []
+        let holdsErased = try viewsHoldErased()
+        for definition in definitions {
+            var status = ViewStatus(
+                name: definition.name, servedRecipe: served.folder(definition.name).current(),
+                wantedRecipe: definition.recipe.identifier, checkpoint: 0, rows: [:], quarantined: 0, size: 0,
+                building: await buildProgress(of: definition.name))
+            status.holdsErased = holdsErased
+            status.isPinned = served.folder(definition.name).isPinned
+            if past != nil { status.servedRecipe = definition.recipe.identifier }
+            let store = try isBuilt(definition) ? self.store(of: definition.name) : nil
+            do throws(StorageError) {
+                if let store { try Self.fill(&status, from: store, definition) }
+            } catch {
+                throw LedgerError(error, path: path)
+            }
+            all.append(status)
+        }
+        return all
+    }
+
+    /// Whether the views are from before the last erasure, as after an interruption: the next opening for writing rebuilds them.
+    public func viewsHoldErased() throws(LedgerError) -> Bool {
+        do {
+            return try ErasedViews(ledger: path).areStale(log)
+        } catch {
+            throw LedgerError(error, path: path)
+        }
+    }
+
+    /// The same, for a ledger where no other process is about to rebuild them: one that erases does so at the end.
+    public func viewsHoldErasedForGood() throws(LedgerError) -> Bool {
+        let views = ErasedViews(ledger: path)
+        do throws(EventLogError) {
+            return try log.waitsInVain { () throws(EventLogError) in try views.areStale(log) }
+        } catch {
+            throw LedgerError(error)
+        }
+    }
+
+    private static func fill(
+        _ status: inout ViewStatus, from store: ViewStore, _ definition: ViewDefinition
+    ) throws(StorageError) {
+        let transaction = try store.environment.beginRead()
+        status.checkpoint = try store.checkpoint(in: transaction).sequence
+        for table in definition.rowTables { status.rows[table] = try transaction.count(store.table(table)) }
+        status.quarantined = try store.quarantinedCount()
+        status.size = try store.environment.info().usedSize
+        status.origins = try store.origins()
+        status.lost = try store.lost()
+    }
+
+    /// A hash of a view's checkpoint and rows: equal for equal views.
+    public func digest(of view: String) throws(LedgerError) -> String {
+        let definition = try definition(view)
+        return try reading(view) { (store) throws(StorageError) in try store.digest(of: definition.rowTables) }
+    }
+
+    /// Events that views set aside, the newest first, view by view.
+    public func quarantine(view: String? = nil, limit: Int = .max, offset: Int = 0) throws(LedgerError) -> [QuarantineRow] {
+        var rows: [QuarantineRow] = []
+        for definition in definitions where view == nil || view == definition.name {
+            if view == nil, try !isBuilt(definition) { continue }
+            rows += try reading(definition.name) { (store) throws(StorageError) in
+                try store.quarantined().map {
+                    QuarantineRow(view: definition.name, sequence: $0.sequence.rawValue, reason: $0.reason)
+                }
+            }
+        }
+        return Array(rows.dropFirst(max(0, offset)).prefix(max(0, limit)))
+    }
+
+    /// Checks that every view's checkpoint is in this log. Returns the names of the views whose checkpoint is not.
+    public func viewsBeyondLog() throws(LedgerError) -> [String] {
+        var strangers: [String] = []
+        if try viewsHoldErased() { return [] }
+        for definition in definitions {
+            guard try isBuilt(definition) else { continue }
+            let checkpoint = try reading(definition.name) { (store) throws(StorageError) in try store.checkpoint() }
+            // A view whose checkpoint is before the first kept event begins with its baseline.
+            guard checkpoint != .start, checkpoint.sequence + 1 >= log.first.rawValue else { continue }
+            do {
+                let known = try log.checksum(of: EventSequence(rawValue: checkpoint.sequence))
+                if known != checkpoint.checksum { strangers.append(definition.name) }
+            } catch {
+                throw LedgerError(error, path: path)
+            }
+        }
+        return strangers
+    }
+}

@@ -1,0 +1,322 @@
+public import EventLog
+import Foundation
+import LMDB
+import Logging
+import MeshViews
+import Meshtastic
+public import Projections
+import Synchronization
+
+/// An event log of mesh traffic with its views, opened as one.
+///
+/// ```swift
+/// let ledger = try await Ledger.open(at: "/srv/mesh.ledger")
+/// let source = try await ledger.log.source(named: "radio on the roof")
+/// _ = try await ledger.log.append(NewEvent(envelope, encoding: .serviceEnvelope, source: source))
+/// try await ledger.catchUp()
+/// for node in try ledger.nodes() { print(node.longName, node.lastHeard) }
+/// try await ledger.close()
+/// ```
+/// Opened for writing, the views follow every append automatically; stale ones are rebuilt beside the old ones, which
+/// answer meanwhile. Queries read the last commit; call `flush()` first to include everything that was appended.
+///
+/// Synchronization: the keyring is behind a mutex; an actor maintains the views; the log has a separate thread.
+public final class Ledger: Sendable {
+    public let path: String
+    public let log: EventLog
+    public let isReadOnly: Bool
+    /// Why no keys could be read, if `LedgerOptions.toleratesBrokenKeys` allowed the ledger to be opened without them.
+    public let keysProblem: LedgerError?
+    let options: LedgerOptions
+    let served: ServedViews
+    let engine: ViewEngine
+    let keys: Mutex<Keyring>
+    let definitionsBox: Mutex<[ViewDefinition]>
+    private let follower = Mutex<Follower?>(nil)
+    private let keeper = Mutex<Task<Void, Never>?>(nil)
+    private let sizeKeeper = Mutex<Task<Void, Never>?>(nil)
+    let viewWatches = ViewWatches()
+    let archivedBox = Mutex(ArchivedNames())
+    let logger = Logger(label: "meshledger.ledger")
+    private let removesFolder: Bool
+    /// Rebuilds and changes of keys run one after the other, for all callers.
+    let gate = SerialGate()
+    /// Annotations are checked against the present state and written one after the other.
+    let annotationGate = SerialGate()
+    private let control = Mutex<ControlServer?>(nil)
+    /// The historical views, where this is a ledger as of a point in time.
+    let past: PastViews?
+
+    private init(
+        path: String, log: EventLog, keyring: Keyring, keysProblem: LedgerError? = nil, options: LedgerOptions, isReadOnly: Bool,
+        removesFolder: Bool
+    ) {
+        self.path = path
+        self.log = log
+        self.options = options
+        self.isReadOnly = isReadOnly
+        self.keysProblem = keysProblem
+        self.removesFolder = removesFolder
+        past = nil
+        served = ServedViews(root: path + "/views", followsFolder: isReadOnly, excludesWriters: log.excludesWriters)
+        engine = ViewEngine(
+            log: log, served: served, erased: ErasedViews(ledger: path),
+            changesKept: options.changesKept, held: options.heldViews, past: PastPolicy(options, isReadOnly: isReadOnly))
+        keys = Mutex(keyring)
+        definitionsBox = Mutex(Self.definitions(keyring, options))
+    }
+
+    /// The ledger as of a point in time: it reads the log of the whole ledger, and separate views.
+    init(past: PastViews) {
+        let whole = past.whole
+        (path, log, options) = (whole.path, whole.log, whole.options)
+        (isReadOnly, removesFolder, keysProblem) = (true, false, nil)
+        self.past = past
+        (served, engine) = (whole.served, whole.engine)
+        let keyring = whole.keyring
+        keys = Mutex(keyring)
+        definitionsBox = Mutex(Self.definitions(keyring, whole.options))
+    }
+
+    // MARK: Opening
+
+    /// Creates a ledger in a folder that does not exist yet, and opens it.
+    ///
+    /// - Throws: `.exists` when something exists there already.
+    public static func create(at path: String, options: LedgerOptions = LedgerOptions()) async throws(LedgerError) -> Ledger {
+        try check(options, path)
+        let wasThere = FileManager.default.fileExists(atPath: path)
+        var log: EventLog?
+        do {
+            let new = try EventLog.create(at: path, options: logOptions(options, of: path))
+            log = new
+            let ledger = Ledger(
+                path: path, log: new, keyring: try KeyFile.load(from: path), options: options, isReadOnly: false,
+                removesFolder: false)
+            try await ledger.startNew()
+            return ledger
+        } catch {
+            // Only a folder that this process created is removed, not one that another process made meanwhile: this process still holds the log's lock.
+            if log != nil, !wasThere {
+                try? FileManager.default.removeItem(atPath: path)  // the first failure is the one to report
+            }
+            await log?.close()
+            throw LedgerError(error, path: path)
+        }
+    }
+
+    /// Opens a ledger.
+    ///
+    /// - Throws: `.missing`, `.locked` with the holder's process, `.permission`, `.otherFormat`, `.corrupt`, …; never changes
+    ///   a file that it refuses.
+    public static func open(at path: String, options: LedgerOptions = LedgerOptions()) async throws(LedgerError) -> Ledger {
+        try check(options, path)
+        do {
+            let (log, isReadOnly) = try openLog(at: path, options)
+            let (keyring, keysProblem) = try loadKeys(from: path, toleratesProblems: isReadOnly && options.toleratesBrokenKeys)
+            let ledger = Ledger(
+                path: path, log: log, keyring: keyring, keysProblem: keysProblem, options: options, isReadOnly: isReadOnly,
+                removesFolder: false)
+            do {
+                if isReadOnly { try ledger.checkServed() } else { try await ledger.start() }
+            } catch {
+                // The caller may repair the cause and open it again in this process.
+                ledger.served.close()
+                await log.close()
+                throw error
+            }
+            return ledger
+        } catch {
+            throw LedgerError(error, path: path)
+        }
+    }
+
+    private static func loadKeys(
+        from path: String, toleratesProblems: Bool
+    ) throws(LedgerError) -> (keyring: Keyring, problem: LedgerError?) {
+        do throws(LedgerError) {
+            return (try KeyFile.load(from: path), nil)
+        } catch {
+            guard toleratesProblems else { throw error }
+            return (.standard, error)
+        }
+    }
+
+    private static func logOptions(_ options: LedgerOptions, of path: String) -> EventLogOptions {
+        var log = options.log
+        let kept = try? SizeLimit.load(from: path).bytes  // unreadable: reported when the ledger checks its size
+        if let bytes = kept { log.sizeLimit = min(log.sizeLimit, bytes) }
+        if log.summariser == nil { log.summariser = .meshtastic }
+        return log
+    }
+
+    private static func openLog(at path: String, _ options: LedgerOptions) throws -> (EventLog, Bool) {
+        var logOptions = logOptions(options, of: path)
+        logOptions.access = options.access == .readOnly ? .readOnly : .readWrite
+        do {
+            return (try EventLog.open(at: path, options: logOptions), options.access == .readOnly)
+        } catch {
+            let mayOnlyRead = error.code == .locked || error.code == .permission || error.code == .readOnly
+            guard options.access == .automatic && mayOnlyRead else { throw error }
+            logOptions.access = .readOnly
+            return (try EventLog.open(at: path, options: logOptions), true)
+        }
+    }
+
+    /// A ledger in memory (`/dev/shm`), removed when it is closed. Remains of killed processes are removed when the next one is created.
+    public static func temporary(options: LedgerOptions = LedgerOptions()) async throws(LedgerError) -> Ledger {
+        TemporaryFolders.removeAbandoned()
+        let path = TemporaryFolders.newPath()
+        try check(options, path)
+        do {
+            let log = try EventLog.create(at: path, options: logOptions(options, of: path))
+            let ledger = Ledger(
+                path: path, log: log, keyring: .standard, options: options, isReadOnly: false, removesFolder: true)
+            try await ledger.startNew()
+            return ledger
+        } catch {
+            throw LedgerError(error, path: path)
+        }
+    }
+
+    /// The creator of a ledger may query it at once: its views exist, without rows.
+    private func startNew() async throws {
+        try await start()
+        try await engine.settle(nil)
+    }
+
+    private func start() async throws {
+        // Views would be built from data that is to be erased.
+        if let problem = log.erasureProblem { throw problem }
+        try await engine.start(definitions, keyring: keyring)
+        let (heads, signal) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        _ = log.onAppend { _ in signal.yield() }  // lives as long as the log
+        let engine = engine
+        let task = Task { for await _ in heads { await engine.follow() } }
+        follower.withLock { $0 = Follower(signal: signal, task: task) }
+        keepPolicy()
+        keepSize()
+        if options.isControllable && !removesFolder { listen() }
+    }
+
+    private func keepPolicy() {
+        let period = options.retentionPeriod
+        keeper.withLock {
+            $0 = Task { [weak self] in
+                var pause = min(period, .seconds(30))
+                while !Task.isCancelled {
+                    do {
+                        try await Task.sleep(for: pause)
+                    } catch {
+                        return  // the ledger is being closed
+                    }
+                    pause = period
+                    guard let self else { return }
+                    await self.applyPolicy()
+                }
+            }
+        }
+    }
+
+    private func keepSize() {
+        let interval = options.log.lookInterval
+        lookAfterSize()
+        sizeKeeper.withLock {
+            $0 = Task { [weak self] in
+                while !Task.isCancelled {
+                    do {
+                        try await Task.sleep(for: interval)
+                    } catch {
+                        return  // the ledger is being closed
+                    }
+                    guard let self else { return }
+                    lookAfterSize()
+                }
+            }
+        }
+    }
+
+    private func listen() {
+        do throws(ControlError) {
+            let server = try ControlServer(ledger: path) { [weak self] (request, progress) in
+                guard let self else { throw ControlError(.closing, path: "") }
+                return try await self.perform(request, progress: progress)
+            }
+            control.withLock { $0 = server }
+        } catch {
+            Logger(label: "meshledger.control").notice(
+                "other commands cannot write beside this process: \(error.path): \(error.reason ?? "no socket")")
+        }
+    }
+
+    /// The task that folds appended events, and its wake-up signal.
+    private struct Follower: Sendable {
+        var signal: AsyncStream<Void>.Continuation
+        var task: Task<Void, Never>
+    }
+
+    // MARK: Views
+
+    /// Waits until all views have folded every event of the log, stale ones are rebuilt, and everything is committed.
+    public func catchUp(progress: (@Sendable (FoldProgress) -> Void)? = nil) async throws(LedgerError) {
+        guard !isReadOnly else { throw readOnlyError }
+        do {
+            try await engine.settle(progress)
+        } catch {
+            throw LedgerError(error, path: path)
+        }
+    }
+
+    /// Commits everything that was appended so far to the views that answer now. Does not wait for views that are being rebuilt.
+    public func flush() async throws(LedgerError) {
+        guard !isReadOnly else { throw readOnlyError }
+        do {
+            try await engine.flush()
+        } catch {
+            throw LedgerError(error, path: path)
+        }
+    }
+
+    /// Flushes the views and closes all files. The ledger cannot be used afterwards.
+    public func close() async throws(LedgerError) {
+        if let past { return past.close() }
+        let control = control.withLock { control in
+            defer { control = nil }
+            return control
+        }
+        await control?.close()
+        let follower = follower.withLock { follower in
+            defer { follower = nil }
+            return follower
+        }
+        let keeper = keeper.withLock { $0 }
+        keeper?.cancel()
+        await keeper?.value
+        let sizeKeeper = sizeKeeper.withLock { $0 }
+        sizeKeeper?.cancel()
+        await sizeKeeper?.value
+        follower?.signal.finish()
+        await follower?.task.value
+        defer { if removesFolder { try? FileManager.default.removeItem(atPath: path) } }  // tmpfs; nothing to rescue
+        var failure: LedgerError?
+        do {
+            if !isReadOnly { try await engine.close() }
+        } catch {
+            failure = LedgerError(error, path: path)
+        }
+        served.close()
+        await log.close()
+        if let failure { throw failure }
+    }
+
+    var readOnlyError: LedgerError {
+        LedgerError(
+            .readOnly, path: path,
+            "\(path) is open for reading only: another process writes to it, or it may not be written")
+    }
+
+    /// Statistics of this process' projectors, by view.
+    public func projectorStatistics() async -> [String: ProjectorStatistics] { await engine.statistics() }
+
+    func buildProgress(of view: String) async -> Double? { await engine.progress(of: view) }
+}

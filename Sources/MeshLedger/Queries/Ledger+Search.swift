@@ -1,0 +1,113 @@
+import Foundation
+import MeshViews
+public import ViewQuery
+
+extension Ledger {
+    /// The rows whose text has the words, the best results first.
+    ///
+    /// ```swift
+    /// let since: UInt32 = 1_790_000_000
+    /// for hit in try ledger.search(TextQuery("water pump", in: \MessageRow.text, where: #Predicate { $0.time >= since })) {
+    ///     print(hit.score, hit.row.text)
+    /// }
+    /// ```
+    /// - Throws: `.query` where the property is not indexed by words, or the predicate cannot be evaluated.
+    public func search<Row: QueryRow>(_ query: TextQuery<Row>) throws(LedgerError) -> [TextHit<Row>] {
+        do {
+            return try TextSearch(query, self).hits(in: store(of: Row.view))
+        } catch {
+            throw queryError(error)
+        }
+    }
+
+    /// The messages whose text has the words, the best results first, within the query's times, channel and page.
+    ///
+    /// - Parameters:
+    ///   - node: only messages of or to it.
+    ///   - pattern: a pattern that their text must also contain, letter by letter.
+    ///   - isFuzzy: whether words with a slightly different spelling also match.
+    public func searchMessages(
+        _ words: String, _ demand: TextQuery<MessageRow>.Demand = .allWords, of node: UInt32? = nil,
+        with pattern: TextPattern? = nil, isFuzzy: Bool = false, _ query: RowQuery = RowQuery()
+    ) throws(LedgerError) -> [TextHit<MessageRow>] {
+        guard let seconds = query.seconds else { return [] }
+        var search = TextQuery(words, in: \MessageRow.text, demand, fetchLimit: query.limit)
+        (search.fetchOffset, search.includesArchived) = (query.offset, query.includesArchived)
+        (search.predicate, search.isFuzzy) = (Self.predicate(seconds, node, query.channel), isFuzzy)
+        search.textConditions = pattern.map { [TextCondition($0, in: \.text)] } ?? []
+        return try self.search(search)
+    }
+
+    /// The nodes whose long and short names have the words, the best results first, last heard within the query's times.
+    public func searchNodes(
+        _ words: String, _ demand: TextQuery<NodeRow>.Demand = .allWords, with pattern: TextPattern? = nil, isFuzzy: Bool = false,
+        _ query: RowQuery = RowQuery()
+    ) throws(LedgerError) -> [TextHit<NodeRow>] {
+        guard let seconds = query.seconds else { return [] }
+        var search = TextQuery(words, in: [\NodeRow.longName, \.shortName], demand, fetchLimit: query.limit)
+        (search.fetchOffset, search.includesArchived, search.isFuzzy) = (query.offset, query.includesArchived, isFuzzy)
+        search.textConditions =
+            pattern.map { [.any([TextCondition($0, in: \.longName), TextCondition($0, in: \.shortName)])] } ?? []
+        let (first, last) = (seconds.lowerBound, seconds.upperBound)
+        if first > 0 || last < .max { search.predicate = #Predicate { $0.lastHeard >= first && $0.lastHeard <= last } }
+        return try self.search(search)
+    }
+
+    /// The waypoints whose names and descriptions have the words, the best results first, last changed within the query's times.
+    public func searchWaypoints(
+        _ words: String, _ demand: TextQuery<WaypointRow>.Demand = .allWords, with pattern: TextPattern? = nil,
+        isFuzzy: Bool = false, _ query: RowQuery = RowQuery()
+    ) throws(LedgerError) -> [TextHit<WaypointRow>] {
+        guard let seconds = query.seconds else { return [] }
+        var search = TextQuery(words, in: [\WaypointRow.name, \.details], demand, fetchLimit: query.limit)
+        (search.fetchOffset, search.includesArchived, search.isFuzzy) = (query.offset, query.includesArchived, isFuzzy)
+        search.textConditions = pattern.map { [.any([TextCondition($0, in: \.name), TextCondition($0, in: \.details)])] } ?? []
+        let (first, last) = (seconds.lowerBound, seconds.upperBound)
+        if first > 0 || last < .max { search.predicate = #Predicate { $0.time >= first && $0.time <= last } }
+        return try self.search(search)
+    }
+
+    /// The messages whose text matches a pattern, within the query's times, channel and page, in order of time. The index
+    /// of the parts of texts determines which messages within the times are read.
+    ///
+    /// - Parameter node: only messages of or to it.
+    public func messages(
+        with pattern: TextPattern, of node: UInt32? = nil, _ query: RowQuery = RowQuery()
+    ) throws(LedgerError) -> [MessageRow] {
+        guard let seconds = query.seconds else { return [] }
+        let order: SortOrder = query.newestFirst ? .reverse : .forward
+        var found = FetchDescriptor<MessageRow>(
+            predicate: Self.predicate(seconds, node, query.channel),
+            sortBy: [SortDescriptor(\.time, order: order), SortDescriptor(\.sequence, order: order)])
+        found.textConditions = [TextCondition(pattern, in: \.text)]
+        found.includesArchived = query.includesArchived
+        guard query.isRead == nil && query.isIgnored == nil else {
+            let rows = try fetch(found).filter(try filter(query, of: node))
+            return Array(rows.dropFirst(max(0, query.offset)).prefix(max(0, query.limit)))
+        }
+        (found.fetchLimit, found.fetchOffset) = (query.limit, query.offset)
+        return try fetch(found)
+    }
+
+    /// The nodes whose long or short name matches a pattern, in the order of `nodes(_:)`.
+    public func nodes(with pattern: TextPattern, _ query: RowQuery = RowQuery()) throws(LedgerError) -> [NodeRow] {
+        var all = query
+        (all.limit, all.offset) = (.max, 0)
+        let found = try nodes(all).filter { pattern.matches($0.longName) || pattern.matches($0.shortName) }
+        return Array(found.dropFirst(max(0, query.offset)).prefix(max(0, query.limit)))
+    }
+
+    private static func predicate(
+        _ seconds: ClosedRange<UInt32>, _ node: UInt32?, _ channel: String?
+    ) -> Predicate<MessageRow>? {
+        let (first, last) = (seconds.lowerBound, seconds.upperBound)
+        if let node, let channel {
+            return #Predicate {
+                $0.time >= first && $0.time <= last && $0.channel == channel && ($0.from == node || $0.to == node)
+            }
+        }
+        if let node { return #Predicate { $0.time >= first && $0.time <= last && ($0.from == node || $0.to == node) } }
+        if let channel { return #Predicate { $0.time >= first && $0.time <= last && $0.channel == channel } }
+        return first > 0 || last < .max ? #Predicate { $0.time >= first && $0.time <= last } : nil
+    }
+}

@@ -1,0 +1,161 @@
+public import EventLog
+import LMDB
+import MeshViews
+import Projections
+public import ViewQuery
+
+/// Views as of one point in time: later writes are not visible. See `Ledger.snapshot`.
+///
+/// It is valid only within the closure that receives it.
+public final class LedgerSnapshot {
+    /// One view's transaction.
+    private final class Read {
+        let store: ViewStore
+        let transaction: ReadTransaction
+
+        init(_ store: ViewStore) throws(StorageError) {
+            self.store = store
+            transaction = try store.environment.beginRead()
+        }
+    }
+
+    let ledger: Ledger
+    private let timeLimit: Duration
+    private let end: ContinuousClock.Instant
+    private var reads: [String: Read] = [:]
+    private var isOver = false
+
+    fileprivate init(_ ledger: Ledger, _ timeLimit: Duration) {
+        (self.ledger, self.timeLimit) = (ledger, timeLimit)
+        end = .now + timeLimit
+    }
+
+    /// The rows of the query.
+    public func fetch<Row: QueryRow>(_ descriptor: FetchDescriptor<Row>) throws(LedgerError) -> [Row] {
+        try answering(descriptor) { run, store, transaction in try run.rows(in: store, transaction) }
+    }
+
+    public func fetchCount<Row: QueryRow>(_ descriptor: FetchDescriptor<Row>) throws(LedgerError) -> Int {
+        try answering(descriptor) { run, store, transaction in try run.count(in: store, transaction) }
+    }
+
+    public func fetchIdentifiers<Row: QueryRow>(
+        _ descriptor: FetchDescriptor<Row>
+    ) throws(LedgerError) -> [RowIdentifier<Row>] {
+        try answering(descriptor) { run, store, transaction in try run.identifiers(in: store, transaction) }
+    }
+
+    /// The row of this identifier, nil if it does not exist.
+    public func row<Row: QueryRow>(_ identifier: RowIdentifier<Row>) throws(LedgerError) -> Row? {
+        try answering(FetchDescriptor<Row>()) { run, store, transaction in try run.row(identifier, in: store, transaction) }
+    }
+
+    public func grouped<Row: QueryRow, Key: Hashable & Sendable>(
+        _ descriptor: FetchDescriptor<Row>, by property: any KeyPath<Row, Key> & Sendable, _ aggregates: [Aggregate<Row>] = []
+    ) throws(LedgerError) -> [QueryGroup<Key>] {
+        let key = Row.getter(property)
+        return try answering(descriptor) { run, store, transaction in
+            try run.groups(in: store, transaction, by: key, aggregates)
+        }
+    }
+
+    /// The last event that the view has folded in what is read. Where two views have the same, their rows are consistent with each other.
+    public func checkpoint(of view: String) throws(LedgerError) -> EventSequence {
+        let read = try read(view)
+        do throws(StorageError) {
+            return EventSequence(rawValue: try read.store.checkpoint(in: read.transaction).sequence)
+        } catch {
+            throw LedgerError(error, path: ledger.path)
+        }
+    }
+
+    func asLedgerError<Result>(_ body: () throws -> Result) throws(LedgerError) -> Result {
+        do {
+            return try body()
+        } catch {
+            throw ledger.queryError(error)
+        }
+    }
+
+    func answering<Row: QueryRow, Result>(
+        _ descriptor: FetchDescriptor<Row>, _ body: (QueryRun<Row>, ViewStore, borrowing ReadTransaction) throws -> Result
+    ) throws(LedgerError) -> Result {
+        let read = try read(Row.view)
+        do {
+            let run = try QueryRun(descriptor.settled(in: read.store, read.transaction), self)
+            return try body(run, read.store, read.transaction)
+        } catch {
+            throw ledger.queryError(error)
+        }
+    }
+
+    private func read(_ view: String) throws(LedgerError) -> Read {
+        guard !isOver, ContinuousClock.now < end else {
+            throw LedgerError(
+                .snapshotExpired, path: ledger.path,
+                isOver
+                    ? "a snapshot was used after its closure had ended; return what you need from it"
+                    : "a snapshot was read from for longer than \(timeLimit), which keeps freed pages of the view from being used; "
+                        + "read less at once, or enumerate")
+        }
+        if let known = reads[view] { return known }
+        let store = try ledger.store(of: view)
+        do throws(StorageError) {
+            let read = try Read(store)
+            reads[view] = read
+            return read
+        } catch {
+            throw LedgerError(error, path: ledger.path)
+        }
+    }
+
+    /// Begins to read the views. If several are named, they are opened repeatedly, a few times, until all have folded the same events.
+    fileprivate func begin(_ views: [String]) throws(LedgerError) {
+        for _ in 0..<5 {
+            reads.removeAll()
+            var checkpoints: Set<EventSequence> = []
+            for view in views { checkpoints.insert(try checkpoint(of: view)) }
+            if checkpoints.count <= 1 { return }
+        }
+    }
+
+    fileprivate func finish() {
+        isOver = true
+        reads.removeAll()
+    }
+}
+
+extension Ledger {
+    /// Reads several results from one state of a view: later writes are not visible.
+    ///
+    /// ```swift
+    /// let (rows, count) = try ledger.snapshot { snapshot in
+    ///     (try snapshot.fetch(page), try snapshot.fetchCount(all))
+    /// }
+    /// ```
+    /// Each view has a separate transaction, which begins with its first read, or here for those that are named. Views are committed one by one, so
+    /// two of them can be at different events: `checkpoint(of:)` returns which. Views that are named together are opened a few times to find
+    /// them at the same event.
+    ///
+    /// - Parameters:
+    ///   - timeLimit: how long it may be read from. An open read keeps the pages that writers free from being reused, so a view that is written
+    ///     to grows meanwhile.
+    /// - Throws: what `body` throws; reads throw `.snapshotExpired` after the time limit.
+    public func snapshot<Result>(
+        of views: [String] = [], timeLimit: Duration = .milliseconds(100), _ body: (LedgerSnapshot) throws -> Result
+    ) throws -> Result {
+        let snapshot = LedgerSnapshot(self, timeLimit)
+        defer { snapshot.finish() }
+        try snapshot.begin(views)
+        return try body(snapshot)
+    }
+
+    /// The same; `.latest` includes everything that was appended before.
+    public func snapshot<Result>(
+        of views: [String] = [], timeLimit: Duration = .milliseconds(100), _ consistency: ReadConsistency,
+        _ body: (LedgerSnapshot) throws -> Result
+    ) async throws -> Result {
+        try await prepare(consistency)
+        return try snapshot(of: views, timeLimit: timeLimit, body)
+    }
+}

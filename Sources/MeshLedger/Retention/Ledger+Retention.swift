@@ -1,0 +1,107 @@
+public import EventLog
+import LMDB
+import Logging
+import MeshViews
+public import Projections
+
+extension Ledger {
+    /// What the policy would drop now; nil where that is nothing. Changes nothing.
+    ///
+    /// Ages count from the log's own time, which a clock that has jumped does not move: see `EventLog/FORMAT.md`, Ages.
+    ///
+    /// - Parameter trustsClock: whether they count from `now`, whatever the log confirms.
+    public func retentionPlan(
+        _ policy: RetentionPolicy, now: Timestamp = .now, trustsClock: Bool = false
+    ) throws(LedgerError) -> RetentionPlan? {
+        guard trustsClock else { return try retentionOutlook(policy, now: now).plan }
+        do throws(EventLogError) {
+            return try log.retentionPlan(olderThan: policy.oldest(at: now), largerThan: policy.largestBytes)
+        } catch {
+            throw LedgerError(error)
+        }
+    }
+
+    /// What the policy would drop now, and what the clock alone would.
+    public func retentionOutlook(_ policy: RetentionPolicy, now: Timestamp = .now) throws(LedgerError) -> RetentionOutlook {
+        do throws(EventLogError) {
+            return try log.retentionOutlook(olderThan: policy.longestSeconds, largerThan: policy.largestBytes, now: now)
+        } catch {
+            throw LedgerError(error)
+        }
+    }
+
+    /// Drops all events up to and including `last`, a multiple of 256, after the views have built baselines of them: what each view had built from these
+    /// events stays, and a view that is rebuilt begins with it.
+    ///
+    /// - Parameter checkpoints: sizes of checkpoints that must stay comparable afterwards, besides those that this ledger issued.
+    /// - Throws: errors of `EventLog.cut`; nothing was dropped unless they say so.
+    @discardableResult
+    public func retain(
+        through last: EventSequence, keeping checkpoints: [UInt64] = [], progress: (@Sendable (FoldProgress) -> Void)? = nil
+    ) async throws(LedgerError) -> Retention {
+        guard !isReadOnly else { throw readOnlyError }
+        do {
+            return try await gate.run {
+                try await engine.retain(
+                    through: last.rawValue, definitions, keyring: keyring, keeping: checkpoints, progress: progress)
+            }
+        } catch {
+            throw LedgerError(error, path: path)
+        }
+    }
+
+    /// The problems of the baselines, without which rows of dropped events cannot be restored: missing files, and files that differ from those that the signed
+    /// event of the cut names.
+    public static func problemsOfBaselines(_ log: EventLog) throws(LedgerError) -> [String] {
+        try ViewBaselines.problems(of: log).map { $0.text + "; restore the file from a backup" }
+    }
+
+    /// The last retention and the event that records it; nil where nothing was dropped.
+    public func retention() throws(LedgerError) -> (event: EventSequence, retention: Retention)? {
+        do throws(EventLogError) {
+            return try log.retention()
+        } catch {
+            throw LedgerError(error)
+        }
+    }
+
+    /// The policy that a writer, including this one, applies periodically. Off unless it was set.
+    public func retentionPolicy() throws(LedgerError) -> RetentionPolicy { try RetentionPolicy.load(from: path) }
+
+    /// Stores the policy in the ledger. A running writer, in whatever process, applies it within the hour.
+    public func setRetentionPolicy(_ policy: RetentionPolicy) throws(LedgerError) { try policy.save(in: path) }
+
+    /// The recipes that built the rows of a view from dropped events, where other recipes than the view's own did.
+    public func rowOrigins(of view: String) throws(LedgerError) -> RowOrigins {
+        if let past { return try past.whole.rowOrigins(of: view) }
+        return try reading(view) { (store) throws(StorageError) in try store.origins() }
+    }
+
+    /// Applies the stored policy. An age whose cut would be implausibly large waits.
+    func applyPolicy() async {
+        do {
+            let policy = try retentionPolicy()
+            guard !policy.isOff else { return }
+            try await log.noteClock()
+            let now = options.log.clock()
+            let outlook = try retentionOutlook(policy.slack, now: now)
+            if outlook.isHeldBack { logger.warning("\(outlook.heldBackText(path, now: now))") }
+            guard outlook.plan != nil, let plan = try retentionPlan(policy.target(of: log.size()), now: now)
+            else { return }
+            try await retain(through: plan.last)
+        } catch {
+            guard !Task.isCancelled else { return }
+            logger.warning("the retention policy of \(path) cannot be applied: \(error)")
+        }
+    }
+}
+
+extension RetentionOutlook {
+    /// The message that a cut waits, and how to make it nevertheless.
+    public func heldBackText(_ path: String, now: Timestamp) -> String {
+        let times = [now, logTime ?? now].map { ISO8601.text(seconds: $0.seconds) }
+        return
+            "the clock shows \(times[0]), but the events of \(path) confirm no more than \(times[1]): ages count from then, and "
+            + "\(byClock?.count ?? 0) events up to \(byClock?.last ?? .zero) wait; `meshledger storage retain --trust-clock` drops them anyway"
+    }
+}

@@ -1,0 +1,47 @@
+package import Projections
+package import ViewQuery
+
+/// The views of a ledger, in the order in which they are listed. A new view is one line here, and a cap in `ViewCaps`.
+package enum ViewRegistry {
+    package static func projections(_ caps: ViewCaps) -> [any Projection<MeshBatch>] {
+        [
+            NodesView(cap: caps.nodes, kept: caps.keptNodes),
+            PositionsView(caps),
+            TelemetryView(caps),
+            MessagesView(cap: caps.messages),
+            WaypointsView(cap: caps.waypoints),
+            TraceRoutesView(cap: caps.traceRoutes),
+            LinksView(cap: caps.links),
+            GatewaysView(cap: caps.gateways, pairCap: caps.gatewayNodes),
+            MapReportsView(cap: caps.mapReports),
+            SensorsView(caps),
+            NodeHistoryView(cap: caps.nodeHistory, nodeCap: caps.nodes),
+            RadiosView(cap: caps.radios),
+            DecisionsView(),
+            PacketsView(),
+        ]
+    }
+
+    /// The projection of a custom view.
+    package static func projection<View: LedgerView>(_ view: View.Type) -> any Projection<MeshBatch> { CustomProjection<View>() }
+
+    /// Builds the tables that follow from the rows of a custom view.
+    package static func makeState<View: LedgerView>(of view: View.Type, in store: ViewStore) throws {
+        try RowTable(View.cap, store).makeState()
+    }
+
+    /// The rows of the views, by which generic queries read them: for each view first the table with the view's name.
+    package static let rows: [any QueryRow.Type] = [
+        NodeRow.self, PositionRow.self, TelemetryRow.self, MessageRow.self, WaypointRow.self, TraceRouteRow.self, LinkRow.self,
+        GatewayRow.self, MapReportRow.self, SensorRow.self, NodeChangeRow.self, RadioRow.self, ChannelRow.self,
+        GatewayNodeRow.self,
+        HardwareRow.self, UnknownTelemetryRow.self, ArchivedRow.self, ReferenceRow.self,
+    ]
+
+    /// The types with a time, by their tables.
+    package static let kinds: [String: any ViewRow.Type] = {
+        var kinds: [String: any ViewRow.Type] = [:]
+        for row in rows { kinds[row.table] = row as? any ViewRow.Type }
+        return kinds
+    }()
+}
