@@ -53,7 +53,7 @@ let package = Package(
         room("Projections", ["EventLog", "LMDB", "ProtobufWire", "MeshCrypto", logging]),
         room("ViewQuery", ["Projections", "LMDB", "ProtobufWire", "MeshCrypto"]),
         room(
-            "MeshViews", ["Meshtastic", "Projections", "ViewQuery", "EventLog", "LMDB", "ProtobufWire", "MeshCrypto", logging],
+            "MeshViews", ["Meshtastic", "Projections", "ViewQuery", "EventLog", "LMDB", "ProtobufWire", "MeshCrypto"],
             documents: ["views.proto", "FOLD.md", "INDEXES.md"]),
         room(
             "MeshLedger",
@@ -111,7 +111,8 @@ let package = Package(
         tests(
             "MeshCommandsTests",
             [
-                "MeshCommands", "MeshSimulator", "MeshLedger", "ViewQuery", "Meshtastic", "EventLog", "MeshCrypto", "ProtobufWire",
+                "MeshCommands", "MeshSimulator", "MeshLedger", "ViewQuery", "Meshtastic", "EventLog", "MeshCrypto",
+                "ProtobufWire",
                 arguments,
             ]),
     ]
