@@ -78,7 +78,10 @@ import Testing
     }
 
     @Test func `the parts of a stored text are those of the text`() {
-        for text in ["", "a", "AZ", "\u{0}\u{4}\u{5}x~\u{7f}", "Hello, harbour", "Größe Σς", "e\u{301}\u{345}"] {
+        // Each character that is known, alone and among marks that change places.
+        let known = [0x80...0x52F, 0x5B0...0x5C7, 0x1F300...0x1FAFF].joined().compactMap { Unicode.Scalar($0 as UInt32) }
+        let characters = known.flatMap { ["Ab\($0)\u{301}", "x\u{316}\($0)\u{483}\u{327}é"] }
+        for text in ["", "a", "AZ", "\u{0}\u{4}\u{5}x~\u{7f}", "Hello, harbour", "Größe Σς", "e\u{301}\u{345}"] + characters {
             var (parts, stored): ([[UInt8]], [[UInt8]]) = ([], [])
             TextParts.visit(text) { parts.append($0) }
             TextParts.visit(ofUTF8: Array(text.utf8).rawSpan) { stored.append($0) }

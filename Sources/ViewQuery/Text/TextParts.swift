@@ -23,18 +23,23 @@ enum TextParts {
     /// The parts of a text that is stored as UTF-8, with ill-formed sequences repaired.
     static func visit(ofUTF8 text: RawSpan, _ visit: ([UInt8]) -> Void) {
         guard (0..<text.byteCount).allSatisfy({ text.byte(at: $0) < 0x80 }) else {
-            return self.visit(text.asRepairedString, visit)
+            guard text.isUTF8, let folded = KnownLetters.folded(text) else { return self.visit(text.asRepairedString, visit) }
+            return cut([start] + folded + [end, end], visit)
         }
         func letter(at place: Int) -> UInt8 {
             guard place < text.byteCount else { return UInt8(end.value) }
-            let byte = text.byte(at: place)
-            return (0x41...0x5A).contains(byte) ? byte | 0x20 : byte < 5 ? UInt8(other.value) : byte
+            return UInt8(self.letter(text.byte(at: place)).value)
         }
         var part = [0, UInt8(start.value), letter(at: 0)]
         for place in 1...text.byteCount + 1 {
             (part[0], part[1], part[2]) = (part[1], part[2], letter(at: place))
             visit(part)
         }
+    }
+
+    /// The letter of an ASCII character.
+    static func letter(_ byte: UInt8) -> Unicode.Scalar {
+        (0x41...0x5A).contains(byte) ? Unicode.Scalar(byte | 0x20) : byte < 5 ? other : Unicode.Scalar(byte)
     }
 
     private static func cut(_ scalars: [Unicode.Scalar], _ visit: ([UInt8]) -> Void) {
@@ -47,7 +52,7 @@ enum TextParts {
     }
 
     private static func append(_ scalar: Unicode.Scalar, to bytes: inout [UInt8]) {
-        if scalar.isASCII { bytes.append(UInt8(scalar.value)) } else { bytes += Array(String(scalar).utf8) }
+        if scalar.isASCII { bytes.append(UInt8(scalar.value)) } else { bytes += UTF8.encode(scalar) ?? .init() }
     }
 
     /// A text that matches a pattern, whatever the options, has the folded pattern in its folded form: each character is folded by itself. But one
@@ -55,13 +60,26 @@ enum TextParts {
     private static func fold(_ text: String) -> (scalars: [Unicode.Scalar], isCertain: Bool) {
         var (folded, isCertain): ([Unicode.Scalar], Bool) = ([], true)
         folded.reserveCapacity(text.utf8.count)
-        func add(_ scalar: Unicode.Scalar) { folded.append(scalar.value < 5 ? other : scalar) }
         for scalar in text.withFewMarksInARow.decomposedStringWithCanonicalMapping.unicodeScalars {
             if scalar.value == 0x345 { isCertain = false }
-            guard !WordFold.isDiacritic(scalar) else { continue }
-            for letter in WordFold.caseless(scalar).unicodeScalars { add(letter) }
+            folded += letters(scalar)
         }
         return (folded, isCertain)
+    }
+
+    /// What a character of a decomposed text contributes.
+    private static func letters(_ scalar: Unicode.Scalar) -> [Unicode.Scalar] {
+        guard !WordFold.isDiacritic(scalar) else { return [] }
+        return WordFold.caseless(scalar).unicodeScalars.map { $0.value < 5 ? other : $0 }
+    }
+
+    /// The letters of a character whose fold does not depend on its neighbours, as that of marks does which are not ignored; nil of others.
+    static func lettersAlone(_ scalar: Unicode.Scalar) -> [Unicode.Scalar]? {
+        let parts = String(scalar).decomposedStringWithCanonicalMapping.unicodeScalars
+        let isAlone = parts.allSatisfy {
+            $0.value != 0x345 && (WordFold.isDiacritic($0) || $0.properties.canonicalCombiningClass == .notReordered)
+        }
+        return isAlone ? parts.flatMap(letters) : nil
     }
 
     /// What the parts of a text must be to match a pattern: all of `whole`, and one that begins with `beginning`, if that is set.
