@@ -5,10 +5,10 @@ import ProtobufWire
 struct PostingsWriter: Sendable {
     private struct Edit: Sendable {
         var word: Int32
+        /// Its place in `changed`.
+        var row: Int32
         /// How often the row has the word; 0 where it no longer has it.
         var count: UInt32
-        var length: UInt32
-        var row: UInt64
     }
 
     private let index: TextIndex
@@ -16,6 +16,8 @@ struct PostingsWriter: Sendable {
     private let rows: RawTable
     private(set) var words = TextIndex.Words()
     private var edits: [Edit] = []
+    /// The rows of the edits, and how many words they have now.
+    private var changed: [(row: UInt64, length: UInt32)] = []
     /// Rows that have words now, or no longer have any, with the ranges of their keys in `keyBytes`: nowhere for the latter.
     private var keys: [(row: UInt64, key: Range<Int>)] = []
     private var keyBytes: [UInt8] = []
@@ -24,6 +26,8 @@ struct PostingsWriter: Sendable {
 
     /// How many changes are pending.
     var count: Int { edits.count }
+    /// In bytes, of the pending changes and of what sorting them takes.
+    var pendingBytes: Int { edits.count * 2 * MemoryLayout<Edit>.stride }
 
     init(_ index: TextIndex, _ store: ViewStore) throws(StorageError) {
         self.index = index
@@ -42,14 +46,15 @@ struct PostingsWriter: Sendable {
 
     mutating func change(_ key: RawSpan, from old: TextIndex.WordCounts, to new: TextIndex.WordCounts) {
         guard old != new else { return }
-        let row = TextIndex.row(of: key)
+        let (row, place) = (TextIndex.row(of: key), Int32(changed.count))
+        changed.append((row, new.length))
         var kept = new.counts[...]
         for gone in old.counts {
             while let next = kept.first, next.word < gone.word { kept.removeFirst() }
             if kept.first?.word == gone.word { continue }
-            edits.append(Edit(word: gone.word, count: 0, length: 0, row: row))
+            edits.append(Edit(word: gone.word, row: place, count: 0))
         }
-        for count in new.counts { edits.append(Edit(word: count.word, count: count.times, length: new.length, row: row)) }
+        for count in new.counts { edits.append(Edit(word: count.word, row: place, count: count.times)) }
         growth.rows += (new.length > 0 ? 1 : 0) - (old.length > 0 ? 1 : 0)
         growth.words += Int(new.length) - Int(old.length)
         guard index.keysOf == nil, (old.length > 0) != (new.length > 0) else { return }
@@ -63,12 +68,18 @@ struct PostingsWriter: Sendable {
         let isEmpty = try transaction.count(postings) == 0
         let order = words.table.sorted()
         let (sorted, bounds) = editsByWord(in: order)
+        var news: [Posting] = []
         for (place, word) in order.enumerated() where bounds[place] < bounds[place + 1] {
-            let range = bounds[place]..<bounds[place + 1]
-            try write(Array(words.table[word]), sorted[range], isEmpty, to: &transaction)
+            news.removeAll(keepingCapacity: true)
+            for edit in sorted[bounds[place]..<bounds[place + 1]] {
+                let row = changed[Int(edit.row)]
+                news.append(Posting(row: row.row, count: edit.count, length: row.length))
+            }
+            try write(Array(words.table[word]), news, isEmpty, to: &transaction)
         }
         words = TextIndex.Words()
         edits.removeAll(keepingCapacity: true)
+        changed.removeAll(keepingCapacity: true)
         keys.removeAll(keepingCapacity: true)
         keyBytes.removeAll(keepingCapacity: true)
         growth = (0, 0)
@@ -111,32 +122,34 @@ struct PostingsWriter: Sendable {
             sorted[next[place]] = edit
             next[place] += 1
         }
+        let changed = changed
+        func row(_ edit: Edit) -> UInt64 { changed[Int(edit.row)].row }
         for place in order.indices {
             let range = bounds[place]..<bounds[place + 1]
-            var isSorted = true
-            for index in range.dropFirst() where sorted[index].row < sorted[index - 1].row { isSorted = false }
-            if !isSorted { sorted[range].sort { $0.row < $1.row } }
+            let isSorted = range.dropFirst().allSatisfy { row(sorted[$0 - 1]) <= row(sorted[$0]) }
+            if !isSorted { sorted[range].sort { row($0) < row($1) } }
         }
         return (sorted, bounds)
     }
 
+    /// - Parameter news: in ascending order of their rows; with a count of 0 where a row no longer has the word.
     private func write(
-        _ word: [UInt8], _ edits: ArraySlice<Edit>, _ isEmpty: Bool, to transaction: inout WriteTransaction
+        _ word: [UInt8], _ news: [Posting], _ isEmpty: Bool, to transaction: inout WriteTransaction
     ) throws(StorageError) {
         guard !isEmpty else {
             // Words that were truncated end in a hash, whose zeros may let their keys come before those of a word that they begin with.
             let mode = word.count < 64 ? PutMode.append : .replace
-            for (first, bytes) in PostingList.encode(Self.merge([], edits), tellsTimes: index.tellsTimes) {
+            for (first, bytes) in PostingList.encode(Self.merge([], news[...]), tellsTimes: index.tellsTimes) {
                 try transaction.put(postings, key: Self.key(word, first).rawSpan, value: bytes.rawSpan, mode)
             }
             return
         }
-        var place = edits.startIndex
-        while place < edits.endIndex {
-            let list = try list(of: word, around: edits[place].row, transaction)
-            let end = edits[place...].firstIndex { $0.row >= list.end } ?? edits.endIndex
+        var place = 0
+        while place < news.count {
+            let list = try list(of: word, around: news[place].row, transaction)
+            let end = news[place...].firstIndex { $0.row >= list.end } ?? news.endIndex
             if let key = list.key { try transaction.delete(postings, key: key.rawSpan) }
-            let merged = Self.merge(list.postings, edits[place..<max(end, place + 1)])
+            let merged = Self.merge(list.postings, news[place..<max(end, place + 1)])
             for (first, bytes) in PostingList.encode(merged, tellsTimes: index.tellsTimes) {
                 try transaction.put(postings, key: Self.key(word, first).rawSpan, value: bytes.rawSpan)
             }
@@ -161,17 +174,17 @@ struct PostingsWriter: Sendable {
         return (Self.key(word, first), found, next ?? .max)
     }
 
-    private static func merge(_ postings: [Posting], _ edits: ArraySlice<Edit>) -> [Posting] {
+    private static func merge(_ postings: [Posting], _ news: ArraySlice<Posting>) -> [Posting] {
         var merged: [Posting] = []
-        merged.reserveCapacity(postings.count + edits.count)
+        merged.reserveCapacity(postings.count + news.count)
         var place = 0
-        for edit in edits {
-            while place < postings.count, postings[place].row < edit.row {
+        for posting in news {
+            while place < postings.count, postings[place].row < posting.row {
                 merged.append(postings[place])
                 place += 1
             }
-            if place < postings.count, postings[place].row == edit.row { place += 1 }
-            if edit.count > 0 { merged.append(Posting(row: edit.row, count: edit.count, length: edit.length)) }
+            if place < postings.count, postings[place].row == posting.row { place += 1 }
+            if posting.count > 0 { merged.append(posting) }
         }
         merged += postings[place...]
         return merged

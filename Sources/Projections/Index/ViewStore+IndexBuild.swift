@@ -23,7 +23,7 @@ extension ViewStore {
         let rows = try table(indexed.table)
         let count = try environment.beginRead().count(rows)
         let words = indexed.texts.map { text in
-            WorkBeside { Result { () throws(StorageError) in try self.gather(text) } }
+            WorkBeside { Result { () throws(StorageError) in try self.gather(text, sortLimit: sortLimit) } }
         }
         defer { for words in words { words.drop() } }
         let size = indexed.indexes.reduce(0) { $0 + $1.entryLength + Self.sortOverhead } * count

@@ -3,9 +3,6 @@ import ProtobufWire
 
 /// Text indexes of a view's rows: see `TextIndex`. Whether one holds is recorded as for other indexes.
 extension ViewStore {
-    /// How many changes are held before they are written, while an index is built.
-    private static let mostHeld = 500_000
-
     /// The number of rows that have words, and of their words.
     package func textTotals<Transaction: TransactionReading & ~Copyable>(
         _ index: TextIndex, in transaction: borrowing Transaction
@@ -89,8 +86,10 @@ extension ViewStore {
     }
 
     /// The words of the first rows, as they are committed.
-    func gather(_ index: TextIndex) throws(StorageError) -> GatheredWords {
-        var gathered = GatheredWords(writer: try PostingsWriter(index, self))
+    ///
+    /// - Parameter sortLimit: in bytes, what they may take at once.
+    func gather(_ index: TextIndex, sortLimit: Int) throws(StorageError) -> GatheredWords {
+        var gathered = GatheredWords(writer: try PostingsWriter(index, self), sortLimit: sortLimit)
         try gather(&gathered, index)
         return gathered
     }
@@ -105,7 +104,7 @@ extension ViewStore {
         let none = TextIndex.WordCounts()
         while try cursor.next() {
             gathered.writer.change(cursor.key, from: none, to: gathered.writer.words(of: cursor.key, cursor.value))
-            if gathered.writer.count >= Self.mostHeld { return gathered.last = cursor.key.asArray }
+            if gathered.writer.pendingBytes >= gathered.sortLimit { return gathered.last = cursor.key.asArray }
         }
     }
 
@@ -176,6 +175,7 @@ extension ViewStore {
 /// The words of some rows, ready to be written.
 struct GatheredWords: Sendable {
     var writer: PostingsWriter
+    let sortLimit: Int
     /// The key of the last of the rows, where more may follow.
     var last: [UInt8]?
 }
