@@ -1,0 +1,176 @@
+import EventLog
+import LMDB
+import MeshViews
+public import Meshtastic
+import Projections
+import ProtobufWire
+
+extension Ledger {
+    /// Visits the positions of all nodes in the order of their times. Few rows of each node are in memory; no read transaction is open while `visitor` runs.
+    public func forEachPositionByTime(_ query: RowQuery = RowQuery(), _ visitor: (PositionRow) -> Void) throws(LedgerError) {
+        let reader = try SeriesReader<PositionRow>(self, .positions(options.caps), query)
+        try reader.merge(reader.prefixes(), visitor)
+    }
+
+    /// The newest position of each node within the query's times, the newest first: one seek per node.
+    /// - Parameter nodes: nil for all that have positions.
+    public func latestPositions(of nodes: [UInt32]? = nil, _ query: RowQuery = RowQuery()) throws(LedgerError) -> [PositionRow] {
+        let reader = try SeriesReader<PositionRow>(self, .positions(options.caps), query)
+        if let nodes { return try reader.latest(nodes.map { bigEndian($0) }) }
+        return try reader.latest(reader.prefixes())
+    }
+
+    /// Visits the metrics of a node or of all, of one kind or of all, in the order of their times, as `forEachPositionByTime` does.
+    public func forEachTelemetryByTime(
+        of node: UInt32? = nil, kind: TelemetryKind? = nil, _ query: RowQuery = RowQuery(), _ visitor: (TelemetryRow) -> Void
+    ) throws(LedgerError) {
+        let reader = try SeriesReader<TelemetryRow>(self, .telemetry(options.caps), query)
+        try reader.merge(telemetrySeries(of: node.map { [$0] }, kind, reader), visitor)
+    }
+
+    /// The newest metrics of each node within the query's times, of one kind or of whichever kind came last, the newest first.
+    /// - Parameter nodes: nil for all that have metrics.
+    public func latestTelemetry(
+        of nodes: [UInt32]? = nil, kind: TelemetryKind? = nil, _ query: RowQuery = RowQuery()
+    ) throws(LedgerError) -> [TelemetryRow] {
+        let reader = try SeriesReader<TelemetryRow>(self, .telemetry(options.caps), query)
+        return try reader.latest(telemetrySeries(of: nodes, kind, reader))
+    }
+
+    private func telemetrySeries(
+        of nodes: [UInt32]?, _ kind: TelemetryKind?, _ reader: SeriesReader<TelemetryRow>
+    ) throws(LedgerError) -> [[UInt8]] {
+        guard let nodes else { return try reader.prefixes { kind == nil || $0.last == kind?.rawValue } }
+        let kinds = kind.map { [$0] } ?? TelemetryKind.allCases
+        return nodes.flatMap { node in kinds.map { bigEndian(node) + [$0.rawValue] } }
+    }
+}
+
+/// Reads the series of a view beside each other.
+private struct SeriesReader<Row: ViewRow> {
+    /// A series is read in ever larger pieces, so that a short list takes few rows of each.
+    private static var largestPiece: Int { 256 }
+
+    let ledger: Ledger
+    let view: SeriesView
+    let query: RowQuery
+    private let today: ViewStore
+    private let isArchived: ((Row) -> Bool)?
+
+    init(_ ledger: Ledger, _ view: SeriesView, _ query: RowQuery) throws(LedgerError) {
+        (self.ledger, self.view, self.query) = (ledger, view, query)
+        today = try ledger.today(view)
+        isArchived = try ledger.archivedTest(Row.self, query)
+    }
+
+    /// What the keys of each series begin with: one seek per series.
+    func prefixes(where isWanted: ([UInt8]) -> Bool = { _ in true }) throws(LedgerError) -> [[UInt8]] {
+        do throws(StorageError) {
+            var found: [[UInt8]] = []
+            let transaction = try today.environment.beginRead()
+            var cursor = try transaction.cursor(today.table(Row.table))
+            var isThere = try cursor.first()
+            while isThere, cursor.key.byteCount == view.prefixLength + 12 {
+                let prefix = (0..<view.prefixLength).map { cursor.key.byte(at: $0) }
+                if isWanted(prefix) { found.append(prefix) }
+                isThere = try cursor.seek(atOrAfter: (prefix + Array(repeating: UInt8.max, count: 13)).rawSpan)
+            }
+            return found
+        } catch {
+            throw LedgerError(error, path: ledger.path)
+        }
+    }
+
+    /// The newest row of each node.
+    func latest(_ prefixes: [[UInt8]]) throws(LedgerError) -> [Row] {
+        var newest = query
+        newest.newestFirst = true
+        var rows: [[UInt8]: Row] = [:]
+        for prefix in prefixes {
+            guard let row = try piece(of: prefix, newest, after: nil, limit: 1).first else { continue }
+            let node = Array(prefix.prefix(4))
+            if let other = rows[node], precedes(other, row, newest) { continue }
+            rows[node] = row
+        }
+        return Array(rows.values.sorted { precedes($0, $1, query) }.dropFirst(max(0, query.offset)).prefix(max(0, query.limit)))
+    }
+
+    /// Visits the rows of all series in the order of their times.
+    func merge(_ prefixes: [[UInt8]], _ visitor: (Row) -> Void) throws(LedgerError) {
+        var page = Page(query)
+        var heads: [Head] = []
+        for prefix in prefixes where !page.isFull {
+            if let head = try head(of: prefix, size: 1, after: nil) { heads.append(head) }
+        }
+        heads.sort { precedes($1.row, $0.row, query) }
+        while !page.isFull, var head = heads.popLast() {
+            if page.takes() { visitor(head.row) }
+            if head.rest.isEmpty {
+                let size = min(head.size * 2, Self.largestPiece)
+                guard let next = try self.head(of: head.prefix, size: size, after: head.row) else { continue }
+                head = next
+            } else {
+                head.row = head.rest.removeFirst()
+            }
+            heads.insert(head, at: place(of: head.row, in: heads))
+        }
+    }
+
+    /// The next row of a series, and what was read with it.
+    private struct Head {
+        let prefix: [UInt8]
+        let size: Int
+        var row: Row
+        var rest: ArraySlice<Row>
+    }
+
+    private func head(of prefix: [UInt8], size: Int, after last: Row?) throws(LedgerError) -> Head? {
+        let rows = try piece(of: prefix, query, after: last, limit: size)
+        return rows.first.map { Head(prefix: prefix, size: size, row: $0, rest: rows.dropFirst()) }
+    }
+
+    /// Where a row belongs among the heads, of which the last is the next.
+    private func place(of row: Row, in heads: [Head]) -> Int {
+        var (low, high) = (0, heads.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if precedes(row, heads[middle].row, query) { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+
+    /// Rows of several nodes with one time come in the order of their events.
+    private func precedes(_ left: Row, _ right: Row, _ query: RowQuery) -> Bool {
+        let (first, second) = ((left.time, left.sequence), (right.time, right.sequence))
+        return query.newestFirst ? second < first : first < second
+    }
+
+    /// The rows of a series after one of them in the query's order.
+    private func piece(of prefix: [UInt8], _ query: RowQuery, after last: Row?, limit: Int) throws(LedgerError) -> [Row] {
+        var wanted = query
+        (wanted.limit, wanted.offset) = (limit, 0)
+        if let last {
+            let time = Int64(last.time)
+            if query.newestFirst { wanted.until = Timestamp(seconds: time + 1) } else { wanted.since = Timestamp(seconds: time) }
+        }
+        let page = Page(wanted)
+        return try ledger.reading(Series(view: view, prefix: prefix), today) { (source) throws(StorageError) in
+            var (rows, rest) = ([Row](), page)
+            func row(_ time: UInt32, _ sequence: UInt64, _ value: RawSpan) throws(StorageError) -> Row {
+                let key = prefix + bigEndian(time) + bigEndian(sequence)
+                if let row = Row(key: key.rawSpan, value: value) { return row }
+                throw StorageError(.malformedValue, call: "decode row", path: source.store.path)
+            }
+            try ledger.visit(source, Row.table, prefix: prefix, wanted, &rest) { (time, sequence, value) throws(StorageError) in
+                if let last, time == last.time, query.newestFirst ? sequence >= last.sequence : sequence <= last.sequence {
+                    return false
+                }
+                guard let isArchived else { return true }
+                return !isArchived(try row(time, sequence, value))
+            } _: { (time, sequence, value) throws(StorageError) in
+                rows.append(try row(time, sequence, value))
+            }
+            return rows
+        }
+    }
+}
