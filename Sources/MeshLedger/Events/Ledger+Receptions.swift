@@ -12,7 +12,7 @@ extension Ledger {
     public func receptions(of id: UInt32, from sender: UInt32? = nil) throws(LedgerError) -> [PacketReception] {
         let sequences = try sequences(of: Self.selection(id, sender))
         do {
-            return try receptions(at: sequences).map(\.reception)
+            return try PacketReader(self).receptions(at: sequences).map(\.reception)
         } catch {
             throw LedgerError(error, path: path)
         }
@@ -46,12 +46,13 @@ extension Ledger {
         do {
             var (rows, skips) = ([PacketRow](), max(0, offset))
             guard limit > 0 else { return [] }
+            let reader = try PacketReader(self)
             try forEachPacket(selection, range) { found in
                 if skips > 0, selection.packetID == nil {
                     skips -= 1
                     return true
                 }
-                guard let row = try packet(found, id: selection.packetID) else { return true }
+                guard let row = try reader.packet(found, id: selection.packetID) else { return true }
                 if skips > 0 {
                     skips -= 1
                     return true
@@ -84,8 +85,9 @@ extension Ledger {
         for group in walk.rest() { guard try body(group) else { return } }
     }
 
-    private func block(_ number: UInt64, of store: ViewStore) throws(StorageError) -> (layout: PacketBlockLayout, value: [UInt8])?
-    {
+    fileprivate func block(_ number: UInt64, of store: ViewStore) throws(StorageError) -> (
+        layout: PacketBlockLayout, value: [UInt8]
+    )? {
         let transaction = try store.environment.beginRead()
         guard let value = try transaction.get(store.table("packets"), PacketsView.key(number).rawSpan) else { return nil }
         guard let layout = PacketBlockLayout(value) else {
@@ -93,9 +95,22 @@ extension Ledger {
         }
         return (layout, value.asArray)
     }
+}
+
+/// Reads packets one after the other, with one opener and the last block of the index.
+private final class PacketReader {
+    private let ledger: Ledger
+    private let opener: PacketOpener
+    private var batch = PacketBatch()
+    private var block: (number: UInt64, found: (layout: PacketBlockLayout, value: [UInt8])?)?
+
+    init(_ ledger: Ledger) throws(LedgerError) {
+        self.ledger = ledger
+        opener = try ledger.opener()
+    }
 
     /// - Parameter id: nil for that of the first one.
-    private func packet(_ packet: PacketWalk.Found, id: UInt32?) throws -> PacketRow? {
+    func packet(_ packet: PacketWalk.Found, id: UInt32?) throws -> PacketRow? {
         let found = try receptions(at: packet.sequences.map { EventSequence($0) })
         guard let first = found.first(where: { id == nil || $0.packet.id == id }) else { return nil }
         let same = found.filter { $0.packet.id == first.packet.id }
@@ -109,15 +124,14 @@ extension Ledger {
 
     private func channel(ofEvent sequence: UInt64) throws -> String {
         let number = PacketBlock.number(of: sequence)
-        guard let (layout, value) = try block(number, of: packetIndex().store) else { return "" }
+        if block?.number != number { block = (number, try ledger.block(number, of: ledger.packetIndex().store)) }
+        guard let (layout, value) = block?.found else { return "" }
         return layout.channel(ofEvent: sequence, block: number, value.rawSpan)?.title ?? ""
     }
 
-    private func receptions(at sequences: [EventSequence]) throws -> [(packet: DecodedPacket, reception: PacketReception)] {
-        let opener = try opener()
-        var batch = PacketBatch()
+    func receptions(at sequences: [EventSequence]) throws -> [(packet: DecodedPacket, reception: PacketReception)] {
         var found: [(packet: DecodedPacket, reception: PacketReception)] = []
-        try forEachEvent(at: sequences) { header, payload in
+        try ledger.forEachEvent(at: sequences) { header, payload in
             guard let form = CaptureForm(rawValue: header.encoding.rawValue) else { return }
             batch.removeAll(keepingCapacity: true)
             opener.decode(payload, form: form, into: &batch)
@@ -149,7 +163,19 @@ extension PacketReception {
     fileprivate init(_ packet: DecodedPacket, _ header: EventHeader) {
         self.init(
             sequence: header.sequence.rawValue, source: header.source, arrival: header.arrivalTime, rxTime: packet.rxTime,
-            gateway: packet.gateway, snr: packet.rxSNR, rssi: packet.hasRSSI ? packet.rxRSSI : nil, hopsAway: packet.hopsAway,
+            heard: header.heard(rxTime: packet.rxTime), gateway: packet.gateway, snr: packet.rxSNR,
+            rssi: packet.hasRSSI ? packet.rxRSSI : nil, hopsAway: packet.hopsAway,
             relayNode: packet.relayNode, isViaMQTT: packet.flags.contains(.viaMQTT))
+    }
+}
+
+extension EventHeader {
+    /// When an event's packet was heard, by the rules for the times of rows.
+    package func heard(rxTime: UInt32) -> Timestamp {
+        func isPlausible(_ time: Timestamp) -> Bool { time.seconds >= 1_577_836_800 && time <= arrivalTime.adding(seconds: 300) }
+        if reception == .live { return arrivalTime }
+        if case .recorded(let time) = reception, isPlausible(time) { return time }
+        let received = Timestamp(seconds: Int64(rxTime))
+        return isPlausible(received) ? received : arrivalTime
     }
 }

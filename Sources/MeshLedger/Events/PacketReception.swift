@@ -8,6 +8,8 @@ public struct PacketReception: Sendable, Hashable {
     public var arrival: Timestamp
     /// When it was received, by the receiver's clock: seconds since 1970; 0 where the packet does not state it.
     public var rxTime: UInt32
+    /// When it was heard: live its arrival; else as its recording states, else by the receiver's clock where that is plausible, else its arrival.
+    public var heard: Timestamp
     /// The gateway that published it; 0 if unknown.
     public var gateway: UInt32
     /// Signal-to-noise ratio, decibels; 0 where it is unknown.
