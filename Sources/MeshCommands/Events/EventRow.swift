@@ -42,6 +42,9 @@ struct EventRow {
             Column("sequence") { .unsigned($0.event.sequence.rawValue) },
             Column("arrival", shown: { TimeText.iso($0.event.header.arrivalTime.seconds) }) { $0.arrival },
             Column("reception", isDetail: true) { $0.receptionValue },
+            Column("time", isDetail: true) {
+                .text(TimeText.iso(microseconds: $0.event.header.heard(rxTime: $0.packet?.rxTime ?? 0).microseconds))
+            },
             Column("from") { $0.node(\.from) },
             Column("to") { $0.node(\.to) },
             Column("port", canCut: true) { row in
@@ -52,6 +55,7 @@ struct EventRow {
             Column("opening", canCut: true) { row in row.packet.map { .text("\($0.opening)") } ?? .null },
             Column("form", canCut: true) { .text($0.encodingName) },
             Column("bytes") { .unsigned(UInt64($0.event.payload.count)) },
+            Column("gateway", isDetail: true) { .node($0.packet?.gateway ?? 0) },
             Column("packet_id", isDetail: true) { row in row.packet.flatMap { $0.hasPacket ? .number($0.id) : nil } ?? .null },
             Column("failure", canCut: true) { row in
                 if row.event.header.isErased { return .text("erased") }

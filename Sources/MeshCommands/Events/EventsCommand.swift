@@ -13,6 +13,7 @@ struct EventsCommand: AsyncParsableCommand {
               meshledger events --since '1h ago' --format jsonl
               meshledger events --node '!19025c00' --port TEXT_MESSAGE_APP
               meshledger events --source 'radio on the roof'
+              meshledger events --since 1d --count-by gateway,port
             """)
 
     @OptionGroup var ledger: LedgerOption
@@ -21,14 +22,17 @@ struct EventsCommand: AsyncParsableCommand {
     @OptionGroup var times: TimeOptions
     @OptionGroup var page: PageOptions
     @OptionGroup var selection: SelectionOptions
+    @OptionGroup var groups: GroupOptions
     @Option(help: "Only of this source: its name, or a part that only one name has.") var source: String?
     @Flag(help: "Only events that could not be decoded.") var failed = false
 
     func run() async throws {
         try await ledger.reading(past) { ledger in
             let rows = try EventRows(ledger)
-            let writer = output.writer(EventRow.columns)
-            let limit = output.format == .table ? 50 : Int.max
+            let writer = try GroupedOutput(EventRow.columns, output, groups, limit: page.limit, offset: page.offset)
+            var page = page
+            if groups.isGiven { (page.limit, page.offset) = (nil, 0) }
+            let limit = output.format == .table && !groups.isGiven ? 50 : Int.max
             let pages = try EventPages(ledger, times, page, defaultLimit: limit)
             let chosen = try selection.selection(in: ledger)
             let number = try source.map { try EventRows.source($0, EventRows.sourceNames(ledger)) }

@@ -9,6 +9,8 @@ struct PacketsCommand: AsyncParsableCommand {
         discussion: """
               meshledger packets --node '!19025c00' --limit 10
               meshledger packets --gateway '!19025c00' --since '1h ago'
+              meshledger packets --since 1d --count-by node --limit 10
+              meshledger packets --since 30d --count-by hour,port
               meshledger packets show 4711
               meshledger packets receptions 2740310711
             """,
@@ -28,6 +30,7 @@ struct PacketsListCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
     @OptionGroup var times: TimeOptions
     @OptionGroup var selection: SelectionOptions
+    @OptionGroup var groups: GroupOptions
     @Option(help: ArgumentHelp("The most packets.", valueName: "count")) var limit: Int?
     @Option(help: ArgumentHelp("Packets to leave out first.", valueName: "count")) var offset = 0
 
@@ -37,9 +40,9 @@ struct PacketsListCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await ledger.reading(past) { ledger in
-            let writer = output.writer(PacketRow.columns)
+            let writer = try GroupedOutput(PacketRow.columns, output, groups, limit: limit, offset: offset)
             let limit = limit ?? (output.format == .table ? 50 : .max)
-            var left = (limit: limit, offset: offset)
+            var left = groups.isGiven ? (limit: .max, offset: 0) : (limit: limit, offset: offset)
             let chosen = try selection.selection(in: ledger) ?? EventSelection()
             for range in try ranges(in: ledger) where left.limit > 0 {
                 // Skipped packets are counted here, since a range may have fewer.
@@ -127,6 +130,9 @@ extension PacketRow {
     static var columns: [Column<PacketRow>] {
         [
             Column("first_sequence") { .unsigned($0.firstSequence) },
+            Column("time", shown: { $0.receptions.first.map { TimeText.iso($0.heard.seconds) } ?? "" }) { row in
+                row.receptions.first.map { .text(TimeText.iso(microseconds: $0.heard.microseconds)) } ?? .null
+            },
             Column("id") { .number($0.id) },
             Column("from") { .text(NodeID.text($0.from)) },
             Column("to") { .text($0.to == NodeID.broadcast ? "^all" : NodeID.text($0.to)) },

@@ -18,6 +18,7 @@ struct ListOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Only these columns, in this order.", valueName: "names")) var columns: String?
     @Option(help: ArgumentHelp("In the order of this column.", valueName: "column")) var sort: String?
     @Flag(help: "In the reverse order.") var reverse = false
+    @OptionGroup var groups: GroupOptions
 
     /// Without the page where rows are chosen or sorted here.
     var query: RowQuery {
@@ -32,7 +33,7 @@ struct ListOptions: ParsableArguments {
         (conditions.map(\.column) + [sort ?? ""]).contains { GenericCell.plain($0) == GenericCell.plain(column) }
     }
 
-    var choosesRows: Bool { !conditions.isEmpty || sort != nil }
+    var choosesRows: Bool { !conditions.isEmpty || sort != nil || groups.isGiven }
 }
 
 /// A list that was requested, and how it is printed.
@@ -43,17 +44,31 @@ struct ListRequest {
     var query: RowQuery { options.query }
     var isTable: Bool { options.output.format == .table }
 
-    /// Prints the rows that a finder visits: those that the options choose, in their order, of their page.
+    /// Prints the rows that a finder visits: those that the options choose, in their order, of their page; or counts them.
     func write<Row>(
         _ columns: [Column<Row>], emptyNote: String, _ visit: (RowQuery, (Row) -> Void) throws -> Void
     ) throws {
-        let writer = options.output.writer(try shown(columns))
-        let sort = try options.sort.map { try column($0, of: columns) }
         let tests = try options.conditions.map { condition in
-            let column = try column(condition.column, of: columns)
+            let column = try columns.named(condition.column)
             let value = try condition.printedValue(kind(of: column), in: ledger)
             return { (row: Row) in condition.holds(column.value(row), value) }
         }
+        func isWanted(_ row: Row) -> Bool { tests.allSatisfy { $0(row) } }
+        guard options.groups.isGiven else { return try put(columns, emptyNote, isWanted, visit) }
+        let groups = try RowGroups(options.groups, columns)
+        let shown = groups.columns
+        _ = try (self.shown(shown), options.sort.map { try shown.named($0) })  // refused before rows are read
+        try visit(query) { row in if isWanted(row) { groups.add(row) } }
+        let sorted = options.sort == nil && options.reverse ? groups.sorted.reversed() : groups.sorted
+        try put(shown, emptyNote, { _ in true }) { _, body in sorted.forEach(body) }
+    }
+
+    private func put<Row>(
+        _ columns: [Column<Row>], _ emptyNote: String, _ isWanted: @escaping (Row) -> Bool,
+        _ visit: (RowQuery, (Row) -> Void) throws -> Void
+    ) throws {
+        let writer = options.output.writer(try shown(columns))
+        let sort = try options.sort.map { try columns.named($0) }
         var (skips, left) = options.choosesRows ? (options.page.offset, options.page.limit ?? .max) : (0, .max)
         func take(_ row: Row) {
             if skips > 0 {
@@ -65,7 +80,7 @@ struct ListRequest {
         }
         var found: [(value: CellValue, row: Row)] = []
         try visit(query) { row in
-            guard tests.allSatisfy({ $0(row) }) else { return }
+            guard isWanted(row) else { return }
             if let sort { found.append((sort.value(row), row)) } else { take(row) }
         }
         found.sort { options.reverse ? $1.value.precedes($0.value) : $0.value.precedes($1.value) }
@@ -76,17 +91,10 @@ struct ListRequest {
     private func shown<Row>(_ columns: [Column<Row>]) throws -> [Column<Row>] {
         guard let names = options.columns else { return columns }
         return try names.split(separator: ",").map { name in
-            var column = try column(String(name), of: columns)
+            var column = try columns.named(String(name))
             column.isDetail = false
             return column
         }
-    }
-
-    private func column<Row>(_ name: String, of columns: [Column<Row>]) throws -> Column<Row> {
-        let wanted = GenericCell.plain(name)
-        if let column = columns.first(where: { GenericCell.plain($0.name) == wanted }) { return column }
-        let known = columns.map(\.name).joined(separator: ", ")
-        throw CommandError(.usage, "there is no column \(name); there are \(known)")
     }
 
     /// What the values of a column mean, as the row declares it, or as the name of a computed one says.
@@ -96,23 +104,8 @@ struct ListRequest {
         }
         if let row = Row.self as? any QueryRow.Type, let kind = declared(row) { return kind }
         if ["node", "neighbor"].contains(column.name) { return .node }
-        return column.name == "time" || column.name.hasSuffix("_time") || column.name.hasSuffix("_heard") ? .time : .plain
-    }
-}
-
-extension CellValue {
-    /// Numbers by value, before texts; null comes last.
-    fileprivate func precedes(_ other: CellValue) -> Bool {
-        switch (self, other) {
-        case (.null, _): false
-        case (_, .null): true
-        default:
-            switch (isNumber ? Double(plain) : nil, other.isNumber ? Double(other.plain) : nil) {
-            case (let left?, let right?): left < right
-            case (nil, nil): plain < other.plain
-            case (let left, _): left != nil
-            }
-        }
+        let isTime = column.name == "time" || ["_time", "_heard", "_at"].contains { column.name.hasSuffix($0) }
+        return isTime ? .time : .plain
     }
 }
 

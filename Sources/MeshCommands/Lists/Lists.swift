@@ -15,8 +15,9 @@ enum Lists {
 
 struct PositionList: RowList {
     static let about = ListDescription(
-        name: "positions", abstract: "Positions, node by node.",
+        name: "positions", abstract: "Where nodes were, the newest positions first.",
         discussion: """
+              meshledger positions --latest
               meshledger positions --node '!19025c00'
               meshledger positions track --node '!19025c00' --since yesterday
               meshledger positions --node Rover --since yesterday --oldest-first --format csv
@@ -25,9 +26,17 @@ struct PositionList: RowList {
         noun: .init(abstract: "Where nodes were, and their tracks.", subcommands: [PositionsTrackCommand.self]))
 
     @Option(help: "Only this node: !hex, a number, or its name.") var node: NodeArgument?
+    @Flag(help: "Only the newest position of each node.") var latest = false
 
     func visit(_ query: RowQuery, in ledger: Ledger, _ body: (PositionRow) -> Void) throws {
-        try ledger.forEachPosition(of: node?.number(in: ledger), query, body)
+        let number = try node?.number(in: ledger)
+        if latest {
+            try ledger.latestPositions(of: number.map { [$0] }, query).forEach(body)
+        } else if number != nil {
+            try ledger.forEachPosition(of: number, query, body)
+        } else {
+            try ledger.forEachPositionByTime(query, body)
+        }
     }
 }
 

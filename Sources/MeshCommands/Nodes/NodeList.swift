@@ -8,6 +8,9 @@ struct NodeList: RowList {
         discussion: """
               meshledger nodes
               meshledger nodes --since '2h ago' --limit 20
+              meshledger nodes --silent 1d
+              meshledger nodes --where 'battery < 20' --sort battery
+              meshledger nodes --columns node,name,hardware,role,voltage,util,latitude,longitude
               meshledger nodes --node '!19025c00' --format json
               meshledger nodes --favorites --sort snr --reverse
               meshledger nodes --archived --not-ignored
@@ -34,6 +37,8 @@ struct NodeList: RowList {
     @Option(help: "Only this node: !hex, a number, or its name.") var node: NodeArgument?
     @Option(help: "Only nodes last heard on this channel.") var channel: String?
     @OptionGroup var marks: ListedOptions
+    @Option(help: ArgumentHelp("Only nodes not heard since this time: 1d, yesterday.", valueName: "time")) var silent:
+        RelativeTime?
     @Flag(help: "Only favorites.") var favorites = false
     @Flag(help: "Only ignored nodes.") var ignored = false
 
@@ -41,16 +46,19 @@ struct NodeList: RowList {
         if ignored && marks.notIgnored { throw ValidationError("--ignored and --not-ignored leave no node") }
     }
 
-    func visit(_ query: RowQuery, in ledger: Ledger, _ body: (NodeRow) -> Void) throws {
+    func columns(_ request: ListRequest) throws -> [Column<ReportedNode>] { try ReportedNode.columns(in: request.ledger) }
+
+    func visit(_ query: RowQuery, in ledger: Ledger, _ body: (ReportedNode) -> Void) throws {
         let number = try node?.number(in: ledger)
         if let number, try ledger.node(number, includingArchived: true) == nil {
             throw CommandError(.noInput, "the node \(NodeID.text(number)) was never heard")
         }
         var query = marks.query(query.on(channel))
+        if let silent = silent?.time(in: ledger) { query.until = min(query.until ?? silent, silent) }
         if favorites { query.isFavorite = true }
         if ignored { query.isIgnored = true }
         // A node that is named explicitly is shown even if it is archived.
         if number != nil { query.includesArchived = true }
-        try ledger.nodes(query, only: number, with: text.pattern).forEach(body)
+        try ReportedNode.all(ledger.nodes(query, only: number, with: text.pattern), in: ledger).forEach(body)
     }
 }

@@ -2,7 +2,7 @@ import Foundation
 import ProtobufWire
 
 /// One value of a row, as exact as the row has it.
-enum CellValue: Equatable, Sendable {
+enum CellValue: Hashable, Sendable {
     case null
     case bool(Bool)
     case integer(Int64)
@@ -23,7 +23,7 @@ enum CellValue: Equatable, Sendable {
     static func optional(_ text: String) -> CellValue { text.isEmpty ? .null : .text(text) }
 }
 
-struct CellMember: Equatable, Sendable {
+struct CellMember: Hashable, Sendable {
     var name: String
     var value: CellValue
 }
@@ -48,6 +48,29 @@ extension CellValue {
         switch self {
         case .integer, .unsigned, .double, .float: true
         default: false
+        }
+    }
+
+    /// For tables: a fraction with at most so many digits.
+    func rounded(_ digits: Int) -> String {
+        switch self {
+        case .double(let value): String(format: "%.\(digits)f", value)
+        case .float(let value): String(format: "%.\(digits)f", value)
+        default: plain
+        }
+    }
+
+    /// Numbers by value, before texts; null comes last.
+    func precedes(_ other: CellValue) -> Bool {
+        switch (self, other) {
+        case (.null, _): false
+        case (_, .null): true
+        default:
+            switch (isNumber ? Double(plain) : nil, other.isNumber ? Double(other.plain) : nil) {
+            case (let left?, let right?): left < right
+            case (nil, nil): plain < other.plain
+            case (let left, _): left != nil
+            }
         }
     }
 

@@ -1,6 +1,8 @@
 /// One column of a row: its name in CSV and JSON, its heading and unit in tables, and its value.
 struct Column<Row> {
     var name: String
+    /// Its heading without the unit, by which it can also be named.
+    var title: String
     var heading: String
     /// Only for CSV and JSON, which have room for everything.
     var isDetail: Bool
@@ -16,7 +18,8 @@ struct Column<Row> {
     ) {
         self.name = name
         let title = heading ?? name.replacing("_", with: " ")
-        self.heading = unit.map { "\(title) \($0)" } ?? title
+        self.title = title
+        self.heading = [title, unit].compactMap(\.self).joined(separator: " ")
         self.isDetail = isDetail
         self.canCut = canCut
         self.value = value
@@ -25,8 +28,10 @@ struct Column<Row> {
 
     /// The same column for a value that contains such a row.
     func of<Whole>(_ row: @escaping (Whole) -> Row) -> Column<Whole> {
-        Column<Whole>(
-            name, heading: heading, isDetail: isDetail, canCut: canCut, shown: shown.map { shown in { shown(row($0)) } }
+        var column = Column<Whole>(
+            name, heading: title, isDetail: isDetail, canCut: canCut, shown: shown.map { shown in { shown(row($0)) } }
         ) { value(row($0)) }
+        column.heading = heading
+        return column
     }
 }

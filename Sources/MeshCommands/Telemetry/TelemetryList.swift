@@ -4,29 +4,33 @@ import Meshtastic
 
 struct TelemetryList: RowList {
     static let about = ListDescription(
-        name: "telemetry", abstract: "What nodes measured, node by node.",
+        name: "telemetry", abstract: "What nodes measured, the newest first.",
         discussion: """
             With --kind each metric is a separate column, with its unit; without, a row shows its metrics as name=value. CSV
             and JSON have every metric of the kind, null where it was not sent; what is no number (NaN) is null in JSON.
 
+              meshledger telemetry --kind device --latest
               meshledger telemetry --node '!19025c00' --kind device
               meshledger telemetry --kind environment --since '1d ago' --format csv
               meshledger telemetry --kind device --where 'battery_level<20' --sort battery_level
+              meshledger telemetry --kind device --count-by hour,node --mean channel_utilization
               meshledger telemetry sensors --kind detection
             """,
         noun: .init(abstract: "What nodes measured, and what their sensors sent.", subcommands: [SensorList.command]))
 
     @Option(help: "Only this node: !hex, a number, or its name.") var node: NodeArgument?
     @Option(help: "Only this kind of metrics.") var kind: TelemetryKind?
+    @Flag(help: "Only the newest metrics of each node: of the kind, or of whichever came last.") var latest = false
     @Flag(help: "Instead, metrics of kinds that this version does not know, as received.") var unknown = false
 
     func validate() throws {
         if unknown, kind != nil { throw ValidationError("--unknown is about all kinds without a name") }
+        if unknown, latest { throw ValidationError("--latest is about known kinds") }
     }
 
     /// A table has the metrics in its rows, and those that are asked about: a kind has up to thirty, a node measures only a few.
     func columns(_ request: ListRequest) throws -> [Column<TelemetryRow>] {
-        guard let kind, request.isTable, request.options.columns == nil else {
+        guard let kind, request.isTable, request.options.columns == nil, !request.options.groups.isGiven else {
             return try request.ledger.telemetryColumns(of: kind)
         }
         var shown = Set(MetricField.all(for: kind).filter { request.options.names($0.name) }.map(\.number))
@@ -37,7 +41,14 @@ struct TelemetryList: RowList {
     }
 
     func visit(_ query: RowQuery, in ledger: Ledger, _ body: (TelemetryRow) -> Void) throws {
-        try ledger.forEachTelemetry(of: node?.number(in: ledger), kind: kind, query, body)
+        let number = try node?.number(in: ledger)
+        if latest {
+            try ledger.latestTelemetry(of: number.map { [$0] }, kind: kind, query).forEach(body)
+        } else if number != nil, kind != nil {
+            try ledger.forEachTelemetry(of: number, kind: kind, query, body)
+        } else {
+            try ledger.forEachTelemetryByTime(of: number, kind: kind, query, body)
+        }
     }
 
     func write(_ request: ListRequest) throws {

@@ -1,0 +1,165 @@
+import EventLog
+
+/// Rows with the same values of some columns.
+struct RowGroup {
+    var keys: [CellValue]
+    var count: UInt64 = 0
+    var measures: [Measured]
+
+    /// What the numbers of one column come to.
+    struct Measured {
+        var count: UInt64 = 0
+        var sum = 0.0
+        var min = CellValue.null
+        var max = CellValue.null
+
+        mutating func add(_ value: CellValue) {
+            guard value.isNumber, let number = Double(value.plain), number.isFinite else { return }
+            count += 1
+            sum += number
+            if count == 1 || value.precedes(min) { min = value }
+            if count == 1 || max.precedes(value) { max = value }
+        }
+
+        func value(_ kind: GroupMeasure) -> CellValue {
+            guard count > 0 else { return .null }
+            return switch kind {
+            case .mean: .double(sum / Double(count))
+            case .sum: Int64(exactly: sum).map { .integer($0) } ?? .double(sum)
+            case .min: min
+            case .max: max
+            }
+        }
+    }
+}
+
+/// Counts rows by the values of columns. Memory grows with the groups, not with the rows.
+final class RowGroups<Row> {
+    private struct Key {
+        let name: String
+        let isTime: Bool
+        let value: (Row) -> CellValue
+    }
+
+    private let keys: [Key]
+    private let measures: [(kind: GroupMeasure, column: Column<Row>)]
+    private var groups: [[CellValue]: RowGroup] = [:]
+
+    init(_ options: GroupOptions, _ columns: [Column<Row>]) throws {
+        keys = try options.keys.map { key in
+            switch key {
+            case .column(let name):
+                let column = try columns.named(name)
+                return Key(name: column.name, isTime: false, value: column.value)
+            case .span(let span, let name): return Key(name: name, isTime: true, value: try Self.start(span, columns))
+            }
+        }
+        measures = try options.measures.map { ($0.kind, try columns.named($0.column)) }
+    }
+
+    private static func start(_ span: TimeSpan, _ columns: [Column<Row>]) throws -> (Row) -> CellValue {
+        guard let time = columns.time() else { throw CommandError(.usage, "these rows have no time by which to count") }
+        let isDay = span.seconds % 86_400 == 0
+        return { row in
+            guard case .text(let text) = time.value(row), let time = ISOTime.parse(text) else { return .null }
+            let start = TimeText.iso(span.start(of: time).seconds)
+            return .text(isDay ? String(start.prefix { $0 != "T" }) : start)
+        }
+    }
+
+    /// A row with a list, as of gateways, counts once for each of its entries.
+    func add(_ row: Row) {
+        var found: [[CellValue]] = [[]]
+        for key in keys {
+            let values: [CellValue] = if case .list(let list) = key.value(row) { list } else { [key.value(row)] }
+            found = found.flatMap { start in values.map { start + [$0] } }
+        }
+        for keys in found {
+            var group = groups[keys] ?? RowGroup(keys: keys, measures: measures.map { _ in .init() })
+            group.count += 1
+            for (index, measure) in measures.enumerated() { group.measures[index].add(measure.column.value(row)) }
+            groups[keys] = group
+        }
+    }
+
+    /// The groups: in the order of time where it is one of the keys, else the most frequent ones first.
+    var sorted: [RowGroup] {
+        let times = keys.indices.filter { keys[$0].isTime }
+        return groups.values.sorted { left, right in
+            for index in times where left.keys[index] != right.keys[index] { return left.keys[index].precedes(right.keys[index]) }
+            if left.count != right.count { return left.count > right.count }
+            for index in keys.indices where left.keys[index] != right.keys[index] {
+                return left.keys[index].precedes(right.keys[index])
+            }
+            return false
+        }
+    }
+
+    var columns: [Column<RowGroup>] {
+        keys.enumerated().map { index, key in Column(key.name, canCut: !key.isTime) { $0.keys[index] } }
+            + [Column("count") { .unsigned($0.count) }]
+            + measures.enumerated().map { index, measure in
+                Column("\(measure.kind)_\(measure.column.name)", shown: { $0.measures[index].value(measure.kind).rounded(2) }) {
+                    $0.measures[index].value(measure.kind)
+                }
+            }
+    }
+}
+
+extension Array {
+    /// The column of this name, or under this heading.
+    func named<Row>(_ name: String) throws -> Column<Row> where Element == Column<Row> {
+        func plain(_ text: String) -> String { GenericCell.plain(text.replacing(" ", with: "")) }
+        let wanted = plain(name)
+        for spelling in [wanted] + (otherNames[wanted] ?? []) {
+            if let column = first(where: { GenericCell.plain($0.name) == spelling }) { return column }
+        }
+        if let column = first(where: { plain($0.title) == wanted }) { return column }
+        throw CommandError(.usage, "there is no column \(name); there are \(map(\.name).joined(separator: ", "))")
+    }
+
+    /// When a row was made or heard.
+    func time<Row>() -> Column<Row>? where Element == Column<Row> {
+        for name in ["time", "last_heard", "arrival"] {
+            if let column = first(where: { $0.name == name }) { return column }
+        }
+        return first { $0.name.hasSuffix("_time") }
+    }
+}
+
+/// What people call columns that some lists have under other names.
+private let otherNames = ["node": ["from"], "gateway": ["gateways"]]
+
+/// Prints rows as they are, or their groups, where a command finds its rows itself.
+struct GroupedOutput<Row> {
+    private let writer: RowWriter<Row>?
+    private let groups: RowGroups<Row>?
+    private let output: OutputOptions
+    private let page: Range<Int>
+
+    /// - Parameters:
+    ///   - limit: of the groups; the command itself limits rows.
+    ///   - offset: likewise.
+    init(
+        _ columns: [Column<Row>], _ output: OutputOptions, _ options: GroupOptions, limit: Int?, offset: Int
+    ) throws {
+        self.output = output
+        groups = options.isGiven ? try RowGroups(options, columns) : nil
+        writer = options.isGiven ? nil : output.writer(columns)
+        let (end, isCut) = offset.addingReportingOverflow(limit ?? .max)
+        page = offset..<(isCut ? .max : end)
+    }
+
+    func write(_ row: Row) {
+        groups?.add(row)
+        writer?.write(row)
+    }
+
+    func finish(emptyNote: String) {
+        writer?.finish(emptyNote: emptyNote)
+        guard let groups else { return }
+        let writer = output.writer(groups.columns)
+        for (place, group) in groups.sorted.enumerated() where page.contains(place) { writer.write(group) }
+        writer.finish(emptyNote: emptyNote)
+    }
+}
