@@ -102,7 +102,22 @@ private final class PacketReader {
     private let ledger: Ledger
     private let opener: PacketOpener
     private var batch = PacketBatch()
-    private var block: (number: UInt64, found: (layout: PacketBlockLayout, value: [UInt8])?)?
+    private var block: Block?
+
+    private struct Block {
+        let number: UInt64
+        let layout: PacketBlockLayout
+        let value: [UInt8]
+        /// Read once: searching the block for one event reads what precedes it.
+        var channels: [UInt64: String] = [:]
+
+        init(_ number: UInt64, _ found: (layout: PacketBlockLayout, value: [UInt8])) {
+            (self.number, layout, value) = (number, found.layout, found.value)
+            PacketBlock(number: number, decoding: value.rawSpan)?.forEachEvent(in: 0...UInt64.max) {
+                channels[$0.sequence] = $0.channel
+            }
+        }
+    }
 
     init(_ ledger: Ledger) throws(LedgerError) {
         self.ledger = ledger
@@ -124,9 +139,10 @@ private final class PacketReader {
 
     private func channel(ofEvent sequence: UInt64) throws -> String {
         let number = PacketBlock.number(of: sequence)
-        if block?.number != number { block = (number, try ledger.block(number, of: ledger.packetIndex().store)) }
-        guard let (layout, value) = block?.found else { return "" }
-        return layout.channel(ofEvent: sequence, block: number, value.rawSpan)?.title ?? ""
+        if block?.number != number { block = try ledger.block(number, of: ledger.packetIndex().store).map { Block(number, $0) } }
+        guard let block else { return "" }
+        return block.channels[sequence] ?? block.layout.channel(ofEvent: sequence, block: number, block.value.rawSpan)?.title
+            ?? ""
     }
 
     func receptions(at sequences: [EventSequence]) throws -> [(packet: DecodedPacket, reception: PacketReception)] {
