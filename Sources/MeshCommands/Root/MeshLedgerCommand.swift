@@ -14,7 +14,7 @@ public struct MeshLedgerCommand: AsyncParsableCommand {
               meshledger ingest mqtt 'mqtt://localhost/msh/#'
 
             The ledger is --ledger FOLDER, else $MESHLEDGER, else meshledger/mesh.ledger in $XDG_DATA_HOME or ~/.local/share. Nodes are \
-            named as !19025c00, by number, or by a name that only one has. Times are 2026-01-31, 2026-01-31T10:15:00Z, '2h ago', today, yesterday.
+            named as !19025c00, by number, or by a name that only one has. Times are 2026-01-31, 2026-01, 2026-01-31T10:15:00Z, '2h ago', 1y, today, 'yesterday 10:00'.
 
             `meshledger help COMMAND` has examples; also `help exit-status` and `help completions`.
             """,
@@ -22,7 +22,9 @@ public struct MeshLedgerCommand: AsyncParsableCommand {
         subcommands: [ExitStatusTopic.self, CompletionsTopic.self],
         groupedSubcommands: [
             CommandGroup(name: "Look at the mesh", subcommands: Lists.all + [SearchCommand.self]),
-            CommandGroup(name: "Packets and events", subcommands: [PacketsCommand.self, EventsCommand.self, FollowCommand.self]),
+            CommandGroup(
+                name: "Packets and events",
+                subcommands: [PacketsCommand.self, EventsCommand.self, FollowCommand.self, DecodeCommand.self]),
             CommandGroup(
                 name: "Collect",
                 subcommands: [InitCommand.self, ImportCommand.self, IngestCommand.self, SimulateCommand.self]),

@@ -1,0 +1,94 @@
+import ArgumentParser
+import Foundation
+import Meshtastic
+
+struct DecodeCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "decode", abstract: "Every field of a packet in hex, base64 or JSON.",
+        discussion: """
+            It needs no ledger. It recognises what MQTT carries (ServiceEnvelope, or the JSON of the bridge), a MeshPacket, what radio and client send each other (FromRadio \
+            and ToRadio, also in frames of the stream), and a Data message; one, or one a line. Each is opened with the default key of every \
+            modem preset, and with those of --key. An argument that is a file's name is that file.
+
+              meshledger decode 0d005c021915ffffffff22080801120461686f79354d000000
+              meshledger decode packet.bin --bytes
+              meshledger decode --key Harbour=AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8= - < posted.txt
+              meshledger decode --port POSITION_APP 0d00bd1f1e15809d8c04 --format json
+            """)
+
+    @OptionGroup var output: OutputOptions
+    @Option(
+        help: ArgumentHelp(
+            "Try this channel's key, too, in base64; - reads it from standard input. May be repeated.", valueName: "NAME=PSK"))
+    var key: [String] = []
+    @Option(help: ArgumentHelp("The same for a channel with authenticated encryption.", valueName: "NAME=PSK")) var aeadKey:
+        [String] = []
+    @Option(help: "The bytes are the payload of this port: a name such as POSITION_APP, or a number.") var port: PortArgument?
+    @Option(name: .customLong("as"), help: "What the bytes are; shows what can be read of broken ones.") var form: PacketForm?
+    @Flag(help: "Each field's place and first bytes beside it.") var bytes = false
+    @Argument(help: ArgumentHelp("Hex, base64, JSON, a file, or - for standard input.", valueName: "packet"), completion: .file())
+    var packet: [String]
+
+    func validate() throws {
+        if output.format == .csv { throw ValidationError("a packet is a tree: use --format json") }
+        if port != nil, form != nil { throw ValidationError("--port is for a payload, which has no --as") }
+    }
+
+    func run() throws {
+        let reader = PacketReader(opener: PacketOpener(keyring: try keyring()), form: form, port: try port?.number())
+        let packets = try reader.packets(in: try input())
+        let output = StandardOutput()
+        defer { output.flush() }
+        for (index, packet) in packets.enumerated() {
+            switch self.output.format {
+            case .table, .csv:
+                if index > 0 { output.line() }
+                let tree = packet.textTree(isBesideBytes: bytes)
+                for line in tree.utf8.split(separator: UInt8(ascii: "\n")) {
+                    output.line(DisplayWidth.safe(String(Substring(line))))
+                }
+            case .jsonl: output.line(packet.json.description)
+            case .json: output.write((index == 0 ? "[\n" : ",\n") + packet.json.description)
+            }
+        }
+        if self.output.format == .json { output.line("\n]") }
+        if let broken = packets.first(where: { $0.failure != nil }) {
+            throw CommandError(.badData, "the \(broken.form.name) is not whole: \(broken.failure ?? "")")
+        }
+    }
+
+    private func input() throws -> [UInt8] {
+        // Hex in groups comes as several arguments.
+        let text = packet.joined(separator: " ")
+        guard text == "-" || FileManager.default.fileExists(atPath: text) else { return Array(text.utf8) }
+        do {
+            let file = text == "-" ? FileHandle.standardInput : try FileHandle(forReadingFrom: URL(fileURLWithPath: text))
+            var bytes: [UInt8] = []
+            while bytes.count <= PacketReader.most, let part = try file.read(upToCount: PacketReader.most + 1 - bytes.count),
+                !part.isEmpty
+            {
+                bytes += part
+            }
+            return bytes
+        } catch {
+            throw CommandError(
+                .inputOutput, "\(text == "-" ? "standard input" : text) cannot be read: \(error.localizedDescription)")
+        }
+    }
+
+    private func keyring() throws -> Keyring {
+        var keyring = Keyring.standard
+        for (texts, isAEAD) in [(key, false), (aeadKey, true)] {
+            for text in texts {
+                // Base64 ends with the same sign.
+                guard let end = text.firstIndex(of: "="), end > text.startIndex, text.index(after: end) < text.endIndex else {
+                    throw CommandError(.usage, "\(text) is not NAME=PSK, as in LongFast=AQ==")
+                }
+                let psk = KeysAddCommand.read(String(text[text.index(after: end)...]))
+                keyring.add(
+                    try KeysAddCommand.key { try ChannelKey(name: String(text[..<end]), base64: psk, isAEAD: isAEAD) })
+            }
+        }
+        return keyring
+    }
+}
