@@ -20,6 +20,9 @@ struct Tool {
         .appendingPathComponent("meshledger")
     static var isBuilt: Bool { FileManager.default.isExecutableFile(atPath: program.path) }
 
+    /// When simulated traffic begins, unless a test says otherwise.
+    static let start = "2026-05-28T20:26:40Z"
+
     let folder: TemporaryFolder
     var ledger: String { folder.file("mesh.ledger").path }
 
@@ -45,6 +48,9 @@ struct Tool {
         let name = UUID().uuidString
         let files = [folder.file(name + ".out"), folder.file(name + ".err")]
         for file in files { try Data().write(to: file) }
+        // Without it the simulated traffic ends now, and its times differ from run to run.
+        let arguments =
+            arguments + (arguments.first == "simulate" && !arguments.contains("--start") ? ["--start", Self.start] : [])
         let process = Process()
         let command = (starter.isEmpty ? [Self.program.path] : starter) + arguments
         process.executableURL = URL(fileURLWithPath: command[0])

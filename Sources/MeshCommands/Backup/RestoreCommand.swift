@@ -53,8 +53,8 @@ struct RestoreCommand: AsyncParsableCommand {
     private func end() throws -> RestoreEnd? {
         guard let until else { return nil }
         if let sequence = UInt64(until) { return .sequence(EventSequence(sequence)) }
-        guard let time = TimeArgument(argument: until) else {
-            throw ValidationError("--until is the number of an event, or a time such as 2026-01-31T10:15:00Z or 'yesterday'")
+        guard let time = TimeArgument(until) else {
+            throw ValidationError("--until is the number of an event, or a time: \(TimeArgument.understood)")
         }
         return .time(time.time)
     }

@@ -6,19 +6,28 @@ import MeshLedger
 struct AsOfOption: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "As the answer was then, under today's keys: after this event, or at this time.", valueName: "time|sequence"))
+            "As the answer was then, under today's keys: after this event, or at this time.", valueName: "time|sequence"),
+        transform: MomentArgument.parsed)
     var asOf: MomentArgument?
 }
 
 /// A point of the history as people write it: a number is an event's sequence, anything else a time.
-struct MomentArgument: ExpressibleByArgument, Equatable {
+struct MomentArgument: Equatable {
     var moment: Moment
 
-    init?(argument: String) {
+    /// - Throws: an error that says what is understood.
+    static func parsed(_ text: String) throws -> MomentArgument {
+        guard let moment = MomentArgument(text) else {
+            throw ValidationError("a number is an event's sequence; \(TimeArgument.understood)")
+        }
+        return moment
+    }
+
+    init?(_ argument: String) {
         if !argument.isEmpty, argument.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {
             guard let sequence = UInt64(argument) else { return nil }
             moment = .sequence(sequence)
-        } else if let time = TimeArgument(argument: argument) {
+        } else if let time = TimeArgument(argument) {
             moment = .time(time.time)
         } else {
             return nil

@@ -16,10 +16,12 @@ struct OutputOptions: ParsableArguments {
 
 /// A range of time.
 struct TimeOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("From this time on: ISO 8601, '2h ago', yesterday.", valueName: "time"))
+    @Option(
+        help: ArgumentHelp("From this time on: ISO 8601, 2025-09, '2h ago', 'yesterday 10:00', 1y.", valueName: "time"),
+        transform: TimeArgument.parsed)
     var since: TimeArgument?
 
-    @Option(help: ArgumentHelp("Before this time.", valueName: "time"))
+    @Option(help: ArgumentHelp("Before this time.", valueName: "time"), transform: TimeArgument.parsed)
     var until: TimeArgument?
 
     func validate() throws {

@@ -11,6 +11,21 @@ struct ISOTime {
         return reader.timestamp()
     }
 
+    /// The same time of day so many months earlier, or on the last day of that month where it has no such day.
+    /// - Returns: nil where that is before the year 1, or not a time with four digits of the year.
+    static func earlier(_ time: Timestamp, months: Int64) -> Timestamp? {
+        var reader = ISOTime(rest: Array(TimeText.iso(time.seconds).utf8)[...])
+        guard let year = reader.number(4), reader.take("-"), let month = reader.number(2), reader.take("-"),
+            let day = reader.number(2),
+            reader.take("T"), months <= 120_000
+        else { return nil }
+        let total = year * 12 + month - 1 - months
+        guard total >= 12 else { return nil }
+        let (then, place) = (total / 12, total % 12 + 1)
+        let days = ISO8601.days(year: then, month: place, day: min(day, Self.days(in: place, of: then)))
+        return time.adding(seconds: (days - ISO8601.days(year: year, month: month, day: day)) * 86_400)
+    }
+
     private mutating func timestamp() -> Timestamp? {
         guard let year = number(4), take("-"), let month = number(2), take("-"), let day = number(2),
             (1...12).contains(month), (1...Self.days(in: month, of: year)).contains(day)

@@ -8,7 +8,7 @@ struct RelativeTime: ExpressibleByArgument {
     private let written: TimeArgument
 
     init?(argument: String) {
-        guard let written = TimeArgument(argument: argument) else { return nil }
+        guard let written = TimeArgument(argument) else { return nil }
         (text, self.written) = (argument, written)
     }
 

@@ -2,38 +2,48 @@ import ArgumentParser
 import EventLog
 import Foundation
 
-/// A point in time as people write it: ISO 8601, a date, `2h ago`, `yesterday`, `now`, or seconds since 1970. UTC unless
-/// stated otherwise.
-struct TimeArgument: ExpressibleByArgument, Equatable {
+/// A point in time as people write it: ISO 8601, a date, a month, `2h ago`, `yesterday 10:00`, `now`, or a number since 1970. UTC unless stated
+/// otherwise.
+struct TimeArgument: Equatable {
+    /// What errors say is understood.
+    static let understood =
+        "a time is 2026-01-31, '2026-01-31 10:15', 2026-01-31T10:15:00Z, 2026-01, 10:15 (today), 'yesterday 10:15', yesterday, today, now, "
+        + "'2h ago' or 2h (also s, m, d, w, mo, y), or seconds or milliseconds since 1970; UTC unless it says otherwise"
+
     var time: Timestamp
 
-    init?(argument: String) { self.init(argument, now: .now) }
-
-    init?(_ argument: String, now: Timestamp) {
+    init?(_ argument: String, now: Timestamp = .now) {
         let text = argument.trimmingCharacters(in: .whitespaces)
-        if let time = Self.word(text.lowercased(), now) ?? Self.distance(text.lowercased(), now) ?? ISOTime.parse(text) {
-            self.time = time
-        } else {
-            return nil
-        }
+        let word = text.lowercased()
+        let read =
+            Self.number(word) ?? Self.distance(word, now) ?? Self.ofDay(word, now) ?? Self.month(word) ?? ISOTime.parse(text)
+        guard let time = read else { return nil }
+        self.time = time
+    }
+
+    /// - Throws: an error that says what is understood.
+    static func parsed(_ text: String) throws -> TimeArgument {
+        guard let time = TimeArgument(text) else { throw ValidationError(understood) }
+        return time
     }
 
     private static let day: Int64 = 86_400
 
-    private static func word(_ text: String, _ now: Timestamp) -> Timestamp? {
-        let today = now.seconds - now.seconds % day
-        switch text {
-        case "now": return now
-        case "today": return Timestamp(seconds: today)
-        case "yesterday": return Timestamp(seconds: today - day)
-        default:
-            // A short number is a year or a typo, not a second of the early seventies.
-            guard text.utf8.count >= 9, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
-            return Int64(text).map { Timestamp(seconds: $0) }
+    /// Since 1970: seconds up to the year 5138, above them milliseconds, above those of the same year microseconds.
+    private static func number(_ text: String) -> Timestamp? {
+        // A short number is a year or a typo, not a second of the early seventies.
+        guard text.utf8.count >= 9, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = Int64(text) else {
+            return nil
+        }
+        switch number {
+        case ..<100_000_000_000: return Timestamp(seconds: number)
+        case ..<100_000_000_000_000: return Timestamp(microseconds: number * 1_000)
+        case ..<100_000_000_000_000_000: return Timestamp(microseconds: number)
+        default: return nil
         }
     }
 
-    /// `90s ago`, `2 hours ago`, `3d`.
+    /// `90s ago`, `2 hours ago`, `3d`, `1y`.
     private static func distance(_ text: String, _ now: Timestamp) -> Timestamp? {
         let words = text.hasSuffix(" ago") ? String(text.dropLast(4)) : text
         let digits = words.prefix { $0.isASCII && $0.isNumber }
@@ -42,13 +52,39 @@ struct TimeArgument: ExpressibleByArgument, Equatable {
         let seconds: Int64
         switch unit {
         case "s", "sec", "second", "seconds": seconds = 1
-        case "m", "min", "minute", "minutes": seconds = 60
+        case "m", "min", "mins", "minute", "minutes": seconds = 60
         case "h", "hour", "hours": seconds = 3_600
         case "d", "day", "days": seconds = day
         case "w", "week", "weeks": seconds = 7 * day
+        case "mo", "month", "months": return ISOTime.earlier(now, months: count)
+        case "y", "year", "years":
+            let (months, overflows) = count.multipliedReportingOverflow(by: 12)
+            return overflows ? nil : ISOTime.earlier(now, months: months)
         default: return nil
         }
         let (distance, overflows) = count.multipliedReportingOverflow(by: seconds)
         return overflows ? nil : now.adding(seconds: -distance)
     }
+
+    /// `now`, `today`, `yesterday`, `yesterday 10:00`, or a time of today: `10:00`.
+    private static func ofDay(_ text: String, _ now: Timestamp) -> Timestamp? {
+        if text == "now" { return now }
+        var start = Timestamp(seconds: now.seconds - now.seconds % day)
+        var clock = text[...]
+        for (word, days) in [("today", 0 as Int64), ("yesterday", 1)] where text.hasPrefix(word) {
+            start = start.adding(seconds: -days * day)
+            clock = clock.dropFirst(word.count)
+            if clock.isEmpty { return start }
+            guard clock.removeFirst() == " " else { return nil }
+        }
+        let hours = clock.trimmingCharacters(in: .whitespaces)
+        guard let colon = hours.firstIndex(of: ":") else { return nil }
+        let padded = hours.distance(from: hours.startIndex, to: colon) == 1 ? "0" + hours : hours
+        guard let offset = ISOTime.parse("1970-01-01T" + padded) else { return nil }
+        let (time, overflows) = start.microseconds.addingReportingOverflow(offset.microseconds)
+        return overflows ? nil : Timestamp(microseconds: time)
+    }
+
+    /// The first instant of a month: `2025-09`.
+    private static func month(_ text: String) -> Timestamp? { text.utf8.count == 7 ? ISOTime.parse(text + "-01") : nil }
 }

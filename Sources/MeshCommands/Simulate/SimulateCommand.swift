@@ -11,11 +11,13 @@ struct SimulateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "simulate", abstract: "Make up the traffic of a mesh.",
         discussion: """
-            The same seed gives the same traffic on every machine. Nodes move, measure, chat and acknowledge; several gateways
-            hear the same packet; some of it is damaged. One channel, Harbour, needs its key; the key of another is unknown.
+            The same seed gives the same traffic on every machine; it ends now, and with --start the times are the same as well. Nodes move, \
+            measure, chat and acknowledge; several gateways hear the same packet; some of it is damaged. One channel, Harbour, needs its \
+            key; the key of another is unknown.
 
               meshledger simulate --seed 1 --nodes 40 --packets 5000
               meshledger simulate --seed 7 --packets 1000 --to capture.base64 --as envelopes
+              meshledger simulate --seed 7 --packets 1000 --start 2026-05-28T20:26:40Z --to -
               meshledger keys add Harbour --psk AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=
             """)
 
@@ -26,7 +28,10 @@ struct SimulateCommand: AsyncParsableCommand {
     @Option(help: "How many of the nodes are gateways.") var gateways: Int?
     @Option(help: "Of 1,000 receptions, how many are damaged or odd.") var bad: UInt32 = 10
     @Option(help: "Of 100 packets, how many are encrypted.") var encrypted: UInt32 = 72
-    @Option(help: "When it begins: ISO 8601, '2h ago', yesterday.") var start: TimeArgument?
+    @Option(
+        help: ArgumentHelp("When it begins, such as 2026-01-31 or yesterday; without it, it ends now.", valueName: "time"),
+        transform: TimeArgument.parsed)
+    var start: TimeArgument?
     @Option(help: "Write a file instead of the ledger; - is standard output.") var to: String?
     @Option(name: .customLong("as"), help: "The file's format.") var format = SimulationFormat.envelopes
 
@@ -38,15 +43,27 @@ struct SimulateCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let time = start.map { UInt32(clamping: $0.time.seconds) } ?? SimulationOptions().startTime
-        let simulation = MeshSimulation(
-            SimulationOptions(
-                seed: seed, nodes: nodes, gateways: gateways, startTime: time, badPerMille: bad, encryptedPercent: encrypted))
+        let simulation = MeshSimulation(simulationOptions())
         if let to {
             try write(simulation, to: to)
         } else {
             try await append(simulation)
         }
+    }
+
+    private func simulationOptions() -> SimulationOptions {
+        var options = SimulationOptions(
+            seed: seed, nodes: nodes, gateways: gateways, badPerMille: bad, encryptedPercent: encrypted)
+        if let start {
+            options.startTime = UInt32(clamping: start.time.seconds)
+        } else {
+            // How long it takes is only known when it is over, and does not depend on when it begins.
+            var trial = MeshSimulation(options)
+            var end = options.startTime
+            for _ in 0..<packets { end = max(end, trial.next().time) }
+            options.startTime = UInt32(clamping: Timestamp.now.seconds - Int64(end - options.startTime))
+        }
+        return options
     }
 
     private func append(_ start: MeshSimulation) async throws {

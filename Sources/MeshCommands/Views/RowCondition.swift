@@ -35,8 +35,8 @@ struct RowCondition: ExpressibleByArgument {
             return String(try node.number(in: ledger))
         case .time:
             guard comparison != nil else { return text }
-            guard let time = TimeArgument(argument: text) else {
-                throw CommandError(.usage, "'\(text)' is no time; 2026-01-31T10:15:00Z, '2h ago' and yesterday are")
+            guard let time = TimeArgument(text) else {
+                throw CommandError(.usage, "'\(text)' is no time: \(TimeArgument.understood)")
             }
             return String(time.time.seconds)
         default: return text
@@ -55,13 +55,18 @@ struct RowCondition: ExpressibleByArgument {
         guard let comparison else { return cell.plain.lowercased().contains(value.lowercased()) }
         if cell == .null { return (comparison == .equal && value.isEmpty) || (comparison == .notEqual && !value.isEmpty) }
         switch comparison {
-        case .equal: return cell.plain == value || numbers(cell, value).map { $0 == $1 } ?? false
-        case .notEqual: return cell.plain != value && numbers(cell, value).map { $0 != $1 } ?? true
+        case .equal: return isSame(cell, value) || numbers(cell, value).map { $0 == $1 } ?? false
+        case .notEqual: return !isSame(cell, value) && numbers(cell, value).map { $0 != $1 } ?? true
         case .less: return numbers(cell, value).map { $0 < $1 } ?? (cell.plain < value)
         case .lessOrEqual: return numbers(cell, value).map { $0 <= $1 } ?? (cell.plain <= value)
         case .greater: return numbers(cell, value).map { $0 > $1 } ?? (cell.plain > value)
         case .greaterOrEqual: return numbers(cell, value).map { $0 >= $1 } ?? (cell.plain >= value)
         }
+    }
+
+    /// Names are the same in any case.
+    private func isSame(_ cell: CellValue, _ value: String) -> Bool {
+        cell.plain == value || cell.plain.lowercased() == value.lowercased()
     }
 
     private func numbers(_ cell: CellValue, _ value: String) -> (Double, Double)? {
