@@ -100,13 +100,13 @@ struct ListsTests {
         }
     }
 
-    @Test func `a list is its description, its options and its finder`() throws {
+    @Test func `a list is its description, its options and its finder`() async throws {
         #expect(ObjectIdentifier(PairList.command) == ObjectIdentifier(ListCommand<PairList>.self))
         let help = ListCommand<PairList>.helpMessage()
         for option in ["--gateway", "--as-of", "--where", "--sort", "--columns", "--limit", "--since", "--format"] {
             #expect(help.contains(option), "\(option)")
         }
-        let command = try ListCommand<PairList>.parse(["--gateway", "!11", "--sort", "node", "--limit", "2"])
+        let command = try await ListCommand<PairList>.asyncParse(["--gateway", "!11", "--sort", "node", "--limit", "2"])
         #expect(command.list.gateway?.text == "!11" && command.options.query.limit == .max)
     }
 }

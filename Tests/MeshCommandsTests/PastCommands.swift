@@ -94,7 +94,7 @@ struct PastCommands {
         #expect(try sequences(["--port", "POSITION_APP"]) == indexed { $0["port"] as? Int == 3 })
         #expect(try sequences(["--node", gateway, "--mentions"]) == indexed { $0.names(gateway) })
         #expect(try sequences(["--packet", "\(packet["id"] ?? 0)"]) == packet["sequences"] as? [Int])
-        #expect(try tool.run("events", "--port", "NO_SUCH_APP").status == 64)
+        #expect(try tool.run("events", "--port", "NO_SUCH_APP").status == 66)
     }
 
     @Test(.enabled(if: Tool.isBuilt, "needs the built program"))

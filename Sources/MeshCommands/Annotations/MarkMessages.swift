@@ -8,7 +8,7 @@ struct MarkedMessages: ParsableArguments {
     @OptionGroup var ledger: LedgerOption
     @OptionGroup var times: TimeOptions
     @Option(help: "Messages of or to this node: !hex, a number, an alias or a name.") var node: NodeArgument?
-    @Option(help: "Messages of this channel.") var channel: String?
+    @Option(help: "Messages of this channel.", completion: NameCompletion.channels) var channel: String?
     @Option(help: "Messages whose packet has this id.") var packet: PacketIDArgument?
     @Flag(help: "All messages.") var all = false
 
@@ -34,7 +34,8 @@ struct MarkedMessages: ParsableArguments {
     }
 
     private func keys(in ledger: Ledger, where changes: (MessageRow) -> Bool) throws -> [MessageKey] {
-        var query = RowQuery(since: times.since?.time, until: times.until?.time, channel: channel, newestFirst: false)
+        var query = RowQuery(
+            since: times.since?.time, until: times.until?.time, channel: try ledger.channel(named: channel), newestFirst: false)
         query.includesArchived = true
         var keys: [MessageKey] = []
         try ledger.forEachMessage(of: node?.number(in: ledger), query) { message in

@@ -8,23 +8,17 @@ struct SelectionOptions: ParsableArguments {
     @Flag(help: "With --node: also packets that it published as a gateway, and those whose payload names it.") var mentions =
         false
     @Option(help: "Only packets that this node published.") var gateway: NodeArgument?
-    @Option(help: "Only packets of this channel.") var channel: String?
-    @Option(help: "Only packets of this port: a name such as TEXT_MESSAGE_APP, or a number.") var port: String?
+    @Option(help: "Only packets of this channel.", completion: NameCompletion.channels) var channel: String?
+    @Option(help: "Only packets of this port: a name such as TEXT_MESSAGE_APP, or a number.") var port: PortArgument?
     @Option(help: ArgumentHelp("Only receptions of packets with this id.", valueName: "id")) var packet: UInt32?
 
     /// Nil where no selection is given.
     func selection(in ledger: Ledger) throws -> EventSelection? {
         guard node != nil || gateway != nil || channel != nil || port != nil || packet != nil else { return nil }
-        var number: UInt32?
-        if let port {
-            guard let known = UInt32(port) ?? FieldTable.port(named: port) else {
-                throw CommandError(.usage, "there is no port \(port); a port is a name such as TEXT_MESSAGE_APP, or a number")
-            }
-            number = known
-        }
         return EventSelection(
             node: try node?.number(in: ledger), roles: mentions ? .any : [.sender, .addressee],
-            gateway: try gateway?.number(in: ledger), channel: channel, port: number, packetID: packet)
+            gateway: try gateway?.number(in: ledger), channel: try ledger.channel(named: channel), port: try port?.number(),
+            packetID: packet)
     }
 
     /// Whether an event that was found without the index matches.
@@ -36,7 +30,7 @@ struct SelectionOptions: ParsableArguments {
             guard packet.from == node || packet.to == node || isMentioned else { return false }
         }
         if let gateway = chosen.gateway, packet.gateway != gateway { return false }
-        if let channel, row.channel != channel { return false }
+        if let channel = chosen.channel, row.channel != channel { return false }
         if let port = chosen.port, packet.port != port { return false }
         return chosen.packetID == nil || chosen.packetID == packet.id
     }

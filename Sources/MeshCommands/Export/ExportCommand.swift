@@ -45,7 +45,8 @@ struct ExportCommand: AsyncParsableCommand {
     @Option(name: .shortAndLong, help: "csv, jsonl, json; geojson, gpx and kml for places; ledger for a recording.") var format =
         ExportFormat.jsonl
     @Option(help: "Only this node: !hex, a number, or its name.") var node: NodeArgument?
-    @Option(help: "Only this channel, for nodes, messages, waypoints and trace routes.") var channel: String?
+    @Option(help: "Only this channel, for nodes, messages, waypoints and trace routes.", completion: NameCompletion.channels)
+    var channel: String?
     @Option(help: "Only this kind of metrics, for telemetry.") var kind: TelemetryKind?
     @Flag(help: "Archived ones, too, for nodes and messages.") var archived = false
     @Option(
@@ -93,7 +94,7 @@ struct ExportCommand: AsyncParsableCommand {
         guard format != .ledger, case .subject(let subject) = subject else { return try await exportLedger() }
         try await ledger.reading(past) { ledger in
             let number = try node?.number(in: ledger)
-            var query = page.query(times, channel: channel)
+            var query = page.query(times, channel: try ledger.channel(named: channel))
             query.newestFirst = false
             query.includesArchived = archived
             switch subject {

@@ -17,7 +17,8 @@ struct RebuildCommand: AsyncParsableCommand {
 
     @OptionGroup var ledger: LedgerOption
     @OptionGroup var output: OutputOptions
-    @Argument(help: ArgumentHelp("The views; by default all.", valueName: "view")) var views: [String] = []
+    @Argument(help: ArgumentHelp("The views; by default all.", valueName: "view"), completion: .list(Ledger.viewNames)) var views:
+        [String] = []
     @Flag(help: "Only list the rows that would be added (+), removed (-) and changed (~). The views stay as they are.") var diff =
         false
     @Flag(help: "Keep the old rows beside the new ones.") var keep = false
@@ -30,7 +31,8 @@ struct RebuildCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        if diff { return try await compare() }
+        let views = try views.map { try KnownName.find($0, "view", among: OwnViews.names) }
+        if diff { return try await compare(views) }
         let names = Set(views.isEmpty ? OwnViews.names : views)
         try await ledger.writing(holding: keep || back ? names : []) { ledger in
             if back {
@@ -51,7 +53,7 @@ struct RebuildCommand: AsyncParsableCommand {
         }
     }
 
-    private func compare() async throws {
+    private func compare(_ views: [String]) async throws {
         let names = views.isEmpty ? OwnViews.names : views
         try await ledger.using(ledger.openForComparing(holding: Set(names))) { ledger in
             let bar = ProgressBar("comparing")

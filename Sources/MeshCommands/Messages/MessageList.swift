@@ -25,13 +25,13 @@ struct MessageList: RowList {
 
     @OptionGroup var text: PatternOptions
     @Option(help: "Only messages of or to this node: !hex, a number, or its name.") var node: NodeArgument?
-    @Option(help: "Only messages of this channel.") var channel: String?
+    @Option(help: "Only messages of this channel.", completion: NameCompletion.channels) var channel: String?
     @OptionGroup var marks: ListedOptions
     @Flag(help: "Only messages that are not read.") var unread = false
 
     func visit(_ query: RowQuery, in ledger: Ledger, _ body: (MessageRow) -> Void) throws {
         let number = try node?.number(in: ledger)
-        var query = marks.query(query.on(channel))
+        var query = try marks.query(query.on(ledger.channel(named: channel)))
         if unread { query.isRead = false }
         if let pattern = text.pattern {
             try ledger.messages(with: pattern, of: number, query).forEach(body)

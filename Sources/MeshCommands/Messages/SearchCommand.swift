@@ -35,7 +35,7 @@ struct SearchCommand: AsyncParsableCommand {
         help: "What is searched: the texts of messages, the names of nodes, or the names and descriptions of waypoints.")
     var place: Place = .messages
     @Option(help: "Only messages of or to this node: !hex, a number, or its name.") var node: NodeArgument?
-    @Option(help: "Only messages of this channel.") var channel: String?
+    @Option(help: "Only messages of this channel.", completion: NameCompletion.channels) var channel: String?
     @Flag(help: "Archived ones, too.") var archived = false
 
     func validate() throws {
@@ -47,7 +47,7 @@ struct SearchCommand: AsyncParsableCommand {
     func run() async throws {
         try await ledger.reading(past) { ledger in
             let wanted = words.joined(separator: " ")
-            var query = page.query(times, channel: channel)
+            var query = page.query(times, channel: try ledger.channel(named: channel))
             query.includesArchived = archived
             switch place {
             case .messages:

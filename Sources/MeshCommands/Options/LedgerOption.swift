@@ -101,10 +101,22 @@ struct LedgerOption: ParsableArguments {
         }
     }
 
+    /// Runs work at its path that does not open it.
+    func advising<Result>(_ work: () async throws -> Result) async throws -> Result {
+        do {
+            return try await work()
+        } catch let error as LedgerError {
+            throw withAdvice(error)
+        }
+    }
+
     private func withAdvice(_ error: LedgerError) -> any Error {
         // Otherwise something in it is missing, which the error names.
         guard error.code == .missing, !FileManager.default.fileExists(atPath: path + "/log/current") else { return error }
-        return CommandError(.noInput, "there is no ledger at \(path); make one with `meshledger init`, or name one with --ledger")
+        let make = path == Self.path(nil, ProcessInfo.processInfo.environment) ? "" : " \(path.quotedForShell)"
+        return CommandError(
+            .noInput,
+            "there is no ledger at \(path); make one with `meshledger init\(make)`, or name one with --ledger or $MESHLEDGER")
     }
 
     /// Runs a command's work on a ledger opened for reading, and closes it.

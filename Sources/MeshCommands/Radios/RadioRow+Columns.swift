@@ -4,7 +4,7 @@ import Meshtastic
 
 extension RadioPart: ExpressibleByArgument {
     public init?(argument: String) {
-        guard let found = RadioPart.allCases.first(where: { "\($0)" == argument }) else { return nil }
+        guard let found = RadioPart.allCases.first(where: { "\($0)".lowercased() == argument.lowercased() }) else { return nil }
         self = found
     }
 

@@ -30,7 +30,7 @@ extension MeshLedgerCommand {
                 output.flush()
                 ExitStatus.success.end()
             }
-            var command = try parseAsRoot(arguments)
+            var command = try await asyncParseAsRoot(arguments)
             try await OwnViews.$types.withValue(views) {
                 if var asynchronous = command as? any AsyncParsableCommand {
                     try await asynchronous.run()

@@ -23,7 +23,7 @@ struct RowCommand: AsyncParsableCommand {
 struct DecidedRows: ParsableArguments {
     @OptionGroup var ledger: LedgerOption
     @OptionGroup var selection: RowSelection
-    @Argument(help: "The view.") var view: String
+    @Argument(help: "The view.", completion: NameCompletion.views) var view: String
     @Flag(help: "All rows of the view.") var all = false
 
     func validate() throws {
@@ -33,8 +33,9 @@ struct DecidedRows: ParsableArguments {
     }
 
     static func rows(of view: String, in ledger: Ledger) throws -> any QueryRow.Type {
-        guard let rows = ledger.rows(of: view) else {
-            throw CommandError(.noInput, "there are no rows of \(view); there are \(ledger.rowNames.joined(separator: ", "))")
+        let name = try KnownName.find(view, "view", among: ledger.rowNames)
+        guard let rows = ledger.rows(of: name) else {
+            throw CommandError(.noInput, "there are no rows of \(name)")
         }
         return rows
     }

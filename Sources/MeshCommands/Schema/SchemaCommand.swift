@@ -43,7 +43,7 @@ struct SchemaListCommand: AsyncParsableCommand {
             Column<SchemaState>("state") { .text($0.action == .none ? "current" : $0.action.rawValue) },
             Column<SchemaState>("bytes") { .unsigned(UInt64($0.size)) },
         ])
-        for state in try ledger.schemaPlan() { writer.write(state) }
+        for state in try await ledger.schemaPlan() { writer.write(state) }
         writer.finish()
     }
 }
@@ -61,7 +61,7 @@ struct SchemaPlanCommand: AsyncParsableCommand {
             Column<SchemaState>("action") { .text($0.action.rawValue) },
             Column<SchemaState>("reason", canCut: true) { .optional($0.reason) },
         ])
-        for state in try ledger.schemaPlan() where state.action != .none { writer.write(state) }
+        for state in try await ledger.schemaPlan() where state.action != .none { writer.write(state) }
         writer.finish(emptyNote: "nothing to do")
     }
 }
@@ -99,7 +99,7 @@ struct SchemaCheckCommand: AsyncParsableCommand {
             guard problems.isEmpty else { throw CommandError(.verificationFailed, problems.joined(separator: "; ")) }
             return StandardOutput().line("\(schemas.count) views are as they were released, or of newer versions")
         }
-        let refused = try ledger.schemaPlan().filter { [.newerThanCode, .unversionedChange].contains($0.action) }
+        let refused = try await ledger.schemaPlan().filter { [.newerThanCode, .unversionedChange].contains($0.action) }
         guard refused.isEmpty else {
             throw CommandError(.verificationFailed, refused.map(\.reason).joined(separator: "; "))
         }
@@ -128,5 +128,7 @@ struct SchemaDropCommand: AsyncParsableCommand {
 }
 
 extension LedgerOption {
-    func schemaPlan() throws -> [SchemaState] { try Ledger.schemaPlan(at: path, options: OwnViews.options()) }
+    func schemaPlan() async throws -> [SchemaState] {
+        try await advising { try Ledger.schemaPlan(at: path, options: OwnViews.options()) }
+    }
 }

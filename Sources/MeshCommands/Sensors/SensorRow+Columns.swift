@@ -5,7 +5,7 @@ import ProtobufWire
 
 extension SensorKind: ExpressibleByArgument {
     public init?(argument: String) {
-        guard let found = SensorKind.allCases.first(where: { "\($0)" == argument }) else { return nil }
+        guard let found = SensorKind.allCases.first(where: { "\($0)".lowercased() == argument.lowercased() }) else { return nil }
         self = found
     }
 

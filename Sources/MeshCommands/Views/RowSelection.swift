@@ -8,7 +8,8 @@ struct RowSelection: ParsableArguments {
     @Option(
         name: .customLong("where"),
         help: ArgumentHelp(
-            "Only rows for which it holds; =, !=, <, <=, >, >=, ~ (contains). Several must all hold.", valueName: "column=value"))
+            "Only rows for which it holds; =, !=, <, <=, >, >=, ~ (contains). Several must all hold.", valueName: "column=value"),
+        completion: NameCompletion.conditions)
     var conditions: [RowCondition] = []
     @Option(
         help: ArgumentHelp(

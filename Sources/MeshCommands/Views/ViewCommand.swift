@@ -54,7 +54,7 @@ struct ViewDigestCommand: AsyncParsableCommand {
     @OptionGroup var ledger: LedgerOption
     @OptionGroup var past: AsOfOption
     @OptionGroup var output: OutputOptions
-    @Argument(help: "The views; by default all.") var views: [String] = []
+    @Argument(help: "The views; by default all.", completion: .list(Ledger.viewNames)) var views: [String] = []
 
     struct Digest {
         var view: String
@@ -66,7 +66,8 @@ struct ViewDigestCommand: AsyncParsableCommand {
             let writer = output.writer([
                 Column<Digest>("view") { .text($0.view) }, Column<Digest>("digest") { .text($0.digest) },
             ])
-            let names = try await views.isEmpty ? ledger.views().map(\.name) : views
+            let known = try await ledger.views().map(\.name)
+            let names = try views.isEmpty ? known : views.map { try KnownName.find($0, "view", among: known) }
             for name in names { writer.write(Digest(view: name, digest: try ledger.digest(of: name))) }
             writer.finish()
         }
@@ -85,14 +86,12 @@ struct QuarantineCommand: AsyncParsableCommand {
     @OptionGroup var past: AsOfOption
     @OptionGroup var output: OutputOptions
     @OptionGroup var page: PageOptions
-    @Option(help: "Only of this view.") var view: String?
+    @Option(help: "Only of this view.", completion: .list(Ledger.viewNames)) var view: String?
 
     func run() async throws {
         try await ledger.reading(past) { ledger in
             let names = try await ledger.views().map(\.name)
-            if let view, !names.contains(view) {
-                throw CommandError(.noInput, "there is no view \(view); there are \(names.joined(separator: ", "))")
-            }
+            let view = try view.map { try KnownName.find($0, "view", among: names) }
             let writer = output.writer(QuarantineRow.columns)
             for row in try ledger.quarantine(view: view, limit: page.limit ?? .max, offset: page.offset) { writer.write(row) }
             writer.finish(emptyNote: "nothing in quarantine")

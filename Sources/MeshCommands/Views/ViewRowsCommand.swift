@@ -21,10 +21,17 @@ struct ViewRowsCommand: AsyncParsableCommand {
         help: ArgumentHelp("Another ledger whose rows are also shown; may be repeated.", valueName: "folder"),
         completion: .directory)
     var also: [String] = []
-    @Argument(help: ArgumentHelp("The view; without one, the state of each.", valueName: "view")) var view: String?
+    @Argument(
+        help: ArgumentHelp("The view; without one, the state of each.", valueName: "view"), completion: NameCompletion.views)
+    var view: String?
     @OptionGroup var selection: RowSelection
-    @Option(help: ArgumentHelp("Only these columns, in this order.", valueName: "names")) var columns: String?
-    @Option(help: ArgumentHelp("In the order of this column, instead of the key's.", valueName: "column")) var sort: String?
+    @Option(
+        help: ArgumentHelp("Only these columns, in this order.", valueName: "names"), completion: NameCompletion.columns)
+    var columns: String?
+    @Option(
+        help: ArgumentHelp("In the order of this column, instead of the key's.", valueName: "column"),
+        completion: NameCompletion.columns)
+    var sort: String?
     @Flag(help: "In the reverse order.") var reverse = false
     @Flag(help: "Archived ones, too.") var archived = false
     @Option(help: ArgumentHelp("The most rows.", valueName: "count")) var limit: Int?
@@ -41,13 +48,10 @@ struct ViewRowsCommand: AsyncParsableCommand {
     func run() async throws {
         try await ledger.reading(past) { ledger in
             guard let view else { return try await ViewListCommand.write(ledger, output) }
-            guard let rows = ledger.rows(of: view) else {
-                let known = ledger.rowNames.joined(separator: ", ")
-                if ledger.viewNames.contains(view) {
-                    throw CommandError(
-                        .usage, "the view \(view) is an index without rows of its own, which `meshledger \(view)` asks")
-                }
-                throw CommandError(.noInput, "there is no view \(view); there are \(known)")
+            let name = try ledger.view(named: view)
+            guard let rows = ledger.rows(of: name) else {
+                throw CommandError(
+                    .usage, "the view \(name) is an index without rows of its own, which `meshledger \(name)` asks")
             }
             try await withOthers(also[...], [ledger]) { try write(rows, $0) }
         }

@@ -1,0 +1,70 @@
+import ArgumentParser
+import Foundation
+import MeshLedger
+import Meshtastic
+import ViewQuery
+
+/// What shells complete names with: those of the ledger that the command line, or the environment, names. Without a ledger there are none.
+enum NameCompletion {
+    /// Names of nodes; ids after `!`.
+    static let nodes = CompletionKind.custom { words, _, prefix in
+        await names(words) { ledger in
+            let nodes = try ledger.nodes()
+            if unquoted(prefix).hasPrefix("!") { return nodes.map { NodeID.text($0.number) } }
+            return nodes.flatMap { [$0.alias, $0.longName, $0.shortName] }
+        }
+    }
+
+    static let channels = CompletionKind.custom { words, _, _ in
+        await names(words) { ledger in
+            let heard = try ledger.channels().map { $0.channel.hash.map { "hash \($0)" } ?? $0.channel.title }
+            return heard + ledger.keyring.channels.map(\.name)
+        }
+    }
+
+    /// Views that have rows.
+    static let views = CompletionKind.custom { words, _, _ in await names(words) { $0.rowNames } }
+
+    /// Columns of the view that the command line names.
+    static let columns = columns { prefix, column in
+        // Several are separated by commas.
+        prefix.lastIndex(of: ",").map { prefix[...$0] + column } ?? column
+    }
+    static let conditions = columns { _, column in column + "=" }
+
+    private static func columns(_ text: @escaping @Sendable (String, String) -> String) -> CompletionKind {
+        .custom { words, _, prefix in
+            await names(words) { ledger in
+                guard let rows = words.lazy.compactMap({ ledger.rows(of: unquoted($0)) }).first else { return [] }
+                func names<Row: QueryRow>(_ rows: Row.Type) -> [String] { Row.columns.map { GenericCell.name($0.name) } }
+                return names(rows).map { text(unquoted(prefix), $0) }
+            }
+        }
+    }
+
+    /// - Parameter words: those of the command line, as they are typed.
+    private static func names(_ words: [String], _ find: (Ledger) throws -> [String]) async -> [String] {
+        let path = LedgerOption.path(ledger(in: words), ProcessInfo.processInfo.environment)
+        // A shell has no place for an error: where there is nothing to read, there is nothing to complete.
+        do {
+            let ledger = try await Ledger.open(at: path, options: OwnViews.options(access: .readOnly))
+            let found = Result { try find(ledger) }
+            try await ledger.close()
+            return try found.get().filter { name in !name.isEmpty && !name.unicodeScalars.contains { $0.value < 0x20 } }
+                .withoutRepeats
+        } catch {
+            return []
+        }
+    }
+
+    private static func ledger(in words: [String]) -> String? {
+        for (index, word) in words.enumerated() {
+            if word == "--ledger", index + 1 < words.count { return unquoted(words[index + 1]) }
+            if word.hasPrefix("--ledger=") { return unquoted(String(word.dropFirst("--ledger=".count))) }
+        }
+        return nil
+    }
+
+    /// A word as the command would get it, in the simple cases.
+    private static func unquoted(_ word: String) -> String { word.filter { !"'\"\\".contains($0) } }
+}

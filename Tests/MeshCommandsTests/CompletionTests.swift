@@ -1,0 +1,55 @@
+import Foundation
+import TestKit
+import Testing
+
+@Suite(.enabled(if: Tool.isBuilt, "needs the built command"))
+struct CompletionTests {
+    /// What bash would offer for a line, by the script that the command generates.
+    private func offers(_ line: String, in tool: Tool) throws -> [String] {
+        let script = tool.folder.file("completions.bash")
+        if !FileManager.default.fileExists(atPath: script.path) {
+            try Data(tool.run("--generate-completion-script", "bash").output.utf8).write(to: script)
+        }
+        let steps = """
+            PATH=\(Tool.program.deletingLastPathComponent().path):$PATH
+            source \(script.path)
+            COMP_LINE='\(line)' COMP_POINT=\(line.utf8.count) COMP_WORDS=(\(line)) COMP_CWORD=$((${#COMP_WORDS[@]} - 1)) COMPREPLY=()
+            _meshledger meshledger "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}"
+            printf '%s\\n' "${COMPREPLY[@]}"
+            """
+        let run = try FinishedProcess(
+            URL(fileURLWithPath: "/bin/bash"), ["-c", steps], adding: ["MESHLEDGER": tool.ledger], in: tool.folder.url)
+        return run.text.split(separator: "\n").map { $0.replacing("\\", with: "").trimmingCharacters(in: .whitespaces) }
+    }
+
+    @Test func `bash completes the names of nodes, channels, ports, views and columns from the ledger`() throws {
+        let tool = try Tool(holding: [
+            Line.node(0x11, long: "Rover", short: "RV"), Line.node(0x22, long: "Roof", short: "RF"), Line.text("hi", from: 0x11),
+        ])
+        try tool.run("nodes", "alias", "!11", "Robin")
+        #expect(try offers("meshledger packets list --node Ro", in: tool).sorted() == ["Robin", "Roof", "Rover"])
+        #expect(try offers("meshledger packets list --channel LongF", in: tool) == ["LongFast"])
+        #expect(try offers("meshledger packets list --port POS", in: tool) == ["POSITION_APP"])
+        #expect(try offers("meshledger view rows posi", in: tool) == ["positions"])
+        #expect(try offers("meshledger view rows positions --sort lat", in: tool) == ["latitude_e7", "latitude"])
+        #expect(
+            try offers("meshledger view rows positions --columns node,lat", in: tool) == ["node,latitude_e7", "node,latitude"])
+        #expect(try offers("meshledger view rebuild posi", in: tool) == ["positions"])
+    }
+
+    @Test(arguments: ["bash", "zsh", "fish"]) func `the script of each shell asks the command for names`(shell: String) throws {
+        let script = try Tool().run("--generate-completion-script", shell).output
+        for command in [
+            "packets list -- --node", "packets list -- --channel", "view rows -- positional@0", "view rows -- --sort",
+        ] {
+            #expect(script.contains("---completion \(command)"), "\(command)")
+        }
+    }
+
+    @Test func `without a ledger there are no names, and no error`() throws {
+        let tool = try Tool()
+        let asked = try tool.run(
+            "---completion", "packets", "list", "--", "--node", "4", "0", "meshledger", "packets", "list", "--node", "")
+        #expect(asked.status == 0 && asked.errors.isEmpty && asked.output.allSatisfy(\.isWhitespace), "\(asked)")
+    }
+}

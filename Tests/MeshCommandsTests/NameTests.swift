@@ -1,0 +1,169 @@
+import EventLog
+import Foundation
+import TestKit
+import Testing
+
+@testable import MeshCommands
+
+@Suite(.enabled(if: Tool.isBuilt, "needs the built command"))
+struct NameTests {
+    private func filled() throws -> Tool {
+        let tool = try Tool()
+        try tool.run("init")
+        try tool.run("simulate", "--seed", "4", "--nodes", "20", "--packets", "800")
+        return tool
+    }
+
+    @Test func `a channel, port or view that does not exist is refused with 66, with what there is and what is spelt alike`()
+        throws
+    {
+        let tool = try filled()
+        let wrong: [(arguments: [String], parts: [String])] = [
+            (["messages", "--channel", "LongFats"], ["did you mean LongFast?", "MediumFast"]),
+            (["packets", "--channel", "Nowhere"], ["there is no channel Nowhere; there are ", "LongFast"]),
+            (["events", "--channel", "LongFst"], ["did you mean LongFast?"]),
+            (["search", "water", "--channel", "LongFst"], ["did you mean LongFast?"]),
+            (["export", "messages", "--channel", "LongFst"], ["did you mean LongFast?"]),
+            (["messages", "read", "--channel", "LongFst"], ["did you mean LongFast?"]),
+            (["packets", "--port", "POSTION"], ["did you mean POSITION_APP?", "TEXT_MESSAGE_APP"]),
+            (["events", "--port", "telemetri_app"], ["did you mean TELEMETRY_APP?"]),
+            (["view", "postions"], ["did you mean positions?", "messages"]),
+            (["view", "digest", "node"], ["did you mean nodes?"]),
+            (["view", "rebuild", "nodez"], ["did you mean nodes?"]),
+            (["view", "quarantine", "--view", "nodez"], ["did you mean nodes?"]),
+            (["row", "archive", "postions", "--all"], ["did you mean positions?"]),
+        ]
+        for (arguments, parts) in wrong {
+            let refused = try tool.start(arguments).wait()
+            #expect(refused.status == 66 && refused.output.isEmpty, "\(arguments): \(refused)")
+            #expect(refused.errors.filter(\.isNewline).count == 1, "\(arguments): \(refused.errors)")
+            for part in parts { #expect(refused.errors.contains(part), "\(arguments): \(refused.errors)") }
+        }
+    }
+
+    @Test func `names of channels, ports, views, nodes and enumerations are the same in any case`() throws {
+        let tool = try filled()
+        let node = try #require(try tool.run("nodes", "--format", "jsonl").objects.first?["node"] as? String)
+        #expect(try tool.run("nodes", "alias", node, "Harbour Master").status == 0)
+        #expect(try tool.run("telemetry", "sensors", "--kind", "Detection").status == 0)
+        for (one, other) in [
+            ("messages --channel LongFast", "messages --channel longfast"),
+            ("packets --channel LongFast", "packets --channel LONGFAST"),
+            ("packets --port POSITION_APP", "packets --port position"), ("view positions", "view Positions"),
+            ("events --channel LongFast --port TEXT_MESSAGE_APP", "events --channel longFast --port text_message_app"),
+            ("nodes --where role=ROUTER", "nodes --where role=router"),
+            ("nodes --where role!=ROUTER", "nodes --where role!=Router"),
+        ] {
+            func rows(_ command: String) throws -> [Substring] {
+                let run = try tool.start(command.split(separator: " ").map(String.init) + ["--format", "jsonl"]).wait()
+                #expect(run.status == 0, "\(command): \(run.errors)")
+                return run.lines
+            }
+            let found = try rows(one)
+            #expect(!found.isEmpty, "\(one)")
+            #expect(try rows(other) == found, "\(other)")
+        }
+        let aliased = try tool.run("packets", "--node", "harbour master", "--format", "jsonl")
+        #expect(
+            try aliased.status == 0 && aliased.output == tool.run("packets", "--node", node, "--format", "jsonl").output)
+        let misspelt = try tool.run("packets", "--node", "harbor master")
+        #expect(misspelt.status == 66 && misspelt.errors.contains("did you mean Harbour Master?"), "\(misspelt)")
+    }
+
+    @Test func `the packets of a channel without a key are asked for by the hash that lists show`() throws {
+        let tool = try filled()
+        let hash = try #require(
+            try tool.run("channels", "--format", "jsonl").objects.first { $0["readable"] as? Bool == false }?["hash"] as? Int)
+        let packets = try tool.run("packets", "--channel", "hash \(hash)", "--format", "jsonl").objects
+        #expect(!packets.isEmpty && packets.allSatisfy { ($0["channel"] as? String)?.hasPrefix("hash \(hash)") ?? false })
+        #expect(try tool.run("packets", "--channel", "hash 999").status == 66)
+    }
+
+    @Test func `a channel with a key and no traffic yet is an empty answer`() throws {
+        let tool = try Tool()
+        try tool.run("init")
+        try tool.run("keys", "add", "Attic", "--psk", "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=")
+        #expect(try tool.run("messages", "--channel", "attic").status == 0)
+        #expect(try tool.run("messages", "--channel", "LongFast").status == 0)
+        #expect(try tool.run("messages", "--channel", "Cellar").status == 66)
+    }
+
+    @Test(arguments: [
+        ("LongFats", "LongFast"), ("longfast", "LongFast"), ("Long", "LongFast"), ("Harbor", "Harbour"), ("x", nil),
+        ("Submarine", nil),
+        ("", nil),
+    ])
+    func `only what is spelt alike is suggested`(text: String, expected: String?) {
+        let found = KnownName.suggestion(for: text, among: ["MediumFast", "LongFast", "Harbour", ""])
+        #expect(found == (expected.map { "; did you mean \($0)?" } ?? ""))
+    }
+}
+
+@Suite(.enabled(if: Tool.isBuilt, "needs the built command"))
+struct FirstContact {
+    @Test func `init makes a ledger at a path, and prints how other commands find it`() throws {
+        let tool = try Tool()
+        let path = tool.folder.file("a b/o'clock.ledger").path
+        let made = try tool.run("init", path)
+        #expect(made.status == 0 && made.lines.first == "made the ledger \(path)", "\(made)")
+        let export = try #require(made.lines.last?.split(separator: "export ").last)
+        let shell = Process()
+        shell.executableURL = URL(fileURLWithPath: "/bin/sh")
+        shell.arguments = ["-c", "export \(export); printf %s \"$MESHLEDGER\""]
+        let output = Pipe.ofOneChild()
+        shell.standardOutput = output
+        try shell.run()
+        #expect(String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self) == path)
+        #expect(try tool.run("stats", "--ledger", path).status == 0)
+        #expect(try tool.run("init", path).status == 73)
+        #expect(try tool.run("init", path, "--ledger", path).status == 64)
+        #expect(try tool.run("init").lines.count == 1, "the usual place needs no advice")
+    }
+
+    @Test func `every command that needs a ledger says where it looked and what to run, and ends with 66`() throws {
+        let tool = try Tool()
+        for command in [
+            "nodes", "positions", "stats", "verify", "storage compact", "storage limit", "storage seal", "keys list",
+            "keys add X --psk AQ==",
+            "export nodes", "events", "packets", "packets show 1", "view", "view rebuild", "view schema", "view schema plan",
+            "checkpoint",
+            "prove 1", "search x", "import /etc/hostname", "ingest mqtt mqtt://127.0.0.1:1", "simulate --packets 1", "revert 1",
+            "follow --consumer x", "backup \(tool.folder.path)/b",
+        ] {
+            let refused = try tool.start(command.split(separator: " ").map(String.init)).wait()
+            #expect(refused.status == 66, "\(command): \(refused)")
+            #expect(
+                refused.errors.contains("there is no ledger at \(tool.ledger); make one with `meshledger init`"),
+                "\(command): \(refused)")
+            let named = try tool.start(command.split(separator: " ").map(String.init) + ["--ledger", "/tmp/no such ledger"])
+                .wait()
+            #expect(named.errors.contains("`meshledger init '/tmp/no such ledger'`"), "\(command): \(named)")
+        }
+    }
+
+    @Test func `simulated traffic ends now, so that the last hour of it is found`() throws {
+        let tool = try Tool()
+        try tool.run("init")
+        let before = Int(Date().timeIntervalSince1970)
+        let capture = tool.folder.file("capture").path
+        // Beside the tests' own start.
+        let made = try Process.run(
+            Tool.program, arguments: ["simulate", "--seed", "1", "--nodes", "10", "--packets", "300", "--to", capture])
+        made.waitUntilExit()
+        #expect(made.terminationStatus == 0)
+        try tool.run("import", capture)
+        let recent = try tool.run("nodes", "--since", "1h", "--format", "jsonl").objects
+        #expect(recent.count > 3)
+        let fixed = tool.folder.file("fixed").path
+        for start in ["2026-05-28T20:26:40Z", "1780000000"] {
+            try tool.run("simulate", "--seed", "1", "--nodes", "10", "--packets", "300", "--to", fixed + start, "--start", start)
+        }
+        let files = try ["2026-05-28T20:26:40Z", "1780000000"].map { try Data(contentsOf: URL(fileURLWithPath: fixed + $0)) }
+        #expect(files[0] == files[1] && !files[0].isEmpty)
+        let last = try tool.run(
+            "positions", "--limit", "1", "--where", "time<now", "--sort", "time", "--reverse", "--format", "jsonl"
+        ).objects
+        let time = try #require((last.first?["time"] as? String).flatMap { TimeArgument($0) })
+        #expect(Int(time.time.seconds) > before - 3_600)
+    }
+}
