@@ -45,11 +45,15 @@ struct PacketsListCommand: AsyncParsableCommand {
             var left = groups.isGiven ? (limit: .max, offset: 0) : (limit: limit, offset: offset)
             let chosen = try selection.selection(in: ledger) ?? EventSelection()
             for range in try ranges(in: ledger) where left.limit > 0 {
-                // Skipped packets are counted here, since a range may have fewer.
-                let most = left.limit.addingReportingOverflow(left.offset)
-                let rows = try ledger.packets(chosen, in: range, limit: most.overflow ? .max : most.partialValue)
-                for row in rows.dropFirst(left.offset) { writer.write(row) }
-                left = (left.limit - max(0, rows.count - left.offset), max(0, left.offset - rows.count))
+                try ledger.forEachPacket(chosen, in: range) { row in
+                    if left.offset > 0 {
+                        left.offset -= 1
+                    } else {
+                        writer.write(row)
+                        left.limit -= 1
+                    }
+                    return left.limit > 0
+                }
             }
             writer.finish(emptyNote: "no packets")
         }

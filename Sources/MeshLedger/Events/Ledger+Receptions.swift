@@ -43,31 +43,45 @@ extension Ledger {
         _ selection: EventSelection = EventSelection(), in range: ClosedRange<EventSequence>? = nil, limit: Int = .max,
         offset: Int = 0
     ) throws(LedgerError) -> [PacketRow] {
+        guard limit > 0 else { return [] }
+        var (rows, skips) = ([PacketRow](), max(0, offset))
+        try forEachPacket(selection, in: range, skipping: selection.packetID == nil ? skips : 0) { row in
+            if selection.packetID != nil, skips > 0 {
+                skips -= 1
+                return true
+            }
+            rows.append(row)
+            return rows.count < limit
+        }
+        return rows
+    }
+
+    /// Visits the packets of a selection, the newest first, until `visitor` returns false; no read transaction is open while it runs.
+    ///
+    /// - Parameters:
+    ///   - range: as in `packets`.
+    ///   - skips: how many packets of the index to leave out first.
+    public func forEachPacket(
+        _ selection: EventSelection = EventSelection(), in range: ClosedRange<EventSequence>? = nil, skipping skips: Int = 0,
+        _ visitor: (PacketRow) -> Bool
+    ) throws(LedgerError) {
         do {
-            var (rows, skips) = ([PacketRow](), max(0, offset))
-            guard limit > 0 else { return [] }
             let reader = try PacketReader(self)
-            try forEachPacket(selection, range) { found in
-                if skips > 0, selection.packetID == nil {
-                    skips -= 1
-                    return true
-                }
-                guard let row = try reader.packet(found, id: selection.packetID) else { return true }
+            var skips = skips
+            try forEachFound(selection, range) { found in
                 if skips > 0 {
                     skips -= 1
                     return true
                 }
-                rows.append(row)
-                return rows.count < limit
+                return try reader.packet(found, id: selection.packetID).map(visitor) ?? true
             }
-            return rows
         } catch {
             throw LedgerError(error, path: path)
         }
     }
 
     /// Walks back through the index and passes the receptions of each packet when its first one is reached.
-    private func forEachPacket(
+    private func forEachFound(
         _ selection: EventSelection, _ range: ClosedRange<EventSequence>?, _ body: (PacketWalk.Found) throws -> Bool
     ) throws {
         let (store, last) = try packetIndex()
