@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import MeshLedger
 import Meshtastic
 
 struct DecodeCommand: ParsableCommand {
@@ -71,8 +72,7 @@ struct DecodeCommand: ParsableCommand {
             }
             return bytes
         } catch {
-            throw CommandError(
-                .inputOutput, "\(text == "-" ? "standard input" : text) cannot be read: \(error.localizedDescription)")
+            throw LedgerError(ofFile: error) ?? error
         }
     }
 

@@ -198,14 +198,3 @@ extension PacketReception {
             relayNode: packet.relayNode, isViaMQTT: packet.flags.contains(.viaMQTT))
     }
 }
-
-extension EventHeader {
-    /// When an event's packet was heard, by the rules for the times of rows.
-    package func heard(rxTime: UInt32) -> Timestamp {
-        func isPlausible(_ time: Timestamp) -> Bool { time.seconds >= 1_577_836_800 && time <= arrivalTime.adding(seconds: 300) }
-        if reception == .live { return arrivalTime }
-        if case .recorded(let time) = reception, isPlausible(time) { return time }
-        let received = Timestamp(seconds: Int64(rxTime))
-        return isPlausible(received) ? received : arrivalTime
-    }
-}

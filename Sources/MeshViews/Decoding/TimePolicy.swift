@@ -1,3 +1,5 @@
+package import EventLog
+
 /// Where a row's time comes from.
 public enum TimeSource: UInt8, Sendable, CaseIterable, Codable {
     /// The sender's own stamp: a GPS fix, or the time it put into the payload.
@@ -72,5 +74,17 @@ struct TimePolicy: Sendable {
     func heard(received: UInt32) -> UInt32 {
         if isReplayedState { return accepts(received) ? received : 0 }
         return reception ?? 0
+    }
+}
+
+extension EventHeader {
+    /// When an event's packet was heard, by the same rules as the times of rows; its arrival where that is unknown.
+    package func heard(rxTime: UInt32) -> Timestamp {
+        let arrival = UInt32(clamping: arrivalTime.seconds)
+        if reception == .live { return arrivalTime }
+        if case .recorded(let time) = reception, TimePolicy.isPlausible(UInt32(clamping: time.seconds), arrival: arrival) {
+            return time
+        }
+        return TimePolicy.isPlausible(rxTime, arrival: arrival) ? Timestamp(seconds: Int64(rxTime)) : arrivalTime
     }
 }

@@ -16,8 +16,8 @@ struct PostingsWriter: Sendable {
     private let rows: RawTable
     private(set) var words = TextIndex.Words()
     private var edits: [Edit] = []
-    /// The rows of the edits, and how many words they have now.
-    private var changed: [(row: UInt64, length: UInt32)] = []
+    /// The rows of the edits: how many words they have now, and where their edits begin.
+    private var changed: [(row: UInt64, length: UInt32, start: Int)] = []
     /// Rows that have words now, or no longer have any, with the ranges of their keys in `keyBytes`: nowhere for the latter.
     private var keys: [(row: UInt64, key: Range<Int>)] = []
     private var keyBytes: [UInt8] = []
@@ -47,7 +47,7 @@ struct PostingsWriter: Sendable {
     mutating func change(_ key: RawSpan, from old: TextIndex.WordCounts, to new: TextIndex.WordCounts) {
         guard old != new else { return }
         let (row, place) = (TextIndex.row(of: key), Int32(changed.count))
-        changed.append((row, new.length))
+        changed.append((row, new.length, edits.count))
         var kept = new.counts[...]
         for gone in old.counts {
             while let next = kept.first, next.word < gone.word { kept.removeFirst() }
@@ -117,17 +117,13 @@ struct PostingsWriter: Sendable {
         for edit in edits { bounds[rank[Int(edit.word)] + 1] += 1 }
         for place in order.indices { bounds[place + 1] += bounds[place] }
         var (next, sorted) = (bounds, edits)
-        for edit in edits {
-            let place = rank[Int(edit.word)]
-            sorted[next[place]] = edit
-            next[place] += 1
-        }
-        let changed = changed
-        func row(_ edit: Edit) -> UInt64 { changed[Int(edit.row)].row }
-        for place in order.indices {
-            let range = bounds[place]..<bounds[place + 1]
-            let isSorted = range.dropFirst().allSatisfy { row(sorted[$0 - 1]) <= row(sorted[$0]) }
-            if !isSorted { sorted[range].sort { row($0) < row($1) } }
+        for place in changed.indices.sorted(by: { changed[$0].row < changed[$1].row }) {
+            let end = place + 1 < changed.count ? changed[place + 1].start : edits.count
+            for edit in edits[changed[place].start..<end] {
+                let word = rank[Int(edit.word)]
+                sorted[next[word]] = edit
+                next[word] += 1
+            }
         }
         return (sorted, bounds)
     }
