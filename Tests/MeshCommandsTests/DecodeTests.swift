@@ -165,6 +165,8 @@ struct DecodeTests {
         let third = try decode("-", input: "\(good)\n\(good)\nxyzzy\n")
         #expect(third.status == 65 && third.errors.contains("line 3"), "\(third)")
         #expect(try decode(good, "--format", "csv").status == 64)
+        let folder = try decode(FileManager.default.temporaryDirectory.path)
+        #expect(folder.status == 66 && folder.errors.contains("is a folder"), "\(folder)")
     }
 
     @Test func `no input traps: 6,000 random ones, and those that random changes make of packets`() {

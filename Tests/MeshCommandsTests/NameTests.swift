@@ -76,7 +76,8 @@ struct NameTests {
             try tool.run("channels", "--format", "jsonl").objects.first { $0["readable"] as? Bool == false }?["hash"] as? Int)
         let packets = try tool.run("packets", "--channel", "hash \(hash)", "--format", "jsonl").objects
         #expect(!packets.isEmpty && packets.allSatisfy { ($0["channel"] as? String)?.hasPrefix("hash \(hash)") ?? false })
-        #expect(try tool.run("packets", "--channel", "hash 999").status == 66)
+        let refused = try tool.run("packets", "--channel", "hash 999")
+        #expect(refused.status == 66 && refused.errors.contains("hash \(hash)") && !refused.errors.contains("unreadable"))
     }
 
     @Test func `a channel with a key and no traffic yet is an empty answer`() throws {

@@ -61,7 +61,10 @@ struct DecodeCommand: ParsableCommand {
     private func input() throws -> [UInt8] {
         // Hex in groups comes as several arguments.
         let text = packet.joined(separator: " ")
-        guard text == "-" || FileManager.default.fileExists(atPath: text) else { return Array(text.utf8) }
+        var isFolder: ObjCBool = false
+        let isFile = unsafe FileManager.default.fileExists(atPath: text, isDirectory: &isFolder)
+        guard text == "-" || isFile else { return Array(text.utf8) }
+        guard !isFolder.boolValue else { throw CommandError(.noInput, "\(text) is a folder; name a file in it") }
         do {
             let file = text == "-" ? FileHandle.standardInput : try FileHandle(forReadingFrom: URL(fileURLWithPath: text))
             var bytes: [UInt8] = []

@@ -60,10 +60,11 @@ extension Ledger {
     func channel(named text: String?) throws -> String? {
         guard let text else { return nil }
         let heard = try channels().map(\.channel)
-        if let unread = heard.first(where: { channel in channel.hash.map { "hash \($0)" } == text.lowercased() }) {
+        func name(_ channel: ChannelIdentity) -> String { channel.hash.map { "hash \($0)" } ?? channel.title }
+        if let unread = heard.first(where: { $0.hash != nil && [name($0), $0.title].contains(text.lowercased()) }) {
             return unread.title
         }
-        return try KnownName.find(text, "channel", among: (heard.map(\.title) + keyring.channels.map(\.name)).withoutRepeats)
+        return try KnownName.find(text, "channel", among: (heard.map(name) + keyring.channels.map(\.name)).withoutRepeats)
     }
 
     /// The name of the view that somebody names.
