@@ -43,7 +43,7 @@ public struct MeshBatch: FoldBatch {
 
     public var events: ClosedRange<EventSequence>
     public var lastChecksum: UInt64 = 0
-    public var carry = Carry()
+    package var carry = Carry()
     public var packets = PacketBatch()
     public var stamps: [Stamp] = []
     /// People's decisions, in the order of the log.

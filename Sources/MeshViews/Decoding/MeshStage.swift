@@ -106,7 +106,7 @@ public struct MeshStage: FoldStage {
         for source in sources { state.learnTopic(source.id, channel: Topic(parsing: source.name)?.channel ?? "") }
     }
 
-    public func restore(_ carry: Carry, into state: inout MeshState) {
+    package func restore(_ carry: Carry, into state: inout MeshState) {
         state.seen.restore(carry)
         for entry in carry.entries { state.restore(entry) }
     }

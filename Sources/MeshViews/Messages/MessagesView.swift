@@ -1,5 +1,5 @@
-public import EventLog
-public import LMDB
+package import EventLog
+package import LMDB
 import Meshtastic
 public import Projections
 import ProtobufWire
@@ -32,7 +32,7 @@ public struct MessagesView: Projection {
 
     public var pendingBytes: Int { rows.pendingBytes + waiting.pendingCount * 64 }
 
-    public mutating func load(_ store: ViewStore) throws(StorageError) {
+    package mutating func load(_ store: ViewStore) throws(StorageError) {
         let transaction = try store.environment.beginRead()
         try channels.load(transaction, store.table("channels"))
         try waiting.load(transaction, store.table("waiting"))
@@ -40,7 +40,7 @@ public struct MessagesView: Projection {
         try rows.load(store)
     }
 
-    public mutating func fold(
+    package mutating func fold(
         _ batch: MeshBatch, after checkpoint: EventSequence, in context: inout FoldContext
     ) throws(StorageError) {
         var next = 0
@@ -202,7 +202,7 @@ public struct MessagesView: Projection {
         context.want(.immediate)
     }
 
-    public func write(to transaction: inout WriteTransaction, store: ViewStore) throws(StorageError) {
+    package func write(to transaction: inout WriteTransaction, store: ViewStore) throws(StorageError) {
         try rows.write(to: &transaction, store: store)
         try channels.write(to: &transaction, store.table("channels"))
         try waiting.write(to: &transaction, store.table("waiting"))

@@ -1,5 +1,5 @@
-public import EventLog
-public import LMDB
+package import EventLog
+package import LMDB
 import Meshtastic
 public import Projections
 import ProtobufWire
@@ -44,13 +44,13 @@ public struct NodesView: Projection {
 
     public var pendingBytes: Int { table.pendingCount * 400 + traffic.pendingCount * 100 }
 
-    public mutating func load(_ store: ViewStore) throws(StorageError) {
+    package mutating func load(_ store: ViewStore) throws(StorageError) {
         let transaction = try store.environment.beginRead()
         try table.load(transaction, store)
         try traffic.load(transaction, store.table("channels"))
     }
 
-    public mutating func fold(_ batch: MeshBatch, after checkpoint: EventSequence, in context: inout FoldContext) {
+    package mutating func fold(_ batch: MeshBatch, after checkpoint: EventSequence, in context: inout FoldContext) {
         traffic.begin(batch.channels)
         var next = 0
         for event in batch.annotations {
@@ -177,7 +177,7 @@ public struct NodesView: Projection {
         }
     }
 
-    public func write(to transaction: inout WriteTransaction, store: ViewStore) throws(StorageError) {
+    package func write(to transaction: inout WriteTransaction, store: ViewStore) throws(StorageError) {
         try table.write(to: &transaction, store)
         try traffic.write(to: &transaction, store.table("channels"))
     }

@@ -1,5 +1,5 @@
-public import EventLog
-public import LMDB
+package import EventLog
+package import LMDB
 import Meshtastic
 public import Projections
 import ProtobufWire
@@ -40,13 +40,13 @@ public struct PositionsView: Projection {
 
     public var pendingBytes: Int { series.pendingBytes }
 
-    public mutating func load(_ store: ViewStore) throws(StorageError) {
+    package mutating func load(_ store: ViewStore) throws(StorageError) {
         for (node, cap) in try favorites.load(store) { series.setCap(cap, of: node) }
         try series.fit(store, rows: store.table("positions"), counts: store.table("counts"))
         if isThinned { try loadLatest(store) }
     }
 
-    public mutating func fold(
+    package mutating func fold(
         _ batch: MeshBatch, after checkpoint: EventSequence, in context: inout FoldContext
     ) throws(StorageError) {
         var next = 0
@@ -116,7 +116,7 @@ public struct PositionsView: Projection {
         return latitude == Int32(1) << Int32(31 - precisionBits)
     }
 
-    public func write(to transaction: inout WriteTransaction, store: ViewStore) throws(StorageError) {
+    package func write(to transaction: inout WriteTransaction, store: ViewStore) throws(StorageError) {
         try series.write(to: &transaction, rows: store.table("positions"), counts: store.table("counts"))
         try favorites.write(to: &transaction, store)
     }

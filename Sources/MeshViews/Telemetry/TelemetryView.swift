@@ -1,5 +1,5 @@
-public import EventLog
-public import LMDB
+package import EventLog
+package import LMDB
 import Meshtastic
 public import Projections
 import ProtobufWire
@@ -32,7 +32,7 @@ public struct TelemetryView: Projection {
 
     public var pendingBytes: Int { series.pendingBytes + unknown.pendingBytes }
 
-    public mutating func load(_ store: ViewStore) throws(StorageError) {
+    package mutating func load(_ store: ViewStore) throws(StorageError) {
         for (node, cap) in try favorites.load(store) {
             series.setCap(cap, of: node)
             unknown.setCap(cap, of: node)
@@ -41,7 +41,7 @@ public struct TelemetryView: Projection {
         try unknown.fit(store, rows: store.table("unknown_telemetry"), counts: store.table("unknown_counts"))
     }
 
-    public mutating func fold(
+    package mutating func fold(
         _ batch: MeshBatch, after checkpoint: EventSequence, in context: inout FoldContext
     ) throws(StorageError) {
         var next = 0
@@ -128,7 +128,7 @@ public struct TelemetryView: Projection {
     private static let tables = (rows: "telemetry", counts: "counts")
     private static let unknownTables = (rows: "unknown_telemetry", counts: "unknown_counts")
 
-    public func write(to transaction: inout WriteTransaction, store: ViewStore) throws(StorageError) {
+    package func write(to transaction: inout WriteTransaction, store: ViewStore) throws(StorageError) {
         try series.write(to: &transaction, rows: store.table("telemetry"), counts: store.table("counts"))
         try unknown.write(to: &transaction, rows: store.table("unknown_telemetry"), counts: store.table("unknown_counts"))
         try favorites.write(to: &transaction, store)

@@ -1,9 +1,9 @@
 import Foundation
-public import LMDB
+package import LMDB
 import ProtobufWire
 
 /// Writes a new copy of a baseline without some of its rows: no page of the new file has their bytes.
-public struct BaselineCopy {
+package struct BaselineCopy {
     /// In rows: how many one transaction copies.
     private static let step = 4_096
 
@@ -15,7 +15,7 @@ public struct BaselineCopy {
     /// - Parameters:
     ///   - file: the baseline's data file, which was checked; it is only read.
     ///   - path: a folder that does not exist yet.
-    public init(of file: String, at path: String) throws {
+    package init(of file: String, at path: String) throws {
         try OwnFile.makeFolders(path)
         var options = EnvironmentOptions(access: .readOnly, sizeLimit: ViewStore.reservation, maximumTables: 64)
         options.excludesWriters = true
@@ -25,11 +25,11 @@ public struct BaselineCopy {
             path, EnvironmentOptions(sizeLimit: ViewStore.reservation, maximumTables: 64))
     }
 
-    public func tableNames() throws(StorageError) -> [String] { try from.tableNames() }
+    package func tableNames() throws(StorageError) -> [String] { try from.tableNames() }
 
     /// Copies a table.
     /// - Parameter row: returns the row's new value, nil to drop the row.
-    public func copy(_ name: String, _ row: (RawSpan, RawSpan) throws(StorageError) -> [UInt8]?) throws(StorageError) {
+    package func copy(_ name: String, _ row: (RawSpan, RawSpan) throws(StorageError) -> [UInt8]?) throws(StorageError) {
         let (source, target) = (try from.table(name), try to.table(name))
         var last: [UInt8]?
         var isThere = true
@@ -50,7 +50,7 @@ public struct BaselineCopy {
     }
 
     /// Visits the rows of a table.
-    public func forEach(_ name: String, _ body: (RawSpan, RawSpan) throws(StorageError) -> Void) throws(StorageError) {
+    package func forEach(_ name: String, _ body: (RawSpan, RawSpan) throws(StorageError) -> Void) throws(StorageError) {
         let table = try from.table(name)
         let read = try from.beginRead()
         var cursor = try read.cursor(table)
@@ -58,7 +58,7 @@ public struct BaselineCopy {
     }
 
     /// Closes both files; the new one is on the disk.
-    public func finish() throws(StorageError) {
+    package func finish() throws(StorageError) {
         try to.sync()
         to.close()
         from.close()

@@ -5,25 +5,25 @@ import ProtobufWire
 
 /// The baselines of a ledger: what each view had built from the events that retention dropped, in `baselines/N/VIEW`, where N is the last of these
 /// events. Their files never change.
-public struct BaselineFolder: Sendable {
-    public let path: String
+package struct BaselineFolder: Sendable {
+    package let path: String
 
-    public init(ledger: String) { path = ledger + "/baselines" }
+    package init(ledger: String) { path = ledger + "/baselines" }
 
     /// Where the next ones are built.
-    public var building: String { path + "/building" }
+    package var building: String { path + "/building" }
 
-    public func folder(_ view: String, through last: UInt64) -> String { "\(path)/\(last)/\(view)" }
-    public func file(_ view: String, through last: UInt64) -> String { folder(view, through: last) + "/data.mdb" }
+    package func folder(_ view: String, through last: UInt64) -> String { "\(path)/\(last)/\(view)" }
+    package func file(_ view: String, through last: UInt64) -> String { folder(view, through: last) + "/data.mdb" }
 
     /// Empties the folder where the next ones are built.
-    public func prepareBuilding() throws {
+    package func prepareBuilding() throws {
         if FileManager.default.fileExists(atPath: building) { try FileManager.default.removeItem(atPath: building) }
         try OwnFile.makeFolders(building)
     }
 
     /// Moves finished baselines, which are on the disk, into place.
-    public func finishBuilding(through last: UInt64) throws { try finishBuilding(as: String(last)) }
+    package func finishBuilding(through last: UInt64) throws { try finishBuilding(as: String(last)) }
 
     private func finishBuilding(as name: String) throws {
         for view in try FileManager.default.contentsOfDirectory(atPath: building) {
@@ -44,13 +44,13 @@ public struct BaselineFolder: Sendable {
 
     /// Puts finished baselines beside those in force, until an event names them.
     /// - Returns: the hash of each view's file.
-    public func finishReplacement(of last: UInt64) throws -> [String: [UInt8]] {
+    package func finishReplacement(of last: UInt64) throws -> [String: [UInt8]] {
         try finishBuilding(as: "\(last)-next")
         return try replacement(of: last) ?? [:]
     }
 
     /// The hashes of baselines that wait to replace those in force; nil where nothing waits.
-    public func replacement(of last: UInt64) throws -> [String: [UInt8]]? {
+    package func replacement(of last: UInt64) throws -> [String: [UInt8]]? {
         let place = "\(path)/\(last)-next"
         guard FileManager.default.fileExists(atPath: place) else { return nil }
         var digests: [String: [UInt8]] = [:]
@@ -61,7 +61,7 @@ public struct BaselineFolder: Sendable {
     }
 
     /// Replaces the baselines in force, which are removed. Can be repeated after an interruption.
-    public func replace(_ last: UInt64) throws {
+    package func replace(_ last: UInt64) throws {
         let (place, next) = ("\(path)/\(last)", "\(path)/\(last)-next")
         // Otherwise those in force would be removed without a replacement.
         guard FileManager.default.fileExists(atPath: next) else { throw ViewFolderError(POSIXError(.ENOENT), next) }
@@ -70,13 +70,13 @@ public struct BaselineFolder: Sendable {
         try Self.sync(path)
     }
 
-    public func removeReplacement(of last: UInt64) throws {
+    package func removeReplacement(of last: UInt64) throws {
         try FileManager.default.removeItem(atPath: "\(path)/\(last)-next")
         try Self.sync(path)
     }
 
     /// Removes all baselines except those in force.
-    public func removeAll(but last: UInt64) {
+    package func removeAll(but last: UInt64) {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []  // it does not exist
         for name in names where name != String(last) {
             try? FileManager.default.removeItem(atPath: path + "/" + name)  // the next cut tries again
@@ -84,7 +84,7 @@ public struct BaselineFolder: Sendable {
     }
 
     /// The hash of a baseline's file, by which it is named; nil where it is missing. Nothing in the file is interpreted before the hash was checked.
-    public func digest(_ view: String, through last: UInt64) throws -> [UInt8]? {
+    package func digest(_ view: String, through last: UInt64) throws -> [UInt8]? {
         try Self.digest(ofFile: file(view, through: last))
     }
 

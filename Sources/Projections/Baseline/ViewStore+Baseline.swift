@@ -1,5 +1,5 @@
 import Foundation
-public import LMDB
+package import LMDB
 import ProtobufWire
 
 extension ViewStore {
@@ -7,7 +7,7 @@ extension ViewStore {
     private static let lostKey = Array("lost".utf8)
 
     /// The older recipes that built rows of this view.
-    public func origins() throws(StorageError) -> RowOrigins {
+    package func origins() throws(StorageError) -> RowOrigins {
         RowOrigins(text: try Self.text(Self.originsKey, table(Name.meta), environment))
     }
 
@@ -18,7 +18,7 @@ extension ViewStore {
     }
 
     /// The last event that was dropped before this view could fold it, 0 if it missed none.
-    public func lost() throws(StorageError) -> UInt64 { try number(Self.lostKey, in: environment.beginRead()) }
+    package func lost() throws(StorageError) -> UInt64 { try number(Self.lostKey, in: environment.beginRead()) }
 
     /// Creates a store of `recipe` that begins with the rows of a baseline.
     ///
@@ -27,7 +27,7 @@ extension ViewStore {
     ///   - path: the store's folder, which does not exist yet.
     ///   - through: the last event in the baseline.
     ///   - made: the recipe that built it.
-    public static func begin(
+    package static func begin(
         with file: String, at path: String, through: UInt64, made: String, recipe: Recipe, tables: [String],
         indexes: [IndexedTable] = []
     ) throws -> ViewStore {
@@ -56,7 +56,7 @@ extension ViewStore {
     }
 
     /// Starts an empty store after events that can no longer be folded.
-    public func begin(after checkpoint: Checkpoint) throws(StorageError) {
+    package func begin(after checkpoint: Checkpoint) throws(StorageError) {
         try environment.write { (transaction) throws(StorageError) in
             try setCheckpoint(checkpoint, in: &transaction)
             let meta = try table(Name.meta)

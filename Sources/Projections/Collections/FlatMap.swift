@@ -2,8 +2,9 @@
 ///
 /// It differs from `Dictionary` in one point: the hash is one multiplication instead of SipHash. Keys come from the
 /// radio, so an attacker can make a bucket long; the table therefore mixes in a seed that changes with every process.
-/// Nothing depends on the order of its entries. It is public because only public code is inlined into other modules.
-public struct FlatMap: Sendable {
+/// Nothing depends on the order of its entries.
+@usableFromInline
+package struct FlatMap: Sendable {
     @usableFromInline struct Slot: Sendable {
         @usableFromInline var key: UInt64
         @usableFromInline var value: Int32  // -1: empty
@@ -14,9 +15,10 @@ public struct FlatMap: Sendable {
     @usableFromInline let seed = Self.processSeed
     @usableFromInline var slots: [Slot]
     @usableFromInline var mask: UInt64
-    public private(set) var count = 0
+    package private(set) var count = 0
 
-    public init(minimumCapacity: Int = 64) {
+    @usableFromInline
+    package init(minimumCapacity: Int = 64) {
         var size = 64
         while size < minimumCapacity &* 2 { size &*= 2 }
         slots = Array(repeating: Slot(key: 0, value: -1), count: size)
@@ -31,8 +33,9 @@ public struct FlatMap: Sendable {
     }
 
     /// The number stored under the key, or nil.
-    public subscript(key: UInt64) -> Int32? {
-        @inlinable @inline(__always) get {
+    @inlinable
+    package subscript(key: UInt64) -> Int32? {
+        @inline(__always) get {
             var at = home(key)
             while true {
                 let slot = slots[at]
@@ -45,10 +48,11 @@ public struct FlatMap: Sendable {
 
     /// Touches the key's slot. Doing so for many keys at once waits for main memory once, instead of once per key.
     @inlinable @inline(__always)
-    public func glance(at key: UInt64) -> UInt64 { slots[home(key)].key }
+    package func glance(at key: UInt64) -> UInt64 { slots[home(key)].key }
 
     /// Stores a number of 0 or more under the key.
-    public mutating func set(_ key: UInt64, _ value: Int32) {
+    @usableFromInline
+    package mutating func set(_ key: UInt64, _ value: Int32) {
         if (count &+ 1) &* 2 > slots.count { grow() }
         var at = home(key)
         while slots[at].value >= 0 && slots[at].key != key { at = (at &+ 1) & Int(truncatingIfNeeded: mask) }
@@ -57,7 +61,7 @@ public struct FlatMap: Sendable {
     }
 
     /// Removes the key (if that number is stored under it), and moves later entries of its run back so that no gap hides them.
-    public mutating func remove(_ key: UInt64, ifItIs value: Int32? = nil) {
+    package mutating func remove(_ key: UInt64, ifItIs value: Int32? = nil) {
         var at = home(key)
         while slots[at].value >= 0 && slots[at].key != key { at = (at &+ 1) & Int(truncatingIfNeeded: mask) }
         guard slots[at].value >= 0, value == nil || slots[at].value == value else { return }
@@ -77,7 +81,7 @@ public struct FlatMap: Sendable {
     }
 
     /// Keeps its capacity.
-    public mutating func removeAll() {
+    package mutating func removeAll() {
         for index in slots.indices { slots[index].value = -1 }
         count = 0
     }

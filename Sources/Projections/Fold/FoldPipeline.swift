@@ -22,12 +22,12 @@ public struct FoldProgress: Sendable {
 private let coreCount = max(ProcessInfo.processInfo.activeProcessorCount, 1)
 
 /// Where a fold pauses on its way, with no batch in flight, and what is done there.
-public struct FoldHalts<Batch: FoldBatch>: Sendable {
+package struct FoldHalts<Batch: FoldBatch>: Sendable {
     /// Given the position and the fold's end: the events after which it pauses, in order.
     let places: @Sendable (_ reached: UInt64, _ target: UInt64) -> [UInt64]
     let visit: @Sendable (_ halt: UInt64, _ folders: [any BatchFolder<Batch>]) async throws -> Void
 
-    public init(
+    package init(
         places: @escaping @Sendable (_ reached: UInt64, _ target: UInt64) -> [UInt64],
         visit: @escaping @Sendable (_ halt: UInt64, _ folders: [any BatchFolder<Batch>]) async throws -> Void
     ) {
@@ -36,19 +36,19 @@ public struct FoldHalts<Batch: FoldBatch>: Sendable {
 }
 
 /// A pipeline that failed before is asked to continue.
-public struct FoldFailure: Error, CustomStringConvertible {
-    public var description: String { "the views' fold failed before and has to begin again at their checkpoints" }
+package struct FoldFailure: Error, CustomStringConvertible {
+    package var description: String { "the views' fold failed before and has to begin again at their checkpoints" }
 }
 
 /// Reads the log, decodes it on several threads, runs the sequential stage, and hands each batch to all projectors.
 ///
 /// Batches are decoded ahead while earlier ones are folded; at most a few are alive, so memory does not depend on the log's
 /// length. The projectors work beside each other; each sees the batches in order.
-public actor FoldPipeline<Stage: FoldStage> {
-    public typealias Folder = any BatchFolder<Stage.Batch>
+package actor FoldPipeline<Stage: FoldStage> {
+    package typealias Folder = any BatchFolder<Stage.Batch>
 
     private let executor = SerialQueueExecutor(label: "meshledger.pipeline")
-    public nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
+    package nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
 
     private let stage: Stage
     private var folders: [Folder]
@@ -58,7 +58,7 @@ public actor FoldPipeline<Stage: FoldStage> {
     private let batchSize: UInt64
     private var tail: Task<Void, any Error>?
     /// A batch was not folded by every projector, or the fold was stopped: the next fold starts from the stored checkpoints.
-    public private(set) var hasFailed = false
+    package private(set) var hasFailed = false
 
     /// Batches that may be decoded ahead.
     private static var depthAhead: Int { 3 }
@@ -66,7 +66,7 @@ public actor FoldPipeline<Stage: FoldStage> {
     private static var depthBehind: Int { 12 }
 
     /// Starts at the checkpoint of the projector that is furthest behind, with the state that it stored.
-    public init(stage: Stage, folders: [Folder], batchSize: UInt64 = 4_096) async throws {
+    package init(stage: Stage, folders: [Folder], batchSize: UInt64 = 4_096) async throws {
         self.stage = stage
         self.folders = folders
         self.batchSize = batchSize
@@ -82,14 +82,14 @@ public actor FoldPipeline<Stage: FoldStage> {
     }
 
     /// The last event given to the projectors.
-    public var reached: UInt64 { position }
-    public var projectors: [Folder] { folders }
+    package var reached: UInt64 { position }
+    package var projectors: [Folder] { folders }
 
     /// Folds up to and including `target`, after all earlier requests.
     /// - Parameters:
     ///   - halts: where it pauses on the way.
     ///   - reason: makes each projector commit what it holds at the end, while others still fold; nil leaves that to `flush`.
-    public func fold(
+    package func fold(
         through target: UInt64, halts: FoldHalts<Stage.Batch>? = nil, committing reason: FlushReason? = nil,
         progress: (@Sendable (FoldProgress) -> Void)? = nil
     ) async throws {
@@ -184,7 +184,7 @@ public actor FoldPipeline<Stage: FoldStage> {
     }
 
     /// Commits everything that all projectors hold.
-    public func flush(_ reason: FlushReason) async throws { try await flush(reason, after: [:]) }
+    package func flush(_ reason: FlushReason) async throws { try await flush(reason, after: [:]) }
 
     /// The longest work first, so that no core waits for it at the end.
     /// - Parameter folding: by name, the fold that a projector has to finish first.
@@ -206,19 +206,19 @@ public actor FoldPipeline<Stage: FoldStage> {
 
     /// Takes over projectors of another pipeline that have exactly this one's position.
     /// - Returns: false when this pipeline has moved on meanwhile.
-    public func adopt(_ others: [Folder], at position: UInt64) -> Bool {
+    package func adopt(_ others: [Folder], at position: UInt64) -> Bool {
         guard position == self.position else { return false }
         folders += others
         return true
     }
 
     /// Stops giving batches to the projectors of these views.
-    public func dismiss(_ names: Set<String>) {
+    package func dismiss(_ names: Set<String>) {
         folders.removeAll { names.contains($0.viewName) }
     }
 
     /// Ends the fold at the next batch and waits for what was handed out. The projectors can still be flushed.
-    public func stop() async {
+    package func stop() async {
         tail?.cancel()
         _ = await tail?.result
         for folder in folders { await folder.stop() }

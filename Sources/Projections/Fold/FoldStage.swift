@@ -1,7 +1,7 @@
-public import EventLog
+package import EventLog
 
 /// A run of consecutive events after the pure decoding stage, shared by all projectors.
-public protocol FoldBatch: Sendable {
+package protocol FoldBatch: Sendable {
     /// The first and last event of the run.
     var events: ClosedRange<EventSequence> { get }
     /// The checksum of the last event's record, for checkpoints.
@@ -14,45 +14,45 @@ public protocol FoldBatch: Sendable {
 ///
 /// Every view stores these changes in the transaction that moves its checkpoint, so that each view can be resumed
 /// alone and always with the state that belongs to its checkpoint.
-public struct Carry: Sendable {
+package struct Carry: Sendable {
     /// A packet, as the stage remembers it: five words after the number of the event that reported it.
-    public struct Record: CarryRecord, Equatable {
-        public var sequence: UInt64
-        public var words: Words
+    package struct Record: CarryRecord, Equatable {
+        package var sequence: UInt64
+        package var words: Words
 
         /// The stage defines what a record holds.
-        public struct Words: Sendable, Equatable {
-            public var first: UInt64 = 0
-            public var second: UInt64 = 0
-            public var third: UInt64 = 0
-            public var fourth: UInt64 = 0
-            public var fifth: UInt64 = 0
+        package struct Words: Sendable, Equatable {
+            package var first: UInt64 = 0
+            package var second: UInt64 = 0
+            package var third: UInt64 = 0
+            package var fourth: UInt64 = 0
+            package var fifth: UInt64 = 0
 
-            public init() {}
+            package init() {}
         }
 
-        public init(sequence: UInt64, words: Words) { (self.sequence, self.words) = (sequence, words) }
+        package init(sequence: UInt64, words: Words) { (self.sequence, self.words) = (sequence, words) }
     }
 
     /// A reception of a packet: three words after the event's number.
-    public struct Reception: CarryRecord, Equatable {
-        public var sequence: UInt64
-        public var first: UInt64
-        public var second: UInt64
-        public var third: UInt64
+    package struct Reception: CarryRecord, Equatable {
+        package var sequence: UInt64
+        package var first: UInt64
+        package var second: UInt64
+        package var third: UInt64
 
-        public init(sequence: UInt64, first: UInt64, second: UInt64, third: UInt64) {
+        package init(sequence: UInt64, first: UInt64, second: UInt64, third: UInt64) {
             (self.sequence, self.first, self.second, self.third) = (sequence, first, second, third)
         }
     }
 
     /// A named fact that replaces an earlier one.
-    public struct Entry: Sendable {
-        public var sequence: UInt64
-        public var key: [UInt8]
-        public var value: [UInt8]
+    package struct Entry: Sendable {
+        package var sequence: UInt64
+        package var key: [UInt8]
+        package var value: [UInt8]
 
-        public init(sequence: UInt64, key: [UInt8], value: [UInt8]) {
+        package init(sequence: UInt64, key: [UInt8], value: [UInt8]) {
             self.sequence = sequence
             self.key = key
             self.value = value
@@ -60,25 +60,25 @@ public struct Carry: Sendable {
     }
 
     /// In order of sequence.
-    public var records: [Record] = []
+    package var records: [Record] = []
     /// Records below this sequence are dropped after the batch.
-    public var oldestRecord: UInt64 = 0
+    package var oldestRecord: UInt64 = 0
     /// In order of sequence.
-    public var receptions: [Reception] = []
+    package var receptions: [Reception] = []
     /// Receptions below this sequence are dropped after the batch.
-    public var oldestReception: UInt64 = 0
-    public var entries: [Entry] = []
+    package var oldestReception: UInt64 = 0
+    package var entries: [Entry] = []
 
-    public init() {}
+    package init() {}
 }
 
 /// Something of fixed size that the sequential stage remembers, in the order of the events it came from.
-public protocol CarryRecord: Sendable {
+package protocol CarryRecord: Sendable {
     var sequence: UInt64 { get }
 }
 
 /// How events become a batch: a pure stage that may run on several threads at once, and a sequential one.
-public protocol FoldStage: Sendable {
+package protocol FoldStage: Sendable {
     associatedtype Batch: FoldBatch
     associatedtype State: Sendable
 
@@ -99,5 +99,5 @@ public protocol FoldStage: Sendable {
 }
 
 extension FoldStage {
-    public func recycle(_ batch: consuming Batch) {}
+    package func recycle(_ batch: consuming Batch) {}
 }

@@ -1,11 +1,11 @@
-public import EventLog
-public import LMDB
+package import EventLog
+package import LMDB
 
 /// A pure fold from events to the rows of one view.
 ///
 /// A projection keeps what it changed since the last commit in memory. The projector asks it to write all of that in
 /// one transaction, together with the checkpoint, and then to drop it. After a transaction that fails, nothing is dropped.
-public protocol Projection<Batch>: Sendable {
+package protocol Projection<Batch>: Sendable {
     associatedtype Batch: FoldBatch
 
     /// The view's name: its folder, and its name on the command line.
@@ -38,36 +38,36 @@ public protocol Projection<Batch>: Sendable {
 }
 
 extension Projection {
-    public var oldestReadableVersion: UInt32 { version }
+    package var oldestReadableVersion: UInt32 { version }
 }
 
 /// What a fold may use besides the batch: the committed rows of its own view, and a list for events that cannot be folded.
-public struct FoldContext {
+package struct FoldContext {
     /// The view's own store, for rows that are no longer in memory.
-    public let store: ViewStore
+    package let store: ViewStore
     /// How soon the changes want to be on disk: the highest urgency that the fold asked for.
-    public private(set) var urgency = Urgency.none
+    package private(set) var urgency = Urgency.none
     var quarantined: [Quarantined] = []
 
     init(store: ViewStore) { self.store = store }
 
-    public mutating func want(_ urgency: Urgency) {
+    package mutating func want(_ urgency: Urgency) {
         if urgency > self.urgency { self.urgency = urgency }
     }
 
     /// Sets an event aside: it stays in the log, and the next rebuild tries it again.
-    public mutating func quarantine(_ sequence: EventSequence, reason: String) {
+    package mutating func quarantine(_ sequence: EventSequence, reason: String) {
         quarantined.append(Quarantined(sequence: sequence, reason: reason))
         want(.debounced)
     }
 }
 
 /// An event that a view could not fold, and why.
-public struct Quarantined: Sendable, Equatable {
-    public var sequence: EventSequence
-    public var reason: String
+package struct Quarantined: Sendable, Equatable {
+    package var sequence: EventSequence
+    package var reason: String
 
-    public init(sequence: EventSequence, reason: String) {
+    package init(sequence: EventSequence, reason: String) {
         self.sequence = sequence
         self.reason = reason
     }

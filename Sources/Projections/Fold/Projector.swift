@@ -1,8 +1,8 @@
 import EventLog
-public import LMDB
+package import LMDB
 
 /// One running projection, which the pipeline gives batches to.
-public protocol BatchFolder<Batch>: Actor {
+package protocol BatchFolder<Batch>: Actor {
     associatedtype Batch: FoldBatch
     nonisolated var viewName: String { get }
     func checkpoint() -> Checkpoint
@@ -28,7 +28,7 @@ public struct ProjectorStatistics: Sendable {
 ///
 /// It works on the threads that fold, because LMDB's write transactions block. A commit that fails is thrown, counted, and tried
 /// again with the next one: nothing that was folded is dropped before it is on disk.
-public actor Projector<P: Projection>: BatchFolder {
+package actor Projector<P: Projection>: BatchFolder {
     private let executor: SerialQueueExecutor
     private var projection: P
     private let store: ViewStore
@@ -47,11 +47,11 @@ public actor Projector<P: Projection>: BatchFolder {
     /// In bytes of pending rows.
     private static var largeCommit: Int { 4 << 20 }
 
-    public nonisolated let viewName: String
-    public nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
+    package nonisolated let viewName: String
+    package nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
 
     /// Takes over the store, which must be open for writing, at its checkpoint.
-    public init(
+    package init(
         _ projection: P, store: ViewStore, clock: any LedgerClock = MonotonicClock(), policy: FlushPolicy = FlushPolicy()
     ) throws(StorageError) {
         var loaded = projection
@@ -67,16 +67,16 @@ public actor Projector<P: Projection>: BatchFolder {
         executor = SerialQueueExecutor(label: "meshledger.view.\(projection.name)")
     }
 
-    public func checkpoint() -> Checkpoint { reached }
+    package func checkpoint() -> Checkpoint { reached }
 
-    public func storedCarry() throws -> Carry { try store.carry() }
+    package func storedCarry() throws -> Carry { try store.carry() }
 
-    public func recordChanges(keeping limit: Int) { changesKept = limit }
+    package func recordChanges(keeping limit: Int) { changesKept = limit }
 
-    public func statistics() -> ProjectorStatistics { counters }
+    package func statistics() -> ProjectorStatistics { counters }
 
     /// Folds the part of the batch after this view's checkpoint.
-    public func fold(_ batch: P.Batch, isCatchingUp: Bool) throws {
+    package func fold(_ batch: P.Batch, isCatchingUp: Bool) throws {
         guard batch.events.upperBound.rawValue > reached.sequence else { return }
         guard batch.events.lowerBound.rawValue <= reached.sequence + 1 else { throw FoldFailure() }
         var context = FoldContext(store: store)
@@ -95,7 +95,7 @@ public actor Projector<P: Projection>: BatchFolder {
     }
 
     /// Commits everything pending, and builds missing indexes. Does nothing when nothing is pending.
-    public func flush(_ reason: FlushReason) throws { try flush(reason, buildsIndexes: true) }
+    package func flush(_ reason: FlushReason) throws { try flush(reason, buildsIndexes: true) }
 
     private func flush(_ reason: FlushReason, buildsIndexes: Bool) throws {
         do {
@@ -148,13 +148,13 @@ public actor Projector<P: Projection>: BatchFolder {
         return tables
     }
 
-    public func pendingWork() -> Int {
+    package func pendingWork() -> Int {
         let rows = projection.pendingBytes / 100
         let entries = (try? store.missingEntries(besides: rows)) ?? 0  // unreadable: the flush reports it
         return projection.pendingBytes + entries * 32
     }
 
-    public func stop() {
+    package func stop() {
         timer?.cancel()
         timer = nil
         timerTarget = nil

@@ -1,10 +1,10 @@
-public import EventLog
+package import EventLog
 import LMDB
 
 /// A fold of a range of the log into a store with no other user, on the caller's thread, with the decoding on others.
 ///
 /// It produces the same store as a `Projector` that folds these events: rows, quarantine, carried state and checkpoint.
-public enum Replay {
+package enum Replay {
     /// Batches that are decoded ahead.
     private static let depth = 3
 
@@ -13,7 +13,7 @@ public enum Replay {
     /// - Parameters:
     ///   - halts: sequences, in order, at which everything is committed and `atHalt` is called; those not after the checkpoint are skipped.
     ///   - pendingLimit: the size of pending rows, in bytes, at which they are committed.
-    public static func run<P: Projection, Stage: FoldStage>(
+    package static func run<P: Projection, Stage: FoldStage>(
         _ projection: P, into store: ViewStore, by stage: Stage, through target: UInt64, batchSize: UInt64 = 4_096,
         pendingLimit: Int = 20 << 20, halts: [UInt64] = [], atHalt: (UInt64) throws -> Void = { _ in }
     ) throws where P.Batch == Stage.Batch {
@@ -30,7 +30,7 @@ public enum Replay {
     ///
     /// Batches may come in any order where the rows do not depend on it.
     /// - Parameter cut: events up to it are skipped.
-    public static func run<P: Projection>(
+    package static func run<P: Projection>(
         _ projection: P, into store: ViewStore, _ batch: P.Batch, after cut: EventSequence
     ) throws {
         var projection = projection

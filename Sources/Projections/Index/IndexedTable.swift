@@ -3,20 +3,20 @@
 ///
 /// Indexes are derived from the rows: they are no part of a view's digest, of its recipe or of its baselines, and are rebuilt where the file's indexes
 /// differ from the declared ones.
-public struct IndexedTable: Sendable {
+package struct IndexedTable: Sendable {
     /// The prefix of the names of index tables.
     static let prefix = "index."
 
     /// Bytes that an entry shares with its row's key.
-    public struct KeyRun: Sendable, Hashable, BitwiseCopyable {
+    package struct KeyRun: Sendable, Hashable, BitwiseCopyable {
         /// Where they begin in the entry and in the row's key, and their number.
-        public let entry: Int
-        public let key: Int
-        public let count: Int
+        package let entry: Int
+        package let key: Int
+        package let count: Int
         /// Whether the entry has their complement, so that it sorts in reverse.
-        public let isInverted: Bool
+        package let isInverted: Bool
 
-        public init(entry: Int, key: Int, count: Int, isInverted: Bool) {
+        package init(entry: Int, key: Int, count: Int, isInverted: Bool) {
             self.entry = entry
             self.key = key
             self.count = count
@@ -25,20 +25,20 @@ public struct IndexedTable: Sendable {
     }
 
     /// One index of the table.
-    public struct Index: Sendable, Hashable {
-        public let name: String
+    package struct Index: Sendable, Hashable {
+        package let name: String
         /// In bytes: how long the key of each entry is, at most 511.
-        public let entryLength: Int
+        package let entryLength: Int
         /// What entries share with their row's key, in the order of the entry.
-        public let runs: [KeyRun]
+        package let runs: [KeyRun]
 
         /// Whether an entry contains only parts of its row's key.
         var followsFromKey: Bool { runs.reduce(0) { $0 + $1.count } == entryLength }
 
         /// The table that holds its entries.
-        public var table: String { IndexedTable.prefix + name }
+        package var table: String { IndexedTable.prefix + name }
 
-        public init(name: String, entryLength: Int, runs: [KeyRun] = []) {
+        package init(name: String, entryLength: Int, runs: [KeyRun] = []) {
             precondition(
                 (1...511).contains(entryLength), "an entry of the index \(name) has \(entryLength) bytes; 1 to 511 are possible")
             self.name = name
@@ -47,14 +47,14 @@ public struct IndexedTable: Sendable {
         }
     }
 
-    public let table: String
+    package let table: String
     /// In bytes: an entry of the table with a key of another length is not a row.
-    public let keyLength: Int
-    public let indexes: [Index]
+    package let keyLength: Int
+    package let indexes: [Index]
     /// Texts by whose words rows are found.
-    public let texts: [TextIndex]
+    package let texts: [TextIndex]
     /// Changes whenever the same rows would give other entries.
-    public let fingerprint: String
+    package let fingerprint: String
     let appendEntries: @Sendable (RawSpan, RawSpan, inout [UInt8]) -> Bool
 
     /// Whether all entries follow from the rows' keys, so that rows need not be read for them.
@@ -65,7 +65,7 @@ public struct IndexedTable: Sendable {
 
     /// - Parameter appendEntries: appends the entries of a row, given by its key and value, in the order of the indexes; false where the row
     ///   cannot be read.
-    public init(
+    package init(
         table: String, keyLength: Int, indexes: [Index], texts: [TextIndex] = [], fingerprint: String,
         appendEntries: @escaping @Sendable (RawSpan, RawSpan, inout [UInt8]) -> Bool
     ) {

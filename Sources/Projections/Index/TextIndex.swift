@@ -4,15 +4,15 @@ import ProtobufWire
 /// the word, a zero and the first row among them; `index.text.NAME.rows` has the keys of the rows by their last bytes, as the postings name them.
 ///
 /// Like other indexes it is derived from the rows: it is no part of a view's digest, recipe or baseline.
-public struct TextIndex: Sendable {
+package struct TextIndex: Sendable {
     /// Collects the words of one row after the other.
-    public struct Words: Sendable {
+    package struct Words: Sendable {
         private(set) var table = WordTable()
         private var numbers: [Int32] = []
 
         init() {}
 
-        public mutating func add(_ word: [UInt8]) { numbers.append(table.number(of: word)) }
+        package mutating func add(_ word: [UInt8]) { numbers.append(table.number(of: word)) }
 
         /// What was added since the last call.
         mutating func take() -> WordCounts {
@@ -49,9 +49,9 @@ public struct TextIndex: Sendable {
         }
     }
 
-    public let name: String
+    package let name: String
     /// The rows' table. The last eight bytes of their keys, or all of shorter ones, identify the rows.
-    public let table: String
+    package let table: String
     /// Whether postings store how often a word occurs, and in how many words, by which results are ranked.
     package let tellsTimes: Bool
     /// The name of another index of all these rows and more, where that one keeps their keys for both.
@@ -59,7 +59,7 @@ public struct TextIndex: Sendable {
     let addWords: @Sendable (RawSpan, RawSpan, inout Words) -> Bool
 
     /// - Parameter addWords: adds the words of a row, given by its key and value; false where the row cannot be read.
-    public init(
+    package init(
         name: String, table: String, tellsTimes: Bool = true, keysOf: String? = nil,
         addWords: @escaping @Sendable (RawSpan, RawSpan, inout Words) -> Bool
     ) {

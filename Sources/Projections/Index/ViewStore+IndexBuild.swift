@@ -1,4 +1,4 @@
-public import LMDB
+package import LMDB
 import ProtobufWire
 
 /// Indexes built from all rows. They are not used until the note is written that says for which checkpoint they hold.
@@ -11,7 +11,7 @@ extension ViewStore {
     /// Builds the indexes that are missing, or differ from the declared ones, from the rows as they are.
     ///
     /// - Parameter sortLimit: in bytes, what entries may take at once.
-    public func buildMissingIndexes(sortLimit: Int = 32 << 20) throws(StorageError) {
+    package func buildMissingIndexes(sortLimit: Int = 32 << 20) throws(StorageError) {
         let missing = try indexUpkeep().built
         guard !missing.isEmpty else { return }
         let checkpoint = try checkpoint()

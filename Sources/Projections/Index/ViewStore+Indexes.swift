@@ -1,4 +1,4 @@
-public import LMDB
+package import LMDB
 import ProtobufWire
 
 /// The indexes of a view's rows. Under `index.TABLE` the view's meta table says for which checkpoint and for which declared indexes the entries
@@ -13,7 +13,7 @@ extension ViewStore {
     }
 
     /// Whether the entries of a table's indexes match its rows.
-    public func isIndexed<Transaction: TransactionReading & ~Copyable>(
+    package func isIndexed<Transaction: TransactionReading & ~Copyable>(
         _ indexed: IndexedTable, in transaction: borrowing Transaction
     ) throws(StorageError) -> Bool {
         guard hasTables(of: indexed) else { return false }
@@ -128,7 +128,7 @@ extension ViewStore {
     // MARK: Checking
 
     /// What is wrong with a table's indexes, compared with entries derived from its rows again; nil where nothing is, or where they are not built.
-    public func fault(of indexed: IndexedTable) throws(StorageError) -> String? {
+    package func fault(of indexed: IndexedTable) throws(StorageError) -> String? {
         let transaction = try environment.beginRead()
         guard try isIndexed(indexed, in: transaction) else { return nil }
         var rows = try transaction.cursor(table(indexed.table))

@@ -27,7 +27,8 @@ public struct FlushPolicy: Sendable, Equatable {
 }
 
 /// How soon a change should be on disk.
-public enum Urgency: Int, Sendable, Comparable {
+@usableFromInline
+package enum Urgency: Int, Sendable, Comparable {
     /// Nothing of this view changed: only its checkpoint moved.
     case none
     /// After quiet, or at the ceiling: positions, telemetry, last-heard times.
@@ -35,7 +36,8 @@ public enum Urgency: Int, Sendable, Comparable {
     /// At the end of the batch: messages, waypoints, node info, routing.
     case immediate
 
-    public static func < (left: Urgency, right: Urgency) -> Bool { left.rawValue < right.rawValue }
+    @usableFromInline
+    package static func < (left: Urgency, right: Urgency) -> Bool { left.rawValue < right.rawValue }
 }
 
 /// Why a commit happened, counted in a view's statistics.

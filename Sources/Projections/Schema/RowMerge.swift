@@ -20,7 +20,7 @@ public struct RowMerge {
     private let new: ViewStore
     private let table: String
 
-    public init(_ old: ViewStore, _ new: ViewStore, table: String) {
+    package init(_ old: ViewStore, _ new: ViewStore, table: String) {
         (self.old, self.new, self.table) = (old, new, table)
     }
 

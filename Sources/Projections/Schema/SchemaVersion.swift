@@ -41,13 +41,13 @@ public enum RowChange: Sendable, Hashable {
 /// A transform of rows.
 public struct CustomStep: Sendable {
     /// Called before the first row is made, with the old rows; an error stops the step before anything is written.
-    public let will: @Sendable (_ old: ViewStore) throws -> Void
+    package let will: @Sendable (_ old: ViewStore) throws -> Void
     /// Computes a row's new key and value from the old ones; nil drops the row.
     public let row: @Sendable (_ key: [UInt8], _ value: [UInt8]) throws -> (key: [UInt8], value: [UInt8])?
     /// Called with the new rows before they are served; an error leaves the old ones in place.
-    public let did: @Sendable (_ new: ViewStore) throws -> Void
+    package let did: @Sendable (_ new: ViewStore) throws -> Void
 
-    public init(
+    package init(
         will: @escaping @Sendable (ViewStore) throws -> Void,
         row: @escaping @Sendable (_ key: [UInt8], _ value: [UInt8]) throws -> (key: [UInt8], value: [UInt8])?,
         did: @escaping @Sendable (ViewStore) throws -> Void

@@ -1,8 +1,8 @@
-public import LMDB
+package import LMDB
 import ProtobufWire
 
 /// Runs one custom step: from an old store, which is only read, into a new one, batch by batch. An interrupted run continues after the last batch.
-public struct StepRun {
+package struct StepRun {
     /// In rows: how many one transaction moves.
     private static let batch = 4_096
     private static let stepKey = Array("step".utf8)
@@ -12,7 +12,7 @@ public struct StepRun {
     private let step: CustomStep
     private let rowTables: [String]
 
-    public init(_ step: CustomStep, from old: ViewStore, to new: ViewStore, rowTables: [String]) {
+    package init(_ step: CustomStep, from old: ViewStore, to new: ViewStore, rowTables: [String]) {
         self.step = step
         self.old = old
         self.new = new
@@ -23,7 +23,7 @@ public struct StepRun {
     ///   - makeState: builds the tables of the new store that follow from its rows.
     ///   - afterBatch: called after each transaction.
     /// - Throws: what the step throws; then the new store is useless.
-    public func run(makingState makeState: (ViewStore) throws -> Void, afterBatch: () -> Void = {}) throws {
+    package func run(makingState makeState: (ViewStore) throws -> Void, afterBatch: () -> Void = {}) throws {
         let place: (table: Int, key: [UInt8])
         if let known = try Self.place(in: new) {
             place = known
@@ -46,7 +46,7 @@ public struct StepRun {
     }
 
     /// Whether a step into this store was begun and not finished.
-    public static func isUnfinished(_ store: ViewStore) throws(StorageError) -> Bool { try place(in: store) != nil }
+    package static func isUnfinished(_ store: ViewStore) throws(StorageError) -> Bool { try place(in: store) != nil }
 
     private static func place(in store: ViewStore) throws(StorageError) -> (table: Int, key: [UInt8])? {
         let transaction = try store.environment.beginRead()

@@ -60,7 +60,7 @@ enum CarryChunk {
 
 extension Carry {
     /// Bytes of a record in each table that holds runs of them: the sequence of its event, and words, big-endian.
-    public static let recordSizes = [
+    package static let recordSizes = [
         ViewStore.Name.records: CarryChunk.size(of: Record.self), ViewStore.Name.receptions: CarryChunk.size(of: Reception.self),
         ViewStore.Name.formerRecords: CarryChunk.size(of: FormerCarryRecord.self),
     ]

@@ -8,7 +8,7 @@ extension ViewFolder {
     private var pinFile: String { path + "/pinned" }
 
     /// The last one kept comes last.
-    public func kept() -> [String] {
+    package func kept() -> [String] {
         (try? keptOrFailure()) ?? []  // unnamed ones are not kept; removal requires that the file is readable
     }
 
@@ -23,13 +23,13 @@ extension ViewFolder {
             .filter { !$0.contains("/") && FileManager.default.fileExists(atPath: store($0)) }
     }
 
-    public func setKept(_ identifiers: [String]) throws(ViewFolderError) {
+    package func setKept(_ identifiers: [String]) throws(ViewFolderError) {
         try write(identifiers.map { $0 + "\n" }.joined(), to: keptFile)
     }
 
-    public var isPinned: Bool { FileManager.default.fileExists(atPath: pinFile) }
+    package var isPinned: Bool { FileManager.default.fileExists(atPath: pinFile) }
 
-    public func setPinned(_ isPinned: Bool) throws(ViewFolderError) {
+    package func setPinned(_ isPinned: Bool) throws(ViewFolderError) {
         if isPinned { return try write("", to: pinFile) }
         guard self.isPinned else { return }
         guard unsafe unlink(pinFile) == 0 else { throw ViewFolderError(POSIXError(errno), pinFile) }
@@ -44,7 +44,7 @@ extension ViewFolder {
     }
 
     /// Checks that the served and kept recipes can be read, before a writer decides about them: a file that cannot be opened does not mean an empty list.
-    public func requireReadable() throws(ViewFolderError) {
+    package func requireReadable() throws(ViewFolderError) {
         for file in [currentFile, keptFile] {
             do throws(StorageError) {
                 _ = try OwnFile.contents(file)
@@ -57,7 +57,7 @@ extension ViewFolder {
     // MARK: Names
 
     /// Another name for a recipe's folder: a lightweight step leaves the rows where they are.
-    public func alias(_ identifier: String, to other: String) throws(ViewFolderError) {
+    package func alias(_ identifier: String, to other: String) throws(ViewFolderError) {
         guard !FileManager.default.fileExists(atPath: store(identifier)) else { return }
         let target = target(of: other)
         guard unsafe symlink(target, store(identifier)) == 0 else {
@@ -77,14 +77,14 @@ extension ViewFolder {
     }
 
     /// Removes all recipes except this one and the kept ones.
-    public func removeOthers(than identifier: String) throws(ViewFolderError) {
+    package func removeOthers(than identifier: String) throws(ViewFolderError) {
         let names = [identifier] + (try keptOrFailure()).filter { $0 != identifier }
         let stays = Set(names + names.map { target(of: $0) })
         for name in recipes() where !stays.contains(name) { try remove(name) }
     }
 
     /// The version in a folder's name.
-    public static func version(of identifier: String) -> UInt32? {
+    package static func version(of identifier: String) -> UInt32? {
         identifier.hasPrefix("v") ? UInt32(identifier.dropFirst().prefix { $0 != "-" }) : nil
     }
 }

@@ -2,17 +2,17 @@ import Foundation
 package import LMDB
 
 /// The folder of one view: an environment for each recipe, and a small file that names the one that is served.
-public struct ViewFolder: Sendable {
-    public let path: String
+package struct ViewFolder: Sendable {
+    package let path: String
 
-    public init(path: String) { self.path = path }
+    package init(path: String) { self.path = path }
 
-    public func store(_ identifier: String) -> String { path + "/" + identifier }
+    package func store(_ identifier: String) -> String { path + "/" + identifier }
 
     var currentFile: String { path + "/current" }
 
     /// The served recipe, or nil before the first build and where the file that names it is damaged: then the view is rebuilt.
-    public func current() -> String? {
+    package func current() -> String? {
         var last: String?
         // Another process may serve another recipe, and remove this one, between the two checks: then the name has changed.
         while let name = named(), name != last {
@@ -48,13 +48,13 @@ public struct ViewFolder: Sendable {
 
     /// Serves another recipe from now on: written to a temporary file, synced, renamed, and the folder synced, so that a reader or a
     /// crash sees the old name or the new one.
-    public func serve(_ identifier: String) throws(ViewFolderError) {
+    package func serve(_ identifier: String) throws(ViewFolderError) {
         try create()
         try write(identifier + "\n", to: currentFile)
     }
 
     /// Creates the folder, for its owner only, unless it exists.
-    public func create() throws(ViewFolderError) {
+    package func create() throws(ViewFolderError) {
         do {
             try OwnFile.requireFolder(path)
             try OwnFile.makeFolders(path)
@@ -64,13 +64,13 @@ public struct ViewFolder: Sendable {
     }
 
     /// The recipes that have a folder, finished or not.
-    public func recipes() -> [String] {
+    package func recipes() -> [String] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []  // no folder: no recipes
         return names.filter { $0.hasPrefix("v") }.sorted()
     }
 
     /// Deletes a recipe's files. A process that still reads them keeps them until it closes them.
-    public func remove(_ identifier: String) throws(ViewFolderError) {
+    package func remove(_ identifier: String) throws(ViewFolderError) {
         do {
             try OwnFile.removeAll(store(identifier))
         } catch {

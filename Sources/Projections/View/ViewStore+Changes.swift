@@ -1,4 +1,4 @@
-public import LMDB
+package import LMDB
 import ProtobufWire
 
 /// The changes of a view: the table `changes` has under each number (8 bytes, big-endian) the length of the table's name (1 byte), the name, and
@@ -9,7 +9,7 @@ extension ViewStore {
     private static let lastKey = Array("changes.last".utf8)
 
     /// Begins a feed of changes if the view has none.
-    public func beginFeed() throws(StorageError) {
+    package func beginFeed() throws(StorageError) {
         guard try changePosition().feed == 0 else { return }
         let (meta, marks) = (try table(Name.meta), try table(Name.marks))
         try environment.write { (transaction) throws(StorageError) in
@@ -21,7 +21,7 @@ extension ViewStore {
     }
 
     /// The position of the last change; feed 0 if the view has no feed.
-    public func changePosition() throws(StorageError) -> ChangePosition { try changePosition(in: environment.beginRead()) }
+    package func changePosition() throws(StorageError) -> ChangePosition { try changePosition(in: environment.beginRead()) }
 
     package func changePosition<Transaction: TransactionReading & ~Copyable>(
         in transaction: borrowing Transaction
@@ -33,7 +33,7 @@ extension ViewStore {
     /// The position before the changes of the events after this one. Events that were committed together share one position, that before the first.
     ///
     /// - Returns: nil where that is no longer kept.
-    public func changePosition(afterEvent sequence: UInt64) throws(StorageError) -> ChangePosition? {
+    package func changePosition(afterEvent sequence: UInt64) throws(StorageError) -> ChangePosition? {
         let transaction = try environment.beginRead()
         let feed = try number(Self.feedKey, in: transaction)
         var cursor = try transaction.cursor(table(Name.marks))
@@ -45,7 +45,7 @@ extension ViewStore {
     ///
     /// - Parameter limit: how many are examined.
     /// - Returns: nil where some of them are no longer kept, or the position is of another feed; otherwise the changes and the position after them.
-    public func changes(
+    package func changes(
         since position: ChangePosition, limit: Int
     ) throws(StorageError) -> (changes: [ViewChange], position: ChangePosition)? {
         let transaction = try environment.beginRead()
@@ -79,7 +79,7 @@ extension ViewStore {
     /// Rows in the order of their keys, for a new consumer: starting from the position that `changePosition()` returned before, nothing is missed.
     ///
     /// - Parameter key: the row after which they begin; nil for the first.
-    public func rows(of name: String, after key: [UInt8]?, limit: Int) throws(StorageError) -> [ViewChange] {
+    package func rows(of name: String, after key: [UInt8]?, limit: Int) throws(StorageError) -> [ViewChange] {
         let transaction = try environment.beginRead()
         let number = try changePosition(in: transaction).number
         var cursor = try transaction.cursor(table(name))
@@ -150,7 +150,7 @@ extension ViewStore {
 
     /// Continues the feed of the store that this one replaces: rows that differ are recorded as changes, so that consumers
     /// need not start over. The old store must no longer be written.
-    public func continueFeed(of old: ViewStore, tables: [String], keeping limit: Int) throws(StorageError) {
+    package func continueFeed(of old: ViewStore, tables: [String], keeping limit: Int) throws(StorageError) {
         let before = try old.environment.beginRead()
         let position = try old.changePosition(in: before)
         guard position.feed != 0 else { return try beginFeed() }

@@ -1,11 +1,11 @@
-public import LMDB
+package import LMDB
 import MeshCrypto
 import ProtobufWire
 
 extension ViewStore {
     /// A hash of the checkpoint and of all keys and values of the tables in order: equal for equal views, whatever their
     /// files look like. 16 hexadecimal digits.
-    public func digest(of tables: [String]) throws(StorageError) -> String {
+    package func digest(of tables: [String]) throws(StorageError) -> String {
         let hasher = XXH3Hasher()
         let transaction = try environment.beginRead()
         let checkpoint = try checkpoint(in: transaction)

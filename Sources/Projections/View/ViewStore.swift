@@ -1,16 +1,16 @@
 import EventLog
-public import LMDB
+package import LMDB
 import ProtobufWire
 
 /// The file of one view built by one recipe: its rows, its checkpoint, its quarantine, and the sequential stage's state
 /// as of the checkpoint. Disposable: it can always be rebuilt from the log.
-public final class ViewStore: Sendable {
-    public let environment: Environment
-    public let recipe: Recipe
-    public let path: String
+package final class ViewStore: Sendable {
+    package let environment: Environment
+    package let recipe: Recipe
+    package let path: String
 
     /// The most quarantined events that a view lists; older ones are only counted.
-    public static let quarantineCap = 10_000
+    package static let quarantineCap = 10_000
 
     /// Tables that a file may have for indexes: declared ones, and those of earlier versions.
     static let mostIndexes = 64
@@ -33,7 +33,7 @@ public final class ViewStore: Sendable {
     }
 
     /// The declared indexes; the file may lack them or have others: see `isIndexed`.
-    public let indexes: [IndexedTable]
+    package let indexes: [IndexedTable]
     private let indexTables: Set<String>
 
     private init(environment: Environment, recipe: Recipe, path: String, indexes: [IndexedTable]) throws(StorageError) {
@@ -82,7 +82,7 @@ public final class ViewStore: Sendable {
     ///   - indexes: of its rows. Indexes in the file that are no longer declared are emptied.
     ///   - excludesWriters: the promise that no process writes meanwhile, see `EnvironmentOptions`.
     /// - Throws: `StorageError`; `.otherVersion` where the file belongs to another recipe than its folder says.
-    public static func open(
+    package static func open(
         at path: String, recipe: Recipe, tables: [String], indexes: [IndexedTable] = [], access: EnvironmentOptions.Access,
         sizeLimit: Int? = nil, excludesWriters: Bool = false
     ) throws(StorageError) -> ViewStore {
@@ -109,9 +109,9 @@ public final class ViewStore: Sendable {
     }
 
     /// A table of this store. Opened with the store, so asking is cheap and allowed within transactions.
-    public func table(_ name: String) throws(StorageError) -> RawTable { try environment.table(name) }
+    package func table(_ name: String) throws(StorageError) -> RawTable { try environment.table(name) }
 
-    public func close() { environment.close() }
+    package func close() { environment.close() }
 
     // MARK: Meta
 
@@ -136,11 +136,11 @@ public final class ViewStore: Sendable {
         }
     }
 
-    public func checkpoint() throws(StorageError) -> Checkpoint {
+    package func checkpoint() throws(StorageError) -> Checkpoint {
         try checkpoint(in: environment.beginRead())
     }
 
-    public func checkpoint<Transaction: TransactionReading & ~Copyable>(
+    package func checkpoint<Transaction: TransactionReading & ~Copyable>(
         in transaction: borrowing Transaction
     ) throws(StorageError) -> Checkpoint {
         guard let value = try transaction.get(table(Name.meta), Self.checkpointKey.rawSpan), value.byteCount == 16 else {
@@ -163,12 +163,12 @@ public final class ViewStore: Sendable {
     // MARK: Quarantine
 
     /// How many events this view ever set aside, listed or not.
-    public func quarantinedCount() throws(StorageError) -> UInt64 {
+    package func quarantinedCount() throws(StorageError) -> UInt64 {
         try number(Self.quarantinedKey, in: environment.beginRead())
     }
 
     /// The newest quarantined events first.
-    public func quarantined(limit: Int = .max, offset: Int = 0) throws(StorageError) -> [Quarantined] {
+    package func quarantined(limit: Int = .max, offset: Int = 0) throws(StorageError) -> [Quarantined] {
         var found: [Quarantined] = []
         var skipped = 0
         let transaction = try environment.beginRead()

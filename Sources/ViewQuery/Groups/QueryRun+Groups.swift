@@ -1,9 +1,9 @@
-public import LMDB
-public import Projections
+package import LMDB
+package import Projections
 
 extension QueryRun {
     /// The groups of rows that have the same value, in the order of their first rows. Memory grows with the groups, not with the rows.
-    public func groups<Key: Hashable & Sendable>(
+    package func groups<Key: Hashable & Sendable>(
         in store: ViewStore, _ transaction: borrowing ReadTransaction, by key: @Sendable (borrowing Row) -> Key,
         _ aggregates: [Aggregate<Row>]
     ) throws -> [QueryGroup<Key>] {
@@ -29,7 +29,7 @@ extension QueryRun {
     /// - Parameters:
     ///   - includesEmpty: whether to include spans between the first and the last that have no row; their number is limited.
     /// - Throws: `.unsupported` for more than a million spans.
-    public func buckets(
+    package func buckets(
         in store: ViewStore, _ transaction: borrowing ReadTransaction, by width: BucketWidth,
         time: @Sendable (borrowing Row) -> Int64, _ aggregates: [Aggregate<Row>], includesEmpty: Bool
     ) throws -> [TimeBucket] {
@@ -58,7 +58,7 @@ extension QueryRun {
     }
 
     /// The distinct values of the rows, in the order in which they first occur.
-    public func distinct<Value: Hashable>(
+    package func distinct<Value: Hashable>(
         in store: ViewStore, _ transaction: borrowing ReadTransaction, _ value: (borrowing Row) -> Value
     ) throws -> [Value] {
         var (seen, values): (Set<Value>, [Value]) = ([], [])

@@ -1,4 +1,4 @@
-public import Projections
+package import Projections
 internal import Synchronization
 
 /// A row of a view that can be fetched by a `FetchDescriptor`.
@@ -56,7 +56,7 @@ extension QueryRow {
     }
 
     /// The declared indexes as a view's store keeps them: one table of rows, or an empty array without indexes.
-    public static var indexedTables: [IndexedTable] { RowLayouts<Self>.shared.indexed.map { [$0] } ?? [] }
+    package static var indexedTables: [IndexedTable] { RowLayouts<Self>.shared.indexed.map { [$0] } ?? [] }
 }
 
 /// The key of a row and those of its indexes.

@@ -1,5 +1,5 @@
-public import LMDB
-public import Projections
+package import LMDB
+package import Projections
 
 /// How archived rows of a view are distinguished from the others.
 public struct RowArchive<Row>: Sendable {
@@ -15,13 +15,13 @@ public struct RowArchive<Row>: Sendable {
 
 extension FetchDescriptor {
     /// The same query, which skips the test for archived rows if the view never had any.
-    public func settled(in store: ViewStore) -> FetchDescriptor {
+    package func settled(in store: ViewStore) -> FetchDescriptor {
         guard Row.archive != nil, !includesArchived else { return self }
         guard let transaction = try? store.environment.beginRead() else { return self }  // reported when the rows are read
         return settled(in: store, transaction)
     }
 
-    public func settled(in store: ViewStore, _ transaction: borrowing ReadTransaction) -> FetchDescriptor {
+    package func settled(in store: ViewStore, _ transaction: borrowing ReadTransaction) -> FetchDescriptor {
         guard let archive = Row.archive, !includesArchived else { return self }
         var settled = self
         settled.noneIsArchived = archive.isEmpty(in: store, transaction)
@@ -29,7 +29,7 @@ extension FetchDescriptor {
     }
 
     /// Whether a row was archived after it was known that none is.
-    public func isStale(in store: ViewStore) -> Bool { noneIsArchived && !settled(in: store).noneIsArchived }
+    package func isStale(in store: ViewStore) -> Bool { noneIsArchived && !settled(in: store).noneIsArchived }
 
     /// The filter, which also leaves archived rows out where they are not requested.
     func hidingArchived(_ filter: RowFilter<Row>?) -> RowFilter<Row>? {

@@ -1,6 +1,6 @@
 internal import Foundation
 internal import LMDB
-public import Projections
+package import Projections
 internal import ProtobufWire
 
 /// The rows of a query in batches, each read in separate short transactions: concurrent writers can reuse the pages that they
@@ -33,7 +33,7 @@ public struct QueryBatches<Row: QueryRow> {
 
     /// The next rows, nil after the last.
     /// - Parameter store: returns the store for each read: the view may have been replaced by another one meanwhile.
-    public mutating func next(in store: () throws -> ViewStore) throws -> [Row]? {
+    package mutating func next(in store: () throws -> ViewStore) throws -> [Row]? {
         if query.plan.order != nil { return try nextSorted(store) }
         if query.plan.isGathered { return try nextGathered(store) }
         var rows: [Row] = []

@@ -1,6 +1,6 @@
-public import LMDB
+package import LMDB
 internal import MeshCrypto
-public import Projections
+package import Projections
 internal import ProtobufWire
 
 /// A result with a digest that identifies it.
@@ -12,7 +12,7 @@ public struct DigestedResult<Row: QueryRow> {
 }
 
 extension QueryRun {
-    public func result(in store: ViewStore, _ transaction: borrowing ReadTransaction) throws -> DigestedResult<Row> {
+    package func result(in store: ViewStore, _ transaction: borrowing ReadTransaction) throws -> DigestedResult<Row> {
         let keys = try identifiers(in: store, transaction).map(\.key)
         let table = try store.table(Row.table)
         var context = SHA256Context()

@@ -1,6 +1,6 @@
 internal import Foundation
-public import LMDB
-public import Projections
+package import LMDB
+package import Projections
 internal import ProtobufWire
 
 /// Some rows of a query, the cursor for the next ones, and their total number, as of one point in time.
@@ -38,9 +38,9 @@ public struct FilterLimit: Sendable, Hashable {
 
 extension QueryRun {
     /// The rows after the descriptor's cursor, the cursor after them, and the total, in one consistent read.
-    public func page(in store: ViewStore) throws -> QueryPage<Row> { try page(in: store, store.environment.beginRead()) }
+    package func page(in store: ViewStore) throws -> QueryPage<Row> { try page(in: store, store.environment.beginRead()) }
 
-    public func page(in store: ViewStore, _ transaction: borrowing ReadTransaction) throws -> QueryPage<Row> {
+    package func page(in store: ViewStore, _ transaction: borrowing ReadTransaction) throws -> QueryPage<Row> {
         var reader = try PageReader(descriptor, plan)
         try reader.read(store, transaction)
         let total = reader.isTruncated ? nil : try total(store, transaction, &reader)

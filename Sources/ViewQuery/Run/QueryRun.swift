@@ -1,6 +1,6 @@
 internal import Foundation
-public import LMDB
-public import Projections
+package import LMDB
+package import Projections
 internal import ProtobufWire
 
 /// Answers a query from a view's store.
@@ -33,9 +33,9 @@ public struct QueryRun<Row: QueryRow> {
     }
 
     /// The rows in the descriptor's order, in one consistent read.
-    public func rows(in store: ViewStore) throws -> [Row] { try rows(in: store, store.environment.beginRead()) }
+    package func rows(in store: ViewStore) throws -> [Row] { try rows(in: store, store.environment.beginRead()) }
 
-    public func rows(in store: ViewStore, _ transaction: borrowing ReadTransaction) throws -> [Row] {
+    package func rows(in store: ViewStore, _ transaction: borrowing ReadTransaction) throws -> [Row] {
         if descriptor.after != nil || descriptor.filterLimit != nil { return try pagedRows(in: store, transaction) }
         if plan.order == nil, plan.sources[0].layout.index != nil { return try indexedRows(in: store, transaction) }
         if plan.order == nil, plan.filter == nil { return try allRows(in: store, transaction) }
@@ -97,11 +97,11 @@ public struct QueryRun<Row: QueryRow> {
     private static var mostKeys: Int { 4_096 }
 
     /// The keys of the rows, in the rows' order. Where the keys decide everything, no row is decoded.
-    public func identifiers(in store: ViewStore) throws -> [RowIdentifier<Row>] {
+    package func identifiers(in store: ViewStore) throws -> [RowIdentifier<Row>] {
         try identifiers(in: store, store.environment.beginRead())
     }
 
-    public func identifiers(in store: ViewStore, _ transaction: borrowing ReadTransaction) throws -> [RowIdentifier<Row>] {
+    package func identifiers(in store: ViewStore, _ transaction: borrowing ReadTransaction) throws -> [RowIdentifier<Row>] {
         try refusePages()
         guard plan.order == nil else {
             return try gather(store, transaction) {
@@ -121,9 +121,9 @@ public struct QueryRun<Row: QueryRow> {
     }
 
     /// The number of rows, including offset and limit; where keys or an index decide everything, no row is decoded.
-    public func count(in store: ViewStore) throws -> Int { try count(in: store, store.environment.beginRead()) }
+    package func count(in store: ViewStore) throws -> Int { try count(in: store, store.environment.beginRead()) }
 
-    public func count(in store: ViewStore, _ transaction: borrowing ReadTransaction) throws -> Int {
+    package func count(in store: ViewStore, _ transaction: borrowing ReadTransaction) throws -> Int {
         try refusePages()
         guard limit > 0 else { return 0 }
         let plan = plan.order == nil && !plan.isGathered ? plan : try countingPlan(descriptor)
@@ -139,7 +139,7 @@ public struct QueryRun<Row: QueryRow> {
     }
 
     /// The row of this identifier; nil where it no longer exists.
-    public func row(
+    package func row(
         _ identifier: RowIdentifier<Row>, in store: ViewStore, _ transaction: borrowing ReadTransaction
     ) throws -> Row? {
         guard !identifier.key.isEmpty, identifier.key.count <= 511,
@@ -156,7 +156,7 @@ public struct QueryRun<Row: QueryRow> {
     }
 
     /// Passes every row of the result whole to `body`, unordered unless the result is limited, without holding any.
-    public func forEach(in store: ViewStore, _ transaction: borrowing ReadTransaction, _ body: (consuming Row) throws -> Void)
+    package func forEach(in store: ViewStore, _ transaction: borrowing ReadTransaction, _ body: (consuming Row) throws -> Void)
         throws
     {
         try refusePages()

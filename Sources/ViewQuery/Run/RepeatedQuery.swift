@@ -1,5 +1,5 @@
-public import LMDB
-public import Projections
+package import LMDB
+package import Projections
 
 /// A query that is answered repeatedly, from transactions at different points in time, and tests rows for being archived only once one is.
 public struct RepeatedQuery<Row: QueryRow> {
@@ -22,7 +22,7 @@ public struct RepeatedQuery<Row: QueryRow> {
     var plan: QueryPlan<Row> { asking.plan }
 
     /// The run that answers the query as of a transaction of the store.
-    public mutating func run(in store: ViewStore, _ transaction: borrowing ReadTransaction) throws(QueryError) -> QueryRun<Row> {
+    package mutating func run(in store: ViewStore, _ transaction: borrowing ReadTransaction) throws(QueryError) -> QueryRun<Row> {
         let settled = descriptor.settled(in: store, transaction)
         // Other views may give another answer each time.
         if let reading, try asksOthers(reading) { return try QueryRun(settled, reading) }

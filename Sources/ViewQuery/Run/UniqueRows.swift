@@ -1,6 +1,6 @@
 internal import Foundation
 public import LMDB
-public import Projections
+package import Projections
 internal import ProtobufWire
 
 /// Applies the unique rules of a view's rows.
@@ -14,7 +14,7 @@ public struct UniqueRows<Row: QueryRow> {
     private let store: ViewStore
     private let reading: (any RowReading)?
 
-    public init(in store: ViewStore, _ reading: (any RowReading)? = nil) {
+    package init(in store: ViewStore, _ reading: (any RowReading)? = nil) {
         self.store = store
         self.reading = reading
     }

@@ -1,5 +1,5 @@
 internal import LMDB
-public import Projections
+package import Projections
 internal import ProtobufWire
 
 /// Answers a word search from a view's store.
@@ -37,7 +37,7 @@ public struct TextSearch<Row: QueryRow> {
     }
 
     /// The best results first, in one consistent read.
-    public func hits(in store: ViewStore) throws -> [TextHit<Row>] {
+    package func hits(in store: ViewStore) throws -> [TextHit<Row>] {
         let transaction = try store.environment.beginRead()
         let limit = max(0, query.fetchLimit ?? .max)
         guard !words.isEmpty, !texts.isEmpty, limit > 0 else { return [] }
