@@ -73,6 +73,33 @@ struct PastCommands {
     }
 
     @Test(.enabled(if: Tool.isBuilt, "needs the built program"))
+    func `D22: --as-of a time means when packets were heard, in whatever order their recordings were imported`() throws {
+        let recordings = try Tool()
+        for (name, start) in [("early", "2025-03-01T00:00:00Z"), ("late", "2025-06-01T00:00:00Z")] {
+            let made = try recordings.start([
+                "simulate", "--seed", "4", "--nodes", "20", "--packets", "300", "--start", start, "--to",
+                recordings.folder.path + "/" + name,
+                "--as", "envelopes",
+            ]).wait()
+            #expect(made.status == 0, "\(made.errors)")
+        }
+        let (whole, alone) = (try Tool(), try Tool())
+        for (tool, names) in [(whole, ["late", "early"]), (alone, ["early"])] {
+            try tool.run("init")
+            for name in names { #expect(try tool.run("import", recordings.folder.path + "/" + name).status == 0) }
+        }
+        // Of some other packets no time of reception is known: these count from their import on.
+        for command in [["messages", "--columns", "time,from,text"], ["positions", "--columns", "time,node,latitude"]] {
+            let then = try output(whole, command, "2025-05")
+            let wanted = try output(alone, command).output
+            #expect(then.status == 0 && !wanted.isEmpty && then.output == wanted)
+            #expect(then.errors.contains("as of 2025-05-01T00:00:00Z: some events up to"), "\(then.errors)")
+            #expect(try output(whole, command, "2025-02").output.isEmpty)
+            #expect(try output(whole, command, "2025-08").output == (try output(whole, command).output))
+        }
+    }
+
+    @Test(.enabled(if: Tool.isBuilt, "needs the built program"))
     func `who heard a packet, and the events of a node, a gateway and a port`() async throws {
         let tool = try Tool()
         try tool.run("init")

@@ -62,7 +62,7 @@ struct OrderOfFiles {
         }
     }
 
-    private func rows(_ files: [[Packet]]) async throws -> [String] {
+    private func ledger(_ files: [[Packet]]) async throws -> Ledger {
         let ledger = try await Ledger.temporary()
         for (index, file) in files.enumerated() {
             let source = try await ledger.log.source(named: "file \(index)")
@@ -71,9 +71,24 @@ struct OrderOfFiles {
                 try await ledger.catchUp()
             }
         }
+        return ledger
+    }
+
+    private func rows(_ files: [[Packet]]) async throws -> [String] {
+        let ledger = try await ledger(files)
         let found = try Self.rows(of: ledger)
         try await ledger.close()
         return found
+    }
+
+    /// Some files are cut by time, as recordings are, others overlap.
+    private func files(of all: [Packet], _ random: inout SeededGenerator) -> [[Packet]] {
+        var files: [[Packet]] = [[], [], []]
+        let isCut = Bool.random(using: &random)
+        for (index, packet) in all.enumerated() {
+            files[isCut ? index * 3 / all.count : Int.random(in: 0..<3, using: &random)].append(packet)
+        }
+        return files.shuffled(using: &random)
     }
 
     /// What a person sees, without what says in which order it came.
@@ -107,14 +122,7 @@ struct OrderOfFiles {
         let inOrder = try await rows([all])
         #expect(inOrder.count > 60)
         for _ in 0..<4 {
-            var files: [[Packet]] = [[], [], []]
-            // Some are cut by time, as recordings are, others overlap.
-            let isCut = Bool.random(using: &random)
-            for (index, packet) in all.enumerated() {
-                files[isCut ? index * 3 / all.count : Int.random(in: 0..<3, using: &random)].append(packet)
-            }
-            files.shuffle(using: &random)
-            let found = try await rows(files)
+            let found = try await rows(files(of: all, &random))
             let differences = Set(found).symmetricDifference(inOrder).sorted().joined(separator: "\n")
             #expect(differences.isEmpty, "seed \(seed): \(differences)")
         }
@@ -125,5 +133,25 @@ struct OrderOfFiles {
         let all = recording(&random).sorted { $0.rxTime < $1.rxTime }
         let once = try await rows([all])
         #expect(try await rows([all, Array(all.suffix(100)), all]) == once)
+    }
+
+    @Test(arguments: UInt64(1)...4)
+    func `W10 D22: as of a time of the mesh, a ledger of recordings in any order has what had been heard by then`(seed: UInt64)
+        async throws
+    {
+        var random = SeededGenerator(seed: seed)
+        let all = recording(&random).sorted { $0.rxTime < $1.rxTime }
+        let whole = try await ledger(files(of: all, &random))
+        for _ in 0..<4 {
+            let time = all[Int.random(in: all.indices, using: &random)].rxTime
+            let then = try whole.asOf(.time(Timestamp(seconds: Int64(time))))
+            let differences = Set(try Self.rows(of: then)).symmetricDifference(try await rows([all.filter { $0.rxTime <= time }]))
+            #expect(differences.isEmpty, "seed \(seed), \(time): \(differences.sorted().joined(separator: "\n"))")
+            try await then.close()
+        }
+        let before = try whole.asOf(.time(Timestamp(seconds: Int64(all[0].rxTime) - 1)))
+        #expect(try Self.rows(of: before).isEmpty)
+        try await before.close()
+        try await whole.close()
     }
 }

@@ -34,7 +34,12 @@ import Testing
         let start = try ledger.log.event(before)?.header.arrivalTime ?? Timestamp(microseconds: 0)
         // Those that come next arrive later.
         while Date().timeIntervalSince1970 * 1e6 <= Double(start.microseconds) + 1 { await Task.yield() }
-        _ = try await ledger.log.append(packets.map { $0.event(source) })
+        _ = try await ledger.log.append(
+            packets.map { packet in
+                var event = packet.event(source)
+                event.reception = .live
+                return event
+            })
         try await ledger.catchUp()
         let first = try #require(try ledger.log.event(EventSequence(before.rawValue + 1))).header.arrivalTime
         let last = try #require(try ledger.log.event(ledger.log.head)).header.arrivalTime

@@ -110,7 +110,7 @@ struct PastQuestions {
         try await ledger.close()
     }
 
-    @Test func `D22: a time means the last event that had arrived by then`() async throws {
+    @Test func `D22: the time of an arrival means the last event that had arrived by then`() async throws {
         let clock = ManualTime(Timestamp(seconds: 1_790_000_000))
         var options = options()
         options.log.clock = { clock.now }
@@ -119,7 +119,7 @@ struct PastQuestions {
         clock.now = Timestamp(seconds: 1_790_000_100)
         try await append(10, from: 1_002, to: ledger, first: 500)
         for (time, count) in [(1_789_999_999, 0), (1_790_000_000, 10), (1_790_000_099, 10), (1_790_000_100, 20)] {
-            let then = try ledger.asOf(.time(Timestamp(seconds: Int64(time))))
+            let then = try ledger.asOf(.arrival(Timestamp(seconds: Int64(time))))
             #expect(then.asOfSequence == EventSequence(UInt64(count)))
             #expect(try then.nodes().map(\.receptions).reduce(0, +) == UInt64(count))
             #expect(then.asOfTime == Timestamp(seconds: Int64(time)))

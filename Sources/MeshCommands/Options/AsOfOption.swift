@@ -6,7 +6,8 @@ import MeshLedger
 struct AsOfOption: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "As the answer was then, under today's keys: after this event, or at this time.", valueName: "time|sequence"),
+            "As the answer was then, under today's keys: at this time of the mesh, by when packets were heard, or after this event.",
+            valueName: "time|sequence"),
         transform: MomentArgument.parsed)
     var asOf: MomentArgument?
 }
@@ -35,12 +36,28 @@ struct MomentArgument: Equatable {
     }
 }
 
+extension Moment {
+    /// What a person sees of it.
+    fileprivate func text(in then: Ledger) -> String {
+        let event = then.asOfSequence?.rawValue ?? 0
+        switch self {
+        case .sequence:
+            let arrival = then.asOfTime.map { ", which arrived at \(TimeText.iso($0.seconds))" } ?? ""
+            return "event \(event)\(arrival)"
+        case .time(let time), .arrival(let time):
+            let events = event == 0 ? "nothing" : then.countsOnlyHeard ? "some events up to \(event)" : "events up to \(event)"
+            return "\(TimeText.iso(time.seconds)): \(events) had been heard"
+        }
+    }
+}
+
 extension LedgerOption {
     /// Runs a command's work on a ledger opened for reading, as of an earlier point if requested.
     func reading(_ past: AsOfOption, _ body: (Ledger) async throws -> Void) async throws {
         guard let moment = past.asOf?.moment else { return try await reading(body) }
         try await using(openForReading(keepsPast: true)) { ledger in
             let then = try ledger.asOf(moment)
+            StandardOutput.error("as of \(moment.text(in: then))")
             do {
                 try await body(then)
             } catch {

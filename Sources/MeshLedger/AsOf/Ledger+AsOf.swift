@@ -2,7 +2,7 @@ public import EventLog
 import MeshViews
 
 extension Ledger {
-    /// The ledger as of a point in time, under today's keys and rules: every read returns what it would have returned after that event.
+    /// The ledger as of a point in time, under today's keys and rules: every read returns what it would have returned then.
     ///
     /// ```swift
     /// let then = try ledger.asOf(.time(yesterday))
@@ -16,35 +16,51 @@ extension Ledger {
     public func asOf(_ moment: Moment) throws(LedgerError) -> Ledger {
         let whole = past?.whole ?? self
         do {
-            var last: UInt64
-            var clock: Timestamp?
             switch moment {
-            case .sequence(let sequence): last = sequence
-            case .time(let time): (last, clock) = (try log.lastSequence(arrivedBy: time).rawValue, time)
+            case .sequence(let sequence):
+                let last = try Self.check(sequence, in: log, path)
+                let clock = last >= log.first.rawValue ? try log.event(EventSequence(last))?.header.arrivalTime : nil
+                return Ledger(past: PastViews(whole, through: last, clock: clock))
+            case .arrival(let time):
+                let last = try Self.check(log.lastSequence(arrivedBy: time).rawValue, in: log, path)
+                return Ledger(past: PastViews(whole, through: last, clock: time))
+            case .time(let time):
+                let blocks = try HeardBlocks(of: whole)
+                let heard = try blocks.split(at: time)
+                guard !blocks.mayHaveDroppedEvents(after: time, isCutIncluded: heard.last == 0) else {
+                    throw Self.beyondRetention(log, path)
+                }
+                let last = max(heard.last, log.first.rawValue - 1)
+                let isInOrder = last < heard.firstLater
+                return Ledger(past: PastViews(whole, through: last, clock: time, heardLater: isInOrder ? nil : heard.firstLater))
             }
-            last = try Self.check(last, moment, in: log, path)
-            if clock == nil, last >= log.first.rawValue { clock = try log.event(EventSequence(last))?.header.arrivalTime }
-            return Ledger(past: PastViews(whole, through: last, clock: clock))
         } catch {
             throw LedgerError(error, path: path)
         }
     }
 
-    private static func check(_ last: UInt64, _ moment: Moment, in log: EventLog, _ path: String) throws -> UInt64 {
+    private static func check(_ last: UInt64, in log: EventLog, _ path: String) throws -> UInt64 {
         let (head, cut) = (log.head.rawValue, log.first.rawValue - 1)
         guard last <= head else {
             throw LedgerError(.missing, path: path, "there is no event \(last) in \(path); the last one is \(head)")
         }
         guard last < cut else { return last }
-        var text =
+        throw beyondRetention(log, path)
+    }
+
+    private static func beyondRetention(_ log: EventLog, _ path: String) -> LedgerError {
+        let cut = log.first.rawValue - 1
+        let text =
             "events up to \(cut) of \(path) were dropped by retention; the earliest available state is that after event \(cut)"
-        if case .time = moment, last == 0 { text += ", and nothing that is kept had arrived by then" }
-        throw LedgerError(.beyondRetention, path: path, text)
+        return LedgerError(.beyondRetention, path: path, text)
     }
 
     /// What the clock showed then: the requested time, or the event's arrival; nil for a ledger as it is now.
     public var asOfTime: Timestamp? { past?.clock }
 
-    /// The event as of which this ledger is read; nil where it is read as it is now.
+    /// The last event that counts; nil where the ledger is read as it is now. Of a time of the mesh, earlier events may not count: see `countsOnlyHeard`.
     public var asOfSequence: EventSequence? { past.map { EventSequence($0.through) } }
+
+    /// Whether, as of a time of the mesh, some events up to `asOfSequence` were heard later and do not count: those of recordings imported out of order.
+    public var countsOnlyHeard: Bool { past?.heardLater != nil }
 }

@@ -43,8 +43,9 @@ extension Ledger {
 }
 
 extension PastViews {
-    /// The current view, if it has reached the event and has the current recipe.
+    /// The current view, if it has reached the event and has the current recipe, and all events up to it count.
     func current(_ view: String) throws(LedgerError) -> ViewStore? {
+        guard heardLater == nil else { return nil }
         let definition = try whole.definition(view)
         let current = whole.served.folder(view).current()
         guard current.map({ $0.prefix { $0 != "." } == definition.recipe.identifier }) ?? false,

@@ -18,14 +18,19 @@ final class PastViews: Sendable {
     let whole: Ledger
     let through: UInt64
     let clock: Timestamp?
+    /// The first event that does not count because it was heard after `clock`; nil where all events up to `through` count.
+    let heardLater: UInt64?
     let stage: MeshStage
+    /// The last event up to which states of the whole ledger are those of then, too.
+    private var common: UInt64 { heardLater.map { min($0 - 1, through) } ?? through }
     private let made = Mutex(Made())
 
-    init(_ whole: Ledger, through: UInt64, clock: Timestamp?) {
+    init(_ whole: Ledger, through: UInt64, clock: Timestamp?, heardLater: UInt64? = nil) {
         self.whole = whole
         self.through = through
         self.clock = clock
-        stage = MeshStage(log: whole.log, keyring: whole.keyring)
+        self.heardLater = heardLater
+        stage = MeshStage(log: whole.log, keyring: whole.keyring, lastHeard: heardLater == nil ? nil : clock)
     }
 
     func store(_ definition: ViewDefinition) throws(LedgerError) -> ViewStore {
@@ -57,11 +62,11 @@ final class PastViews: Sendable {
         let snapshots = try PastSnapshots(definition, of: whole)
         snapshots.prune()
         let store =
-            try snapshots.store(at: place, through: through)
+            try snapshots.store(at: place, through: common)
             ?? ViewBaselines(log: whole.log).store(definition, at: place)
         TemporaryStores.hide(store)
         do {
-            try definition.replay(store, stage, through, snapshots.places(through: through)) { sequence in
+            try definition.replay(store, stage, through, snapshots.places(through: common)) { sequence in
                 snapshots.keep(store, at: sequence)
             }
             try store.buildMissingIndexes()

@@ -50,7 +50,7 @@ extension Ledger {
     /// ```
     /// Both states are built as by `asOf`, so it may take as long as two rebuilds of that view.
     ///
-    /// - Parameter times: when the events arrived, both ends included.
+    /// - Parameter times: when the events were heard, both ends included: times of the mesh, see `Moment`.
     /// - Throws: what `asOf` throws.
     public func changes(
         of view: String, in times: ClosedRange<Timestamp>

@@ -86,6 +86,27 @@ extension Ledger {
         }
     }
 
+    /// The events that were heard within the times, as runs of sequences: rising, never adjacent. A packet of a recording was heard when the recording says, a
+    /// live one when it arrived; where neither is known, `rx_time` counts if it is plausible.
+    ///
+    /// - Parameters:
+    ///   - start: nil for all from the first event on.
+    ///   - end: they were heard before it; nil for all.
+    /// - Complexity: one entry of the index per 16,384 events; single events are read only where times begin or end among these.
+    public func runs(heardFrom start: Timestamp?, before end: Timestamp?) throws(LedgerError) -> [ClosedRange<EventSequence>] {
+        let blocks = try HeardBlocks(of: past?.whole ?? self)
+        do {
+            guard let past else { return try blocks.runs(from: start, before: end) }
+            let limits = [end, past.heardLater == nil ? nil : past.clock?.next].compactMap(\.self)
+            return try blocks.runs(from: start, before: limits.min()).compactMap { run in
+                let last = min(run.upperBound.rawValue, past.through)
+                return run.lowerBound.rawValue <= last ? run.lowerBound...EventSequence(last) : nil
+            }
+        } catch {
+            throw LedgerError(error, path: path)
+        }
+    }
+
     // MARK: Searching
 
     /// The store of the index, and the last event to search.

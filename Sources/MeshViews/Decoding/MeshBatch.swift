@@ -68,6 +68,12 @@ extension MeshBatch.Stamp {
     /// When it was received, else when it arrived.
     var headerTime: UInt32 { reception ?? arrival }
 
+    /// When it was heard by what the log and the receiver's clock say, else when it arrived: `EventHeader.heard(rxTime:)` in seconds.
+    @inline(__always)
+    func heardOrArrival(_ packet: DecodedPacket) -> UInt32 {
+        reception ?? (TimePolicy.isPlausible(packet.rxTime, arrival: arrival) ? packet.rxTime : arrival)
+    }
+
     func policy(for packet: DecodedPacket) -> TimePolicy {
         TimePolicy(
             reception: reception, isLive: isLive, arrival: arrival, received: packet.rxTime,

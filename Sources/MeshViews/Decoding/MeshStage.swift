@@ -13,12 +13,15 @@ public struct MeshStage: FoldStage {
 
     private let log: EventLog
     private let keyring: Keyring
+    /// Events that were heard later are folded as empty ones.
+    private let lastHeard: Timestamp?
     private let openers: OpenerPool
     private let spares = SpareBatches()
 
-    package init(log: EventLog, keyring: Keyring) {
+    package init(log: EventLog, keyring: Keyring, lastHeard: Timestamp? = nil) {
         self.log = log
         self.keyring = keyring
+        self.lastHeard = lastHeard
         openers = OpenerPool(keyring: keyring)
     }
 
@@ -42,6 +45,7 @@ public struct MeshStage: FoldStage {
             } else {
                 batch.appendOther(header, payload)
             }
+            if let lastHeard { batch.emptyLast(header, ifHeardAfter: lastHeard) }
             return true
         }
         batch.lastChecksum = try log.checksum(of: events.upperBound) ?? 0
@@ -128,6 +132,16 @@ extension MeshBatch {
         let payload = packets.payload(of: packet)
         stamp.takeTimes(of: packet, payload)
         return (stamp, PacketPrint(packet, payload, isJSON: stamp.isJSON))
+    }
+
+    /// Makes the last event an empty one if it was heard later.
+    fileprivate mutating func emptyLast(_ header: EventHeader, ifHeardAfter lastHeard: Timestamp) {
+        let last = stamps.count - 1
+        guard header.heard(rxTime: packets.packets[last].rxTime) > lastHeard else { return }
+        stamps[last] = Stamp(header, isMeshtastic: false)
+        prints[last] = PacketPrint()
+        packets.packets[last] = DecodedPacket()
+        if annotations.last?.index == last { annotations.removeLast() }
     }
 
     /// Adds an event that is not a packet: an annotation, or one that is folded as an empty one.

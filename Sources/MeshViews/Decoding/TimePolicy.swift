@@ -80,11 +80,18 @@ struct TimePolicy: Sendable {
 extension EventHeader {
     /// When an event's packet was heard, by the same rules as the times of rows; its arrival where that is unknown.
     package func heard(rxTime: UInt32) -> Timestamp {
-        let arrival = UInt32(clamping: arrivalTime.seconds)
+        if let known = knownHeard { return known }
+        return TimePolicy.isPlausible(rxTime, arrival: UInt32(clamping: arrivalTime.seconds))
+            ? Timestamp(seconds: Int64(rxTime)) : arrivalTime
+    }
+
+    /// Whether `heard` does not depend on the receiver's clock.
+    package var knowsWhenHeard: Bool { knownHeard != nil }
+
+    private var knownHeard: Timestamp? {
         if reception == .live { return arrivalTime }
-        if case .recorded(let time) = reception, TimePolicy.isPlausible(UInt32(clamping: time.seconds), arrival: arrival) {
-            return time
-        }
-        return TimePolicy.isPlausible(rxTime, arrival: arrival) ? Timestamp(seconds: Int64(rxTime)) : arrivalTime
+        guard case .recorded(let time) = reception else { return nil }
+        let isPlausible = TimePolicy.isPlausible(UInt32(clamping: time.seconds), arrival: UInt32(clamping: arrivalTime.seconds))
+        return isPlausible ? time : nil
     }
 }

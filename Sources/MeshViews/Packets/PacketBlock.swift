@@ -79,6 +79,10 @@ package struct PacketBlock: Sendable {
 
     package static func number(of sequence: UInt64) -> UInt64 { (sequence - 1) / eventCount }
 
+    package static func events(ofBlock number: UInt64) -> ClosedRange<UInt64> {
+        number * eventCount + 1...(number + 1) * eventCount
+    }
+
     /// The part of a packet's id that is kept; a search for an id verifies it in the log.
     @inline(__always)
     static func mark(of id: UInt32) -> UInt32 { (id &* 2_654_435_761) >> 8 }

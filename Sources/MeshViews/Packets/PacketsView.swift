@@ -17,13 +17,15 @@ package struct PacketsView: Projection {
     let oldestReadableVersion: UInt32 = 1
     var policy: String { "block=\(PacketBlock.eventCount);named=\(NamedNodes.most)" }
     let rowTables = ["packets"]
-    let stateTables: [String] = []
+    let stateTables = [HeardTimes.table]
 
     /// The block that events are added to, or the last full one, whose memory the next one reuses.
     private var block = PacketBlock(number: 0)
     private var isOpen = false
+    /// Those of the block; nil where an earlier version has not kept them.
+    private var heard: HeardTimes? = HeardTimes()
     /// Full blocks that wait for the next commit.
-    private var full: [(number: UInt64, value: [UInt8])] = []
+    private var full: [(number: UInt64, value: [UInt8], heard: HeardTimes?)] = []
     private var fullBytes = 0
     private var waiting = 0
     /// The places of the batch's channels in the block.
@@ -55,6 +57,10 @@ package struct PacketsView: Projection {
             throw StorageError(.corrupt, call: "load the last block of the index", path: store.path)
         }
         block = stored
+        heard = nil
+        if let times = try transaction.get(store.table(HeardTimes.table), PacketsView.key(number).rawSpan) {
+            heard = HeardTimes(times)
+        }
         isOpen = true
     }
 
@@ -75,6 +81,7 @@ package struct PacketsView: Projection {
                 if !isOpen { beginBlock(at: stamps[index].sequence, batch) }
                 add(packets[index], stamps[index], batch)
                 block.note(stamps[index].headerTime)
+                heard?.note(stamps[index].heardOrArrival(packets[index]))
                 waiting += 1
                 if block.isFull { endBlock() }
             }
@@ -91,13 +98,14 @@ package struct PacketsView: Projection {
     private mutating func beginBlock(at sequence: UInt64, _ batch: MeshBatch) {
         let offset = Int((sequence - 1) % PacketBlock.eventCount)
         block.begin(number: PacketBlock.number(of: sequence), skipped: offset)
+        heard = HeardTimes()
         isOpen = true
         beginBatch(batch)
     }
 
     private mutating func endBlock() {
         let value = block.encoded()
-        full.append((block.number, value))
+        full.append((block.number, value, heard))
         fullBytes += value.count
         waiting = 0
         isOpen = false
@@ -168,10 +176,18 @@ package struct PacketsView: Projection {
     // MARK: Storage
 
     func write(to transaction: inout WriteTransaction, store: ViewStore) throws(StorageError) {
-        let table = try store.table(name)
-        for (number, value) in full { try transaction.put(table, key: Self.key(number).rawSpan, value: value.rawSpan) }
+        for (number, value, heard) in full { try put(number, value, heard, to: &transaction, store) }
         guard isOpen, !block.events.isEmpty else { return }
-        try transaction.put(table, key: Self.key(block.number).rawSpan, value: block.encoded().rawSpan)
+        try put(block.number, block.encoded(), heard, to: &transaction, store)
+    }
+
+    private func put(
+        _ number: UInt64, _ value: [UInt8], _ heard: HeardTimes?, to transaction: inout WriteTransaction, _ store: ViewStore
+    ) throws(StorageError) {
+        let key = Self.key(number)
+        try transaction.put(store.table(name), key: key.rawSpan, value: value.rawSpan)
+        guard let heard else { return }
+        try transaction.put(store.table(HeardTimes.table), key: key.rawSpan, value: heard.value.rawSpan)
     }
 
     mutating func committed() {

@@ -22,7 +22,7 @@ public struct ForgottenNode: Sendable, Hashable {
     /// by oversight.
     private static let others: [String: Set<String>] = [
         "": ["meta", "quarantine"], "messages": ["channels", ArchiveFlag.table],
-        "nodes": ["channels", ArchiveFlag.table], ArchivedRow.view: [DecisionsView.firstTable],
+        "nodes": ["channels", ArchiveFlag.table], "packets": [HeardTimes.table], ArchivedRow.view: [DecisionsView.firstTable],
     ]
 
     /// Rows whose declarations define which node they belong to, by view and table.

@@ -1,0 +1,155 @@
+import EventLog
+import LMDB
+import MeshViews
+import Meshtastic
+import Projections
+import ProtobufWire
+
+/// When the events of the log were heard, by blocks of 16,384: what the index knows, so that only blocks in which a time lies are read.
+struct HeardBlocks {
+    private enum Side {
+        case before, after, both
+    }
+
+    private let log: EventLog
+    private let first: UInt64
+    private let head: UInt64
+    /// Blocks that lack an entry are read.
+    private var times: [UInt64: HeardTimes] = [:]
+
+    init(of ledger: Ledger) throws(LedgerError) {
+        let index = try ledger.packetIndex()
+        do {
+            log = ledger.log
+            head = min(log.head.rawValue, index.last)
+            first = log.first.rawValue
+            try read(index.store)
+        } catch {
+            throw LedgerError(error, path: ledger.path)
+        }
+    }
+
+    private mutating func read(_ index: ViewStore) throws(StorageError) {
+        let table: RawTable
+        do throws(StorageError) {
+            table = try index.table(HeardTimes.table)
+        } catch  where error.code == .noSuchTable {
+            return  // written by an earlier version
+        }
+        let transaction = try index.environment.beginRead()
+        let checkpoint = try index.checkpoint(in: transaction).sequence
+        var cursor = try transaction.cursor(table)
+        while try cursor.next() {
+            let number = UInt64(cursor.key.bigEndianUInt32(at: 0))
+            let isWhole = PacketBlock.events(ofBlock: number).upperBound <= checkpoint || checkpoint >= head
+            if isWhole { times[number] = HeardTimes(cursor.value) }
+        }
+    }
+
+    /// The events that were heard within the times, as runs of sequences: rising, never adjacent.
+    func runs(from start: Timestamp?, before end: Timestamp?) throws -> [ClosedRange<EventSequence>] {
+        guard first <= head else { return [] }
+        var runs: [ClosedRange<EventSequence>] = []
+        func add(_ first: UInt64, _ last: UInt64) {
+            if let before = runs.last, before.upperBound.rawValue + 1 == first {
+                runs[runs.count - 1] = before.lowerBound...EventSequence(last)
+            } else {
+                runs.append(EventSequence(first)...EventSequence(last))
+            }
+        }
+        for number in blocks() {
+            let range = kept(number)
+            let (beginning, ending) = (start.map { side(number, of: $0) } ?? .after, end.map { side(number, of: $0) } ?? .before)
+            guard beginning != .before, ending != .after else { continue }
+            if beginning == .after, ending == .before {
+                add(range.lowerBound, range.upperBound)
+                continue
+            }
+            try forEachHeard(range) { sequence, heard in
+                if start.map({ heard >= $0 }) ?? true, end.map({ heard < $0 }) ?? true { add(sequence, sequence) }
+                return true
+            }
+        }
+        return runs
+    }
+
+    /// The last event that was heard by then, or 0, and the first one that was heard later, or the one after the head.
+    func split(at time: Timestamp) throws -> (last: UInt64, firstLater: UInt64) {
+        let end = time.next
+        guard first <= head else { return (head, head + 1) }
+        var (last, firstLater) = (UInt64(0), head + 1)
+        for number in blocks().reversed() where last == 0 {
+            switch side(number, of: end) {
+            case .after: continue
+            case .before: last = kept(number).upperBound
+            case .both:
+                try forEachHeard(kept(number)) { sequence, heard in
+                    if heard < end { last = sequence }
+                    return true
+                }
+            }
+        }
+        for number in blocks() where firstLater > head {
+            switch side(number, of: end) {
+            case .before: continue
+            case .after: firstLater = kept(number).lowerBound
+            case .both:
+                try forEachHeard(kept(number)) { sequence, heard in
+                    if heard >= end { firstLater = sequence }
+                    return heard < end
+                }
+            }
+        }
+        return (last, firstLater)
+    }
+
+    /// Whether what retention has dropped may have been heard later. Its times are no longer known one by one.
+    ///
+    /// - Parameter isCutIncluded: whether the block that has dropped events beside kept ones counts.
+    func mayHaveDroppedEvents(after time: Timestamp, isCutIncluded: Bool) -> Bool {
+        guard first > 1 else { return false }
+        return (0...PacketBlock.number(of: first - 1)).contains { number in
+            guard isCutIncluded || PacketBlock.events(ofBlock: number).upperBound < first else { return false }
+            return times[number].map { Int64($0.latest) > time.seconds } ?? isCutIncluded
+        }
+    }
+
+    private func blocks() -> ClosedRange<UInt64> { PacketBlock.number(of: first)...PacketBlock.number(of: head) }
+
+    private func kept(_ number: UInt64) -> ClosedRange<UInt64> { PacketBlock.events(ofBlock: number).clamped(to: first...head) }
+
+    /// On which side of a time the events of a block were heard.
+    private func side(_ number: UInt64, of time: Timestamp) -> Side {
+        guard let times = times[number] else { return .both }
+        if Timestamp(seconds: Int64(times.latest) + 1) <= time { return .before }
+        return Timestamp(seconds: Int64(times.earliest)) >= time ? .after : .both
+    }
+
+    private func forEachHeard(_ range: ClosedRange<UInt64>, _ body: (UInt64, Timestamp) throws -> Bool) throws {
+        let reader = HeardReader()
+        let count = Int(range.upperBound - range.lowerBound + 1)
+        try log.withEvents(from: EventSequence(range.lowerBound), count: count, checksums: false) { header, payload in
+            try body(header.sequence.rawValue, reader.heard(header, payload))
+        }
+    }
+}
+
+extension Timestamp {
+    /// A microsecond later: what was heard by a time was heard before that.
+    var next: Timestamp { Timestamp(microseconds: microseconds == .max ? .max : microseconds + 1) }
+}
+
+/// Determines when events were heard. Only those whose header does not say it are decoded.
+private final class HeardReader {
+    private let opener = PacketOpener(keyring: Keyring())
+    private var batch = PacketBatch()
+
+    func heard(_ header: EventHeader, _ payload: RawSpan) -> Timestamp {
+        guard !header.knowsWhenHeard, !header.isErased, let form = CaptureForm(rawValue: header.encoding.rawValue) else {
+            return header.heard(rxTime: 0)
+        }
+        batch.removeAll(keepingCapacity: true)
+        opener.decode(payload, form: form, into: &batch)
+        return header.heard(rxTime: batch.packets.first?.rxTime ?? 0)
+    }
+}
