@@ -1,7 +1,7 @@
 import Foundation
 
 /// Puts ledgers to the proof: flipped bits, images of a crash, calls that fail, random histories against a model or a full fold,
-/// tampering, processes that are killed. `Tools/bitrot`, `Tools/crash-images`, `Tools/failing-calls`, `Tools/histories`, `Tools/kill9`, `Tools/model` and `Tools/tamper` run it with
+/// tampering, processes that are killed. `Tools/prove bitrot`, `Tools/prove crash-images`, `Tools/prove failing-calls`, `Tools/prove histories`, `Tools/prove kill9`, `Tools/prove model` and `Tools/prove tamper` run it with
 /// their full counts, the tests with small ones.
 @main
 struct Main {

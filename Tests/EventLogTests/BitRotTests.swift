@@ -2,7 +2,7 @@ import Foundation
 import TestKit
 import Testing
 
-/// A small share of what `Tools/bitrot` does in full.
+/// A small share of what `Tools/prove bitrot` does in full.
 struct BitRotTests {
     @Test(arguments: [(65_536, 250), (1 << 20, 30)])
     func `D10: no flipped bit gives a wrong record, hangs a reader or costs another record`(bytes: Int, bits: Int) throws {
@@ -17,7 +17,7 @@ struct BitRotTests {
 enum DamageLab {
     static func run(_ tool: String, _ arguments: String...) throws -> FinishedProcess {
         try FinishedProcess(
-            PackageRoot.url.appendingPathComponent("Tools/\(tool)"), arguments,
+            PackageRoot.url.appendingPathComponent("Tools/proofs/\(tool)"), arguments,
             adding: ["MESHLEDGER_DAMAGELAB": try BuiltProgram.url("damagelab").path])
     }
 }

@@ -2,7 +2,7 @@ import Foundation
 import TestKit
 import Testing
 
-/// Small shares of what `Tools/crash-images` and `Tools/failing-calls` do in full.
+/// Small shares of what `Tools/prove crash-images` and `Tools/prove failing-calls` do in full.
 struct CrashImageTests {
     @Test func `whatever a crash leaves of the file opens with all that was acknowledged`() throws {
         let seed = UInt64.random(in: 0..<1 << 40)

@@ -2,7 +2,7 @@ import Foundation
 import TestKit
 import Testing
 
-/// A small share of what `Tools/model` does in full.
+/// A small share of what `Tools/prove model` does in full.
 struct HistoryTests {
     @Test func `a log answers like arrays in random histories, which the seed repeats bit by bit`() throws {
         let seed = UInt64.random(in: 0..<1 << 40)

@@ -2,7 +2,7 @@ import Foundation
 import TestKit
 import Testing
 
-/// A small share of what `Tools/tamper` does in full.
+/// A small share of what `Tools/prove tamper` does in full.
 struct TamperTests {
     @Test func `D23: no tampering passes a check against a checkpoint kept elsewhere, and an untouched ledger does`() throws {
         let seed = UInt64.random(in: 0..<1 << 40)

@@ -2,7 +2,7 @@ import Foundation
 import TestKit
 import Testing
 
-/// Ledgers of earlier formats, made by `Tools/make-fixture`: every later version opens them or says why not.
+/// Ledgers of earlier formats, made by `Tools/generate/fixture`: every later version opens them or says why not.
 @Suite(.enabled(if: Tool.isBuilt, "needs the built command"))
 struct FixtureTests {
     static let folder = PackageRoot.url.appendingPathComponent("Tests/Fixtures")

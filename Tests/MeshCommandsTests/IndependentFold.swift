@@ -36,15 +36,15 @@ struct IndependentFold {
         #expect(found.contains(" breaks of 200 columns or more, all noticed"), "\(found)")
     }
 
-    /// `Tools/folds` makes a thousand. Live and recorded, with small caps and none, with keys and without.
+    /// `Tools/prove folds` makes a thousand. Live and recorded, with small caps and none, with keys and without.
     @Test(.timeLimit(.minutes(15))) func `random histories give the rows of the independent fold, in every column`() throws {
         let seed = UInt64.random(in: 1...UInt64(UInt32.max))
         let run = try FinishedProcess(
-            PackageRoot.url.appendingPathComponent("Tools/folds"), ["count=4", "seed=\(seed)"],
+            PackageRoot.url.appendingPathComponent("Tools/proofs/folds"), ["count=4", "seed=\(seed)"],
             adding: [
                 "MESHLEDGER_DAMAGELAB": try BuiltProgram.url("damagelab").path, "MESHLEDGER_PROGRAM": try BuiltProgram.url().path,
             ])
-        #expect(run.status == 0 && run.text.contains("0 histories differ"), "Tools/folds count=4 seed=\(seed): \(run.text)")
+        #expect(run.status == 0 && run.text.contains("0 histories differ"), "Tools/prove folds count=4 seed=\(seed): \(run.text)")
     }
 
     // What others recorded, where it lies beside the checkout.

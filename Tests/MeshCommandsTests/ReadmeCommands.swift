@@ -15,14 +15,16 @@ struct ReadmeCommands {
     func `every tool that the article says proves the log runs`() throws {
         let section = try #require(try Document.named("Proofs").section("How it is proved"))
         let tools = section.split(separator: "\n").filter { $0.hasPrefix("| `Tools/") }
-            .map { String($0.dropFirst("| `Tools/".count).prefix { $0 != "`" }) }
+            .map { String($0.dropFirst("| `Tools/".count).prefix { $0 != "`" }).replacing("prove ", with: "") }
         #expect(tools.sorted() == Self.proofs.keys.sorted())
         // Without the official decoder, which IndependentFold is skipped without, there is no other fold.
         for tool in tools where tool != "folds" || OraclePython.path != nil {
             var arguments = Self.proofs[tool] ?? []
             if ["memory", "campaign"].contains(tool) { arguments += ["--program", try BuiltProgram.url().path] }
+            let script = PackageRoot.url.appendingPathComponent(tool == "read-ledger" ? "Tools/read-ledger" : "Tools/prove")
+            if tool != "read-ledger" { arguments.insert(tool, at: 0) }
             let run = try FinishedProcess(
-                PackageRoot.url.appendingPathComponent("Tools/\(tool)"), arguments,
+                script, arguments,
                 adding: [
                     "MESHLEDGER_DAMAGELAB": try BuiltProgram.url("damagelab").path,
                     "MESHLEDGER_QUERYLAB": try BuiltProgram.url("querylab").path,

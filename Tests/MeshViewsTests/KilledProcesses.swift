@@ -7,7 +7,7 @@ import Testing
 struct KilledProcesses {
     private func tool(_ name: String, _ arguments: String...) throws -> FinishedProcess {
         try FinishedProcess(
-            PackageRoot.url.appendingPathComponent("Tools/\(name)"), arguments,
+            PackageRoot.url.appendingPathComponent("Tools/proofs/\(name)"), arguments,
             adding: ["MESHLEDGER_DAMAGELAB": try BuiltProgram.url("damagelab").path])
     }
 
@@ -46,7 +46,7 @@ struct KilledProcesses {
         #expect(run.text.contains("killed"), "\(run.text)")
     }
 
-    /// `Tools/histories` makes a thousand.
+    /// `Tools/prove histories` makes a thousand.
     @Test(.timeLimit(.minutes(15)))
     func
         `K13: after random histories with kills, late keys and changed policies each view is that of one fold, or of sealed blocks`()

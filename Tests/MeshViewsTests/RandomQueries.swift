@@ -3,7 +3,7 @@ import QueryKit
 import TestKit
 import Testing
 
-/// `Tools/queries` runs a million.
+/// `Tools/prove queries` runs a million.
 @Suite(.timeLimit(.minutes(15))) struct RandomQueries {
     @Test func `K16 G6 G8 G9: random queries over all views give what closures over all rows give`() async throws {
         #if DEBUG

@@ -6,7 +6,7 @@ import Testing
 /// The Swift code of README.md and of the articles is code that tests run. A block that is run stands in a file of this folder whose name begins with
 /// `Readme`, between two lines such as `// README 2`, which name the document and the block's number.
 struct ReadmeSample {
-    /// Blocks that are not run here: those of the example are compiled and run by `Tools/examples`, and a manifest is read by MeshCommandsTests.
+    /// Blocks that are not run here: those of the example are compiled and run by `Tools/checks/examples`, and a manifest is read by MeshCommandsTests.
     private static let others = ["README swift 1", "YourFirstView swift 1", "YourFirstView swift 2"]
 
     @Test func `the sample of the README runs as it stands`() async throws {

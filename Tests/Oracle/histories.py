@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Random histories, folded by meshledger and by fold.py: see Tools/folds.
+"""Random histories, folded by meshledger and by fold.py: see Tools/prove folds.
 
 usage: histories.py [count=1000] [seed=…] [jobs=2] [keep=FOLDER]     with $MESHLEDGER_DAMAGELAB and $MESHLEDGER_PROGRAM
 """

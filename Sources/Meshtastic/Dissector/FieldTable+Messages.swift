@@ -1,4 +1,4 @@
-// Written by Tools/generate-field-table, which says how to read it.
+// Written by Tools/generate/field-table, which says how to read it.
 
 extension FieldTable {
     /// All messages with their fields, as packed text.

@@ -96,7 +96,7 @@ struct ModelRun {
         throw Failure(
             """
             history=\(history) length=\(count), step \(fault.step), \(fault.step < count ? steps[fault.step].description : "its end"): \(fault.text)
-            again: Tools/model history=\(history) length=\(min(fault.step + 1, count))
+            again: Tools/prove model history=\(history) length=\(min(fault.step + 1, count))
             the shortest that still fails, \(shortest.count) steps: \(shortest.map(\.description).joined(separator: " "))
             """)
     }
