@@ -34,7 +34,7 @@ public struct EnvironmentOptions: Sendable {
     public var excludesWriters = false
 
     /// The address space that an environment reserves, in bytes, where the system grants it: 1 TiB costs nothing until it is used.
-    public static let reservation = 1 << 40
+    public static let reservation = DataFile.largestSize
 
     public init(
         access: Access = .readWrite, durability: Durability = .full, sizeLimit: Int = EnvironmentOptions.reservation,

@@ -6,6 +6,8 @@ internal import Glibc
 package final class DataFile: Sendable {
     /// In bytes: the size of LMDB's pages here.
     package static let pageSize = 4096
+    /// In bytes: no environment reserves more.
+    static let largestSize = 1 << 40
 
     package let path: String
     /// In bytes, when it was opened.

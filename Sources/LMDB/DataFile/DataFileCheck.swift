@@ -21,7 +21,7 @@ package enum DataFileCheck {
 
     private static func fault(_ file: DataFile, _ meta: MetaPage?) -> String? {
         guard let meta else { return "there is no meta page" }
-        guard meta.lastPage < UInt64(EnvironmentOptions.reservation / DataFile.pageSize) else {
+        guard meta.lastPage < UInt64(DataFile.largestSize / DataFile.pageSize) else {
             return "the last commit lists \(meta.lastPage) pages, more than possible"
         }
         var roots: [TableRoot] = [meta.freePages]

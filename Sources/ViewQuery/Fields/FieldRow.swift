@@ -24,6 +24,11 @@ public protocol NestedRow: FieldRow, RowScalar {}
 /// ```
 public protocol StoredRow: QueryRow, FieldRow {}
 
+extension StoredRow {
+    /// The parts of the rows' key, in order.
+    package static var keyParts: [RowKeyPart<Self>] { columns.compactMap { $0.traits.keyPart } }
+}
+
 extension FieldRow {
     func writeFields(to writer: inout WireWriter) {
         let columns = Self.columns

@@ -25,17 +25,6 @@ public struct QueryCost: Sendable, Hashable {
     public init() {}
 }
 
-/// How many rows may be decoded to be tested, and why so many.
-public struct FilterLimit: Sendable, Hashable {
-    public var rows: Int
-    public var reason: String
-
-    public init(_ rows: Int, reason: String) {
-        self.rows = rows
-        self.reason = reason
-    }
-}
-
 extension QueryRun {
     /// The rows after the descriptor's cursor, the cursor after them, and the total, in one consistent read.
     package func page(in store: ViewStore) throws -> QueryPage<Row> { try page(in: store, store.environment.beginRead()) }

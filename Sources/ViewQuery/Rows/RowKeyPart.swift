@@ -43,8 +43,3 @@ public struct RowKeyPart<Row>: Sendable {
         }
     }
 }
-
-extension StoredRow {
-    /// The parts of the rows' key, in order.
-    package static var keyParts: [RowKeyPart<Self>] { columns.compactMap { $0.traits.keyPart } }
-}

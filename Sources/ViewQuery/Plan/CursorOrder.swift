@@ -1,47 +1,5 @@
 internal import Foundation
 internal import MeshCrypto
-internal import ProtobufWire
-
-/// A position in the order of a query, after a row: another query of the same order continues from it, whatever rows were added or removed meanwhile, also
-/// after a restart. It holds the values of that row by which the query is ordered.
-///
-/// Its text consists of letters, digits, `-` and `_`.
-public struct QueryCursor: Sendable, Hashable, Codable, LosslessStringConvertible {
-    /// Identifies the view and the order, so that a cursor of another order is refused.
-    let order: UInt32
-    let place: [UInt8]
-
-    init(order: UInt32, place: [UInt8]) {
-        self.order = order
-        self.place = place
-    }
-
-    public init?(_ description: String) {
-        var text = description.replacing("-", with: "+").replacing("_", with: "/")
-        text += String(repeating: "=", count: (4 - text.utf8.count % 4) % 4)
-        guard let bytes = Data(base64Encoded: text).map(Array.init), bytes.count > 5, bytes[0] == 1 else { return nil }
-        order = bytes[1..<5].reduce(0) { $0 << 8 | UInt32($1) }
-        place = Array(bytes[5...])
-    }
-
-    public var description: String {
-        let bytes = [1] + stride(from: 24, through: 0, by: -8).map { UInt8(truncatingIfNeeded: order >> UInt32($0)) } + place
-        return Data(bytes).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
-    }
-
-    public init(from decoder: any Decoder) throws {
-        let container = try decoder.singleValueContainer()
-        guard let cursor = QueryCursor(try container.decode(String.self)) else {
-            throw DecodingError.dataCorruptedError(in: container, debugDescription: "the text is no cursor of a query")
-        }
-        self = cursor
-    }
-
-    public func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        try container.encode(description)
-    }
-}
 
 /// The order of a query as bytes: for each descriptor, then for the row's key, the bytes as in an index.
 struct CursorOrder<Row: QueryRow> {
@@ -122,6 +80,16 @@ struct CursorOrder<Row: QueryRow> {
         return place
     }
 
+    /// The row's key in a place.
+    func primaryKey(_ place: [UInt8]) -> [UInt8] {
+        var key = [UInt8](repeating: 0, count: RowLayouts<Row>.shared.primary.shape.byteCount)
+        for part in parts {
+            guard let start = part.keyStart else { continue }
+            for (offset, byte) in place[part.bytes].enumerated() { key[start + offset] = part.isDescending ? ~byte : byte }
+        }
+        return key
+    }
+
     /// The key of a source after which a walk continues: properties that the order does not name have only one value there.
     func key(_ place: [UInt8], in source: KeySource<Row>) -> [UInt8] {
         var key: [UInt8] = []
@@ -131,16 +99,6 @@ struct CursorOrder<Row: QueryRow> {
             } else if let box = source.cover?.boxes.first {
                 key += source.layout.shape.key(of: box.numbers[spot.numbers].map { $0.point ?? 0 }, at: spot.numbers)
             }
-        }
-        return key
-    }
-
-    /// The row's key in a place.
-    func primaryKey(_ place: [UInt8]) -> [UInt8] {
-        var key = [UInt8](repeating: 0, count: RowLayouts<Row>.shared.primary.shape.byteCount)
-        for part in parts {
-            guard let start = part.keyStart else { continue }
-            for (offset, byte) in place[part.bytes].enumerated() { key[start + offset] = part.isDescending ? ~byte : byte }
         }
         return key
     }
