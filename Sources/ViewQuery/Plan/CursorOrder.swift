@@ -1,5 +1,6 @@
 internal import Foundation
 internal import MeshCrypto
+internal import ProtobufWire
 
 /// The order of a query as bytes: for each descriptor, then for the row's key, the bytes as in an index.
 struct CursorOrder<Row: QueryRow> {
