@@ -48,7 +48,8 @@ let package = Package(
         room("MeshCrypto", ["CCrypto", "CXXHash"]),
         room(
             "EventLog", ["LMDB", "ProtobufWire", "MeshCrypto", "CZstd", logging],
-            documents: ["FORMAT.md", "DELETIONS.md", "RECORDING.md"]),
+            documents: ["FORMAT.md", "DELETIONS.md"]),
+        room("LogTransfer", ["EventLog", "LMDB", "ProtobufWire", "MeshCrypto"], documents: ["RECORDING.md"]),
         room("Meshtastic", ["ProtobufWire", "MeshCrypto"]),
         room("Projections", ["EventLog", "LMDB", "ProtobufWire", "MeshCrypto", logging]),
         room("ViewQuery", ["Projections", "LMDB", "ProtobufWire", "MeshCrypto"]),
@@ -57,7 +58,11 @@ let package = Package(
             documents: ["views.proto", "FOLD.md", "INDEXES.md"]),
         room(
             "MeshLedger",
-            ["MeshViews", "ViewQuery", "Projections", "Meshtastic", "EventLog", "LMDB", "ProtobufWire", "MeshCrypto", logging],
+            [
+                "MeshViews", "ViewQuery", "Projections", "Meshtastic", "LogTransfer", "EventLog", "LMDB", "ProtobufWire",
+                "MeshCrypto",
+                logging,
+            ],
             documents: ["Control/CONTROL.md"]),
         room("MeshSimulator", ["Meshtastic", "ProtobufWire", "MeshCrypto"]),
         room("MeshIngest", ["MeshLedger", "Meshtastic", "EventLog", "ProtobufWire", "MeshCrypto", "CMosquitto", logging]),
@@ -71,6 +76,7 @@ let package = Package(
 
         .target(name: "TestWidth", path: "Tests/TestWidth"),
         .target(name: "TestKit", dependencies: ["TestWidth"], path: "Tests/TestKit", swiftSettings: settings),
+        .target(name: "LogKit", dependencies: ["EventLog", "LMDB", "TestKit"], path: "Tests/LogKit", swiftSettings: settings),
         .target(
             name: "FuzzKit", dependencies: ["MeshLedger", "Meshtastic", "EventLog", "MeshCrypto", "ProtobufWire", "TestKit"],
             path: "Tests/FuzzKit", swiftSettings: settings),
@@ -86,15 +92,16 @@ let package = Package(
         .executableTarget(
             name: "damagelab",
             dependencies: [
-                "MeshIngest", "MeshLedger", "ViewQuery", "Projections", "Meshtastic", "EventLog", "LMDB", "ProtobufWire",
-                "MeshCrypto",
+                "MeshIngest", "MeshLedger", "ViewQuery", "Projections", "Meshtastic", "LogTransfer", "EventLog", "LMDB",
+                "ProtobufWire", "MeshCrypto",
                 "CZstd", "MeshSimulator", "TestKit",
             ],
             path: "Tests/DamageLab", swiftSettings: settings),
         tests("LMDBTests", ["LMDB"]),
         tests("ProtobufWireTests", ["ProtobufWire"]),
         tests("MeshCryptoTests", ["MeshCrypto"]),
-        tests("EventLogTests", ["EventLog", "LMDB", "MeshCrypto"]),
+        tests("EventLogTests", ["LogKit", "LogTransfer", "EventLog", "LMDB", "MeshCrypto"]),
+        tests("LogTransferTests", ["LogKit", "LogTransfer", "EventLog", "LMDB", "MeshCrypto"]),
         tests("MeshtasticTests", ["FuzzKit", "Meshtastic", "MeshCrypto", "ProtobufWire"]),
         tests("ProjectionsTests", ["Projections", "EventLog", "LMDB", "ProtobufWire"]),
         tests("ViewQueryTests", ["ViewQuery", "Projections", "EventLog", "LMDB", "ProtobufWire"]),

@@ -21,12 +21,12 @@ public final class EventLog: Sendable {
     public let path: String
     /// 16 random bytes as hexadecimal digits, given when the log was created.
     public let identifier: String
-    let options: EventLogOptions
+    package let options: EventLogOptions
     let stores: StoreBox
-    var store: LogStore { stores.store }
+    package var store: LogStore { stores.store }
     let queue: AppendQueue
     let board: HeadBoard
-    let names: SourceNames
+    package let names: SourceNames
     let sizes: SizeGuard
     private let keeper: LogKeeper
     /// Opens when the writer's thread has ended and everything is closed.

@@ -110,7 +110,7 @@ public struct EventLogError: Error, Sendable {
     }
 
     /// Maps a failure of the store.
-    init(_ cause: StorageError) {
+    package init(_ cause: StorageError) {
         let code: Code =
             switch cause.code {
             case .missing: .missing
@@ -141,5 +141,14 @@ public struct AppendToken: Sendable, Hashable {
     package init(first: UInt64, checksum: UInt64) {
         self.first = first
         self.checksum = checksum
+    }
+}
+
+/// Runs `body` and maps its failures to the log's.
+package func storing<Result: ~Copyable>(_ body: () throws(StorageError) -> Result) throws(EventLogError) -> Result {
+    do throws(StorageError) {
+        return try body()
+    } catch {
+        throw EventLogError(error)
     }
 }

@@ -30,10 +30,10 @@ public struct EventLogOptions: Sendable {
     /// Where the seed of a tile's salts comes from, in these tests; else from `randomBytes`.
     package var saltSeed: (@Sendable (_ tile: UInt64) -> [UInt8])?
     /// The identifier of a log that is created, 16 bytes, and when it was created first: those of the log that it is a copy of.
-    var identifier: [UInt8]?
-    var created: Timestamp?
+    package var identifier: [UInt8]?
+    package var created: Timestamp?
     /// Where a new log begins, other than with event 1.
-    var beginning: LogBeginning?
+    package var beginning: LogBeginning?
     /// Whether the folder is removed at the end.
     var isTemporary = false
     /// Whether the writer works as for a file in memory: as its file system is, except in tests that want the other way.

@@ -1,6 +1,7 @@
 import EventLog
 import Foundation
 import LMDB
+import LogTransfer
 
 /// What a whole ledger holds, and where in its file.
 struct Truth {

@@ -1,4 +1,5 @@
 import Foundation
+import LogKit
 import TestKit
 import Testing
 

@@ -1,5 +1,6 @@
 import Foundation
 import LMDB
+import LogTransfer
 import TestKit
 import Testing
 

@@ -1,6 +1,7 @@
 import EventLog
 import Foundation
 import Glibc
+import LogKit
 import Synchronization
 import TestKit
 import Testing

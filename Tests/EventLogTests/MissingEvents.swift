@@ -1,4 +1,5 @@
 import LMDB
+import LogKit
 import MeshCrypto
 import TestKit
 import Testing

@@ -1,6 +1,7 @@
 import EventLog
 import Foundation
 import Glibc
+import LogKit
 import TestKit
 import Testing
 

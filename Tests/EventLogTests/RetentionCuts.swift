@@ -1,5 +1,7 @@
 import Foundation
 import LMDB
+import LogKit
+import LogTransfer
 import TestKit
 import Testing
 

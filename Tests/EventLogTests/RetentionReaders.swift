@@ -1,5 +1,6 @@
 import EventLog
 import Foundation
+import LogKit
 import TestKit
 import Testing
 

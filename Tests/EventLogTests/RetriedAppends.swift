@@ -1,3 +1,4 @@
+import LogKit
 import Synchronization
 import TestKit
 import Testing

@@ -1,4 +1,5 @@
 import EventLog
+import LogKit
 import Synchronization
 import TestKit
 import Testing

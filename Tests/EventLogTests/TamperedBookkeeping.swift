@@ -1,4 +1,5 @@
 import LMDB
+import LogKit
 import TestKit
 import Testing
 

@@ -159,7 +159,7 @@ extension LogWriter {
 
 extension Span where Element == UInt8 {
     /// The span's bytes. Bytes have no padding that could be read uninitialised.
-    @inline(__always) var rawBytes: RawSpan {
+    @inline(__always) package var rawBytes: RawSpan {
         @_lifetime(copy self) get { unsafe bytes }
     }
 }

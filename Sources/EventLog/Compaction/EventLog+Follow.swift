@@ -33,7 +33,7 @@ extension LogStore {
 
 extension EventLog {
     /// The store of the generation that is the log now.
-    func currentStore() throws(EventLogError) -> LogStore { isReadOnly ? try beginRead().store : store }
+    package func currentStore() throws(EventLogError) -> LogStore { isReadOnly ? try beginRead().store : store }
 
     /// Leaves the log as an interruption does between the announcement of a new generation and its taking over.
     package func pretendReplacement() throws(EventLogError) {

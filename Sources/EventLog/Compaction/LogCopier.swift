@@ -152,5 +152,5 @@ extension LogStore {
 }
 
 extension RawSpan {
-    var copied: [UInt8] { unsafe withUnsafeBytes { unsafe [UInt8]($0) } }
+    package var copied: [UInt8] { unsafe withUnsafeBytes { unsafe [UInt8]($0) } }
 }

@@ -3,16 +3,16 @@ internal import Glibc
 /// The files of consumers in a ledger's folder: `consumers/NAME` holds the position, `consumers/NAME.lock` the running process.
 ///
 /// Lock files stay when a consumer is removed: a lock on a deleted file would exclude no process.
-struct ConsumerFiles: Sendable {
+package struct ConsumerFiles: Sendable {
     static let longestName = 64
     /// The suffix of the positions of consumers that follow a view.
-    static let viewSuffix = ".view"
+    package static let viewSuffix = ".view"
 
     let folder: String
 
-    init(ledger: String) { folder = ledger + "/consumers" }
+    package init(ledger: String) { folder = ledger + "/consumers" }
 
-    func positionPath(_ name: String) -> String { "\(folder)/\(name)" }
+    package func positionPath(_ name: String) -> String { "\(folder)/\(name)" }
     func lockPath(_ name: String) -> String { "\(folder)/\(name).lock" }
 
     /// Refuses anything but a plain file name; without dots it never collides with the other files.
@@ -36,7 +36,7 @@ struct ConsumerFiles: Sendable {
     }
 
     /// The last acknowledged sequence, nil for a consumer that does not exist.
-    func position(_ name: String) throws(EventLogError) -> UInt64? {
+    package func position(_ name: String) throws(EventLogError) -> UInt64? {
         let path = positionPath(name)
         guard let text = try CheckedText.read(path) else { return nil }
         let words = text.split(whereSeparator: \.isWhitespace)
@@ -48,14 +48,14 @@ struct ConsumerFiles: Sendable {
 
     /// Removes the position of a consumer that follows a view.
     /// - Parameter file: with its suffix.
-    func beginWithRows(_ file: String) throws(EventLogError) {
+    package func beginWithRows(_ file: String) throws(EventLogError) {
         let words = try (CheckedText.read(positionPath(file)) ?? "").split(whereSeparator: \.isWhitespace)
         guard words.count >= 2, words[0] == "view" else { return }  // damaged: opening it reports that
         try CheckedText.replace(positionPath(file), with: "view \(words[1]) rows\n")
         try SmallFile.syncFolder(folder)
     }
 
-    func store(_ sequence: UInt64, _ name: String) throws(EventLogError) {
+    package func store(_ sequence: UInt64, _ name: String) throws(EventLogError) {
         try CheckedText.replace(positionPath(name), with: "acknowledged \(sequence)\n")
         try SmallFile.syncFolder(folder)
     }
@@ -89,7 +89,7 @@ struct ConsumerFiles: Sendable {
     }
 
     /// - Parameter suffix: of the files; names have no dots.
-    func names(endingIn suffix: String = "") throws(EventLogError) -> [String] {
+    package func names(endingIn suffix: String = "") throws(EventLogError) -> [String] {
         try SmallFile.requireFolder(folder)
         guard let entries = unsafe opendir(folder) else {
             guard errno == ENOENT else { throw SmallFile.failure(errno, folder) }

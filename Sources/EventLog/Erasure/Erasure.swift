@@ -18,7 +18,7 @@ public struct Erasure: Sendable, Hashable, Codable {
     public var count: UInt64 { ranges.reduce(0) { $0 &+ ($1.upperBound.rawValue - $1.lowerBound.rawValue) &+ 1 } }
     public var last: EventSequence { ranges.last?.upperBound ?? .zero }
 
-    init(
+    package init(
         ranges: [ClosedRange<EventSequence>], reason: String, request: String, root: [UInt8], log: String,
         sequence: EventSequence = .zero
     ) {
@@ -33,10 +33,10 @@ public struct Erasure: Sendable, Hashable, Codable {
 
 extension Erasure {
     /// The most ranges in one event; a larger erasure takes several.
-    static let largestCount = 1 << 20
+    package static let largestCount = 1 << 20
 
     /// Protobuf: 1 the ranges, packed: for each what lies between it and the one before (from 1 on), and its count less 1; 2 reason, 3 request, 4 root.
-    var payload: [UInt8] {
+    package var payload: [UInt8] {
         var numbers: [UInt64] = []
         numbers.reserveCapacity(2 * ranges.count)
         var next: UInt64 = 1
@@ -54,7 +54,7 @@ extension Erasure {
     }
 
     /// Nil when the bytes are no erasure.
-    init?(payload: RawSpan, log: String, sequence: EventSequence) {
+    package init?(payload: RawSpan, log: String, sequence: EventSequence) {
         var ranges: [ClosedRange<EventSequence>] = []
         var (reason, request, root) = ("", "", [UInt8]())
         var reader = WireReader(payload)

@@ -3,7 +3,7 @@ internal import LMDB
 extension EventLog {
     /// Erases payloads that this log's events say were erased but that are still there, as after its records were copied from a log with an
     /// unfinished erasure.
-    func completeErasures() async throws(EventLogError) {
+    package func completeErasures() async throws(EventLogError) {
         guard let maintenance, try lastErasure() != nil else { return }
         try await maintenance.perform { () throws(EventLogError) in try ErasureRun(self, maintenance).complete() }
     }

@@ -1,10 +1,10 @@
 /// Sequences as ranges, in rising order, that neither overlap nor touch.
-struct SequenceSet: Sendable, Equatable {
-    private(set) var ranges: [ClosedRange<UInt64>] = []
+package struct SequenceSet: Sendable, Equatable {
+    package private(set) var ranges: [ClosedRange<UInt64>] = []
 
-    init() {}
+    package init() {}
 
-    init(_ unsorted: some Sequence<ClosedRange<UInt64>>) {
+    package init(_ unsorted: some Sequence<ClosedRange<UInt64>>) {
         for range in unsorted.sorted(by: { $0.lowerBound < $1.lowerBound }) { append(range) }
     }
 
@@ -15,7 +15,9 @@ struct SequenceSet: Sendable, Equatable {
     var isEmpty: Bool { ranges.isEmpty }
     var last: UInt64 { ranges.last?.upperBound ?? 0 }
     var count: UInt64 { ranges.reduce(0) { $0 &+ ($1.upperBound - $1.lowerBound) &+ 1 } }
-    var sequences: [ClosedRange<EventSequence>] { ranges.map { EventSequence($0.lowerBound)...EventSequence($0.upperBound) } }
+    package var sequences: [ClosedRange<EventSequence>] {
+        ranges.map { EventSequence($0.lowerBound)...EventSequence($0.upperBound) }
+    }
 
     /// Adds a range that does not begin before the last one.
     mutating func append(_ range: ClosedRange<UInt64>) {
@@ -31,7 +33,7 @@ struct SequenceSet: Sendable, Equatable {
     func contains(_ sequence: UInt64) -> Bool { first(from: sequence) == sequence }
 
     /// The first one that is `sequence` or comes after it.
-    func first(from sequence: UInt64) -> UInt64? {
+    package func first(from sequence: UInt64) -> UInt64? {
         var (low, high) = (0, ranges.count)
         while low < high {
             let middle = (low + high) / 2
@@ -41,7 +43,7 @@ struct SequenceSet: Sendable, Equatable {
     }
 
     /// Those up to `end`.
-    func through(_ end: UInt64) -> SequenceSet {
+    package func through(_ end: UInt64) -> SequenceSet {
         var kept = SequenceSet()
         for range in ranges where range.lowerBound <= end { kept.append(range.lowerBound...min(range.upperBound, end)) }
         return kept

@@ -15,9 +15,9 @@ public struct EventBatch: Sendable {
     private(set) var bytes: [UInt8] = []
     private(set) var entries: [Entry] = []
     /// Whether the events keep the arrival times of their headers, as copies of another log's events do. Otherwise they arrive when they are appended.
-    var keepsArrivals = false
+    package var keepsArrivals = false
     /// What copies of another log's events carry along.
-    var copied: CopiedParts?
+    package var copied: CopiedParts?
     /// Whether a caller put events into it that only the log itself may write.
     private(set) var posesAsLog = false
 
@@ -56,7 +56,7 @@ public struct EventBatch: Sendable {
 extension EventBatch {
     /// Copies a record as it is stored elsewhere: of at least the header's size.
     /// - Parameter source: the source's number here, nil where it is the same.
-    mutating func append(record: RawSpan, source: SourceID? = nil) {
+    package mutating func append(record: RawSpan, source: SourceID? = nil) {
         unsafe record.extracting(droppingFirst: RecordHeader.size).withUnsafeBytes { unsafe bytes.append(contentsOf: $0) }
         var header = RecordHeader(record)
         if let source { header.source = source.rawValue }
@@ -70,7 +70,7 @@ extension EventBatch {
     }
 
     /// Takes an event that the log itself writes and that has its arrival time, into a batch that keeps them.
-    mutating func append(own event: NewEvent, arrival: Timestamp) {
+    package mutating func append(own event: NewEvent, arrival: Timestamp) {
         append(own: event)
         entries[entries.count - 1].header.arrival = arrival.microseconds
     }

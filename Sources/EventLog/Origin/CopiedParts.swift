@@ -2,15 +2,17 @@ internal import LMDB
 
 /// What copies of another log's events carry along besides their records: their origins and salts, so that their hashes are the
 /// same in every log.
-struct CopiedParts: Sendable {
+package struct CopiedParts: Sendable {
     /// For all events of the batch, or empty where they are the log's own.
-    var origins: [OriginRun] = []
+    package var origins: [OriginRun] = []
     /// A salt for each event; empty where those of whole tiles are given.
-    var salts: [UInt8] = []
+    package var salts: [UInt8] = []
     /// The stored salts of whole tiles, as in the log that they come from.
-    var tiles: [UInt64: [UInt8]] = [:]
+    package var tiles: [UInt64: [UInt8]] = [:]
     /// Erased copies whose erasure no event records yet.
-    var untold: UntoldErasures?
+    package var untold: UntoldErasures?
+
+    package init() {}
 
     /// - Parameter first: the first event's sequence.
     func put(first: UInt64, _ write: inout WriteTransaction, _ store: LogStore) throws(StorageError) {

@@ -1,5 +1,5 @@
 /// Appends copies of other logs' events, which keep their times, salts and origins.
-struct CopyAppender {
+package struct CopyAppender {
     /// Bytes and events in one append; a multiple of a tile.
     private static let (byteLimit, countLimit) = (4 << 20, 16_384)
 
@@ -7,23 +7,23 @@ struct CopyAppender {
     private var batch = EventBatch()
     private var parts = CopiedParts()
     private var sources: [SourceOrigin: SourceID] = [:]
-    private(set) var count: UInt64 = 0
+    package private(set) var count: UInt64 = 0
     /// Copies with erased payloads.
-    private(set) var erased = SequenceSet()
+    package private(set) var erased = SequenceSet()
     private var erasedPlaces: [UInt64] = []
     /// Whether what is appended stays where an interruption leaves it.
     private let isInPlace: Bool
 
-    init(_ log: EventLog, isInPlace: Bool = false) {
+    package init(_ log: EventLog, isInPlace: Bool = false) {
         self.log = log
         self.isInPlace = isInPlace
         batch.keepsArrivals = true
     }
 
-    var isFull: Bool { batch.byteCount >= Self.byteLimit || batch.count >= Self.countLimit }
+    package var isFull: Bool { batch.byteCount >= Self.byteLimit || batch.count >= Self.countLimit }
 
     /// The source's number here.
-    mutating func source(_ origin: SourceOrigin, first: Timestamp) async throws(EventLogError) -> SourceID {
+    package mutating func source(_ origin: SourceOrigin, first: Timestamp) async throws(EventLogError) -> SourceID {
         if let known = sources[origin] { return known }
         let number = try await log.source(copied: origin.copiedName, created: first)
         sources[origin] = number
@@ -31,8 +31,9 @@ struct CopyAppender {
     }
 
     /// - Parameter source: its number here, nil where it is the same.
-    mutating func add(_ record: RawSpan, salt: ArraySlice<UInt8>, origin: (ledger: LedgerID, sequence: UInt64), source: SourceID)
-    {
+    package mutating func add(
+        _ record: RawSpan, salt: ArraySlice<UInt8>, origin: (ledger: LedgerID, sequence: UInt64), source: SourceID
+    ) {
         noteErased(record)
         batch.append(record: record, source: source)
         parts.salts += salt
@@ -40,7 +41,7 @@ struct CopyAppender {
     }
 
     /// Adds an event that the log itself writes.
-    mutating func add(
+    package mutating func add(
         _ event: NewEvent, at arrival: Timestamp, salt: ArraySlice<UInt8>, origin: (ledger: LedgerID, sequence: UInt64)
     ) {
         batch.append(own: event, arrival: arrival)
@@ -50,7 +51,7 @@ struct CopyAppender {
 
     /// Adds an event that keeps its sequence and the number of its source.
     /// - Parameter origin: nil where all events are the log's own.
-    mutating func addExact(
+    package mutating func addExact(
         _ record: RawSpan, origin: (ledger: LedgerID, sequence: UInt64)?, salt: ArraySlice<UInt8>?
     ) {
         noteErased(record)
@@ -59,12 +60,12 @@ struct CopyAppender {
         if let salt { parts.salts += salt }
     }
 
-    mutating func setTile(_ number: UInt64, _ stored: [UInt8]) { parts.tiles[number] = stored }
+    package mutating func setTile(_ number: UInt64, _ stored: [UInt8]) { parts.tiles[number] = stored }
 
     /// Stores what was added.
     /// - Returns: the first event's sequence, nil when there was nothing.
     @discardableResult
-    mutating func flush() async throws(EventLogError) -> EventSequence? {
+    package mutating func flush() async throws(EventLogError) -> EventSequence? {
         guard !batch.isEmpty else { return nil }
         if isInPlace, !erasedPlaces.isEmpty { parts.untold = UntoldErasures(places: erasedPlaces, signer: try log.signer()) }
         batch.copied = parts

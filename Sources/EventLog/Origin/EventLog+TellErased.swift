@@ -1,6 +1,6 @@
 extension EventLog {
     /// Appends an event that records which copies of other logs' events are erased: without one, an erased record would be a forgery.
-    func tell(erased: SequenceSet, request: String, reason: String) async throws(EventLogError) {
+    package func tell(erased: SequenceSet, request: String, reason: String) async throws(EventLogError) {
         let erased = SequenceSet(erased.ranges + (try untoldErasures().ranges))
         guard !erased.isEmpty else { return }
         let named = SequenceSet(try erasures().flatMap { SequenceSet($0.ranges).ranges })

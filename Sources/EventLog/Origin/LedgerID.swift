@@ -1,39 +1,39 @@
 internal import ProtobufWire
 
 /// The 16 bytes that identify a log.
-struct LedgerID: Sendable, Hashable, Comparable {
+package struct LedgerID: Sendable, Hashable, Comparable {
     private let high: UInt64
     private let low: UInt64
 
     /// Nil for any number of bytes other than 16.
-    init?(_ bytes: some Collection<UInt8>) {
+    package init?(_ bytes: some Collection<UInt8>) {
         guard bytes.count == 16 else { return nil }
         high = bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
         low = bytes.suffix(8).reduce(0) { $0 << 8 | UInt64($1) }
     }
 
     /// Reads 32 hexadecimal digits.
-    init?(_ text: String) {
+    package init?(_ text: String) {
         guard text.utf8.count == 32, let high = UInt64(text.prefix(16), radix: 16), let low = UInt64(text.suffix(16), radix: 16)
         else { return nil }
         (self.high, self.low) = (high, low)
     }
 
-    init(_ numbers: (UInt64, UInt64)) { (high, low) = numbers }
+    package init(_ numbers: (UInt64, UInt64)) { (high, low) = numbers }
 
     /// The first eight bytes and the last, as numbers that sort as the bytes do.
-    var numbers: (UInt64, UInt64) { (high, low) }
+    package var numbers: (UInt64, UInt64) { (high, low) }
 
-    var bytes: [UInt8] {
+    package var bytes: [UInt8] {
         [high, low].flatMap { number in
             stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: number >> UInt64($0)) }
         }
     }
 
     /// As hexadecimal digits.
-    var text: String { Hexadecimal.text(bytes) }
+    package var text: String { Hexadecimal.text(bytes) }
 
-    static func < (left: LedgerID, right: LedgerID) -> Bool {
+    package static func < (left: LedgerID, right: LedgerID) -> Bool {
         left.high != right.high ? left.high < right.high : left.low < right.low
     }
 }

@@ -1,12 +1,12 @@
 internal import LMDB
 
 /// The origins of all events of a log.
-struct OriginIndex: Sendable {
+package struct OriginIndex: Sendable {
     private var sets: [LedgerID: SequenceSet] = [:]
     /// Whether every event has, in this log, the sequence that it had in the one log that it comes from.
-    private(set) var mirrored: LedgerID?
+    package private(set) var mirrored: LedgerID?
 
-    init(_ log: EventLog) throws(EventLogError) {
+    package init(_ log: EventLog) throws(EventLogError) {
         let own = try log.ledgerID
         var ranges: [LedgerID: [ClosedRange<UInt64>]] = [:]
         let reader = try log.beginRead()
@@ -49,7 +49,7 @@ struct OriginIndex: Sendable {
         sets = ranges.mapValues { SequenceSet($0) }
     }
 
-    func contains(_ ledger: LedgerID, _ sequence: UInt64) -> Bool { sets[ledger]?.contains(sequence) ?? false }
+    package func contains(_ ledger: LedgerID, _ sequence: UInt64) -> Bool { sets[ledger]?.contains(sequence) ?? false }
 }
 
 extension [ClosedRange<UInt64>] {

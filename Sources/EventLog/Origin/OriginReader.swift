@@ -1,7 +1,7 @@
 internal import LMDB
 
 /// Returns the origins of events, fastest in the order of their sequences.
-struct OriginReader: Sendable {
+package struct OriginReader: Sendable {
     private let own: LedgerID
     private var runs: [OriginRun] = []
     /// The events that the row covers, or those before the next row.
@@ -11,10 +11,10 @@ struct OriginReader: Sendable {
     private var place = (run: 0, first: 0 as UInt64)
 
     /// - Parameter own: the log that is being read.
-    init(own: LedgerID) { self.own = own }
+    package init(own: LedgerID) { self.own = own }
 
     /// The log in which the event was appended first, and its sequence there.
-    mutating func origin(
+    package mutating func origin(
         of sequence: UInt64, _ reader: borrowing LogReader
     ) throws(EventLogError) -> (ledger: LedgerID, sequence: UInt64) {
         if range?.contains(sequence) != true { try load(sequence, reader) }
@@ -80,7 +80,7 @@ extension EventLog {
         return EventOrigin(ledger: origin.ledger.text, sequence: EventSequence(origin.sequence))
     }
 
-    var ledgerID: LedgerID {
+    package var ledgerID: LedgerID {
         get throws(EventLogError) {
             guard let id = LedgerID(identifier) else {
                 throw EventLogError(.corrupt, path: path, detail: "its identifier \(identifier) is not of 16 bytes")

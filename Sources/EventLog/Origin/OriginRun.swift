@@ -2,17 +2,21 @@ internal import MeshCrypto
 internal import ProtobufWire
 
 /// Consecutive events that are also consecutive in the log that they come from.
-struct OriginRun: Sendable, Equatable {
-    var ledger: LedgerID
-    var first: UInt64
-    var count: UInt64
+package struct OriginRun: Sendable, Equatable {
+    package var ledger: LedgerID
+    package var first: UInt64
+    package var count: UInt64
+
+    package init(ledger: LedgerID, first: UInt64, count: UInt64) {
+        (self.ledger, self.first, self.count) = (ledger, first, count)
+    }
 
     var last: UInt64 { first &+ count &- 1 }
 }
 
 extension [OriginRun] {
     /// Adds the next event's origin.
-    mutating func append(_ ledger: LedgerID, _ sequence: UInt64) {
+    package mutating func append(_ ledger: LedgerID, _ sequence: UInt64) {
         if let last, last.ledger == ledger, last.last &+ 1 == sequence {
             self[count - 1].count += 1
         } else {
@@ -20,12 +24,12 @@ extension [OriginRun] {
         }
     }
 
-    var eventCount: UInt64 { reduce(0) { $0 &+ $1.count } }
+    package var eventCount: UInt64 { reduce(0) { $0 &+ $1.count } }
 }
 
 /// A row of the table of origins, as `FORMAT.md` describes it.
-enum OriginRow {
-    static func bytes(_ runs: [OriginRun], first: UInt64) -> [UInt8] {
+package enum OriginRow {
+    package static func bytes(_ runs: [OriginRun], first: UInt64) -> [UInt8] {
         var ledgers: [LedgerID] = []
         var expected: [UInt64] = []
         var packed: [UInt8] = []
@@ -50,7 +54,7 @@ enum OriginRow {
     }
 
     /// Nil where the bytes are not a row with that first sequence. No sequence of its events overflows.
-    static func runs(_ value: RawSpan, first: UInt64) -> [OriginRun]? {
+    package static func runs(_ value: RawSpan, first: UInt64) -> [OriginRun]? {
         guard value.byteCount > 8 else { return nil }
         let stored = UInt64(littleEndian: unsafe value.unsafeLoadUnaligned(as: UInt64.self))
         let body = value.extracting(droppingFirst: 8)
@@ -118,5 +122,22 @@ enum OriginRow {
             shift += 7
         }
         return nil
+    }
+}
+
+extension [OriginRun] {
+    /// The runs of the first `count` events, and those of the others.
+    package func split(at count: UInt64) -> (Self, Self) {
+        var (first, rest): (Self, Self) = ([], [])
+        var left = count
+        for run in self {
+            let taken = Swift.min(left, run.count)
+            left -= taken
+            if taken > 0 { first.append(OriginRun(ledger: run.ledger, first: run.first, count: taken)) }
+            if taken < run.count {
+                rest.append(OriginRun(ledger: run.ledger, first: run.first + taken, count: run.count - taken))
+            }
+        }
+        return (first, rest)
     }
 }

@@ -1,5 +1,5 @@
 /// A source of the log that events come from, under its name in other logs: `NAME @LEDGER`, and `@LEDGER` for what that log wrote itself.
-struct SourceOrigin: Sendable, Hashable {
+package struct SourceOrigin: Sendable, Hashable {
     let ledger: LedgerID
     /// The name there; nil for the log itself.
     let name: String?
@@ -9,7 +9,7 @@ struct SourceOrigin: Sendable, Hashable {
     /// - Parameters:
     ///   - ledger: where an event was appended first.
     ///   - name: the source's name in the log that holds the event now; nil for that log itself.
-    init(_ ledger: LedgerID, named name: String?) {
+    package init(_ ledger: LedgerID, named name: String?) {
         self.ledger = ledger
         guard let name else {
             self.name = nil

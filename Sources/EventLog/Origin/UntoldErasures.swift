@@ -2,8 +2,8 @@ internal import LMDB
 
 /// Erased copies whose import has not reached the event that records their erasure: the row `untold` of `meta`, which the log's key signs. It is stored
 /// with the copies, so that none of them looks like a forgery if the import is interrupted.
-struct UntoldErasures: Sendable {
-    static let key = "untold"
+package struct UntoldErasures: Sendable {
+    package static let key = "untold"
 
     /// The events' places among those appended with it.
     let places: [UInt64]
@@ -27,7 +27,7 @@ struct UntoldErasures: Sendable {
         Erasure(ranges: sequences.sequences, reason: "", request: "import", root: [], log: "").payload
     }
 
-    static func sequences(_ row: [UInt8]) -> SequenceSet? {
+    package static func sequences(_ row: [UInt8]) -> SequenceSet? {
         Erasure(payload: row.span.rawBytes, log: "", sequence: .zero).map { SequenceSet($0.ranges) }
     }
 }

@@ -78,7 +78,7 @@ extension EventCursor {
 
     /// Moves to the event, or, where its block is skipped, to the nearest in that direction which is not.
     @_lifetime(self: copy self)
-    mutating func seek(
+    package mutating func seek(
         _ sequence: EventSequence, _ direction: ReadingDirection, where filter: BlockFilter?
     ) throws(EventLogError) -> Bool {
         self.filter = filter
@@ -119,7 +119,7 @@ extension EventCursor {
     }
 }
 
-enum ReadingDirection {
+package enum ReadingDirection {
     case forward
     case backward
 }

@@ -93,7 +93,7 @@ public struct EventCursor: ~Copyable, ~Escapable {
     }
 
     /// The bytes as they are stored, header included. Empty where there is no event.
-    var record: RawSpan {
+    package var record: RawSpan {
         @_lifetime(borrow self) get {
             if region == .hot { return hot.value }
             return region == .sealed ? block.record(index) : RawSpan()

@@ -99,7 +99,7 @@ extension EventLog {
             detail: "event \(sequence) is not where it should be; `meshledger verify` finds out what else is damaged")
     }
 
-    func damage(_ sequence: EventSequence) -> EventLogError {
+    package func damage(_ sequence: EventSequence) -> EventLogError {
         EventLogError(
             .corrupt, path: store.environment.path, detail: "the checksum of event \(sequence) does not match its bytes")
     }

@@ -1,15 +1,15 @@
-internal import LMDB
+package import LMDB
 
 /// One short read transaction on the log. Keep it to a batch or 100 ms, and never across an `await`.
 public struct LogReader: ~Copyable {
-    let transaction: ReadTransaction
-    let store: LogStore
+    package let transaction: ReadTransaction
+    package let store: LogStore
     /// The last event that this reader sees.
     public let head: EventSequence
     /// The last event that is in a sealed block or dropped; 0 if no event is.
     let lastSealed: UInt64
     /// The last event that retention has dropped; 0 if it has dropped nothing.
-    let cut: UInt64
+    package let cut: UInt64
 
     /// The first event that can be read, unless the log is empty.
     public var first: EventSequence { EventSequence(cut + 1) }

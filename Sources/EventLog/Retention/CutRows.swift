@@ -1,30 +1,32 @@
 internal import LMDB
-internal import MeshCrypto
+package import MeshCrypto
 
 /// Rows of the table `meta` that record what retention has dropped.
-enum CutRow {
+package enum CutRow {
     /// The last event that was dropped.
-    static let cut = "cut"
+    package static let cut = "cut"
     /// The checksum of that event's record.
-    static let checksum = "cut.checksum"
+    package static let checksum = "cut.checksum"
     /// The event that records the cut.
-    static let event = "cut.event"
+    package static let event = "cut.event"
 
     /// The hash of the 2^level dropped events after `place`, of which a checkpoint ends within their tile.
     static func node(level: Int, place: UInt64) -> String { "node \(level) \(place)" }
 }
 
 extension LogReader {
-    func cutNumber(_ row: String) throws(EventLogError) -> UInt64? {
+    package func cutNumber(_ row: String) throws(EventLogError) -> UInt64? {
         try storing { () throws(StorageError) in try store.metaNumber(row, transaction) }
     }
 }
 
 /// A hash below the level of tiles that is kept of dropped events.
-struct KeptNode: Sendable {
+package struct KeptNode: Sendable {
     let level: Int
-    let place: UInt64
+    package let place: UInt64
     let hash: SHA256Digest
+
+    package init(level: Int, place: UInt64, hash: SHA256Digest) { (self.level, self.place, self.hash) = (level, place, hash) }
 }
 
 extension LogStore {

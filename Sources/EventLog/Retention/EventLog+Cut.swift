@@ -125,7 +125,7 @@ extension EventLog {
     }
 
     /// Appends the retention event of a log that begins after dropped events.
-    func tell(_ words: Retention, checksum: UInt64) throws(EventLogError) {
+    package func tell(_ words: Retention, checksum: UInt64) throws(EventLogError) {
         var retention = words
         let last = retention.first.rawValue - 1
         retention.root = try root(size: EventSequence(last))

@@ -4,10 +4,10 @@ internal import LMDB
 
 /// The sizes of the issued checkpoints, in the ledger's file `checkpoints`: a decimal number per line. A cut keeps the hashes
 /// that these need besides those of whole tiles.
-struct IssuedCheckpoints {
+package struct IssuedCheckpoints {
     let path: String
 
-    init(ledger: String) { path = ledger + "/checkpoints" }
+    package init(ledger: String) { path = ledger + "/checkpoints" }
 
     var sizes: Set<UInt64> {
         guard let data = try? OwnFile.contents(path) else { return [] }  // an unreadable file counts as no issued checkpoints
@@ -16,7 +16,7 @@ struct IssuedCheckpoints {
 
     /// Records a size. A user without write access to the ledger gets a checkpoint nevertheless; it can be compared until a cut drops the tile in
     /// which it ends.
-    func add(_ size: UInt64) {
+    package func add(_ size: UInt64) {
         guard size % LogStore.tileSize != 0, !sizes.contains(size) else { return }
         guard let file = try? SmallFile.open(path, O_WRONLY | O_CREAT | O_APPEND) else { return }  // see above
         defer { close(file) }

@@ -1,28 +1,35 @@
-internal import LMDB
-internal import MeshCrypto
+package import LMDB
+package import MeshCrypto
 
 /// Where a new log begins that replaces one whose first events were dropped.
-struct LogBeginning: Sendable {
-    typealias OriginRows = @Sendable (_ body: (UInt64, [UInt8]) throws(StorageError) -> Void) throws(StorageError) -> Void
+package struct LogBeginning: Sendable {
+    package typealias OriginRows = @Sendable (_ body: (UInt64, [UInt8]) throws(StorageError) -> Void) throws(StorageError) -> Void
 
     /// The last event before its first.
-    let cut: UInt64
+    package let cut: UInt64
     /// The checksum of that event's record.
-    let checksum: UInt64
+    package let checksum: UInt64
     /// The event that records the cut, if it is among those that follow.
-    var event: UInt64 = 0
+    package var event: UInt64 = 0
     /// The hashes of the tiles before, as far as known.
-    let hash: @Sendable (_ tile: UInt64) throws(StorageError) -> SHA256Digest?
+    package let hash: @Sendable (_ tile: UInt64) throws(StorageError) -> SHA256Digest?
     /// The nodes that checkpoints need which end among the dropped events.
-    var nodes: [KeptNode] = []
+    package var nodes: [KeptNode] = []
     /// Rows with the origins of dropped events, so that those are not imported again.
-    var origins: OriginRows = { (_) throws(StorageError) in }
+    package var origins: OriginRows = { (_) throws(StorageError) in }
 
     /// In rows: what one transaction writes.
     private static let step: UInt64 = 4_096
 
+    package init(
+        cut: UInt64, checksum: UInt64, event: UInt64 = 0,
+        hash: @escaping @Sendable (_ tile: UInt64) throws(StorageError) -> SHA256Digest?
+    ) {
+        (self.cut, self.checksum, self.event, self.hash) = (cut, checksum, event, hash)
+    }
+
     /// Writes what remains of these events. A lost hash becomes zeros: whatever is computed with it matches nothing.
-    func write(to store: LogStore) throws(StorageError) {
+    package func write(to store: LogStore) throws(StorageError) {
         var frontier = TreeFrontier()
         let tiles = cut / LogStore.tileSize
         for first in stride(from: 0 as UInt64, to: tiles, by: UInt64.Stride(Self.step)) {
@@ -76,7 +83,7 @@ struct LogBeginning: Sendable {
 
 extension OriginRow {
     /// The part of a row about events up to `last`; nil where that is empty, or the row cannot be read.
-    static func bytes(_ row: [UInt8], first: UInt64, through last: UInt64) -> [UInt8]? {
+    package static func bytes(_ row: [UInt8], first: UInt64, through last: UInt64) -> [UInt8]? {
         guard first <= last, let runs = runs(row.span.rawBytes, first: first) else { return nil }
         let count = last - first + 1
         return runs.eventCount <= count ? row : bytes(runs.split(at: count).0, first: first)

@@ -5,7 +5,7 @@ internal import Synchronization
 /// one is evicted first.
 ///
 /// Synchronization: everything is behind the mutex; one reader at a time uses a decoder.
-final class BlockCache: Sendable {
+package final class BlockCache: Sendable {
     /// A block that changes, because an event in it is erased, gets another checksum.
     struct Key: Hashable {
         var first: UInt64
@@ -22,7 +22,7 @@ final class BlockCache: Sendable {
     private let state = Mutex(State())
     private let limit: Int
 
-    init(limit: Int) { self.limit = limit }
+    package init(limit: Int) { self.limit = limit }
 
     subscript(key: Key) -> RecordRun? {
         state.withLock { state in

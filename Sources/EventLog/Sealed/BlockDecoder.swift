@@ -1,20 +1,20 @@
-internal import LMDB
+package import LMDB
 
 /// Turns sealed blocks back into records. One thread at a time; its buffers are used again.
 ///
 /// Unchecked: the caller that takes one from the cache is its only user until it returns it.
-final class BlockDecoder: @unchecked Sendable {
+package final class BlockDecoder: @unchecked Sendable {
     private let decompressor: ZstdDecompressor
     private var content: [UInt8] = []
 
-    init() throws(StorageError) { decompressor = try ZstdDecompressor() }
+    package init() throws(StorageError) { decompressor = try ZstdDecompressor() }
 
     /// Decodes the block stored under the sequence `first`.
     ///
     /// - Parameter checksums: whether the records' own checksums are computed, too.
     /// - Returns: whether it is whole: its checksum fits and it holds what it says. Nothing larger than `BlockHeader.largestContent` is
     ///   ever allocated, whatever the bytes say.
-    func decode(_ value: RawSpan, first: UInt64, checksums: Bool = true, into run: inout RecordRun) -> Bool {
+    package func decode(_ value: RawSpan, first: UInt64, checksums: Bool = true, into run: inout RecordRun) -> Bool {
         guard let header = BlockHeader(value, first: first), header.isIntact(value) else { return false }
         if content.count < header.contentLength {
             content += [UInt8](repeating: 0, count: header.contentLength - content.count)

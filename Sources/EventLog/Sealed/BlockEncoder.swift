@@ -1,12 +1,12 @@
-internal import LMDB
+package import LMDB
 internal import MeshCrypto
 internal import ProtobufWire
 
 /// A block that is ready to be stored.
-struct EncodedBlock: Sendable {
-    var first: UInt64
-    var count: Int
-    var bytes: [UInt8]
+package struct EncodedBlock: Sendable {
+    package var first: UInt64
+    package var count: Int
+    package var bytes: [UInt8]
     /// Bytes of the records' payloads.
     var payloadBytes: Int
 
@@ -14,11 +14,11 @@ struct EncodedBlock: Sendable {
 }
 
 /// Makes sealed blocks of records. One thread at a time; its buffers are used again.
-final class BlockEncoder {
+package final class BlockEncoder {
     /// About how many bytes of records go into a block.
     static let target = 64 << 10
     /// Bytes of records among which the end of a block is chosen.
-    static let reach = target + target / 2
+    package static let reach = target + target / 2
     static let level: Int32 = 1
     /// LMDB stores a large value in pages of 4,096 bytes, the first of which begins with a 16-byte header.
     static let page = 4096
@@ -28,13 +28,13 @@ final class BlockEncoder {
     private let summariser: EventSummariser?
     private var content: [UInt8] = []
 
-    init(summariser: EventSummariser?) throws(StorageError) {
+    package init(summariser: EventSummariser?) throws(StorageError) {
         compressor = try ZstdCompressor()
         self.summariser = summariser
     }
 
     /// The first `count` records as one block.
-    func encode(_ run: RecordRun, count: Int) throws(StorageError) -> EncodedBlock {
+    package func encode(_ run: RecordRun, count: Int) throws(StorageError) -> EncodedBlock {
         BlockLayout.write(run, count: count, to: &content)
         let contentLength = BlockLayout.contentLength(run, count: count)
         let facts = facts(run, count: count)
@@ -64,7 +64,7 @@ final class BlockEncoder {
     }
 
     /// A block of about `target` bytes of records from the run's start, with the number of records that fills LMDB's pages best. When there are fewer, all.
-    func encodeFitting(_ run: RecordRun) throws(StorageError) -> EncodedBlock {
+    package func encodeFitting(_ run: RecordRun) throws(StorageError) -> EncodedBlock {
         let wanted = (run.ends.firstIndex { $0 >= Self.target } ?? run.count - 1) + 1
         var block = try encode(run, count: wanted)
         guard run.byteCount >= Self.target else { return block }

@@ -2,21 +2,21 @@ internal import LMDB
 internal import MeshCrypto
 
 /// The start of a sealed block's value, as `FORMAT.md` describes it.
-struct BlockHeader: Sendable, Equatable {
-    static let size = 56
+package struct BlockHeader: Sendable, Equatable {
+    package static let size = 56
     static let openChecksumOffset = 48
-    static let magic: UInt32 = 0x014c_424d  // "MBL", version 1
+    package static let magic: UInt32 = 0x014c_424d  // "MBL", version 1
     /// The most bytes that a block's content may have once it is decompressed: what is larger is no block.
-    static let largestContent = 64 << 20
+    package static let largestContent = 64 << 20
 
     var checksum: UInt64 = 0
-    var count: Int
+    package var count: Int
     var first: UInt64
-    var arrivals: ArrivalRange
+    package var arrivals: ArrivalRange
     var contentLength: Int
     var factsLength: Int
 
-    var last: UInt64 { first &+ UInt64(count) &- 1 }
+    package var last: UInt64 { first &+ UInt64(count) &- 1 }
 
     init(count: Int, first: UInt64, arrivals: ArrivalRange, contentLength: Int, factsLength: Int) {
         self.count = count
@@ -27,7 +27,7 @@ struct BlockHeader: Sendable, Equatable {
     }
 
     /// Nil when the bytes are not the start of a block that begins at the sequence of its key.
-    init?(_ value: RawSpan, first key: UInt64) {
+    package init?(_ value: RawSpan, first key: UInt64) {
         guard value.byteCount >= Self.size,
             unsafe UInt32(littleEndian: value.unsafeLoadUnaligned(fromByteOffset: 8, as: UInt32.self)) == Self.magic
         else { return nil }
@@ -94,7 +94,7 @@ struct BlockHeader: Sendable, Equatable {
     }
 
     /// Whether the whole value is as it was stored.
-    func isIntact(_ value: RawSpan) -> Bool {
+    package func isIntact(_ value: RawSpan) -> Bool {
         XXH3.hash(value.extracting(droppingFirst: 8), seed: first) == checksum
     }
 }

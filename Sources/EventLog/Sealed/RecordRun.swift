@@ -1,25 +1,27 @@
 /// Consecutive records, each as it is stored, one after the other in one reusable buffer.
-struct RecordRun: Sendable {
+package struct RecordRun: Sendable {
     /// The first record's sequence.
-    var first: UInt64 = 1
+    package var first: UInt64 = 1
     /// The records' bytes; those after the last end mean nothing.
-    var bytes: [UInt8] = []
+    package var bytes: [UInt8] = []
     /// Where each record ends.
-    var ends: [Int] = []
+    package var ends: [Int] = []
 
-    var count: Int { ends.count }
-    var byteCount: Int { ends.last ?? 0 }
-    var last: UInt64 { first &+ UInt64(ends.count) &- 1 }
+    package init() {}
+
+    package var count: Int { ends.count }
+    package var byteCount: Int { ends.last ?? 0 }
+    package var last: UInt64 { first &+ UInt64(ends.count) &- 1 }
 
     /// Empties it for records from `first` on and keeps its memory.
-    mutating func begin(at first: UInt64) {
+    package mutating func begin(at first: UInt64) {
         self.first = first
         ends.removeAll(keepingCapacity: true)
     }
 
     /// The record's bytes, header included.
     @_lifetime(borrow self)
-    func record(_ index: Int) -> RawSpan {
+    package func record(_ index: Int) -> RawSpan {
         let start = index == 0 ? 0 : ends[index - 1]
         return bytes.span.rawBytes.extracting(start..<ends[index])
     }
@@ -27,7 +29,7 @@ struct RecordRun: Sendable {
     /// The record's stored checksum.
     func checksum(_ index: Int) -> UInt64 { Record.checksum(record(index)) }
 
-    mutating func append(_ record: RawSpan) {
+    package mutating func append(_ record: RawSpan) {
         let start = byteCount
         makeRoom(start + record.byteCount)
         unsafe bytes.withUnsafeMutableBytes { room in
@@ -44,7 +46,7 @@ struct RecordRun: Sendable {
     }
 
     /// Removes the first records.
-    mutating func removeFirst(_ count: Int) {
+    package mutating func removeFirst(_ count: Int) {
         guard count > 0 else { return }
         let start = ends[count - 1]
         let rest = byteCount - start

@@ -2,7 +2,7 @@ internal import CZstd
 internal import LMDB
 
 /// Compresses with Debian's libzstd. One thread at a time; its context is reused. Safe: private and freed with the object.
-@safe final class ZstdCompressor {
+@safe package final class ZstdCompressor {
     private let context: OpaquePointer
 
     init() throws(StorageError) {
@@ -13,7 +13,7 @@ internal import LMDB
     deinit { _ = unsafe ZSTD_freeCCtx(context) }
 
     /// The largest size that so many bytes may compress to.
-    static func bound(_ length: Int) -> Int { ZSTD_compressBound(length) }
+    package static func bound(_ length: Int) -> Int { ZSTD_compressBound(length) }
 
     /// Compresses the first `length` bytes of `source` to `target` from `offset` on, which has enough room.
     /// - Returns: the compressed size.
@@ -34,7 +34,7 @@ internal import LMDB
 }
 
 /// Decompresses with Debian's libzstd. One thread at a time; its context is reused. Safe: private and freed with the object.
-@safe final class ZstdDecompressor {
+@safe package final class ZstdDecompressor {
     private let context: OpaquePointer
 
     init() throws(StorageError) {
@@ -57,7 +57,7 @@ internal import LMDB
     }
 
     /// The length of the frame that `source` begins with; nil when it is not a frame, or is incomplete.
-    static func frameLength(_ source: RawSpan) -> Int? {
+    package static func frameLength(_ source: RawSpan) -> Int? {
         let count = unsafe source.withUnsafeBytes { unsafe ZSTD_findFrameCompressedSize($0.baseAddress, $0.count) }
         return ZSTD_isError(count) == 0 ? count : nil
     }

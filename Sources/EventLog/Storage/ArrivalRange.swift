@@ -1,7 +1,7 @@
 /// The lowest and highest arrival time of some events.
-struct ArrivalRange: Sendable, Equatable {
+package struct ArrivalRange: Sendable, Equatable {
     var lowest = Int64.max
-    var highest = Int64.min
+    package var highest = Int64.min
 
     mutating func include(_ arrival: Int64) {
         lowest = min(lowest, arrival)

@@ -23,7 +23,7 @@ extension EventLog {
     }
 
     /// The number of a source of another log, which that log first saw at the time `created`.
-    func source(copied name: String, created: Timestamp) async throws(EventLogError) -> SourceID {
+    package func source(copied name: String, created: Timestamp) async throws(EventLogError) -> SourceID {
         if let known = names[name] { return known }
         return SourceID(rawValue: UInt32(truncatingIfNeeded: try await first(of: .source(name), at: created)))
     }

@@ -2,20 +2,22 @@ internal import Foundation
 internal import Glibc
 
 /// Where the log is in the ledger's folder, and which generation of it is current.
-struct LogFolder: Sendable {
+package struct LogFolder: Sendable {
     /// The format of the log's files that this program writes, and the newest that it reads.
     static let format: UInt32 = 2
 
     /// The oldest format that this program reads.
     static let oldestFormat: UInt32 = 2
 
-    let path: String
-    var logPath: String { path + "/log" }
+    package let path: String
+    package var logPath: String { path + "/log" }
     var currentPath: String { logPath + "/current" }
     var lockPath: String { path + "/LOCK" }
-    var signingKeyPath: String { path + "/signing.key" }
+    package var signingKeyPath: String { path + "/signing.key" }
 
-    func environmentPath(generation: UInt32) -> String { "\(logPath)/\(generation)" }
+    package init(path: String) { self.path = path }
+
+    package func environmentPath(generation: UInt32) -> String { "\(logPath)/\(generation)" }
 
     /// Creates the folders that a new log needs.
     /// - Returns: whether the ledger's own folder did not exist before.
@@ -37,7 +39,7 @@ struct LogFolder: Sendable {
     var hasCurrent: Bool { unsafe access(currentPath, F_OK) == 0 }
 
     /// The generation that is the log.
-    func readCurrent() throws(EventLogError) -> UInt32 {
+    package func readCurrent() throws(EventLogError) -> UInt32 {
         for folder in ["/log", "/views", "/baselines", "/consumers"] { try SmallFile.requireFolder(path + folder) }
         guard hasCurrent else {
             guard errno == ENOENT || errno == ENOTDIR else { throw failure(errno, currentPath) }

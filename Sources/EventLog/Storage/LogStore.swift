@@ -1,29 +1,29 @@
-internal import LMDB
+package import LMDB
 
 /// The log's environment and its tables, as `FORMAT.md` describes them.
-struct LogStore: Sendable {
+package struct LogStore: Sendable {
     /// Consecutive events that share an entry in the tables of arrival times, salts and hashes.
-    static let tileSize: UInt64 = 256
+    package static let tileSize: UInt64 = 256
 
     private static let tables = [
         "events", "sealed", "arrivals", "salts", "tree", "sources", "cursors", "meta", "origins",
     ]
 
-    let environment: Environment
-    let events: RawTable
-    let sealed: RawTable
+    package let environment: Environment
+    package let events: RawTable
+    package let sealed: RawTable
     let arrivals: RawTable
     let salts: RawTable
     let tree: RawTable
-    let sources: RawTable
-    let cursors: RawTable
-    let meta: RawTable
+    package let sources: RawTable
+    package let cursors: RawTable
+    package let meta: RawTable
     /// The origins of events that were appended to another log first. Nil in a log that no version with copies wrote to.
-    let origins: RawTable?
+    package let origins: RawTable?
     /// Recently opened sealed blocks.
     let blocks: BlockCache
 
-    init(environment: Environment, blocks: BlockCache = BlockCache(limit: 0)) throws(StorageError) {
+    package init(environment: Environment, blocks: BlockCache = BlockCache(limit: 0)) throws(StorageError) {
         self.environment = environment
         self.blocks = blocks
         if environment.options.access == .readWrite { try environment.openTables(Self.tables) }
@@ -43,7 +43,7 @@ struct LogStore: Sendable {
         }
     }
 
-    func metaNumber(_ name: String, _ read: borrowing ReadTransaction) throws(StorageError) -> UInt64? {
+    package func metaNumber(_ name: String, _ read: borrowing ReadTransaction) throws(StorageError) -> UInt64? {
         try read.get(Table<String, UInt64>(raw: meta), name)
     }
 }

@@ -67,12 +67,3 @@ struct LogTail: Sendable {
         return nil
     }
 }
-
-/// Runs `body` and maps its failures to the log's.
-func storing<Result: ~Copyable>(_ body: () throws(StorageError) -> Result) throws(EventLogError) -> Result {
-    do throws(StorageError) {
-        return try body()
-    } catch {
-        throw EventLogError(error)
-    }
-}

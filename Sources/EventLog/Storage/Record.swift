@@ -2,7 +2,7 @@ internal import Glibc
 internal import MeshCrypto
 
 /// Writes and reads records in place. The one file of this folder that touches raw memory.
-enum Record {
+package enum Record {
     /// Writes header, checksum and payload to `start`, which has room for `RecordHeader.size + payload.count` bytes.
     @unsafe
     static func write(
@@ -42,7 +42,7 @@ enum Record {
     }
 
     /// Whether the record's bytes are those that were stored under this sequence.
-    static func isIntact(_ record: RawSpan, sequence: UInt64) -> Bool {
+    package static func isIntact(_ record: RawSpan, sequence: UInt64) -> Bool {
         guard record.byteCount >= RecordHeader.size else { return false }
         return XXH3.hash(record.extracting(droppingFirst: 8), seed: sequence) == checksum(record)
     }
@@ -54,12 +54,12 @@ enum Record {
         unsafe record.storeBytes(of: XXH3.hash(checked.bytes, seed: sequence).littleEndian, as: UInt64.self)
     }
 
-    static func encoding(_ record: RawSpan) -> PayloadEncoding {
+    package static func encoding(_ record: RawSpan) -> PayloadEncoding {
         PayloadEncoding(rawValue: unsafe record.unsafeLoadUnaligned(fromByteOffset: 30, as: UInt8.self))
     }
 
     /// Whether the payload of a record of at least the header's size was replaced by its inner hash.
-    static func isErased(_ record: RawSpan) -> Bool {
+    package static func isErased(_ record: RawSpan) -> Bool {
         unsafe record.unsafeLoadUnaligned(fromByteOffset: 29, as: UInt8.self) & RecordHeader.erased != 0
     }
 
@@ -82,7 +82,7 @@ enum Record {
         ]
     }
 
-    static func arrival(_ record: RawSpan) -> Int64 {
+    package static func arrival(_ record: RawSpan) -> Int64 {
         Int64(littleEndian: unsafe record.unsafeLoadUnaligned(fromByteOffset: 8, as: Int64.self))
     }
 
@@ -114,24 +114,28 @@ enum Record {
     }
 
     /// The format version of a record of at least the header's size.
-    static func version(_ record: RawSpan) -> UInt8 {
+    package static func version(_ record: RawSpan) -> UInt8 {
         unsafe record.unsafeLoadUnaligned(fromByteOffset: 28, as: UInt8.self)
     }
 }
 
 /// The key of an event: its sequence, big-endian, so that keys sort as sequences do.
-struct SequenceKey {
+package struct SequenceKey {
     private let bytes: InlineArray<1, UInt64>
 
-    init(_ sequence: UInt64) { bytes = [sequence.bigEndian] }
+    package init(_ sequence: UInt64) { bytes = [sequence.bigEndian] }
 
-    var span: RawSpan {
+    package var span: RawSpan {
         @_lifetime(borrow self) get { unsafe bytes.span.bytes }
     }
 
     /// The sequence in a stored key; nil when the bytes are not such a key.
-    static func sequence(_ key: RawSpan) -> UInt64? {
+    package static func sequence(_ key: RawSpan) -> UInt64? {
         guard key.byteCount == 8 else { return nil }
         return UInt64(bigEndian: unsafe key.unsafeLoadUnaligned(as: UInt64.self))
     }
+}
+
+extension SequenceKey {
+    package static func bytes(_ sequence: UInt64) -> [UInt8] { SequenceKey(sequence).span.copied }
 }

@@ -1,16 +1,16 @@
 /// The fixed header that precedes each payload in the file: 32 bytes, little-endian, as `FORMAT.md` describes it.
-struct RecordHeader: Sendable {
-    static let size = 32
-    static let version: UInt8 = 1
+package struct RecordHeader: Sendable {
+    package static let size = 32
+    package static let version: UInt8 = 1
 
     static let masked: UInt8 = 1
     static let recorded: UInt8 = 2
     static let unrecorded: UInt8 = 4
     static let erased: UInt8 = 8
 
-    var arrival: Int64 = 0
+    package var arrival: Int64 = 0
     var recordedReception: Int64
-    var source: UInt32
+    package var source: UInt32
     var flags: UInt8
     var encoding: UInt8
 
@@ -28,12 +28,12 @@ struct RecordHeader: Sendable {
         self.encoding = encoding.rawValue
     }
 
-    init(_ event: NewEvent) {
+    package init(_ event: NewEvent) {
         self.init(encoding: event.encoding, source: event.source, reception: event.reception, isMasked: event.isMasked)
     }
 
     /// The header of a stored record of at least the header's size.
-    init(_ record: RawSpan) {
+    package init(_ record: RawSpan) {
         arrival = Record.arrival(record)
         recordedReception = Int64(littleEndian: unsafe record.unsafeLoadUnaligned(fromByteOffset: 16, as: Int64.self))
         source = UInt32(littleEndian: unsafe record.unsafeLoadUnaligned(fromByteOffset: 24, as: UInt32.self))

@@ -1,9 +1,9 @@
 internal import Glibc
-internal import LMDB
+package import LMDB
 
 /// Small text files that are replaced in one step.
-enum SmallFile {
-    static func failure(_ number: Int32, _ path: String) -> EventLogError {
+package enum SmallFile {
+    package static func failure(_ number: Int32, _ path: String) -> EventLogError {
         let code: EventLogError.Code =
             switch number {
             case ENOENT, ENOTDIR: .missing
@@ -21,18 +21,18 @@ enum SmallFile {
     }
 
     /// Why a file or folder could not be created: not the ledger is missing, but the place for it.
-    static func failureToMake(_ number: Int32, _ path: String) -> EventLogError {
+    package static func failureToMake(_ number: Int32, _ path: String) -> EventLogError {
         guard number == ENOENT || number == ENOTDIR else { return failure(number, path) }
         return unsafe EventLogError(.cannotCreate, path: path, detail: String(cString: strerror(number)))
     }
 
-    static func failure(_ error: StorageError) -> EventLogError {
+    package static func failure(_ error: StorageError) -> EventLogError {
         guard error.code != .foreign, error.number > 0 else { return EventLogError(error) }
         return failure(error.number, error.path)
     }
 
     /// Opens a plain file of the ledger's owner, and refuses anything else in its place.
-    static func open(_ path: String, _ flags: Int32) throws(EventLogError) -> Int32 {
+    package static func open(_ path: String, _ flags: Int32) throws(EventLogError) -> Int32 {
         do throws(StorageError) {
             return try OwnFile.open(path, flags)
         } catch {
@@ -41,7 +41,7 @@ enum SmallFile {
     }
 
     /// Creates an empty file, replacing what an interruption left there.
-    static func create(_ path: String) throws(EventLogError) -> Int32 {
+    package static func create(_ path: String) throws(EventLogError) -> Int32 {
         do throws(StorageError) {
             return try OwnFile.create(path)
         } catch {
@@ -59,7 +59,7 @@ enum SmallFile {
     }
 
     /// Refuses anything but a folder of the ledger's owner.
-    static func requireFolder(_ path: String) throws(EventLogError) {
+    package static func requireFolder(_ path: String) throws(EventLogError) {
         do throws(StorageError) {
             try OwnFile.requireFolder(path)
         } catch {
@@ -88,7 +88,7 @@ enum SmallFile {
     }
 
     /// Writes beside the file, syncs and renames, so that a reader finds the old text or the new one.
-    static func replace(_ path: String, with text: String) throws(EventLogError) {
+    package static func replace(_ path: String, with text: String) throws(EventLogError) {
         do throws(StorageError) {
             try OwnFile.replace(path, with: Array(text.utf8))
         } catch {
@@ -109,13 +109,13 @@ enum SmallFile {
         guard unsafe chmod(path, status.st_mode & 0o7777) == 0 else { throw failure(errno, path) }
     }
 
-    static func size(_ path: String) throws(EventLogError) -> Int {
+    package static func size(_ path: String) throws(EventLogError) -> Int {
         var status = stat()
         guard unsafe stat(path, &status) == 0 else { throw failure(errno, path) }
         return Int(status.st_size)
     }
 
-    static func syncFolder(_ path: String) throws(EventLogError) {
+    package static func syncFolder(_ path: String) throws(EventLogError) {
         let folder = unsafe Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard folder >= 0 else { throw failure(errno, path) }
         defer { close(folder) }

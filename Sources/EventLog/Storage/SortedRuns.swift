@@ -3,7 +3,7 @@ internal import Glibc
 /// Sorts any number of plain values in bounded memory: what does not fit is sorted in runs, into an unnamed file.
 ///
 /// Safe: the file is private and closed in deinit.
-final class SortedRuns<Element: BitwiseCopyable & Sendable> {
+package final class SortedRuns<Element: BitwiseCopyable & Sendable> {
     private struct Run {
         var next: Int
         let end: Int
@@ -23,7 +23,7 @@ final class SortedRuns<Element: BitwiseCopyable & Sendable> {
     /// - Parameters:
     ///   - folder: where to create the file for what does not fit into memory.
     ///   - runLength: values in memory.
-    init(folder: String, runLength: Int = 1 << 18, by precedes: @escaping (Element, Element) -> Bool) {
+    package init(folder: String, runLength: Int = 1 << 18, by precedes: @escaping (Element, Element) -> Bool) {
         self.folder = folder
         self.precedes = precedes
         self.runLength = max(runLength, 2)
@@ -31,13 +31,13 @@ final class SortedRuns<Element: BitwiseCopyable & Sendable> {
 
     deinit { if file >= 0 { close(file) } }
 
-    func add(_ element: Element) throws(EventLogError) {
+    package func add(_ element: Element) throws(EventLogError) {
         gathered.append(element)
         if gathered.count >= runLength { try writeRun() }
     }
 
     /// Ends the adding; then `next` can be called.
-    func sort() throws(EventLogError) {
+    package func sort() throws(EventLogError) {
         if runs.isEmpty {
             gathered.sort(by: precedes)
             runs = [Run(next: 0, end: 0, buffer: gathered[...])]
@@ -55,7 +55,7 @@ final class SortedRuns<Element: BitwiseCopyable & Sendable> {
     }
 
     /// The next value, nil after the last.
-    func next() throws(EventLogError) -> Element? {
+    package func next() throws(EventLogError) -> Element? {
         guard let top = heap.first else { return nil }
         let element = runs[top].buffer.removeFirst()
         try fill(top)

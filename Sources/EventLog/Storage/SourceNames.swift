@@ -8,7 +8,7 @@ internal import Synchronization
 /// the number.
 ///
 /// Synchronization: behind the mutex. Only the writer stores.
-final class SourceNames: Sendable {
+package final class SourceNames: Sendable {
     private struct State {
         var stored: [String: SourceID] = [:]
         /// Sources that no transaction has stored yet.
@@ -28,7 +28,7 @@ final class SourceNames: Sendable {
     }
 
     /// The source of that name, where it is stored.
-    subscript(name: String) -> SourceID? { state.withLock { $0.stored[name] } }
+    package subscript(name: String) -> SourceID? { state.withLock { $0.stored[name] } }
 
     /// The number of the source of that name, a new one if necessary.
     func reserve(_ name: String, at time: Timestamp) -> SourceID {
@@ -58,14 +58,14 @@ final class SourceNames: Sendable {
 }
 
 extension EventSource {
-    var bytes: [UInt8] {
+    package var bytes: [UInt8] {
         var writer = WireWriter()
         writer.string(1, name)
         writer.int64(2, created.microseconds)
         return writer.bytes
     }
 
-    init?(id: UInt32, bytes: [UInt8]) {
+    package init?(id: UInt32, bytes: [UInt8]) {
         var name = ""
         var created = Timestamp(microseconds: 0)
         var reader = WireReader(bytes.span.rawBytes)

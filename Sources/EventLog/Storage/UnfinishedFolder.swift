@@ -4,7 +4,7 @@ internal import LMDB
 
 extension EventLog {
     /// Builds a log under a temporary name, and renames it when it is complete. A failure leaves nothing.
-    static func make<Report>(
+    package static func make<Report>(
         at new: String, suffix: String, _ body: (String) async throws(EventLogError) -> Report
     ) async throws(EventLogError) -> Report {
         let place = URL(fileURLWithPath: new)

@@ -1,13 +1,15 @@
-internal import MeshCrypto
+package import MeshCrypto
 
 /// The tree over consecutive leaves, of which only the right edge is kept.
-struct LeafTree {
+package struct LeafTree {
     private var hasher = MerkleHasher()
     /// Full subtrees, the largest first.
     private var edge: [SHA256Digest] = []
-    private(set) var count: UInt64 = 0
+    package private(set) var count: UInt64 = 0
 
-    mutating func add(_ leaf: SHA256Digest) {
+    package init() {}
+
+    package mutating func add(_ leaf: SHA256Digest) {
         edge.append(leaf)
         count += 1
         for _ in 0..<count.trailingZeroBitCount {
@@ -17,7 +19,7 @@ struct LeafTree {
     }
 
     /// Adds the hash of the next 256 leaves, where a multiple of 256 came before.
-    mutating func add(tile: SHA256Digest) {
+    package mutating func add(tile: SHA256Digest) {
         edge.append(tile)
         count += LogStore.tileSize
         for _ in 0..<max(count.trailingZeroBitCount - LogStore.tileSize.trailingZeroBitCount, 0) {
@@ -27,7 +29,7 @@ struct LeafTree {
     }
 
     /// The root over the leaves so far (RFC 6962, section 2.1).
-    func root() -> SHA256Digest {
+    package func root() -> SHA256Digest {
         guard var root = edge.last else { return MerkleHasher.emptyRoot }
         var hasher = hasher
         for left in edge.dropLast().reversed() { root = hasher.nodeHash(left, root) }

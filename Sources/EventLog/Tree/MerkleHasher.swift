@@ -1,8 +1,10 @@
-internal import MeshCrypto
+package import MeshCrypto
 
 /// The hash functions of the tree, as `FORMAT.md` defines them (RFC 6962, section 2.1).
-struct MerkleHasher {
+package struct MerkleHasher {
     private var context = SHA256Context()
+
+    package init() {}
 
     /// The root of a tree without events.
     static var emptyRoot: SHA256Digest {
@@ -26,7 +28,7 @@ struct MerkleHasher {
     }
 
     /// The hash of the leaf for a record of at least the header's size.
-    mutating func leafHash(ofRecord record: RawSpan, sequence: UInt64, salt: RawSpan) -> SHA256Digest {
+    package mutating func leafHash(ofRecord record: RawSpan, sequence: UInt64, salt: RawSpan) -> SHA256Digest {
         let inner = innerHash(ofRecord: record, salt: salt).words
         let header = Record.immutableHeader(record)
         return context.hash(
@@ -34,7 +36,7 @@ struct MerkleHasher {
     }
 
     /// Sequence, header and inner hash: the input of the leaf's hash.
-    mutating func leafData(ofRecord record: RawSpan, sequence: UInt64, salt: RawSpan) -> [UInt8] {
+    package mutating func leafData(ofRecord record: RawSpan, sequence: UInt64, salt: RawSpan) -> [UInt8] {
         let inner = innerHash(ofRecord: record, salt: salt)
         let number = SequenceKey(sequence)
         let header = Record.immutableHeader(record)
@@ -50,7 +52,7 @@ struct MerkleHasher {
     private static func array(_ span: RawSpan) -> [UInt8] { unsafe span.withUnsafeBytes { unsafe [UInt8]($0) } }
 
     /// The root over some hashes of subtrees of equal size.
-    mutating func root(_ hashes: [SHA256Digest]) -> SHA256Digest {
+    package mutating func root(_ hashes: [SHA256Digest]) -> SHA256Digest {
         guard !hashes.isEmpty else { return Self.emptyRoot }
         var level = hashes
         var count = level.count

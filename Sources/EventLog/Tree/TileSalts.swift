@@ -1,16 +1,16 @@
-internal import LMDB
+package import LMDB
 internal import MeshCrypto
 
 /// The salts of a tile's events: derived from a seed, or written out after one of the events was erased.
 ///
 /// A salt keeps a short payload from being guessed from its hash after the payload was erased.
-struct TileSalts: Sendable {
+package struct TileSalts: Sendable {
     static let seedSize = 16
-    static let saltSize = 16
-    static let writtenSize = saltSize * Int(LogStore.tileSize)
+    package static let saltSize = 16
+    package static let writtenSize = saltSize * Int(LogStore.tileSize)
 
     /// What is stored: the seed, or all salts.
-    let stored: [UInt8]
+    package let stored: [UInt8]
     /// All salts, one after the other.
     let bytes: [UInt8]
 
@@ -19,7 +19,7 @@ struct TileSalts: Sendable {
         self.init(stored: unsafe stored.withUnsafeBytes { unsafe [UInt8]($0) })
     }
 
-    init?(stored: [UInt8]) {
+    package init?(stored: [UInt8]) {
         self.stored = stored
         switch stored.count {
         case Self.writtenSize: bytes = stored
@@ -31,7 +31,7 @@ struct TileSalts: Sendable {
     }
 
     /// The salt of the event in this place of the tile.
-    func salt(_ place: Int) -> ArraySlice<UInt8> { bytes[Self.saltSize * place..<Self.saltSize * (place + 1)] }
+    package func salt(_ place: Int) -> ArraySlice<UInt8> { bytes[Self.saltSize * place..<Self.saltSize * (place + 1)] }
 
     private static func salts(seed: [UInt8]) -> [UInt8]? {
         guard let cipher = try? AESCTR(key: seed) else { return nil }  // only for a key of another length
@@ -46,7 +46,9 @@ struct TileSalts: Sendable {
 
 extension LogStore {
     /// The salts of a tile that has events.
-    func salts(ofTile tile: UInt64, _ read: borrowing some TransactionReading & ~Copyable) throws(StorageError) -> TileSalts {
+    package func salts(ofTile tile: UInt64, _ read: borrowing some TransactionReading & ~Copyable) throws(StorageError)
+        -> TileSalts
+    {
         let key = SequenceKey(tile)
         guard let stored = try read.get(salts, key.span), let tileSalts = TileSalts(stored: stored) else {
             throw .malformed(TileSalts.self)

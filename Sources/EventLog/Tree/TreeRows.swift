@@ -1,13 +1,15 @@
-internal import LMDB
-internal import MeshCrypto
+package import LMDB
+package import MeshCrypto
 
 /// The key of a full subtree whose hash is stored: the events `number` × 256^`level` + 1 and so on, 256^`level` of them.
-struct SubtreeKey: Sendable {
+package struct SubtreeKey: Sendable {
     /// Hashes of single events are never stored; eight levels hold more events than a sequence can count.
     static let levels: ClosedRange<UInt8> = 1...7
 
     let level: UInt8
     let number: UInt64
+
+    package init(level: UInt8, number: UInt64) { (self.level, self.number) = (level, number) }
 
     /// Higher levels come first, so that the many hashes of level 1 are appended at the table's end.
     var buffer: KeyBuffer {
@@ -19,7 +21,7 @@ struct SubtreeKey: Sendable {
 }
 
 extension LogStore {
-    func treeHash(_ key: SubtreeKey, _ read: borrowing ReadTransaction) throws(StorageError) -> SHA256Digest? {
+    package func treeHash(_ key: SubtreeKey, _ read: borrowing ReadTransaction) throws(StorageError) -> SHA256Digest? {
         let buffer = key.buffer
         guard let bytes = try read.get(tree, buffer.bytes) else { return nil }
         guard let hash = SHA256Digest(bytes) else { throw .malformed(SHA256Digest.self) }

@@ -1,6 +1,7 @@
-public import EventLog
+internal import EventLog
 import Foundation
 import Glibc
+public import LogTransfer
 import MeshViews
 
 extension LedgerWriter {

@@ -1,5 +1,6 @@
 import EventLog
 import Foundation
+import LogTransfer
 import TestKit
 
 /// Copies of the log: a backup that is brought up to date again and again, logs that are restored from it and cut, merged logs.

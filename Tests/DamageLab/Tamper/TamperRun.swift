@@ -1,5 +1,6 @@
 import EventLog
 import Foundation
+import LogTransfer
 import TestKit
 
 /// Tampers with ledgers in each of the ways, as one who can write all their files but has no signing key, and lets `verify` compare them with

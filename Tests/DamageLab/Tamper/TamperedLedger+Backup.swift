@@ -1,5 +1,6 @@
 import EventLog
 import Foundation
+import LogTransfer
 import MeshCrypto
 import TestKit
 

@@ -1,0 +1,113 @@
+internal import EventLog
+internal import Glibc
+internal import MeshCrypto
+
+/// Writes a file of a backup and names it by its hash. One thread at a time.
+struct BackupFileWriter: ~Copyable {
+    private static let bufferSize = 1 << 18
+
+    private let folder: BackupFolder
+    private let unfinished: String
+    private let descriptor: Int32
+    private var context = SHA256Context()
+    private var buffer: [UInt8] = []
+    private var byteCount = 0
+
+    init(_ folder: BackupFolder) throws(EventLogError) {
+        self.folder = folder
+        unfinished = folder.filesPath + "/unfinished"
+        descriptor = try SmallFile.create(unfinished)
+    }
+
+    deinit { close(descriptor) }
+
+    mutating func write(_ bytes: some Collection<UInt8>) throws(EventLogError) {
+        buffer += bytes
+        if buffer.count >= Self.bufferSize { try flush() }
+    }
+
+    private mutating func flush() throws(EventLogError) {
+        var done = 0
+        while done < buffer.count {
+            let count = unsafe buffer.withUnsafeBytes { bytes in
+                unsafe Glibc.write(descriptor, bytes.baseAddress.map { unsafe $0 + done }, bytes.count - done)
+            }
+            if count > 0 {
+                done += count
+            } else if errno != EINTR {
+                throw count == 0 ? SmallFile.failure(ENOSPC, unfinished) : SmallFile.failure(errno, unfinished)
+            }
+        }
+        let written = buffer
+        context.update(written.span.rawBytes)
+        byteCount += written.count
+        buffer.removeAll(keepingCapacity: true)
+    }
+
+    /// - Parameter path: its name in the manifest.
+    mutating func finish(as path: String) throws(EventLogError) -> BackupManifest.File {
+        try flush()
+        guard fsync(descriptor) == 0 else { throw SmallFile.failure(errno, unfinished) }
+        let file = BackupManifest.File(
+            path: path, bytes: byteCount, hash: BackupManifest.hexadecimal(context.finish().bytes))
+        guard unsafe rename(unfinished, folder.path(of: file)) == 0 else { throw SmallFile.failure(errno, unfinished) }
+        return file
+    }
+}
+
+extension BackupFolder {
+    /// Copies a file. Nil where it does not exist.
+    func add(_ source: String, as path: String) throws(EventLogError) -> BackupManifest.File? {
+        let file: Int32
+        do throws(EventLogError) {
+            file = try SmallFile.open(source, O_RDONLY)
+        } catch {
+            guard error.code == .missing else { throw error }
+            return nil
+        }
+        defer { close(file) }
+        var writer = try BackupFileWriter(self)
+        var chunk = [UInt8](repeating: 0, count: 1 << 18)
+        while true {
+            let count = unsafe chunk.withUnsafeMutableBytes { unsafe read(file, $0.baseAddress, $0.count) }
+            if count < 0 { throw SmallFile.failure(errno, source) }
+            if count == 0 { break }
+            try writer.write(chunk[..<count])
+        }
+        return try writer.finish(as: path)
+    }
+
+    func add(text: String, as path: String) throws(EventLogError) -> BackupManifest.File {
+        var writer = try BackupFileWriter(self)
+        try writer.write(text.utf8)
+        return try writer.finish(as: path)
+    }
+
+    /// Copies a file of the backup to its place in a ledger; it is on the disk when this returns.
+    func copy(_ file: BackupManifest.File, to place: String) throws(EventLogError) {
+        let from = try SmallFile.open(path(of: file), O_RDONLY)
+        defer { close(from) }
+        let target = try SmallFile.create(place)
+        defer { close(target) }
+        var context = SHA256Context()
+        var chunk = [UInt8](repeating: 0, count: 1 << 18)
+        while true {
+            let count = unsafe chunk.withUnsafeMutableBytes { unsafe read(from, $0.baseAddress, $0.count) }
+            if count < 0 { throw SmallFile.failure(errno, path(of: file)) }
+            if count == 0 { break }
+            context.update(chunk.span.rawBytes.extracting(first: count))
+            var done = 0
+            while done < count {
+                let wrote = unsafe chunk.withUnsafeBytes {
+                    unsafe write(target, $0.baseAddress.map { unsafe $0 + done }, count - done)
+                }
+                guard wrote > 0 || errno == EINTR else { throw SmallFile.failure(wrote == 0 ? ENOSPC : errno, place) }
+                done += max(wrote, 0)
+            }
+        }
+        guard BackupManifest.hexadecimal(context.finish().bytes) == file.hash else {
+            throw EventLogError(.corrupt, path: path(of: file), detail: "\(file.path) of the backup is not as it was written")
+        }
+        guard fsync(target) == 0 else { throw SmallFile.failure(errno, place) }
+    }
+}

@@ -1,0 +1,126 @@
+internal import EventLog
+internal import Foundation
+internal import Glibc
+internal import LMDB
+internal import MeshCrypto
+
+/// The files of a backup.
+struct BackupFolder: Sendable {
+    let path: String
+    var manifestPath: String { path + "/manifest" }
+    var partsPath: String { path + "/parts" }
+    var erasuresPath: String { path + "/erasures.json" }
+    var keysPath: String { path + "/keys.json" }
+    var signingKeyPath: String { path + "/signing.key" }
+
+    var filesPath: String { path + "/files" }
+
+    func path(of file: BackupManifest.File) -> String { filesPath + "/" + file.hash }
+    func path(of part: BackupManifest.Part) -> String { partsPath + "/" + part.name }
+
+    /// Nil where no run ever completed.
+    func manifest() throws(EventLogError) -> BackupManifest? {
+        guard unsafe access(manifestPath, F_OK) == 0 else {
+            guard errno == ENOENT || errno == ENOTDIR else { throw SmallFile.failure(errno, manifestPath) }
+            return nil
+        }
+        return try BackupManifest(String(decoding: try Self.contents(manifestPath), as: UTF8.self), path: manifestPath)
+    }
+
+    /// The manifest of a backup that is to be read.
+    func requiredManifest() throws(EventLogError) -> BackupManifest {
+        if let manifest = try manifest() { return manifest }
+        let isThere = unsafe access(path, F_OK) == 0
+        throw EventLogError(
+            isThere ? .notABackup : .missingBackup, path: path, detail: isThere ? "no run of a backup was ever complete" : nil)
+    }
+
+    /// Creates the folder, or checks that an existing one may be used.
+    func prepare() throws(EventLogError) {
+        for place in [partsPath, filesPath] {
+            do throws(EventLogError) {
+                try SmallFile.requireFolder(place)
+            } catch {
+                throw error.code == .missing ? EventLogError(.cannotCreate, path: place, detail: error.detail) : error
+            }
+        }
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []  // then it is made
+        guard names.isEmpty || names.contains("manifest") || names.contains("parts") else {
+            throw EventLogError(.exists, path: path, detail: "the folder is not a backup, and is not empty")
+        }
+        do throws(StorageError) {
+            for place in [partsPath, filesPath] { try OwnFile.makeFolders(place) }
+        } catch {
+            throw error.number > 0 ? SmallFile.failureToMake(error.number, partsPath) : SmallFile.failure(error)
+        }
+    }
+
+    static func contents(_ path: String) throws(EventLogError) -> [UInt8] {
+        let file = try SmallFile.open(path, O_RDONLY)
+        defer { close(file) }
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 1 << 16)
+        while true {
+            let count = unsafe buffer.withUnsafeMutableBytes { unsafe read(file, $0.baseAddress, $0.count) }
+            if count < 0 { throw SmallFile.failure(errno, path) }
+            if count == 0 { return bytes }
+            bytes += buffer[..<count]
+        }
+    }
+
+    /// SHA-256 of a file, as hexadecimal digits, and its length.
+    static func hash(_ path: String) throws(EventLogError) -> (hash: String, bytes: Int) {
+        let file = try SmallFile.open(path, O_RDONLY)
+        defer { close(file) }
+        var context = SHA256Context()
+        var total = 0
+        var buffer = [UInt8](repeating: 0, count: 1 << 18)
+        while true {
+            let count = unsafe buffer.withUnsafeMutableBytes { unsafe read(file, $0.baseAddress, $0.count) }
+            if count < 0 { throw SmallFile.failure(errno, path) }
+            if count == 0 { return (BackupManifest.hexadecimal(context.finish().bytes), total) }
+            context.update(buffer.span.rawBytes.extracting(first: count))
+            total += count
+        }
+    }
+
+    /// Reads a part from end to end, compares it with the manifest and adds its events to a tree.
+    func check(
+        _ part: BackupManifest.Part, of manifest: BackupManifest, _ tree: inout LeafTree
+    ) throws(EventLogError) -> RecordingSummary {
+        let place = path(of: part)
+        let (hash, bytes) = try Self.hash(place)
+        guard hash == part.hash, bytes == part.bytes else {
+            throw EventLogError(.corrupt, path: place, detail: "the part of the backup is not as it was written")
+        }
+        let file = try SmallFile.open(place, O_RDONLY)
+        defer { close(file) }
+        let summary = try EventLog.readRecording(descriptor: file, path: place) { leaf in tree.add(leaf) }
+        guard summary.ledger == manifest.ledger, summary.first.rawValue == part.first, summary.eventCount == part.count,
+            BackupManifest.hexadecimal(summary.root) == part.root
+        else {
+            throw EventLogError(.corrupt, path: place, detail: "the part does not have the events that the backup's list says")
+        }
+        return summary
+    }
+
+    /// Reads a file from end to end and compares it with the manifest.
+    func check(_ file: BackupManifest.File) throws(EventLogError) {
+        let place = path(of: file)
+        let (hash, bytes) = try Self.hash(place)
+        guard hash == file.hash, bytes == file.bytes else {
+            throw EventLogError(.corrupt, path: place, detail: "\(file.path) of the backup is not as it was written")
+        }
+    }
+
+    /// Removes what the manifest does not name: left by interrupted runs, or replaced.
+    func removeLeftovers(_ manifest: BackupManifest) {
+        for (folder, kept) in [(partsPath, manifest.parts.map(\.name)), (filesPath, manifest.files.map(\.hash))] {
+            let kept = Set(kept)
+            let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []  // the next run tries again
+            for name in names where !kept.contains(name) {
+                unsafe unlink(folder + "/" + name)
+            }
+        }
+    }
+}

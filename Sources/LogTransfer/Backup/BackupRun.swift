@@ -1,0 +1,240 @@
+public import EventLog
+internal import Foundation
+internal import Glibc
+internal import MeshCrypto
+
+/// What a backup run did.
+public struct BackupReport: Sendable, Equatable {
+    /// Events in the backup.
+    public var eventCount: UInt64 = 0
+    /// Events in parts that were written now.
+    public var written: UInt64 = 0
+    public var writtenBytes = 0
+    /// Parts that were rewritten because events in them were erased.
+    public var rewrittenParts = 0
+    public var root: [UInt8] = []
+    public var checkpoint: SignedNote?
+    /// Views whose baselines of dropped events are missing or damaged in the log, and therefore missing in the backup.
+    public var missingBaselines: [String] = []
+}
+
+/// What a backup includes besides the events.
+public struct BackupOptions: Sendable {
+    /// The channel keys, which decrypt private traffic.
+    public var includesKeys = false
+    /// The key that signs checkpoints: with it, anyone can sign a false history.
+    public var includesSigningKey = false
+
+    public init(includesKeys: Bool = false, includesSigningKey: Bool = false) {
+        self.includesKeys = includesKeys
+        self.includesSigningKey = includesSigningKey
+    }
+}
+
+/// Brings a backup up to date.
+struct BackupRun {
+    /// Events in a full part; a power of two, so that a full part is a subtree.
+    static let partSize: UInt64 = 16_384
+
+    let log: EventLog
+    let folder: BackupFolder
+    let options: BackupOptions
+
+    func run(_ progress: (RecordingProgress) -> Bool) throws(EventLogError) -> BackupReport {
+        try folder.prepare()
+        let lock = try FolderLock(folder.path + "/LOCK")
+        defer { lock.release() }
+        while true {
+            let cut = try RecordingSnapshot(log).cut
+            do throws(EventLogError) {
+                return try write(progress)
+            } catch {
+                // Retention may have dropped events meanwhile that were still to be written.
+                guard try RecordingSnapshot(log).cut != cut else { throw error }
+            }
+        }
+    }
+
+    private func write(_ progress: (RecordingProgress) -> Bool) throws(EventLogError) -> BackupReport {
+        let old = try folder.manifest()
+        if let old { try check(old) }
+        let pending = try log.pendingErasure()
+        let erasures = try log.erasures()
+        let snapshot = try RecordingSnapshot(log)
+        var note: SignedNote?
+        if snapshot.head > 0 {
+            note = try? log.checkpoint(size: EventSequence(snapshot.head), namesSources: true)  // the key may not be readable
+        }
+        // After a cut, the next run has to check that the backup's events are the log's.
+        if note == nil { IssuedCheckpoints(ledger: log.path).add(snapshot.head) }
+        var report = BackupReport(checkpoint: note)
+        report.root = try log.root(size: EventSequence(snapshot.head))
+        var manifest = BackupManifest(
+            ledger: log.identifier, created: snapshot.created, time: log.options.clock(), size: snapshot.head,
+            root: BackupManifest.hexadecimal(report.root), erasedThrough: min(snapshot.head, (pending?.rawValue ?? .max) - 1))
+        let event = try log.beginRead().cutNumber(CutRow.event) ?? 0
+        let kept = try kept(old, erasures, cut: snapshot.cut, toldBy: event, &report)
+        let first = kept.keys.min().map { $0 <= snapshot.cut + 1 ? $0 : snapshot.cut + 1 } ?? snapshot.cut + 1
+        try takeState(snapshot.cut, first: first, old, &manifest, &report)
+        var next = first
+        var isLast = false
+        while !isLast {
+            if let part = kept[next] {
+                manifest.parts.append(part)
+                next = part.last + 1
+            } else {
+                let end = (next - 1) / Self.partSize * Self.partSize + Self.partSize
+                isLast = snapshot.head < end
+                let part = try write(next, min(end, snapshot.head), snapshot, isLast: isLast, note)
+                report.written += part.count
+                report.writtenBytes += part.bytes
+                manifest.parts.append(part)
+                next = end + 1
+            }
+            guard progress(RecordingProgress(done: min(next - 1, snapshot.head), total: snapshot.head)) else {
+                throw EventLogError(.closed, path: folder.path, detail: "the backup was stopped; the one before is whole")
+            }
+        }
+        report.eventCount = manifest.parts.reduce(0) { $0 + $1.count }
+        guard manifest.rootOfParts ?? report.root == report.root else {
+            throw EventLogError(
+                .corrupt, path: log.path,
+                detail: "the root of the backed-up events is not that of the log's tree; `meshledger verify` finds out more")
+        }
+        try finish(manifest, erasures)
+        return report
+    }
+
+    /// Copies everything that is not an event.
+    private func takeState(
+        _ cut: UInt64, first: UInt64, _ old: BackupManifest?, _ manifest: inout BackupManifest, _ report: inout BackupReport
+    ) throws(EventLogError) {
+        var state = BackupState(log, folder, old)
+        try state.takeSmallFiles()
+        // Earlier cuts are useful as long as the backup has the events behind them.
+        let earlier = old?.cuts.filter { $0.last < cut && $0.last + 1 >= first } ?? []
+        state.keepBaselines(of: earlier)
+        manifest.cuts = earlier
+        if let last = try state.takeCut(cut) { manifest.cuts.append(last) }
+        manifest.files = state.files
+        report.missingBaselines = state.missingBaselines
+    }
+
+    /// Whether the backup's events are the log's.
+    private func check(_ old: BackupManifest) throws(EventLogError) {
+        guard old.ledger == log.identifier else {
+            throw EventLogError(.exists, path: folder.path, detail: "it is the backup of another ledger, \(old.ledger)")
+        }
+        guard old.size <= log.head.rawValue, try root(of: old) == BackupManifest.bytes(old.root) else {
+            throw EventLogError(
+                .forked, path: folder.path,
+                detail:
+                    "the backup's \(old.size) events are not the first of the ledger, which has \(log.head); choose another folder"
+            )
+        }
+    }
+
+    private func root(of old: BackupManifest) throws(EventLogError) -> [UInt8] {
+        do throws(EventLogError) {
+            return try log.root(size: EventSequence(old.size))
+        } catch {
+            guard error.code == .beyondRetention else { throw error }
+            throw EventLogError(
+                .beyondRetention, path: folder.path,
+                detail:
+                    "it is no longer possible to check whether the backup's \(old.size) events are the ledger's; choose another folder"
+            )
+        }
+    }
+
+    /// Parts that need not or cannot be written again, by their first event.
+    private func kept(
+        _ old: BackupManifest?, _ erasures: [Erasure], cut: UInt64, toldBy event: UInt64, _ report: inout BackupReport
+    ) throws(EventLogError) -> [UInt64: BackupManifest.Part] {
+        guard let old else { return [:] }
+        let erased = SequenceSet(
+            erasures.filter { $0.sequence.rawValue > old.erasedThrough }.flatMap(\.ranges).map {
+                $0.lowerBound.rawValue...$0.upperBound.rawValue
+            })
+        var kept: [UInt64: BackupManifest.Part] = [:]
+        for part in old.parts where part.count > 0 && (part.last % Self.partSize == 0 || part.first <= cut) {
+            if let first = erased.first(from: part.first), first <= part.last {
+                report.rewrittenParts += 1
+                continue
+            }
+            // One that is gone or was shortened is written again.
+            guard (try? SmallFile.size(folder.path(of: part))) == part.bytes else { continue }  // nil where it is gone
+            kept[part.first] = part
+        }
+        // Rows of a node that was erased since are in older baselines, and its events may be among those that the log has dropped.
+        let isForgetting =
+            erasures.contains { $0.sequence.rawValue > old.erasedThrough && $0.request.hasPrefix("node ") }
+            || old.cuts.contains { $0.last == cut && $0.event != event }
+        if isForgetting, cut > 0 { return kept.filter { $0.key > cut } }
+        // Events that the log has dropped cannot be written again: such parts are useful only without gaps up to the log's first event.
+        var next = old.parts.first?.first ?? 1
+        while next <= cut, let part = kept[next] { next = part.last + 1 }
+        return next > cut ? kept : kept.filter { $0.key > cut }
+    }
+
+    /// Writes a part, reads it again, and gives it its name.
+    private func write(
+        _ first: UInt64, _ last: UInt64, _ snapshot: RecordingSnapshot, isLast: Bool, _ note: SignedNote?
+    ) throws(EventLogError) -> BackupManifest.Part {
+        let place = folder.partsPath + "/unfinished"
+        let file = try SmallFile.create(place)
+        defer { close(file) }
+        var snapshot = snapshot
+        if !isLast { snapshot.cursors = RecordingPairs() }
+        let isEmpty = last < first
+        var writer = try RecordingWriter(
+            log, .all, range: first...max(first, last), to: FrameWriter(file, path: place))
+        let summary = try writer.write(snapshot, checkpoint: isLast ? note : nil, isEmpty: isEmpty) { _ in true }
+        guard fsync(file) == 0 else { throw SmallFile.failure(errno, place) }
+        guard try EventLog.checkRecording(place) == summary else {
+            throw EventLogError(.corrupt, path: place, detail: "what was written cannot be read again")
+        }
+        let (hash, bytes) = try BackupFolder.hash(place)
+        let part = BackupManifest.Part(
+            first: first, count: summary.eventCount, bytes: bytes, hash: hash, root: BackupManifest.hexadecimal(summary.root))
+        guard unsafe rename(place, folder.path(of: part)) == 0 else { throw SmallFile.failure(errno, place) }
+        return part
+    }
+
+    private func finish(_ manifest: BackupManifest, _ erasures: [Erasure]) throws(EventLogError) {
+        try SmallFile.syncFolder(folder.partsPath)
+        try SmallFile.syncFolder(folder.filesPath)
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .prettyPrinted]
+        if !erasures.isEmpty, let data = try? encoder.encode(erasures) {  // plain values can always be encoded
+            try SmallFile.replace(folder.erasuresPath, with: String(decoding: data, as: UTF8.self))
+        }
+        for (isWanted, from, to) in [
+            (options.includesKeys, log.path + "/keys.json", folder.keysPath),
+            (options.includesSigningKey, LogFolder(path: log.path).signingKeyPath, folder.signingKeyPath),
+        ] where isWanted && FileManager.default.fileExists(atPath: from) {
+            try SmallFile.replace(to, with: String(decoding: try BackupFolder.contents(from), as: UTF8.self))
+        }
+        try SmallFile.replace(folder.manifestPath, with: manifest.text)
+        try SmallFile.syncFolder(folder.path)
+        folder.removeLeftovers(manifest)
+    }
+}
+
+/// One run at a time in a folder.
+struct FolderLock {
+    private let file: Int32
+
+    init(_ path: String) throws(EventLogError) {
+        file = try SmallFile.open(path, O_RDWR | O_CREAT)
+        guard flock(file, LOCK_EX | LOCK_NB) == 0 else {
+            close(file)
+            throw EventLogError(.locked, path: path, detail: "another run writes to the backup")
+        }
+    }
+
+    func release() {
+        flock(file, LOCK_UN)
+        close(file)
+    }
+}

@@ -1,0 +1,195 @@
+public import EventLog
+internal import Foundation
+internal import Glibc
+internal import LMDB
+
+/// Up to where a backup is restored.
+public enum RestoreEnd: Sendable, Hashable {
+    /// This event is the last.
+    case sequence(EventSequence)
+    /// The last event that had arrived by then is the last.
+    case time(Timestamp)
+
+    func sequence(in manifest: BackupManifest, _ folder: BackupFolder) throws(EventLogError) -> UInt64 {
+        switch self {
+        case .sequence(let sequence):
+            guard sequence.rawValue <= manifest.size else {
+                throw EventLogError(
+                    .tooFewEvents, path: folder.path,
+                    detail: "it has \(manifest.size) events, event \(sequence) is not among them")
+            }
+            return sequence.rawValue
+        case .time(let time):
+            for part in manifest.parts.reversed() {
+                if let last = try Self.last(arrivedBy: time, in: folder.path(of: part)) { return last }
+            }
+            return 0
+        }
+    }
+
+    private static func last(arrivedBy time: Timestamp, in part: String) throws(EventLogError) -> UInt64? {
+        let file = try SmallFile.open(part, O_RDONLY)
+        defer { close(file) }
+        var reader = try RecordingReader(file, path: part)
+        var last: UInt64?
+        while try reader.nextBlock() {
+            let run = reader.run
+            for index in 0..<run.count where Record.arrival(run.record(index)) <= time.microseconds {
+                last = run.first + UInt64(index)
+            }
+        }
+        return last
+    }
+}
+
+/// What a restoration did.
+public struct RestoreReport: Sendable, Equatable {
+    public var ledger: String
+    /// The last event; the events before `first` had been dropped.
+    public var eventCount: UInt64 = 0
+    public var first = EventSequence(1)
+    /// Events that were erased in the restored log because they had been erased later.
+    public var erased: UInt64 = 0
+    public var root: [UInt8] = []
+    /// Whether the backup had the key that signs checkpoints; else the log has a new one.
+    public var hasSigningKey = false
+    public var hasKeys = false
+}
+
+/// Fills a new log from a backup.
+struct RestoreRun {
+    let folder: BackupFolder
+    let manifest: BackupManifest
+    /// Those of a later state of the log.
+    let erasures: [Erasure]
+    /// The last event that is wanted; nil for all.
+    let last: UInt64?
+
+    func run(_ unfinished: String, _ progress: (RecordingProgress) -> Bool) async throws(EventLogError) -> RestoreReport {
+        var options = EventLogOptions()
+        guard let id = LedgerID(manifest.ledger) else {
+            throw EventLogError(.corrupt, path: folder.manifestPath, detail: "the ledger's identifier is damaged")
+        }
+        options.identifier = id.bytes
+        options.created = manifest.created
+        let cut = try cut()
+        options.beginning = try cut.map { (cut) throws(EventLogError) in try DroppedTiles(folder, manifest).beginning(at: cut) }
+        let log = try EventLog.create(at: unfinished, options: options)
+        do throws(EventLogError) {
+            var report = RestoreReport(ledger: manifest.ledger)
+            // Before anything is signed.
+            report.hasSigningKey = try copy(folder.signingKeyPath, LogFolder(path: unfinished).signingKeyPath)
+            let erased = try await fill(log, after: cut?.last ?? 0, progress)
+            report.eventCount = log.head.rawValue
+            report.first = EventSequence((cut?.last ?? 0) + 1)
+            report.root = try log.root(size: log.head)
+            if last == nil, BackupManifest.hexadecimal(report.root) != manifest.root {
+                throw EventLogError(
+                    .corrupt, path: folder.path, detail: "the root of the restored events is not that of the backup")
+            }
+            if !report.hasSigningKey, let cut { try log.tellAnew(of: cut) }
+            try await log.tell(erased: erased, request: "restore", reason: "erased later than the state that was restored")
+            report.erased = try await erase(log)
+            await log.close()
+            try placeFiles(in: unfinished, cut, head: report.eventCount)
+            report.hasKeys = try copy(folder.keysPath, unfinished + "/keys.json")
+            return report
+        } catch {
+            await log.close()
+            throw error
+        }
+    }
+
+    /// The cut with which the restored state begins; nil where it begins with event 1.
+    private func cut() throws(EventLogError) -> BackupManifest.Cut? {
+        let end = last ?? manifest.size
+        let cut = manifest.cuts.last { $0.event <= end && $0.last <= end }
+        let first = manifest.parts.first?.first ?? 1
+        guard first <= (cut?.last ?? 0) + 1 else {
+            throw EventLogError(
+                .beyondRetention, path: folder.path,
+                detail: "the backup begins with event \(first) and has no state from before event "
+                    + "\(manifest.cuts.first?.event ?? first)")
+        }
+        return cut
+    }
+
+    /// Puts baselines, retention's policy, sizes of checkpoints and consumers' positions in their places.
+    private func placeFiles(in ledger: String, _ cut: BackupManifest.Cut?, head: UInt64) throws(EventLogError) {
+        for file in manifest.files {
+            let names = file.path.split(separator: "/")
+            let isWanted: Bool =
+                switch names.first {
+                case "baselines": names.count == 4 && names[1] == String(cut?.last ?? 0)[...]
+                case "consumers": names.count == 2
+                case "retention", "checkpoints", "limit": names.count == 1
+                default: false
+                }
+            guard isWanted else { continue }
+            let place = ledger + "/" + file.path
+            let parent = URL(fileURLWithPath: place).deletingLastPathComponent().path
+            do throws(StorageError) {
+                try OwnFile.makeFolders(parent)
+            } catch {
+                throw error.number > 0 ? SmallFile.failureToMake(error.number, parent) : SmallFile.failure(error)
+            }
+            try folder.copy(file, to: place)
+            if names.first == "consumers" { try goOn(String(names[1]), ConsumerFiles(ledger: ledger), head) }
+        }
+    }
+
+    /// A consumer that was ahead of an earlier state continues with what follows that. A consumer of a view starts with the view's rows: the restored
+    /// ledger rebuilds its views and numbers their changes from the start.
+    private func goOn(_ name: String, _ consumers: ConsumerFiles, _ head: UInt64) throws(EventLogError) {
+        if name.hasSuffix(ConsumerFiles.viewSuffix) { return try consumers.beginWithRows(name) }
+        guard let position = try consumers.position(name), position > head else { return }
+        try consumers.store(head, name)
+    }
+
+    private func fill(
+        _ log: EventLog, after cut: UInt64, _ progress: (RecordingProgress) -> Bool
+    ) async throws(EventLogError) -> SequenceSet {
+        var erased: [ClosedRange<UInt64>] = []
+        let end = last ?? manifest.size
+        var tree = LeafTree()
+        for part in manifest.parts where part.first <= end || part == manifest.parts.last && last == nil {
+            guard part.last > cut || part.count == 0 else { continue }
+            _ = try folder.check(part, of: manifest, &tree)
+            let place = folder.path(of: part)
+            let file = try SmallFile.open(place, O_RDONLY)
+            defer { Glibc.close(file) }
+            var work = try RecordingImport(RecordingReader(file, path: place), into: log, last: end)
+            let before = part.first - 1
+            let report = try await work.run { progress(RecordingProgress(done: before + $0.done, total: end)) }
+            guard report.isExact else {
+                throw EventLogError(.corrupt, path: place, detail: "the part does not follow the ones before")
+            }
+            erased += work.erased.ranges
+            if part == manifest.parts.last, last == nil { try await work.takeCursors() }
+        }
+        return SequenceSet(erased)
+    }
+
+    /// Erases the events that were erased later than the restored state.
+    private func erase(_ log: EventLog) async throws(EventLogError) -> UInt64 {
+        var later = erasures
+        if FileManager.default.fileExists(atPath: folder.erasuresPath) {
+            let bytes = try BackupFolder.contents(folder.erasuresPath)
+            guard let known = try? JSONDecoder().decode([Erasure].self, from: Data(bytes)) else {  // reported as damage
+                throw EventLogError(.corrupt, path: folder.erasuresPath, detail: "the backup's list of erasures is damaged")
+            }
+            later += known
+        }
+        let told = Set(try log.erasures().map(\.ranges))
+        var seen: Set<[ClosedRange<EventSequence>]> = told
+        let missing = later.filter { seen.insert($0.ranges).inserted }
+        guard !missing.isEmpty else { return 0 }
+        return try await log.apply(missing).erased
+    }
+
+    private func copy(_ from: String, _ to: String) throws(EventLogError) -> Bool {
+        guard FileManager.default.fileExists(atPath: from) else { return false }
+        try SmallFile.replace(to, with: String(decoding: try BackupFolder.contents(from), as: UTF8.self))
+        return true
+    }
+}

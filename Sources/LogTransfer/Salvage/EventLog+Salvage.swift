@@ -1,0 +1,106 @@
+public import EventLog
+internal import Foundation
+internal import Glibc
+internal import Synchronization
+
+extension EventLog {
+    /// Searches the log's file for every record that still checks, without the store and without changing anything: no damage can crash
+    /// the process.
+    ///
+    /// - Parameter damaged: a ledger's folder, or the data file of its log.
+    public static func survey(
+        _ damaged: String, progress: (SalvageProgress) -> Void = { _ in }
+    ) throws(EventLogError) -> SalvageReport {
+        var salvage = try LogSalvage(try dataFile(of: damaged), scratch: NSTemporaryDirectory(), progress: progress)
+        return try salvage.gather(progress: progress, save: { _, _, _ in }, miss: { _ in }, endTile: { _ in })
+    }
+
+    /// Writes every record of a damaged log that still checks into a new log, byte for byte.
+    ///
+    /// Each event keeps its sequence: a gap event replaces each one that is lost. The new log has a new identity;
+    /// checkpoints and proofs of the damaged log hold for the damaged log only. It is built beside the target, as `NEW.salvaging`, and renamed
+    /// when it is complete.
+    ///
+    /// - Parameters:
+    ///   - damaged: a ledger's folder, or the data file of its log. It is only read.
+    ///   - new: a folder that does not exist yet, or is empty.
+    public static func salvage(
+        _ damaged: String, to new: String, progress: (SalvageProgress) -> Void = { _ in }
+    ) async throws(EventLogError) -> SalvageReport {
+        let file = try dataFile(of: damaged)
+        return try await make(at: new, suffix: "salvaging") { (unfinished) throws(EventLogError) in
+            try await salvage(file, into: unfinished, progress: progress)
+        }
+    }
+
+    private static func salvage(
+        _ file: String, into unfinished: String, progress: (SalvageProgress) -> Void
+    ) async throws(EventLogError) -> SalvageReport {
+        let parent = URL(fileURLWithPath: unfinished).deletingLastPathComponent().path
+        var salvage = try LogSalvage(file, scratch: parent, progress: progress)
+        let clock = SettableClock()
+        var options = EventLogOptions(clock: { clock.now })
+        options.beginning = salvage.beginning
+        let log = try create(at: unfinished, options: options)
+        do throws(EventLogError) {
+            var writer = try SalvageWriter(log, clock)
+            let report = try salvage.gather(progress: progress) { sequence, record, origin throws(EventLogError) in
+                try writer.save(record, origin)
+            } miss: { range throws(EventLogError) in
+                try writer.note(lost: range)
+            } endTile: { isTrue throws(EventLogError) in
+                try writer.endTile(keepsOrigins: isTrue)
+            }
+            try writer.finish()
+            if let beginning = salvage.beginning { try writer.tell(of: beginning) }
+            try await writer.keep(salvage.sources, named: report.namelessSources, salvage.cursors)
+            try await log.tell(
+                erased: salvage.untold.through(log.head.rawValue), request: "salvage",
+                reason: "erased copies of an import that had not ended, by what the damaged ledger said")
+            try await log.completeErasures()
+            await log.close()
+            return report
+        } catch {
+            await log.close()
+            throw error
+        }
+    }
+
+    /// The file to read: that of the current generation, or of the newest where `current` is lost.
+    static func dataFile(of damaged: String) throws(EventLogError) -> String {
+        var isFolder = ObjCBool(false)
+        guard unsafe FileManager.default.fileExists(atPath: damaged, isDirectory: &isFolder) else {
+            throw EventLogError(.missing, path: damaged)
+        }
+        guard isFolder.boolValue else { return damaged }
+        let folder = LogFolder(path: damaged)
+        do throws(EventLogError) {
+            let current = folder.environmentPath(generation: try folder.readCurrent()) + "/data.mdb"
+            if FileManager.default.fileExists(atPath: current) { return current }
+        } catch {
+            guard error.code == .corrupt || error.code == .notALog || error.code == .missing || error.code == .foreign
+            else { throw error }
+        }
+        let names: [String]
+        do {
+            names = try FileManager.default.contentsOfDirectory(atPath: folder.logPath)
+        } catch {
+            throw EventLogError(.notALog, path: damaged)
+        }
+        let generations = names.compactMap { UInt32($0) }.sorted(by: >)
+        for generation in generations {
+            let path = folder.environmentPath(generation: generation) + "/data.mdb"
+            if FileManager.default.fileExists(atPath: path) { return path }
+        }
+        throw EventLogError(.notALog, path: damaged, detail: "its log has no data file")
+    }
+}
+
+/// The system's clock, or a time that was set: sources keep the time when the damaged log first saw them.
+final class SettableClock: Sendable {
+    private let chosen = Mutex<Timestamp?>(nil)
+
+    var now: Timestamp { chosen.withLock { $0 } ?? Timestamp.now }
+
+    func show(_ time: Timestamp?) { chosen.withLock { $0 = time } }
+}

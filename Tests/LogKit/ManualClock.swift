@@ -1,0 +1,35 @@
+import Dispatch
+package import EventLog
+import Synchronization
+
+/// A clock that a test moves.
+package final class ManualClock: Sendable {
+    private let time: Mutex<Timestamp>
+
+    package init(_ start: Timestamp) { time = Mutex(start) }
+
+    package var read: @Sendable () -> Timestamp { { self.time.withLock { $0 } } }
+
+    package func set(_ time: Timestamp) { self.time.withLock { $0 = time } }
+
+    package func advance(seconds: Int64) { time.withLock { $0 = $0.adding(seconds: seconds) } }
+}
+
+/// Lets threads through only while it is open.
+package final class Gate: Sendable {
+    private let condition = Mutex(true)
+    private let bell = DispatchSemaphore(value: 0)
+
+    package init() {}
+
+    package func close() { condition.withLock { $0 = false } }
+
+    package func open() {
+        condition.withLock { $0 = true }
+        bell.signal()
+    }
+
+    package func pass() {
+        while !condition.withLock({ $0 }) { bell.wait() }
+    }
+}
