@@ -4,7 +4,7 @@ import ProtobufWire
 import Synchronization
 import ViewQuery
 
-/// A row that would differ in a rebuilt view, ready to be printed.
+/// A row that differs in a rebuilt view or in another ledger, ready to be printed.
 struct DifferentRow: Sendable {
     let sign: String
     let table: String
@@ -18,6 +18,26 @@ struct DifferentRow: Sendable {
         (key, columns) = rows.map { Self.parts(difference, $0) } ?? (.text(Self.hexadecimal(difference.key)), [])
     }
 
+    /// - Parameter without: the columns that make no difference.
+    init?<Row: QueryRow>(_ old: Row?, _ new: Row?, without: Set<String> = []) {
+        guard let row = new ?? old else { return nil }
+        sign = old == nil ? "+" : new == nil ? "-" : "~"
+        table = Row.table
+        func cell(_ column: RowColumn<Row>, _ row: Row?) -> CellValue {
+            row.map { GenericCell.value(column.value(in: $0), column.kind) } ?? .null
+        }
+        let shown = Row.columns.filter { !without.contains($0.name) }
+        let keys = shown.filter(\.isKey)
+        // Rows whose key is a hash of their first column are known by that.
+        key = .object(
+            (keys.isEmpty ? Array(shown.prefix(1)) : keys).map {
+                CellMember(name: GenericCell.name($0.name), value: cell($0, row))
+            })
+        columns = shown.filter { !$0.isKey }
+            .map { (name: GenericCell.name($0.name), before: cell($0, old), after: cell($0, new)) }
+            .filter { $0.before.plain != $0.after.plain }
+    }
+
     private static func parts<Row: QueryRow>(
         _ difference: RowDifference, _ rows: Row.Type
     ) -> (CellValue, [(name: String, before: CellValue, after: CellValue)]) {
@@ -25,17 +45,7 @@ struct DifferentRow: Sendable {
         let (oldValue, newValue) = (difference.old ?? nothing, difference.new ?? nothing)
         let old = difference.old == nil ? nil : Row(key: key.rawSpan, value: oldValue.rawSpan)
         let new = difference.new == nil ? nil : Row(key: key.rawSpan, value: newValue.rawSpan)
-        guard let row = new ?? old else { return (.text(hexadecimal(key)), []) }
-        func cell(_ column: RowColumn<Row>, _ row: Row?) -> CellValue {
-            row.map { GenericCell.value(column.value(in: $0), column.kind) } ?? .null
-        }
-        let members = Row.columns.filter(\.isKey).map {
-            CellMember(name: GenericCell.name($0.name), value: cell($0, row))
-        }
-        let changed = Row.columns.filter { !$0.isKey }
-            .map { (name: GenericCell.name($0.name), before: cell($0, old), after: cell($0, new)) }
-            .filter { $0.before != $0.after }
-        return (.object(members), changed)
+        return DifferentRow(old, new).map { ($0.key, $0.columns) } ?? (.text(hexadecimal(key)), [])
     }
 
     private static func hexadecimal(_ key: [UInt8]) -> String {

@@ -17,6 +17,9 @@ struct GroupOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The greatest of a column.", valueName: "column")) var max: [String] = []
     @Option(help: ArgumentHelp("The sum of a column.", valueName: "column")) var sum: [String] = []
 
+    @Flag(help: "Draw the counts, or the first of the numbers: over time with --bucket or hour and day, else as bars.")
+    var chart = false
+
     /// Whether groups are shown instead of rows.
     var isGiven: Bool { countBy != nil || bucket != nil || !measures.isEmpty }
 
@@ -36,6 +39,7 @@ struct GroupOptions: ParsableArguments {
     }
 
     func validate() throws {
+        if chart, !isGiven { throw ValidationError("--chart draws what --bucket or --count-by counts") }
         if let countBy, countBy.split(separator: ",", omittingEmptySubsequences: false).contains("") {
             throw ValidationError("--count-by takes columns with commas between them")
         }

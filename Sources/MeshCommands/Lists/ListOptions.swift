@@ -56,9 +56,11 @@ struct ListRequest {
         func isWanted(_ row: Row) -> Bool { tests.allSatisfy { $0(row) } }
         guard options.groups.isGiven else { return try put(columns, emptyNote, isWanted, visit) }
         let groups = try RowGroups(options.groups, columns)
+        let chart = try GroupChart(options.groups, options.output)
         let shown = groups.columns
         _ = try (self.shown(shown), options.sort.map { try shown.named($0) })  // refused before rows are read
         try visit(query) { row in if isWanted(row) { groups.add(row) } }
+        if let chart { return chart.draw(groups, options.page.range, emptyNote: emptyNote) }
         let sorted = options.sort == nil && options.reverse ? groups.sorted.reversed() : groups.sorted
         try put(shown, emptyNote, { _ in true }) { _, body in sorted.forEach(body) }
     }

@@ -35,14 +35,15 @@ struct RowGroup {
 
 /// Counts rows by the values of columns. Memory grows with the groups, not with the rows.
 final class RowGroups<Row> {
-    private struct Key {
+    struct Key {
         let name: String
-        let isTime: Bool
+        /// Where it is a time.
+        let span: TimeSpan?
         let value: (Row) -> CellValue
     }
 
-    private let keys: [Key]
-    private let measures: [(kind: GroupMeasure, column: Column<Row>)]
+    let keys: [Key]
+    let measures: [(kind: GroupMeasure, column: Column<Row>)]
     private var groups: [[CellValue]: RowGroup] = [:]
 
     init(_ options: GroupOptions, _ columns: [Column<Row>]) throws {
@@ -50,8 +51,8 @@ final class RowGroups<Row> {
             switch key {
             case .column(let name):
                 let column = try columns.named(name)
-                return Key(name: column.name, isTime: false, value: column.value)
-            case .span(let span, let name): return Key(name: name, isTime: true, value: try Self.start(span, columns))
+                return Key(name: column.name, span: nil, value: column.value)
+            case .span(let span, let name): return Key(name: name, span: span, value: try Self.start(span, columns))
             }
         }
         measures = try options.measures.map { ($0.kind, try columns.named($0.column)) }
@@ -84,7 +85,7 @@ final class RowGroups<Row> {
 
     /// The groups: in the order of time where it is one of the keys, else the most frequent ones first.
     var sorted: [RowGroup] {
-        let times = keys.indices.filter { keys[$0].isTime }
+        let times = keys.indices.filter { keys[$0].span != nil }
         return groups.values.sorted { left, right in
             for index in times where left.keys[index] != right.keys[index] { return left.keys[index].precedes(right.keys[index]) }
             if left.count != right.count { return left.count > right.count }
@@ -96,7 +97,7 @@ final class RowGroups<Row> {
     }
 
     var columns: [Column<RowGroup>] {
-        keys.enumerated().map { index, key in Column(key.name, canCut: !key.isTime) { $0.keys[index] } }
+        keys.enumerated().map { index, key in Column(key.name, canCut: key.span == nil) { $0.keys[index] } }
             + [Column("count") { .unsigned($0.count) }]
             + measures.enumerated().map { index, measure in
                 Column("\(measure.kind)_\(measure.column.name)", shown: { $0.measures[index].value(measure.kind).rounded(2) }) {
@@ -136,6 +137,7 @@ struct GroupedOutput<Row> {
     private let groups: RowGroups<Row>?
     private let output: OutputOptions
     private let page: Range<Int>
+    private let chart: GroupChart?
 
     /// - Parameters:
     ///   - limit: of the groups; the command itself limits rows.
@@ -144,6 +146,7 @@ struct GroupedOutput<Row> {
         _ columns: [Column<Row>], _ output: OutputOptions, _ options: GroupOptions, limit: Int?, offset: Int
     ) throws {
         self.output = output
+        chart = try GroupChart(options, output)
         groups = options.isGiven ? try RowGroups(options, columns) : nil
         writer = options.isGiven ? nil : output.writer(columns)
         let (end, isCut) = offset.addingReportingOverflow(limit ?? .max)
@@ -158,6 +161,7 @@ struct GroupedOutput<Row> {
     func finish(emptyNote: String) {
         writer?.finish(emptyNote: emptyNote)
         guard let groups else { return }
+        if let chart { return chart.draw(groups, page, emptyNote: emptyNote) }
         let writer = output.writer(groups.columns)
         for (place, group) in groups.sorted.enumerated() where page.contains(place) { writer.write(group) }
         writer.finish(emptyNote: emptyNote)

@@ -76,6 +76,11 @@ struct PageOptions: ParsableArguments {
         if offset < 0 || (limit ?? 0) < 0 { throw ValidationError("limit and offset are not negative") }
     }
 
+    var range: Range<Int> {
+        let (end, isCut) = offset.addingReportingOverflow(limit ?? .max)
+        return offset..<(isCut ? .max : end)
+    }
+
     func query(_ times: TimeOptions, channel: String? = nil, defaultLimit: Int = .max) -> RowQuery {
         RowQuery(
             since: times.since?.time, until: times.until?.time, channel: channel, limit: limit ?? defaultLimit, offset: offset,

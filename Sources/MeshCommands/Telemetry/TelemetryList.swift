@@ -14,6 +14,8 @@ struct TelemetryList: RowList {
               meshledger telemetry --kind environment --since '1d ago' --format csv
               meshledger telemetry --kind device --where 'battery_level<20' --sort battery_level
               meshledger telemetry --kind device --count-by hour,node --mean channel_utilization
+              meshledger telemetry --kind device --node Rover --since 7d --bucket 1h --mean battery_level --chart
+              meshledger telemetry --kind device --count-by hour,node --mean channel_utilization --chart
               meshledger telemetry sensors --kind detection
             """,
         noun: .init(abstract: "What nodes measured, and what their sensors sent.", subcommands: [SensorList.command]))

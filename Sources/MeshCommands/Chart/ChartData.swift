@@ -1,0 +1,87 @@
+import EventLog
+
+/// One line of a chart.
+struct ChartSeries {
+    let name: String
+    /// By the place of their span of time; the only one at 0 where there are no times.
+    var values: [Int: Double] = [:]
+}
+
+/// What a chart draws: groups as lines over time, or as bars.
+struct ChartData {
+    let title: String
+    /// Those with the same keys but for the time, those with the most rows first.
+    private(set) var series: [ChartSeries] = []
+    /// The first span of time, its length, and how many there are.
+    private(set) var times: (first: Timestamp, span: TimeSpan, count: Int)?
+    /// Whether values add up: counts and sums.
+    let isSum: Bool
+
+    init<Row>(_ groups: RowGroups<Row>) {
+        let measure = groups.measures.first
+        let span = groups.keys.lazy.compactMap(\.span).first
+        let rest = groups.keys.indices.filter { groups.keys[$0].span == nil }
+        isSum = measure.map { $0.kind == .sum } ?? true
+        let what = (groups.measures.first.map { "\($0.kind) \($0.column.heading)" } ?? "count").replacing("_", with: " ")
+        let keys = rest.map { groups.keys[$0].name.replacing("_", with: " ") }.joined(separator: ", ")
+        title = what + (keys.isEmpty ? "" : " by \(keys)")
+        let found = groups.sorted
+        var places: [Int64] = []
+        var (order, rows): ([String], [String: UInt64]) = ([], [:])
+        var points: [String: [(place: Int64, value: Double)]] = [:]
+        for group in found {
+            let value = measure == nil ? .unsigned(group.count) : group.measures[0].value(measure?.kind ?? .mean)
+            let place = span.flatMap { span in Self.time(group, groups.keys).map { $0.seconds / span.seconds } } ?? 0
+            guard value.isNumber, let number = Double(value.plain), number.isFinite, span == nil || place != 0 else { continue }
+            let name = rest.map { group.keys[$0].plain }.joined(separator: " ")
+            if rows[name] == nil { order.append(name) }
+            rows[name, default: 0] += group.count
+            points[name, default: []].append((place, number))
+            places.append(place)
+        }
+        let first = places.min() ?? 0
+        if let span, let last = places.max() {
+            times = (Timestamp(seconds: first * span.seconds), span, Int(last - first) + 1)
+            order = order.enumerated().sorted {
+                let (left, right) = (rows[$0.element] ?? 0, rows[$1.element] ?? 0)
+                return left != right ? left > right : $0.offset < $1.offset
+            }.map(\.element)
+        }
+        series = order.map { name in
+            ChartSeries(name: name, values: Dictionary((points[name] ?? []).map { (Int($0.place - first), $0.value) }) { $1 })
+        }
+    }
+
+    private static func time<Row>(_ group: RowGroup, _ keys: [RowGroups<Row>.Key]) -> Timestamp? {
+        guard let index = keys.firstIndex(where: { $0.span != nil }), case .text(let text) = group.keys[index] else { return nil }
+        return ISOTime.parse(text)
+    }
+
+    /// The values in so many columns at most: spans that share one are added up, or their mean is taken.
+    func columns(_ series: ChartSeries, most: Int) -> [Double?] {
+        let spans = times?.count ?? 1
+        let count = min(spans, most)
+        var sums = [(sum: Double, count: Int)](repeating: (0, 0), count: count)
+        for (place, value) in series.values {
+            let column = place * count / spans
+            sums[column] = (sums[column].sum + value, sums[column].count + 1)
+        }
+        return sums.map { $0.count == 0 ? nil : isSum ? $0.sum : $0.sum / Double($0.count) }
+    }
+
+    /// From the least to the greatest; sums begin at nothing.
+    func scale(_ values: [[Double?]]) -> ClosedRange<Double> {
+        let known = values.flatMap { $0.compactMap(\.self) }
+        let (least, most) = (isSum ? 0 : known.min() ?? 0, known.max() ?? 0)
+        return least < most ? least...most : least - 1...most + 1
+    }
+
+    /// The first time on the left, the end of the last on the right.
+    func axis(width: Int) -> String {
+        guard let times else { return "" }
+        func text(_ seconds: Int64) -> String { String(TimeText.iso(seconds).prefix(16)).replacing("T", with: " ") }
+        let start = text(times.first.seconds)
+        let end = text(times.first.seconds + Int64(times.count) * times.span.seconds) + " UTC"
+        return start + String(repeating: " ", count: max(2, width - start.count - end.count)) + end
+    }
+}

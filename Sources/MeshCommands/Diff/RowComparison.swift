@@ -1,0 +1,67 @@
+import MeshLedger
+import ViewQuery
+
+/// Walks the rows of a table in two ledgers, or of two moments, in the order of their keys, and finds those that differ.
+struct RowComparison<Row: QueryRow> {
+    /// Columns that say where a row came from: they differ between any two ledgers, and change with every packet.
+    private static var unsaid: Set<String> {
+        ["sequence", "firstSequence", "lastSequence", "requestSequence", "replySequence", "source", "sources", "thread"]
+    }
+
+    let before: Ledger
+    let after: Ledger
+
+    func run(_ body: (DifferentRow) -> Void) throws {
+        let table = Row.table
+        var others = Dictionary(grouping: try RowSegment.all(of: table, in: after), by: \.name)
+        for segment in try RowSegment.all(of: table, in: before) {
+            let other = others[segment.name]?.isEmpty == false ? others[segment.name]?.removeFirst() : nil
+            try merge(segment, other, body)
+        }
+        for segment in others.values.flatMap(\.self) { try merge(nil, segment, body) }
+    }
+
+    private func merge(_ one: RowSegment?, _ other: RowSegment?, _ body: (DifferentRow) -> Void) throws {
+        var olds = one.map { RowGroupCursor<Row>(before, $0.prefix) }
+        var news = other.map { RowGroupCursor<Row>(after, $0.prefix) }
+        var (old, new) = (try olds?.next(), try news?.next())
+        while old != nil || new != nil {
+            let isOld = old.map { old in new.map { !$0.key.lexicographicallyPrecedes(old.key) } ?? true } ?? false
+            let isNew = new.map { new in old.map { !$0.key.lexicographicallyPrecedes(new.key) } ?? true } ?? false
+            compare(isOld ? old : nil, isNew ? new : nil, body)
+            if isOld { old = try olds?.next() }
+            if isNew { new = try news?.next() }
+        }
+    }
+
+    private func compare(_ old: RowGroupCursor<Row>.Group?, _ new: RowGroupCursor<Row>.Group?, _ body: (DifferentRow) -> Void) {
+        if let old, let new, old.stored.elementsEqual(new.stored, by: { $0.key == $1.key && $0.value == $1.value }) { return }
+        let (olds, news) = (old?.rows ?? [], new?.rows ?? [])
+        var left = news.map { (row: $0, said: Self.said($0)) }
+        var unmatched: [Row] = []
+        for row in olds {
+            let said = Self.said(row)
+            if let place = left.firstIndex(where: { $0.said == said }) { left.remove(at: place) } else { unmatched.append(row) }
+        }
+        // The rest of one moment are the same packets with other facts, or others.
+        for row in unmatched {
+            let packet = Self.packet(row)
+            let place = left.firstIndex { Self.packet($0.row) == packet }
+            let other = place.map { left.remove(at: $0).row }
+            if let found = DifferentRow(row, other, without: Self.unsaid) { body(found) }
+        }
+        for new in left {
+            if let found = DifferentRow(nil, new.row, without: Self.unsaid) { body(found) }
+        }
+    }
+
+    private static func said(_ row: Row) -> [String] {
+        Row.columns.filter { !unsaid.contains($0.name) }.map { GenericCell.value($0.value(in: row), $0.kind).plain }
+    }
+
+    /// What makes a packet one among those of the same second.
+    private static func packet(_ row: Row) -> [String] {
+        Row.columns.filter { ["from", "id", "packetID"].contains($0.name) }
+            .map { GenericCell.value($0.value(in: row), $0.kind).plain }
+    }
+}

@@ -1,0 +1,77 @@
+import Foundation
+import TestKit
+import Testing
+
+@testable import MeshCommands
+
+/// Charts, against the counts and numbers that the same command lists.
+@Suite(.enabled(if: Tool.isBuilt, "needs the built command"))
+struct ChartTests {
+    private func simulated() throws -> Tool {
+        let tool = try Tool()
+        try tool.run("init")
+        try tool.run("simulate", "--seed", "5", "--nodes", "15", "--packets", "1500")
+        return tool
+    }
+
+    @Test func `dots of a line are where its points are, two by four in a character`() {
+        var canvas = BrailleCanvas(width: 2, height: 1)
+        canvas.line(from: (0, 0), to: (3, 3))
+        #expect(canvas.lines == ["⠑⢄"])
+        canvas.set(column: 9, row: 0)
+        canvas.set(column: 0, row: -1)
+        #expect(canvas.lines == ["⠑⢄"])
+        #expect(Sparkline.text([0, nil, 5, 10], 0...10) == "▁ ▅█" && Sparkline.bar(0.5, width: 3) == "█▌")
+    }
+
+    @Test func `one series over time is a line between its least and greatest value`() throws {
+        let tool = try simulated()
+        let options = ["telemetry", "--kind", "device", "--bucket", "5m", "--mean", "battery_level"]
+        let means = try tool.start(options + ["--format", "jsonl"]).wait().objects.compactMap {
+            $0["mean_battery_level"] as? Double
+        }
+        let chart = try tool.start(options + ["--chart"]).wait()
+        #expect(chart.status == 0 && chart.lines.count == 13 && chart.lines[0] == "mean battery level %", "\(chart)")
+        func label(_ line: Substring) -> Double? { Double(line.split(separator: "┤")[0].trimmingCharacters(in: .whitespaces)) }
+        #expect(abs((label(chart.lines[1]) ?? 0) - (means.max() ?? 0)) < 0.01)
+        #expect(abs((label(chart.lines[10]) ?? 0) - (means.min() ?? 0)) < 0.01)
+        #expect(chart.lines[12].contains(Tool.start.prefix(10)))
+        // Each of the two rows that name a value has a dot of the point with it.
+        for line in [chart.lines[1], chart.lines[10]] {
+            #expect(line.unicodeScalars.contains { (0x2801...0x28ff).contains($0.value) })
+        }
+    }
+
+    @Test func `several series are a line of blocks each, those with the most rows first`() throws {
+        let tool = try simulated()
+        let options = ["packets", "--bucket", "10m", "--count-by", "port"]
+        let totals = try tool.start(["packets", "--count-by", "port", "--format", "jsonl"]).wait().objects
+        let chart = try tool.start(options + ["--chart"]).wait()
+        #expect(chart.status == 0 && chart.lines.count == totals.count + 2, "\(chart)")
+        let first = try #require(totals.first?["port"] as? String)
+        #expect(chart.lines[1].hasPrefix(first) && chart.lines[1].contains("█"))
+        #expect(try tool.start(options + ["--chart", "--limit", "2"]).wait().lines.count == 4)
+    }
+
+    @Test func `counts without times are bars`() throws {
+        let tool = try simulated()
+        let totals = try tool.run("packets", "--count-by", "port", "--format", "jsonl").objects
+        let chart = try tool.run("packets", "--count-by", "port", "--chart")
+        let greatest = try #require(totals.first?["count"] as? Int)
+        for (row, line) in zip(totals, chart.lines.dropFirst()) {
+            let count = try #require(row["count"] as? Int)
+            let (bar, longest) = (line.count { $0 == "█" }, chart.lines[1].count { $0 == "█" })
+            #expect(line.contains(" \(count)  ") && abs(bar * greatest - longest * count) <= greatest, "\(line)")
+        }
+    }
+
+    @Test func `a chart needs something to count, and is for people`() throws {
+        let tool = try simulated()
+        for wrong in [["--chart"], ["--chart", "--bucket", "1h", "--format", "csv"]] {
+            #expect(try tool.start(["positions"] + wrong).wait().status == 64, "\(wrong)")
+            #expect(try tool.start(["packets"] + wrong).wait().status == 64, "\(wrong)")
+        }
+        let none = try tool.run("positions", "--since", "2030-01-01", "--bucket", "1h", "--chart")
+        #expect(none.status == 0 && none.output.isEmpty && none.errors.contains("no positions"))
+    }
+}
