@@ -28,7 +28,7 @@ package struct SequenceSet: Sendable, Equatable {
         }
     }
 
-    mutating func append(_ sequence: UInt64) { append(sequence...sequence) }
+    package mutating func append(_ sequence: UInt64) { append(sequence...sequence) }
 
     func contains(_ sequence: UInt64) -> Bool { first(from: sequence) == sequence }
 

@@ -11,10 +11,13 @@ struct OriginDigest {
     /// The first event of the run, here.
     private var place: UInt64 = 0
 
-    /// - Parameter size: how many events.
-    static func hash(_ log: EventLog, _ reader: borrowing LogReader, size: UInt64) throws(EventLogError) -> [UInt8] {
+    /// - Parameters:
+    ///   - own: the log's identifier.
+    ///   - size: how many events.
+    static func hash(_ own: LedgerID, _ reader: borrowing LogReader, size: UInt64, path: String) throws(EventLogError) -> [UInt8]
+    {
         guard let table = reader.store.origins else { return SHA256.hash([]) }
-        var digest = OriginDigest(own: try log.ledgerID, size: size)
+        var digest = OriginDigest(own: own, size: size)
         var damage: UInt64?
         try storing { () throws(StorageError) in
             var cursor = try reader.transaction.cursor(table)
@@ -29,7 +32,7 @@ struct OriginDigest {
         }
         if let damage {
             throw EventLogError(
-                .corrupt, path: log.path, detail: "where the events from \(damage) on come from cannot be read")
+                .corrupt, path: path, detail: "where the events from \(damage) on come from cannot be read")
         }
         return digest.finish()
     }

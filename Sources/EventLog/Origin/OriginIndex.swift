@@ -6,10 +6,9 @@ package struct OriginIndex: Sendable {
     /// Whether every event has, in this log, the sequence that it had in the one log that it comes from.
     package private(set) var mirrored: LedgerID?
 
-    package init(_ log: EventLog) throws(EventLogError) {
-        let own = try log.ledgerID
+    /// - Parameter own: the log's identifier.
+    package init(_ own: LedgerID, _ reader: borrowing LogReader, path: String) throws(EventLogError) {
         var ranges: [LedgerID: [ClosedRange<UInt64>]] = [:]
-        let reader = try log.beginRead()
         var next: UInt64 = 1
         var isMirror = true
         func check(_ ledger: LedgerID, _ sequence: UInt64, at place: UInt64, _ mirrored: inout LedgerID?) {
@@ -38,7 +37,7 @@ package struct OriginIndex: Sendable {
             }
         }
         if let problem {
-            throw EventLogError(.corrupt, path: log.path, detail: "where the events from \(problem) on come from cannot be read")
+            throw EventLogError(.corrupt, path: path, detail: "where the events from \(problem) on come from cannot be read")
         }
         let head = reader.head.rawValue
         if next <= head {

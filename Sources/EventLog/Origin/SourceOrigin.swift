@@ -4,7 +4,7 @@ package struct SourceOrigin: Sendable, Hashable {
     /// The name there; nil for the log itself.
     let name: String?
 
-    var copiedName: String { (name.map { $0 + " " } ?? "") + "@" + ledger.text }
+    package var copiedName: String { (name.map { $0 + " " } ?? "") + "@" + ledger.text }
 
     /// - Parameters:
     ///   - ledger: where an event was appended first.

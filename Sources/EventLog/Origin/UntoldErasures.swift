@@ -9,6 +9,8 @@ package struct UntoldErasures: Sendable {
     let places: [UInt64]
     let signer: NoteSigner
 
+    package init(places: [UInt64], signer: NoteSigner) { (self.places, self.signer) = (places, signer) }
+
     /// - Parameter first: the sequence of the first event that is appended with it.
     func put(first: UInt64, _ write: inout WriteTransaction, _ store: LogStore) throws(StorageError) {
         let table = Table<String, [UInt8]>(raw: store.meta)

@@ -78,14 +78,14 @@ extension EventLog {
         }
         let signer = try signer(origin)
         let root = try tree.root(size: size).bytes
-        let origins = namesSources ? try OriginDigest.hash(self, tree.tiles.reader, size: size) : nil
+        let origins = namesSources ? try OriginDigest.hash(ledgerID, tree.tiles.reader, size: size, path: path) : nil
         let checkpoint = LogCheckpoint(
             origin: signer.verifier.name, size: size, root: root, sources: namesSources ? try sources() : nil,
             originsHash: origins)
         return try signer.sign(checkpoint.text)
     }
 
-    func signer(_ origin: String? = nil) throws(EventLogError) -> NoteSigner {
+    package func signer(_ origin: String? = nil) throws(EventLogError) -> NoteSigner {
         try SigningKey.signer(
             at: LogFolder(path: path).signingKeyPath, name: origin ?? LogCheckpoint.origin(identifier: identifier))
     }

@@ -39,7 +39,7 @@ public struct NoteVerifier: Sendable, Hashable, CustomStringConvertible {
 }
 
 /// The key with which a ledger signs its checkpoints.
-struct NoteSigner: Sendable {
+package struct NoteSigner: Sendable {
     let verifier: NoteVerifier
     private let seed: [UInt8]
 

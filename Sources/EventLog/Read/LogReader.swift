@@ -36,3 +36,9 @@ public struct LogReader: ~Copyable {
         }
     }
 }
+
+extension LogReader {
+    package func cutNumber(_ row: String) throws(EventLogError) -> UInt64? {
+        try storing { () throws(StorageError) in try store.metaNumber(row, transaction) }
+    }
+}

@@ -41,7 +41,7 @@ extension EventLog {
         }
         if let retention { try verifySignature(of: retention, among: retentions, by: verifier, &result) }
         do throws(EventLogError) {
-            _ = try OriginIndex(self)
+            _ = try OriginIndex(ledgerID, beginRead(), path: path)
         } catch {
             guard error.code == .corrupt else { throw error }
             result.add(0, error.detail ?? "where events come from cannot be read")
@@ -162,7 +162,7 @@ extension EventLog {
     ) throws(EventLogError) {
         guard let wanted = checkpoint.originsHash else { return }
         do throws(EventLogError) {
-            guard try OriginDigest.hash(self, reader, size: checkpoint.size) != wanted else { return }
+            guard try OriginDigest.hash(ledgerID, reader, size: checkpoint.size, path: path) != wanted else { return }
             result.add(0, "where the first \(checkpoint.size) events come from is not what the checkpoint says")
         } catch {
             guard error.code == .corrupt else { throw error }  // reported already

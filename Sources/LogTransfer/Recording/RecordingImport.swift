@@ -42,7 +42,9 @@ struct RecordingImport {
         appender = CopyAppender(log, isInPlace: last == .max)
         self.last = last
         own = try log.ledgerID
-        index = reader.head.ledger == own && reader.head.first <= log.head.rawValue + 1 ? nil : try OriginIndex(log)
+        index =
+            reader.head.ledger == own && reader.head.first <= log.head.rawValue + 1
+            ? nil : try OriginIndex(own, log.beginRead(), path: log.path)
         head = log.head.rawValue
         nextSequence = reader.head.first
         for source in reader.sources { names[source.id.rawValue] = source.name }

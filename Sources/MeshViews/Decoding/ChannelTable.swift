@@ -1,21 +1,6 @@
 import Meshtastic
 import ProtobufWire
 
-/// A channel as a view names it: by the key that opened the packet, or as its source names it.
-public struct ChannelIdentity: Sendable, Hashable, Codable {
-    /// The channel's name; empty for a hash that no known key matches.
-    public var name: String
-    /// Fingerprint of the key; 0 where the key is unknown or the channel has none.
-    public var keyFingerprint: UInt64
-    /// The hash on the wire, for packets that could not be decrypted. Hashes collide: it identifies nothing.
-    public var hash: UInt32?
-
-    public var isReadable: Bool { hash == nil }
-
-    /// For people: the name, or the hash.
-    public var title: String { hash.map { "hash \($0), unreadable" } ?? (name.isEmpty ? "(unnamed)" : name) }
-}
-
 /// Gives the channels of a batch small numbers, so that a fold counts by index instead of by name.
 ///
 /// The numbers mean nothing outside the batches that carry this table's channels.

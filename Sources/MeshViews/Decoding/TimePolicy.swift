@@ -1,17 +1,5 @@
 package import EventLog
 
-/// Where a row's time comes from.
-public enum TimeSource: UInt8, Sendable, CaseIterable, Codable {
-    /// The sender's own stamp: a GPS fix, or the time it put into the payload.
-    case sender = 1
-    /// The receiving node's clock (`rx_time`).
-    case receiver = 2
-    /// The reception time that an imported file recorded.
-    case recorded = 3
-    /// When it arrived here.
-    case arrival = 4
-}
-
 /// Which clocks are trusted.
 ///
 /// A live packet was received when its event arrived; for an imported one the time in its file counts, else the receiver's own (`rx_time`), if it lies

@@ -1,5 +1,7 @@
+internal import EventLog
+
 /// Appends copies of other logs' events, which keep their times, salts and origins.
-package struct CopyAppender {
+struct CopyAppender {
     /// Bytes and events in one append; a multiple of a tile.
     private static let (byteLimit, countLimit) = (4 << 20, 16_384)
 
@@ -7,23 +9,23 @@ package struct CopyAppender {
     private var batch = EventBatch()
     private var parts = CopiedParts()
     private var sources: [SourceOrigin: SourceID] = [:]
-    package private(set) var count: UInt64 = 0
+    private(set) var count: UInt64 = 0
     /// Copies with erased payloads.
-    package private(set) var erased = SequenceSet()
+    private(set) var erased = SequenceSet()
     private var erasedPlaces: [UInt64] = []
     /// Whether what is appended stays where an interruption leaves it.
     private let isInPlace: Bool
 
-    package init(_ log: EventLog, isInPlace: Bool = false) {
+    init(_ log: EventLog, isInPlace: Bool = false) {
         self.log = log
         self.isInPlace = isInPlace
         batch.keepsArrivals = true
     }
 
-    package var isFull: Bool { batch.byteCount >= Self.byteLimit || batch.count >= Self.countLimit }
+    var isFull: Bool { batch.byteCount >= Self.byteLimit || batch.count >= Self.countLimit }
 
     /// The source's number here.
-    package mutating func source(_ origin: SourceOrigin, first: Timestamp) async throws(EventLogError) -> SourceID {
+    mutating func source(_ origin: SourceOrigin, first: Timestamp) async throws(EventLogError) -> SourceID {
         if let known = sources[origin] { return known }
         let number = try await log.source(copied: origin.copiedName, created: first)
         sources[origin] = number
@@ -31,7 +33,7 @@ package struct CopyAppender {
     }
 
     /// - Parameter source: its number here, nil where it is the same.
-    package mutating func add(
+    mutating func add(
         _ record: RawSpan, salt: ArraySlice<UInt8>, origin: (ledger: LedgerID, sequence: UInt64), source: SourceID
     ) {
         noteErased(record)
@@ -41,7 +43,7 @@ package struct CopyAppender {
     }
 
     /// Adds an event that the log itself writes.
-    package mutating func add(
+    mutating func add(
         _ event: NewEvent, at arrival: Timestamp, salt: ArraySlice<UInt8>, origin: (ledger: LedgerID, sequence: UInt64)
     ) {
         batch.append(own: event, arrival: arrival)
@@ -51,7 +53,7 @@ package struct CopyAppender {
 
     /// Adds an event that keeps its sequence and the number of its source.
     /// - Parameter origin: nil where all events are the log's own.
-    package mutating func addExact(
+    mutating func addExact(
         _ record: RawSpan, origin: (ledger: LedgerID, sequence: UInt64)?, salt: ArraySlice<UInt8>?
     ) {
         noteErased(record)
@@ -60,12 +62,12 @@ package struct CopyAppender {
         if let salt { parts.salts += salt }
     }
 
-    package mutating func setTile(_ number: UInt64, _ stored: [UInt8]) { parts.tiles[number] = stored }
+    mutating func setTile(_ number: UInt64, _ stored: [UInt8]) { parts.tiles[number] = stored }
 
     /// Stores what was added.
     /// - Returns: the first event's sequence, nil when there was nothing.
     @discardableResult
-    package mutating func flush() async throws(EventLogError) -> EventSequence? {
+    mutating func flush() async throws(EventLogError) -> EventSequence? {
         guard !batch.isEmpty else { return nil }
         if isInPlace, !erasedPlaces.isEmpty { parts.untold = UntoldErasures(places: erasedPlaces, signer: try log.signer()) }
         batch.copied = parts

@@ -4,17 +4,7 @@ import Projections
 import ProtobufWire
 import ViewQuery
 
-/// A node whose rows are removed from the baselines of dropped events when its events are erased.
-public struct ForgottenNode: Sendable, Hashable {
-    public var number: UInt32
-    /// Whether messages to it are removed, too.
-    public var includesMentions: Bool
-
-    public init(_ number: UInt32, includesMentions: Bool = false) {
-        self.number = number
-        self.includesMentions = includesMentions
-    }
-
+extension ForgottenNode {
     /// Views for which it is known to which node each row belongs.
     static var views: Set<String> { Set(own.keys) }
 
