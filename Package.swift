@@ -63,7 +63,7 @@ let package = Package(
                 "MeshCrypto",
                 logging,
             ],
-            documents: ["Control/CONTROL.md"]),
+            documents: ["Control/CONTROL.md", "PUBLIC-API.txt"]),
         room("MeshSimulator", ["Meshtastic", "ProtobufWire", "MeshCrypto"]),
         room("MeshIngest", ["MeshLedger", "Meshtastic", "EventLog", "ProtobufWire", "MeshCrypto", "CMosquitto", logging]),
         room(

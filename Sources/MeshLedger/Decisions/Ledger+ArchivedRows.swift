@@ -29,8 +29,8 @@ extension Ledger {
     }
 
     private func archivedNames(_ table: String) throws(LedgerError) -> Set<[UInt8]>? {
-        guard table != ArchivedRow.table, table != ReferenceRow.table, try mayHaveDecisions() else { return nil }
-        return try reading(ArchivedRow.view) { (store) throws(StorageError) in
+        guard table != ArchivedRow.table, table != ReferenceRow.table, let store = try decisions() else { return nil }
+        do throws(StorageError) {
             let transaction = try store.environment.beginRead()
             let archived = try? store.table(ArchivedRow.table)  // an earlier program has no such table
             guard let archived, try transaction.count(archived) > 0 else { return nil }
@@ -45,7 +45,15 @@ extension Ledger {
             let read = ArchivedNames(store: identity, transaction: snapshot, names: names)
             archivedBox.withLock { $0 = read }
             return names[table]
+        } catch {
+            throw LedgerError(error, path: path)
         }
+    }
+
+    /// The store of what people decided about rows; nil where they decided nothing.
+    private func decisions() throws(LedgerError) -> ViewStore? {
+        guard past != nil else { return try builtStore(definition(ArchivedRow.view)) }
+        return try mayHaveDecisions() ? store(of: ArchivedRow.view) : nil
     }
 
     /// Whether a person may have decided about rows: not where the view is not built, and not as of a time before the first decision.

@@ -13,7 +13,15 @@ final class ServedViews: Sendable {
     private let followsFolder: Bool
     /// No process can write meanwhile, so that views whose lock files this user may not write can be read without them.
     private let excludesWriters: Bool
-    private let stores = Mutex<[String: (name: String, file: UInt64, store: ViewStore)]>([:])
+    private let stores = Mutex<[String: Served]>([:])
+
+    private struct Served {
+        let name: String
+        /// The inode of the store's file, and the state of the file that named it.
+        var file: UInt64 = 0
+        var stamp: FileStamp?
+        let store: ViewStore
+    }
 
     init(root: String, followsFolder: Bool, excludesWriters: Bool) {
         self.root = root
@@ -28,18 +36,24 @@ final class ServedViews: Sendable {
         let known = stores.withLock { $0[definition.name] }
         guard followsFolder else { return known?.store }
         let folder = folder(definition.name)
+        var stamp = folder.stamp
+        if let known, let stamp, known.stamp == stamp, known.file == Self.file(folder.store(known.name)) { return known.store }
         while let current = folder.current() {
             let path = folder.store(current)
             // An erasure may have replaced it by another one of the same name.
             let file = Self.file(path)
-            if let known, known.name == current, known.file == file { return known.store }
+            if let known, known.name == current, known.file == file {
+                stores.withLock { $0[definition.name]?.stamp = stamp }
+                return known.store
+            }
             do throws(StorageError) {
                 let store = try open(path, definition)
-                stores.withLock { $0[definition.name] = (current, file, store) }
+                stores.withLock { $0[definition.name] = Served(name: current, file: file, stamp: stamp, store: store) }
                 return store
             } catch {
                 // Otherwise it was removed or replaced meanwhile, since another one is served.
                 if folder.current() == current, Self.file(path) == file { throw error }
+                stamp = folder.stamp
             }
         }
         return nil
@@ -63,7 +77,7 @@ final class ServedViews: Sendable {
     }
 
     func serve(_ store: ViewStore, as name: String, for view: String) {
-        stores.withLock { $0[view] = (name, 0, store) }
+        stores.withLock { $0[view] = Served(name: name, store: store) }
     }
 
     func close() {

@@ -9,11 +9,7 @@ extension Ledger {
     func store(of view: String) throws(LedgerError) -> ViewStore {
         let definition = try definition(view)
         if let past { return try past.store(definition) }
-        do throws(StorageError) {
-            if let store = try served.store(definition) { return store }
-        } catch {
-            throw LedgerError(error, path: path)
-        }
+        if let store = try builtStore(definition) { return store }
         if let reason = whyBeingBuilt(view) { throw LedgerError(.beingBuilt, path: path, reason) }
         throw LedgerError(
             .notBuilt, path: path,
@@ -32,8 +28,13 @@ extension Ledger {
     /// Whether the view answers. A view that is unknown to an earlier program waits for the next opening for writing.
     func isBuilt(_ definition: ViewDefinition) throws(LedgerError) -> Bool {
         if past != nil { return true }
+        return try builtStore(definition) != nil
+    }
+
+    /// Today's store of a view; nil before its first build.
+    func builtStore(_ definition: ViewDefinition) throws(LedgerError) -> ViewStore? {
         do throws(StorageError) {
-            return try served.store(definition) != nil
+            return try served.store(definition)
         } catch {
             throw LedgerError(error, path: path)
         }

@@ -11,6 +11,9 @@ package struct ViewFolder: Sendable {
 
     var currentFile: String { path + "/current" }
 
+    /// As long as it is the same, so is `current()`, unless that recipe's own file was removed. Take it before.
+    package var stamp: FileStamp? { FileStamp(currentFile) }
+
     /// The served recipe, or nil before the first build and where the file that names it is damaged: then the view is rebuilt.
     package func current() -> String? {
         var last: String?
