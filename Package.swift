@@ -41,6 +41,7 @@ let package = Package(
         .systemLibrary(name: "CLMDB", pkgConfig: "lmdb", providers: [.apt(["liblmdb-dev"])]),
         .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CXXHash", pkgConfig: "libxxhash", providers: [.apt(["libxxhash-dev"])]),
+        .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
         .systemLibrary(name: "CMosquitto", pkgConfig: "libmosquitto", providers: [.apt(["libmosquitto-dev"])]),
         room("LMDB", ["CLMDB"], documents: ["FINDINGS.md"]),
@@ -65,7 +66,9 @@ let package = Package(
             ],
             documents: ["Control/CONTROL.md", "PUBLIC-API.txt"]),
         room("MeshSimulator", ["Meshtastic", "ProtobufWire", "MeshCrypto"]),
-        room("MeshIngest", ["MeshLedger", "Meshtastic", "EventLog", "ProtobufWire", "MeshCrypto", "CMosquitto", logging]),
+        room(
+            "MeshIngest",
+            ["MeshLedger", "Meshtastic", "EventLog", "ProtobufWire", "MeshCrypto", "CMosquitto", "CZlib", "CZstd", logging]),
         room(
             "MeshCommands",
             [
@@ -114,7 +117,7 @@ let package = Package(
         tests("MeshSimulatorTests", ["MeshSimulator", "Meshtastic", "MeshCrypto", "ProtobufWire"]),
         tests(
             "MeshIngestTests",
-            ["MeshIngest", "MeshLedger", "Meshtastic", "EventLog", "ProtobufWire", "MeshSimulator", "CMosquitto"]),
+            ["MeshIngest", "MeshLedger", "Meshtastic", "EventLog", "ProtobufWire", "MeshSimulator", "CMosquitto", "CZstd"]),
         tests(
             "MeshCommandsTests",
             [

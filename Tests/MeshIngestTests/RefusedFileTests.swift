@@ -42,13 +42,6 @@ struct RefusedFileTests {
         #expect(bench.log.head == .zero)
     }
 
-    @Test func `a compressed file is refused with what to do`() async throws {
-        let bench = try ImportBench()
-        let failure = await bench.failure(try bench.write([0x1f, 0x8b, 8, 0, 0, 0, 0, 0], to: "capture.gz"))
-        #expect(failure?.code == .wrongFormat)
-        #expect(failure?.reason.contains("gzip") == true)
-    }
-
     @Test func `an empty file is nothing to import, and not wrong`() async throws {
         let bench = try ImportBench()
         let report = try await bench.run(try bench.write("", to: "empty"))

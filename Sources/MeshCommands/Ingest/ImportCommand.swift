@@ -21,7 +21,8 @@ struct ImportCommand: AsyncParsableCommand {
               meshledger import capture.base64
               meshledger import --format stream radio.bin
               meshledger import --keep-keys radio.bin
-              zcat old.jsonl.gz | meshledger import -
+              meshledger import captures/ more.jsonl.gz
+              ssh roof cat radio.bin | meshledger import -
             """)
 
     @OptionGroup var ledger: LedgerOption
@@ -30,13 +31,15 @@ struct ImportCommand: AsyncParsableCommand {
     @Option(help: "The name of the source; else the file's name.") var source: String?
     @OptionGroup var keys: KeepKeysOption
     @Flag(help: "The files are recordings of ledgers, which needs saying for standard input only.") var recording = false
-    @Argument(help: "The files; - is standard input.", completion: .file()) var files: [String]
+    @Argument(
+        help: "The files, or folders of files; - is standard input. Files may be compressed (gzip, zstd).", completion: .file())
+    var files: [String]
 
     func run() async throws {
-        for file in files where file != "-" { try FileImport.requireReadable(file) }
-        if try await importRecordings() { return }
+        let inputs = try InputFiles(files)
+        if try await importRecordings(inputs.paths) { return }
         let ledger = try await ledger.openWriter()
-        let outcome = await importAll(into: ledger)
+        let outcome = await importAll(inputs, into: ledger)
         guard case .success = outcome else {
             try? await ledger.close()  // the first failure is the one to report
             _ = try outcome.get()
@@ -52,10 +55,16 @@ struct ImportCommand: AsyncParsableCommand {
         }
     }
 
-    private func importAll(into ledger: LedgerWriter) async -> Result<Int, any Error> {
-        var (added, left) = (0, files[...])
+    private func importAll(_ inputs: InputFiles, into ledger: LedgerWriter) async -> Result<Int, any Error> {
+        var (added, left) = (0, inputs.paths[...])
         do {
-            while let file = left.popFirst() { added += try await importFile(file, into: ledger) }
+            while let file = left.popFirst() {
+                do {
+                    added += try await importFile(file, into: ledger)
+                } catch  where inputs.mayLeaveOut(file, because: error) {
+                    StandardOutput.error("meshledger: left out: \(DisplayWidth.safe("\(error)"))")
+                }
+            }
             return .success(added)
         } catch {
             if !left.isEmpty {

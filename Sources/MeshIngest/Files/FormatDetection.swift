@@ -15,7 +15,7 @@ enum FormatDetection {
     /// - Parameter isWhole: whether these bytes are the whole file
     /// - Returns: nil for an empty sample
     static func format(of sample: Span<UInt8>, isWhole: Bool, path: String) throws(IngestError) -> ImportFormat? {
-        if let archive = compression(of: sample) { throw compressed(archive, path) }
+        if let kind = Compression(head: sample) { throw compressed(kind, path) }
         guard (0..<sample.count).contains(where: { !isSpace(sample[$0]) }) else { return nil }
         let scores = ImportFormat.allCases.map { ($0, score(sample, $0, isWhole: isWhole)) }
         guard let best = scores.max(by: { $0.1.share < $1.1.share }), best.1.share >= 1.0 / 3 else {
@@ -28,7 +28,7 @@ enum FormatDetection {
 
     /// Refuses a file without anything in the given format.
     static func check(_ sample: Span<UInt8>, is format: ImportFormat, isWhole: Bool, path: String) throws(IngestError) {
-        if let archive = compression(of: sample) { throw compressed(archive, path) }
+        if let kind = Compression(head: sample) { throw compressed(kind, path) }
         let result = score(sample, format, isWhole: isWhole)
         guard result.seen > 0, result.sound == 0 else { return }
         throw IngestError(
@@ -84,20 +84,10 @@ enum FormatDetection {
         return found
     }
 
-    private static func compression(of sample: Span<UInt8>) -> String? {
-        let magics: [(name: String, bytes: [UInt8])] = [
-            ("gzip", [0x1f, 0x8b]), ("zstd", [0x28, 0xb5, 0x2f, 0xfd]), ("xz", [0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00]),
-            ("bzip2", [0x42, 0x5a, 0x68]), ("zip", [0x50, 0x4b, 0x03, 0x04]),
-        ]
-        return magics.first { magic in
-            sample.count >= magic.bytes.count && magic.bytes.indices.allSatisfy { sample[$0] == magic.bytes[$0] }
-        }?.name
-    }
-
-    private static func compressed(_ name: String, _ path: String) -> IngestError {
+    private static func compressed(_ kind: Compression, _ path: String) -> IngestError {
         IngestError(
             .wrongFormat, subject: path,
-            reason: "this is compressed (\(name)); decompress it first, or pipe what is inside to `meshledger import -`")
+            reason: "this is compressed (\(kind)); decompress it first, or pipe what is inside to `meshledger import -`")
     }
 
     private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0d).contains(byte) }

@@ -12,7 +12,7 @@ final class InputFile: Sendable {
     init(_ path: String) throws(IngestError) {
         self.path = path
         let isStandardInput = path == "-"
-        descriptor = isStandardInput ? dup(STDIN_FILENO) : unsafe open(path, O_RDONLY | O_CLOEXEC)
+        var descriptor = isStandardInput ? dup(STDIN_FILENO) : unsafe open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw Self.cannotOpen(path, errno) }
         var facts = stat()
         guard unsafe fstat(descriptor, &facts) == 0 else {
@@ -24,8 +24,28 @@ final class InputFile: Sendable {
         case S_IFDIR:
             close(descriptor)
             throw IngestError(.wrongFormat, subject: path, reason: "this is a folder; name a file in it")
-        case S_IFREG: size = isStandardInput ? nil : Int(facts.st_size)
+        case S_IFREG where !isStandardInput:
+            if let inside = try Self.decompressed(path, descriptor) {
+                close(descriptor)
+                descriptor = inside
+                guard unsafe fstat(inside, &facts) == 0 else { throw Self.cannotOpen(path, errno) }
+            }
+            size = Int(facts.st_size)
         default: size = nil
+        }
+        self.descriptor = descriptor
+    }
+
+    /// A file with what is inside a compressed one; nil where it is not compressed, or in a way that cannot be read.
+    private static func decompressed(_ path: String, _ descriptor: Int32) throws(IngestError) -> Int32? {
+        var head = [UInt8](repeating: 0, count: 8)
+        let count = unsafe pread(descriptor, &head, head.count, 0)
+        guard count > 0, let decompressor = Compression(head: head.span.extracting(0..<count))?.decompressor() else { return nil }
+        do throws(IngestError) {
+            return try DecompressedFile.descriptor(of: path, decompressor, reading: descriptor)
+        } catch {
+            close(descriptor)
+            throw error
         }
     }
 

@@ -1,0 +1,55 @@
+import Foundation
+import MeshIngest
+
+/// The files to import: those that were named, and those in folders that were named, at any depth.
+struct InputFiles {
+    /// In the order in which they were named; those of a folder by their paths.
+    var paths: [String] = []
+    /// Those of folders: what is no traffic there is left out, since nobody named it.
+    private var found: Set<String> = []
+
+    /// - Throws: where one that was named does not exist or cannot be read.
+    init(_ names: [String]) throws {
+        for name in names {
+            if name != "-" { try FileImport.requireReadable(name) }
+            guard Self.isFolder(name) else {
+                paths.append(name)
+                continue
+            }
+            let inside = try Self.files(in: name)
+            guard !inside.isEmpty else { throw CommandError(.noInput, "\(name): there are no files in this folder") }
+            found.formUnion(inside)
+            paths += inside
+        }
+    }
+
+    /// Whether a failure only says that a file of a folder is no traffic.
+    func mayLeaveOut(_ path: String, because error: any Error) -> Bool {
+        found.contains(path) && (error as? IngestError)?.code == .wrongFormat
+    }
+
+    private static func isFolder(_ path: String) -> Bool {
+        var isFolder: ObjCBool = false
+        return unsafe FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) && isFolder.boolValue
+    }
+
+    /// Without hidden files and folders, links, and what is not a file.
+    private static func files(in folder: String) throws -> [String] {
+        let keys: [URLResourceKey] = [.isRegularFileKey]
+        var failure: (any Error)?
+        let walk = FileManager.default.enumerator(
+            at: URL(fileURLWithPath: folder), includingPropertiesForKeys: keys, options: [.skipsHiddenFiles]
+        ) { _, error in
+            failure = error
+            return false
+        }
+        let base = URL(fileURLWithPath: folder).path
+        var paths: [String] = []
+        while let file = walk?.nextObject() as? URL {
+            guard try file.resourceValues(forKeys: Set(keys)).isRegularFile == true else { continue }
+            paths.append(folder + (folder.hasSuffix("/") ? "" : "/") + file.path.dropFirst(base.count).drop { $0 == "/" })
+        }
+        if let failure { throw failure }
+        return paths.sorted()
+    }
+}

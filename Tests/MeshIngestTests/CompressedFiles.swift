@@ -1,0 +1,80 @@
+import CZstd
+import EventLog
+import Foundation
+import TestKit
+import Testing
+
+@testable import MeshIngest
+
+struct CompressedFiles {
+    @Test(arguments: ["gzip", "zstd"])
+    func `a compressed file is read like what is inside, and known with and without compression`(
+        _ kind: String
+    ) async throws {
+        let bench = try ImportBench()
+        let plain = try bench.write(MadeEnvelope.lines(0..<5_000), to: "capture")
+        let packed = try bench.write(try compressed(contents(plain), kind), to: "capture.packed")
+        let first = try await bench.run(packed)
+        #expect(first.eventCount == 5_000 && first.format == .envelopes && first.sourceName == "file:capture.packed")
+        #expect(try await bench.run(packed).eventCount == 0)
+        #expect(try await bench.run(plain).eventCount == 0)
+        try bench.grow("capture", by: MadeEnvelope.line(5_000))
+        let grown = try bench.write(try compressed(contents(plain), kind), to: "later.packed")
+        #expect(try await bench.run(grown).eventCount == 1)
+    }
+
+    @Test(arguments: ["gzip", "zstd"]) func `parts that were compressed one by one are read one after the other`(_ kind: String)
+        async throws
+    {
+        let bench = try ImportBench()
+        let parts = try [0..<700, 700..<701, 701..<1_400].map { try compressed(Array(MadeEnvelope.lines($0).utf8), kind) }
+        #expect(try await bench.run(try bench.write(parts.flatMap { $0 }, to: "rotated")).eventCount == 1_400)
+    }
+
+    @Test(arguments: ["gzip", "zstd"]) func `a compressed file that is cut short or damaged is refused, and nothing is stored`(
+        _ kind: String
+    ) async throws {
+        let bench = try ImportBench()
+        let whole = try compressed(Array(MadeEnvelope.lines(0..<2_000).utf8), kind)
+        for length in [9, whole.count / 2, whole.count - 1] {
+            let failure = await bench.failure(try bench.write(Array(whole.prefix(length)), to: "cut"))
+            #expect(
+                failure?.code == .wrongFormat && failure?.reason.contains("compressed") == true, "\(length): \(failure as Any)")
+        }
+        var damaged = whole
+        for place in stride(from: 12, to: whole.count - 12, by: 97) { damaged[place] ^= 0x55 }
+        let failure = await bench.failure(try bench.write(damaged, to: "damaged"))
+        #expect(failure?.code == .wrongFormat && failure?.reason.contains("damaged") == true, "\(failure as Any)")
+        #expect(bench.log.head == .zero)
+    }
+
+    @Test func `a file that is compressed in another way is refused with what to do`() async throws {
+        let bench = try ImportBench()
+        let failure = await bench.failure(try bench.write([0xfd, 0x37, 0x7a, 0x58, 0x5a, 0, 0, 0], to: "capture.xz"))
+        #expect(failure?.code == .wrongFormat)
+        #expect(failure?.reason.contains("xz") == true && failure?.reason.contains("import -") == true)
+    }
+
+    private func contents(_ path: String) throws -> [UInt8] { Array(try Data(contentsOf: URL(fileURLWithPath: path))) }
+
+    private func compressed(_ bytes: [UInt8], _ kind: String) throws -> [UInt8] {
+        guard kind == "gzip" else {
+            var frame = [UInt8](repeating: 0, count: ZSTD_compressBound(bytes.count))
+            let count = unsafe ZSTD_compress(&frame, frame.count, bytes, bytes.count, 3)
+            return Array(frame.prefix(count))
+        }
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/bin/gzip")
+        process.arguments = ["-c"]
+        let (input, output) = (Pipe(), Pipe())
+        (process.standardInput, process.standardOutput) = (input, output)
+        try process.run()
+        DispatchQueue.global().async {
+            input.fileHandleForWriting.write(Data(bytes))
+            input.fileHandleForWriting.closeFile()
+        }
+        let packed = output.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        return Array(packed)
+    }
+}
