@@ -26,10 +26,7 @@ struct ReadmeBlocks {
             return url.path
         }
         let modules = try BuiltProgram.url().deletingLastPathComponent().appendingPathComponent("Modules").path
-        let headers = ["CLMDB", "CCrypto", "CXXHash", "CZstd", "CMosquitto"].map {
-            PackageRoot.url.appendingPathComponent("Sources/\($0)").path
-        }
-        let searched = ([modules] + headers).flatMap { ["-I", $0] }
+        let searched = try ([modules] + PackageRoot.moduleMaps()).flatMap { ["-I", $0] }
         return try FinishedProcess(
             URL(fileURLWithPath: "/usr/bin/env"),
             ["swiftc", "-typecheck", "-swift-version", "6"] + (isLibrary ? ["-parse-as-library"] : []) + searched + paths)

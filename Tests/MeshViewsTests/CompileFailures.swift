@@ -14,9 +14,8 @@ import Testing
         let folder = try TemporaryFolder()
         let file = folder.file("snippet.swift")
         try Data((header + snippet).utf8).write(to: file)
-        let sources = PackageRoot.url.appendingPathComponent("Sources").path
         var arguments = ["swiftc", "-typecheck", "-swift-version", "6", "-I", try modules().path]
-        for library in ["CLMDB", "CCrypto", "CXXHash", "CZstd"] { arguments += ["-I", "\(sources)/\(library)"] }
+        for folder in try PackageRoot.moduleMaps() { arguments += ["-I", folder] }
         let run = try FinishedProcess(URL(fileURLWithPath: "/usr/bin/env"), arguments + [file.path])
         #expect((run.status == 0) == !run.text.contains("error:"), "\(run.text)")
         return run.status == 0 ? "" : run.text

@@ -21,6 +21,14 @@ public enum SharedFolder {
 public enum PackageRoot {
     public static let url = URL(fileURLWithPath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+
+    /// The folders with the module maps of Debian's libraries, which code that imports ours is compiled with.
+    public static func moduleMaps() throws -> [String] {
+        let sources = url.appendingPathComponent("Sources").path
+        return try FileManager.default.contentsOfDirectory(atPath: sources).sorted().map { "\(sources)/\($0)" }.filter {
+            FileManager.default.fileExists(atPath: $0 + "/module.modulemap")
+        }
+    }
 }
 
 /// The files of known answers: the project's own, and the one of the shared folder where it is there.
