@@ -54,6 +54,57 @@ struct HeardTimes {
         try await ledger.close()
     }
 
+    @Test(arguments: UInt64(1)...3)
+    func `events and packets are visited in the order in which they were heard`(seed: UInt64) async throws {
+        var random = SeededGenerator(seed: seed)
+        let (ledger, heard) = try await ledger(&random)
+        for isFolded in [false, true] {
+            if isFolded { try await ledger.catchUp() }
+            for newestFirst in [true, false] {
+                let (since, until) = (heard.randomElement(using: &random), isFolded ? nil : heard.randomElement(using: &random))
+                let order = EventOrder(
+                    since: since.map { Timestamp(seconds: $0) }, until: until.map { Timestamp(seconds: $0) },
+                    newestFirst: newestFirst,
+                    isFolded && Bool.random(using: &random) ? EventSelection(node: 1_001) : nil)
+                let expected = heard.indices.filter { heard[$0] >= since ?? .min && heard[$0] < until ?? .max }
+                    .sorted { (heard[$0], $0) < (heard[$1], $1) }.map { UInt64($0) + 1 }
+                var found: [UInt64] = []
+                try ledger.forEachSequence(order) { part in
+                    found += part.map(\.rawValue)
+                    return true
+                }
+                #expect(found == (newestFirst ? expected.reversed() : expected), "seed \(seed)")
+            }
+        }
+        var all: [PacketRow] = []
+        try ledger.forEachPacket { row in
+            all.append(row)
+            return true
+        }
+        func visited(_ order: EventOrder) throws -> [PacketRow] {
+            var rows: [PacketRow] = []
+            try ledger.forEachPacket(order) { row in
+                rows.append(row)
+                return true
+            }
+            return rows
+        }
+        func time(_ row: PacketRow) -> Int64 { row.heard?.seconds ?? 0 }
+        let expected = all.sorted { (time($0), $0.firstSequence) > (time($1), $1.firstSequence) }
+        #expect(all.count > 5 && expected.map(\.firstSequence) != all.map(\.firstSequence))
+        #expect(try visited(EventOrder()) == expected, "seed \(seed)")
+        #expect(try visited(EventOrder(newestFirst: false)) == expected.reversed(), "seed \(seed)")
+        #expect(
+            try visited(EventOrder(by: .arrival)) == all
+                && visited(EventOrder(by: .arrival, newestFirst: false)) == all.reversed())
+        let middle = expected[expected.count / 2]
+        let (since, until) = (Timestamp(seconds: time(middle)), Timestamp(seconds: time(middle) + 40_000))
+        let within = expected.filter { time($0) >= since.seconds && time($0) < until.seconds }
+        #expect(try visited(EventOrder(since: since, until: until)) == within && !within.isEmpty, "seed \(seed)")
+        #expect(try ledger.packetCounts().values.reduce(0, +) == UInt64(all.count))
+        try await ledger.close()
+    }
+
     @Test func `as of a time of the mesh, the index has the events that had been heard, and no later ones`() async throws {
         var random = SeededGenerator(seed: 5)
         let (ledger, heard) = try await ledger(&random)

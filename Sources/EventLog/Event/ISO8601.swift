@@ -1,18 +1,70 @@
 /// Instants as ISO 8601 in UTC, and the calendar behind them.
 package enum ISO8601 {
     /// `2026-11-21T05:13:08Z`.
-    package static func text(seconds: Int64) -> String {
-        let day = floorDivide(seconds, 86_400)
-        let (year, month, date) = civil(day)
-        let second = seconds - day * 86_400
-        return "\(padded(year, 4))-\(padded(month, 2))-\(padded(date, 2))T\(padded(second / 3_600, 2)):"
-            + "\(padded(second / 60 % 60, 2)):\(padded(second % 60, 2))Z"
-    }
+    package static func text(seconds: Int64) -> String { text(seconds, nil) }
 
     /// With six digits of the second: `2026-11-21T05:13:08.250000Z`.
     package static func text(microseconds: Int64) -> String {
         let seconds = floorDivide(microseconds, 1_000_000)
-        return text(seconds: seconds).dropLast() + "." + padded(microseconds - seconds * 1_000_000, 6) + "Z"
+        return text(seconds, microseconds - seconds * 1_000_000)
+    }
+
+    package static func append(microseconds: Int64, to text: inout [UInt8]) {
+        let seconds = floorDivide(microseconds, 1_000_000)
+        unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: longest) { room in
+            let count = unsafe write(seconds, microseconds - seconds * 1_000_000, to: room)
+            unsafe text.append(contentsOf: UnsafeBufferPointer(rebasing: room[..<count]))
+        }
+    }
+
+    private static func text(_ seconds: Int64, _ fraction: Int64?) -> String {
+        unsafe String(unsafeUninitializedCapacity: longest) { unsafe write(seconds, fraction, to: $0) }
+    }
+
+    /// The years of all seconds that 64 bits hold have at most twelve digits and a sign.
+    private static let longest = 40
+
+    /// - Returns: how many bytes were written; there is room for the longest time.
+    private static func write(_ seconds: Int64, _ fraction: Int64?, to room: UnsafeMutableBufferPointer<UInt8>) -> Int {
+        var count = 0
+        func put(_ byte: UInt8) {
+            unsafe room[count] = byte
+            count &+= 1
+        }
+        func put(_ number: Int64, _ width: Int) {
+            if number < 0 { put(UInt8(ascii: "-")) }
+            var (rest, digits) = (number.magnitude, 1)
+            var larger = rest / 10
+            while digits < width || larger > 0 {
+                digits += 1
+                larger /= 10
+            }
+            for place in (count..<count + digits).reversed() {
+                unsafe room[place] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+                rest /= 10
+            }
+            count += digits
+        }
+        let day = floorDivide(seconds, 86_400)
+        let (year, month, date) = civil(day)
+        let second = seconds - day * 86_400
+        put(year, 4)
+        put(UInt8(ascii: "-"))
+        put(month, 2)
+        put(UInt8(ascii: "-"))
+        put(date, 2)
+        put(UInt8(ascii: "T"))
+        put(second / 3_600, 2)
+        put(UInt8(ascii: ":"))
+        put(second / 60 % 60, 2)
+        put(UInt8(ascii: ":"))
+        put(second % 60, 2)
+        if let fraction {
+            put(UInt8(ascii: "."))
+            put(fraction, 6)
+        }
+        put(UInt8(ascii: "Z"))
+        return count
     }
 
     /// Days from 1970-01-01 to a date of the proleptic Gregorian calendar (Howard Hinnant's `days_from_civil`).
@@ -39,10 +91,5 @@ package enum ISO8601 {
     private static func floorDivide(_ number: Int64, _ divisor: Int64) -> Int64 {
         let (quotient, remainder) = number.quotientAndRemainder(dividingBy: divisor)
         return remainder < 0 ? quotient - 1 : quotient
-    }
-
-    private static func padded(_ number: Int64, _ width: Int) -> String {
-        let digits = String(number)
-        return String(repeating: "0", count: max(0, width - digits.count)) + digits
     }
 }

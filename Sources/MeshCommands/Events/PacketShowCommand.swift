@@ -1,5 +1,6 @@
 import ArgumentParser
 import EventLog
+import MeshIngest
 import MeshLedger
 import Meshtastic
 import ProtobufWire
@@ -38,6 +39,8 @@ struct PacketShowCommand: AsyncParsableCommand {
             let output = StandardOutput()
             defer { output.flush() }
             guard self.output.format == .table else {
+                var row = row
+                row.payload = Base64.text(event.payload.rawSpan)
                 let facts = EventRow.rawColumns.map { "\(JSONText.quoted($0.name)):\($0.value(row).json)," }.joined()
                 return output.line("{\(facts)\"packet\":\(shown?.json.description ?? "null")}")
             }

@@ -20,18 +20,6 @@ struct SelectionOptions: ParsableArguments {
             gateway: try gateway?.number(in: ledger), channel: try ledger.channel(named: channel), port: try port?.number(),
             packetID: packet)
     }
-
-    /// Whether an event that was found without the index matches.
-    func fits(_ row: EventRow, _ chosen: EventSelection?) -> Bool {
-        guard let chosen else { return true }
-        guard let packet = row.packet, packet.hasPacket else { return false }
-        if let node = chosen.node {
-            let isMentioned = mentions && packet.gateway == node
-            guard packet.from == node || packet.to == node || isMentioned else { return false }
-        }
-        if let gateway = chosen.gateway, packet.gateway != gateway { return false }
-        if let channel = chosen.channel, row.channel != channel { return false }
-        if let port = chosen.port, packet.port != port { return false }
-        return chosen.packetID == nil || chosen.packetID == packet.id
-    }
 }
+
+extension EventOrder.Clock: ExpressibleByArgument {}

@@ -48,6 +48,9 @@ struct ExportCommand: AsyncParsableCommand {
     @Option(help: "Only this channel, for nodes, messages, waypoints and trace routes.", completion: NameCompletion.channels)
     var channel: String?
     @Option(help: "Only this kind of metrics, for telemetry.") var kind: TelemetryKind?
+    @Option(
+        help: ArgumentHelp("Whose time --since and --until are, for events and packets: heard or arrival.", valueName: "clock"))
+    var by = EventOrder.Clock.heard
     @Flag(help: "Archived ones, too, for nodes and messages.") var archived = false
     @Option(
         help: ArgumentHelp(
@@ -122,8 +125,7 @@ struct ExportCommand: AsyncParsableCommand {
             case .links:
                 let rows = try ledger.links(of: number, query)
                 try write(ledger.columns(LinkRow.self)) { writer in for row in rows { writer.write(row) } }
-            case .packets:
-                try write(IndexedEvent.columns) { writer in try ledger.forEachIndexedEvent { writer.write($0) } }
+            case .packets: try exportPackets(ledger)
             default: try exportMore(subject, ledger, number, query)
             }
         }
@@ -137,24 +139,55 @@ struct ExportCommand: AsyncParsableCommand {
         writer.finish()
     }
 
+    /// In the order of the log, so that they can be imported again.
     private func exportEvents(_ ledger: Ledger) throws {
-        let names = try EventRows.sourceNames(ledger)
-        var page = page
-        page.oldestFirst = true
-        let pages = try EventPages(ledger, times, page)
+        let (offset, limit) = (page.offset, page.limit ?? .max)
+        let order = EventOrder(by: by, since: times.since?.time, until: times.until?.time, newestFirst: false)
+        let reading = try EventReading(ledger)
         if format == .jsonl {
             let output = StandardOutput()
-            var line: [UInt8] = []
-            try pages.visitAll { event in
-                line.removeAll(keepingCapacity: true)
-                let source = EventRows.name(event.header.source, in: names)
-                LedgerLine.append(event.header, source: source, payload: event.payload.rawSpan, to: &line)
-                output.write(line)
+            try reading.visitLog(order, offset: offset, limit: limit) { rows, header, payload in
+                var line: [UInt8] = []
+                line.reserveCapacity(payload.byteCount * 4 / 3 + 256)
+                LedgerLine.append(header, source: rows.source(of: header), payload: payload, to: &line)
+                return line
+            } part: { lines in
+                for line in lines { output.write(line) }
+                return true
             }
             return output.flush()
         }
         try write(EventRow.rawColumns) { writer in
-            try pages.visitAll { writer.write(EventRow($0, source: EventRows.name($0.header.source, in: names))) }
+            try reading.visitLog(order, offset: offset, limit: limit) { rows, header, payload in
+                EventRow(header: header, source: rows.source(of: header), payload: Base64.text(payload))
+            } part: { rows in
+                for row in rows { writer.write(row) }
+                return true
+            }
+        }
+    }
+
+    /// What the index has of the events, in the order of the log. Unless times are chosen, also of those that retention has dropped.
+    private func exportPackets(_ ledger: Ledger) throws {
+        var (skips, left) = (page.offset, page.limit ?? .max)
+        let order = EventOrder(by: by, since: times.since?.time, until: times.until?.time)
+        var runs = try ledger.runs(of: order)
+        if times.since == nil, times.until == nil {
+            let first = ledger.log.first.rawValue
+            if first > 1 { runs.insert(EventSequence(1)...EventSequence(first - 1), at: 0) }
+        }
+        try write(IndexedEvent.columns) { writer in
+            for run in runs where left > 0 {
+                try ledger.forEachIndexedEvent(in: run) { event in
+                    if skips > 0 {
+                        skips -= 1
+                    } else if left > 0 {
+                        left -= 1
+                        writer.write(event)
+                    }
+                    return left > 0
+                }
+            }
         }
     }
 

@@ -39,7 +39,7 @@ struct ListOptions: ParsableArguments {
 /// A list that was requested, and how it is printed.
 struct ListRequest {
     let ledger: Ledger
-    let options: ListOptions
+    var options: ListOptions
 
     var query: RowQuery { options.query }
     var isTable: Bool { options.output.format == .table }
@@ -48,45 +48,78 @@ struct ListRequest {
     func write<Row>(
         _ columns: [Column<Row>], emptyNote: String, _ visit: (RowQuery, (Row) -> Void) throws -> Void
     ) throws {
+        try writeWhileWanted(columns, emptyNote: emptyNote) { query, body in
+            try withoutActuallyEscaping(body) { body in try visit(query) { _ = body($0) } }
+        }
+    }
+
+    /// The same for a finder that stops when `body` returns false.
+    ///
+    /// - Parameters:
+    ///   - time: the column that has the time of a row, by which counts take hours and days; nil to find it by its name.
+    ///   - counted: rows that stand for many, by the names of the columns that are asked for, where these are known without reading each row; else nil.
+    func writeWhileWanted<Row>(
+        _ columns: [Column<Row>], emptyNote: String, time: String? = nil,
+        counted: (Set<String>) throws -> [(row: Row, count: UInt64)]? = { _ in nil },
+        _ visit: (RowQuery, (Row) -> Bool) throws -> Void
+    ) throws {
         let tests = try options.conditions.map { condition in
             let column = try columns.named(condition.column)
             let value = try condition.printedValue(kind(of: column), in: ledger)
-            return { (row: Row) in condition.holds(column.value(row), value) }
+            return (column: column.name, holds: { (row: Row) in condition.holds(column.value(row), value) })
         }
-        func isWanted(_ row: Row) -> Bool { tests.allSatisfy { $0(row) } }
+        func isWanted(_ row: Row) -> Bool { tests.allSatisfy { $0.holds(row) } }
         guard options.groups.isGiven else { return try put(columns, emptyNote, isWanted, visit) }
-        let groups = try RowGroups(options.groups, columns)
+        let groups = try RowGroups(options.groups, columns, time: time)
         let chart = try GroupChart(options.groups, options.output)
         let shown = groups.columns
         _ = try (self.shown(shown), options.sort.map { try shown.named($0) })  // refused before rows are read
-        try visit(query) { row in if isWanted(row) { groups.add(row) } }
+        if let rows = try counted(groups.names.union(tests.map(\.column))) {
+            for (row, count) in rows where isWanted(row) { groups.add(row, count: count) }
+        } else {
+            try visit(query) { row in
+                if isWanted(row) { groups.add(row) }
+                return true
+            }
+        }
         if let chart { return chart.draw(groups, options.page.range, emptyNote: emptyNote) }
         let sorted = options.sort == nil && options.reverse ? groups.sorted.reversed() : groups.sorted
-        try put(shown, emptyNote, { _ in true }) { _, body in sorted.forEach(body) }
+        try put(shown, emptyNote, { _ in true }) { _, body in _ = sorted.allSatisfy(body) }
     }
 
     private func put<Row>(
         _ columns: [Column<Row>], _ emptyNote: String, _ isWanted: @escaping (Row) -> Bool,
-        _ visit: (RowQuery, (Row) -> Void) throws -> Void
+        _ visit: (RowQuery, (Row) -> Bool) throws -> Void
     ) throws {
         let writer = options.output.writer(try shown(columns))
         let sort = try options.sort.map { try columns.named($0) }
         var (skips, left) = options.choosesRows ? (options.page.offset, options.page.limit ?? .max) : (0, .max)
-        func take(_ row: Row) {
+        guard left > 0 else { return writer.finish(emptyNote: emptyNote) }
+        func take(_ row: Row) -> Bool {
             if skips > 0 {
                 skips -= 1
             } else if left > 0 {
                 left -= 1
                 writer.write(row)
             }
+            return left > 0
         }
+        let (most, isEndless) = left.addingReportingOverflow(skips)
         var found: [(value: CellValue, row: Row)] = []
+        func order() { found.sort { options.reverse ? $1.value.precedes($0.value) : $0.value.precedes($1.value) } }
         try visit(query) { row in
-            guard isWanted(row) else { return }
-            if let sort { found.append((sort.value(row), row)) } else { take(row) }
+            guard isWanted(row) else { return true }
+            guard let sort else { return take(row) }
+            found.append((sort.value(row), row))
+            // Only those that may be on the page are kept.
+            if !isEndless, found.count >= 4_096, found.count / 2 >= most {
+                order()
+                found.removeLast(found.count - most)
+            }
+            return true
         }
-        found.sort { options.reverse ? $1.value.precedes($0.value) : $0.value.precedes($1.value) }
-        for row in found { take(row.row) }
+        order()
+        for row in found { guard take(row.row) else { break } }
         writer.finish(emptyNote: emptyNote)
     }
 
@@ -105,8 +138,9 @@ struct ListRequest {
             row.columns.first { GenericCell.plain($0.name) == GenericCell.plain(column.name) }?.kind
         }
         if let row = Row.self as? any QueryRow.Type, let kind = declared(row) { return kind }
-        if ["node", "neighbor"].contains(column.name) { return .node }
-        let isTime = column.name == "time" || ["_time", "_heard", "_at"].contains { column.name.hasSuffix($0) }
+        if ["node", "neighbor", "from", "to", "gateway", "gateways"].contains(column.name) { return .node }
+        let isTime =
+            ["time", "arrival"].contains(column.name) || ["_time", "_heard", "_at"].contains { column.name.hasSuffix($0) }
         return isTime ? .time : .plain
     }
 }

@@ -46,30 +46,36 @@ final class RowGroups<Row> {
     let measures: [(kind: GroupMeasure, column: Column<Row>)]
     private var groups: [[CellValue]: RowGroup] = [:]
 
-    init(_ options: GroupOptions, _ columns: [Column<Row>]) throws {
+    /// The columns that it needs.
+    let names: Set<String>
+
+    /// - Parameter time: the name of the column by which spans of time are counted; nil for the usual ones.
+    init(_ options: GroupOptions, _ columns: [Column<Row>], time: String? = nil) throws {
+        let time = time.flatMap { name in columns.first { $0.name == name } } ?? columns.time()
         keys = try options.keys.map { key in
             switch key {
             case .column(let name):
                 let column = try columns.named(name)
                 return Key(name: column.name, span: nil, value: column.value)
-            case .span(let span, let name): return Key(name: name, span: span, value: try Self.start(span, columns))
+            case .span(let span, let name): return Key(name: name, span: span, value: try Self.start(span, time))
             }
         }
         measures = try options.measures.map { ($0.kind, try columns.named($0.column)) }
+        names = Set(keys.map { $0.span != nil ? time?.name ?? "" : $0.name } + measures.map(\.column.name))
     }
 
-    private static func start(_ span: TimeSpan, _ columns: [Column<Row>]) throws -> (Row) -> CellValue {
-        guard let time = columns.time() else { throw CommandError(.usage, "these rows have no time by which to count") }
+    private static func start(_ span: TimeSpan, _ time: Column<Row>?) throws -> (Row) -> CellValue {
+        guard let time else { throw CommandError(.usage, "these rows have no time by which to count") }
         let isDay = span.seconds % 86_400 == 0
         return { row in
-            guard case .text(let text) = time.value(row), let time = ISOTime.parse(text) else { return .null }
+            guard let time = time.value(row).time else { return .null }
             let start = TimeText.iso(span.start(of: time).seconds)
             return .text(isDay ? String(start.prefix { $0 != "T" }) : start)
         }
     }
 
     /// A row with a list, as of gateways, counts once for each of its entries.
-    func add(_ row: Row) {
+    func add(_ row: Row, count: UInt64 = 1) {
         var found: [[CellValue]] = [[]]
         for key in keys {
             let values: [CellValue] = if case .list(let list) = key.value(row) { list } else { [key.value(row)] }
@@ -77,7 +83,7 @@ final class RowGroups<Row> {
         }
         for keys in found {
             var group = groups[keys] ?? RowGroup(keys: keys, measures: measures.map { _ in .init() })
-            group.count += 1
+            group.count += count
             for (index, measure) in measures.enumerated() { group.measures[index].add(measure.column.value(row)) }
             groups[keys] = group
         }
@@ -130,40 +136,3 @@ extension Array {
 
 /// What people call columns that some lists have under other names.
 private let otherNames = ["node": ["from"], "gateway": ["gateways"]]
-
-/// Prints rows as they are, or their groups, where a command finds its rows itself.
-struct GroupedOutput<Row> {
-    private let writer: RowWriter<Row>?
-    private let groups: RowGroups<Row>?
-    private let output: OutputOptions
-    private let page: Range<Int>
-    private let chart: GroupChart?
-
-    /// - Parameters:
-    ///   - limit: of the groups; the command itself limits rows.
-    ///   - offset: likewise.
-    init(
-        _ columns: [Column<Row>], _ output: OutputOptions, _ options: GroupOptions, limit: Int?, offset: Int
-    ) throws {
-        self.output = output
-        chart = try GroupChart(options, output)
-        groups = options.isGiven ? try RowGroups(options, columns) : nil
-        writer = options.isGiven ? nil : output.writer(columns)
-        let (end, isCut) = offset.addingReportingOverflow(limit ?? .max)
-        page = offset..<(isCut ? .max : end)
-    }
-
-    func write(_ row: Row) {
-        groups?.add(row)
-        writer?.write(row)
-    }
-
-    func finish(emptyNote: String) {
-        writer?.finish(emptyNote: emptyNote)
-        guard let groups else { return }
-        if let chart { return chart.draw(groups, page, emptyNote: emptyNote) }
-        let writer = output.writer(groups.columns)
-        for (place, group) in groups.sorted.enumerated() where page.contains(place) { writer.write(group) }
-        writer.finish(emptyNote: emptyNote)
-    }
-}

@@ -6,6 +6,15 @@ enum CSVText {
         "=", "+", "-", "@", "\t", "\r", "\n", "\u{ff1d}", "\u{ff0b}", "\u{ff0d}", "\u{ff20}",
     ]
 
+    /// Whether a text is its own field.
+    static func isPlain(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+        switch unsafe text.first {
+        case UInt8(ascii: "="), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "@"): return false
+        default: break
+        }
+        return unsafe text.allSatisfy { $0 >= 0x20 && $0 < 0x7f && $0 != UInt8(ascii: ",") && $0 != UInt8(ascii: "\"") }
+    }
+
     static func field(_ value: CellValue) -> String {
         guard !value.isNumber else { return value.plain }
         let text = value.plain

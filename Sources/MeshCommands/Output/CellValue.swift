@@ -1,3 +1,4 @@
+import EventLog
 import Foundation
 import ProtobufWire
 
@@ -10,6 +11,8 @@ enum CellValue: Hashable, Sendable {
     case double(Double)
     case float(Float)
     case text(String)
+    /// Microseconds since 1970, printed in UTC with the fraction of the second.
+    case instant(Timestamp)
     case list([CellValue])
     case object([CellMember])
 
@@ -39,6 +42,7 @@ extension CellValue {
         case .double(let value): value.description
         case .float(let value): value.description
         case .text(let value): value
+        case .instant(let time): TimeText.iso(microseconds: time.microseconds)
         case .list(let values): values.map(\.plain).joined(separator: " ")
         case .object: json
         }
@@ -60,31 +64,28 @@ extension CellValue {
         }
     }
 
+    /// Nil for what is no time.
+    var time: Timestamp? {
+        switch self {
+        case .instant(let time): time
+        case .text(let text): ISOTime.parse(text)
+        default: nil
+        }
+    }
+
     /// Numbers by value, before texts; null comes last.
     func precedes(_ other: CellValue) -> Bool {
         switch (self, other) {
         case (.null, _): false
         case (_, .null): true
+        case (.instant(let left), .instant(let right)): left < right
+        case (.unsigned(let left), .unsigned(let right)): left < right
         default:
             switch (isNumber ? Double(plain) : nil, other.isNumber ? Double(other.plain) : nil) {
             case (let left?, let right?): left < right
             case (nil, nil): plain < other.plain
             case (let left, _): left != nil
             }
-        }
-    }
-
-    /// JSON. Numbers are exact (the shortest form that reads back); NaN and infinities, which JSON does not have, are null.
-    var json: String {
-        switch self {
-        case .null: "null"
-        case .bool, .integer, .unsigned: plain
-        case .double(let value): value.isFinite ? value.description : "null"
-        case .float(let value): value.isFinite ? value.description : "null"
-        case .text(let value): JSONText.quoted(value)
-        case .list(let values): "[" + values.map(\.json).joined(separator: ",") + "]"
-        case .object(let members):
-            "{" + members.map { JSONText.quoted($0.name) + ":" + $0.value.json }.joined(separator: ",") + "}"
         }
     }
 }

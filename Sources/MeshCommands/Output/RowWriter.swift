@@ -1,4 +1,5 @@
 import ArgumentParser
+import ProtobufWire
 
 /// How rows are printed.
 enum OutputFormat: String, ExpressibleByArgument, CaseIterable {
@@ -13,6 +14,12 @@ final class RowWriter<Row> {
     private let shownColumns: [Column<Row>]
     private let format: OutputFormat
     private let output: StandardOutput
+    /// What precedes the value of each column in an object of JSON.
+    private let memberStarts: [[UInt8]]
+    /// The values alone: copying a column costs as much as its value.
+    private let values: [(Row) -> CellValue]
+    /// A line, whose memory the next one reuses.
+    private var text: [UInt8] = []
     private var waiting: [[String]] = []
     private var isNumeric: [Bool]
     private var layout: TableLayout?
@@ -24,7 +31,11 @@ final class RowWriter<Row> {
         self.output = output
         shownColumns = columns.filter { !$0.isDetail }
         isNumeric = Array(repeating: true, count: shownColumns.count)
-        if format == .csv { writeCSV(columns.map { CSVText.field($0.name) }) }
+        values = columns.map(\.value)
+        memberStarts = columns.enumerated().map { index, column in
+            Array(((index == 0 ? "{" : ",") + JSONText.quoted(column.name) + ":").utf8)
+        }
+        if format == .csv { writeCSV { text, index in CellValue.text(columns[index].name).appendCSV(to: &text) } }
         if format == .json { output.write("[") }
     }
 
@@ -32,9 +43,9 @@ final class RowWriter<Row> {
         count += 1
         switch format {
         case .table: addToTable(row)
-        case .csv: writeCSV(columns.map { CSVText.field($0.value(row)) })
-        case .jsonl: output.line(object(row).json)
-        case .json: output.write((count == 1 ? "\n" : ",\n") + object(row).json)
+        case .csv: writeCSV { text, index in values[index](row).appendCSV(to: &text) }
+        case .jsonl: writeObject(row, before: "")
+        case .json: writeObject(row, before: count == 1 ? "\n" : ",\n")
         }
     }
 
@@ -54,14 +65,43 @@ final class RowWriter<Row> {
         }
     }
 
-    private func object(_ row: Row) -> CellValue {
-        .object(columns.map { CellMember(name: $0.name, value: $0.value(row)) })
+    private func writeObject(_ row: Row, before: String) {
+        var text = emptyLine()
+        text += before.utf8
+        for index in values.indices {
+            text += memberStarts[index]
+            values[index](row).appendJSON(to: &text)
+        }
+        text += (values.isEmpty ? "{}" : "}").utf8
+        if format == .jsonl { text.append(UInt8(ascii: "\n")) }
+        write(text)
     }
 
     /// A line ended as in RFC 4180. Fields keep their control characters, except where a terminal would interpret them.
-    private func writeCSV(_ fields: [String]) {
-        let line = fields.joined(separator: ",")
-        output.line((output.isTerminal ? DisplayWidth.safe(line) : line) + "\r")
+    private func writeCSV(_ appendField: (inout [UInt8], Int) -> Void) {
+        var text = emptyLine()
+        for index in columns.indices {
+            if index > 0 { text.append(UInt8(ascii: ",")) }
+            appendField(&text, index)
+        }
+        if output.isTerminal { text = Array(DisplayWidth.safe(String(decoding: text, as: UTF8.self)).utf8) }
+        text.append(UInt8(ascii: "\r"))
+        text.append(UInt8(ascii: "\n"))
+        write(text)
+    }
+
+    /// A local array is changed without checks of access to the property.
+    private func emptyLine() -> [UInt8] {
+        var line: [UInt8] = []
+        swap(&line, &text)
+        line.removeAll(keepingCapacity: true)
+        return line
+    }
+
+    private func write(_ line: consuming [UInt8]) {
+        output.write(line)
+        if output.isTerminal { output.flush() }
+        text = line
     }
 
     private func addToTable(_ row: Row) {

@@ -24,7 +24,7 @@ public struct MeshLedgerCommand: AsyncParsableCommand {
             CommandGroup(name: "Look at the mesh", subcommands: Lists.all + [SearchCommand.self, DiffCommand.self]),
             CommandGroup(
                 name: "Packets and events",
-                subcommands: [PacketsCommand.self, EventsCommand.self, FollowCommand.self, DecodeCommand.self]),
+                subcommands: [PacketList.command, EventList.command, FollowCommand.self, DecodeCommand.self]),
             CommandGroup(
                 name: "Collect",
                 subcommands: [InitCommand.self, ImportCommand.self, IngestCommand.self, SimulateCommand.self]),

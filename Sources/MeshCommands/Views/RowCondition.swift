@@ -54,6 +54,7 @@ struct RowCondition: ExpressibleByArgument {
     func holds(_ cell: CellValue, _ value: String) -> Bool {
         guard let comparison else { return cell.plain.lowercased().contains(value.lowercased()) }
         if cell == .null { return (comparison == .equal && value.isEmpty) || (comparison == .notEqual && !value.isEmpty) }
+        if case .instant(let left) = cell, let right = ISOTime.parse(value) { return comparison.holds(left, right) }
         switch comparison {
         case .equal: return isSame(cell, value) || numbers(cell, value).map { $0 == $1 } ?? false
         case .notEqual: return !isSame(cell, value) && numbers(cell, value).map { $0 != $1 } ?? true
@@ -72,5 +73,18 @@ struct RowCondition: ExpressibleByArgument {
     private func numbers(_ cell: CellValue, _ value: String) -> (Double, Double)? {
         guard let left = Double(cell.plain), let right = Double(value) else { return nil }
         return (left, right)
+    }
+}
+
+extension ColumnComparison {
+    fileprivate func holds<Value: Comparable>(_ left: Value, _ right: Value) -> Bool {
+        switch self {
+        case .equal: left == right
+        case .notEqual: left != right
+        case .less: left < right
+        case .lessOrEqual: left <= right
+        case .greater: left > right
+        case .greaterOrEqual: left >= right
+        }
     }
 }

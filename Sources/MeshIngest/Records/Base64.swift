@@ -3,7 +3,7 @@ import ProtobufWire
 /// Standard base64 (RFC 4648, section 4) with padding, over bytes.
 ///
 /// Foundation's decoder works on `Data` and costs several copies per line; a ten-million-line import spends most of its time here.
-enum Base64 {
+package enum Base64 {
     private static let invalid: UInt8 = 0xff
 
     private static let values: [UInt8] = {
@@ -52,6 +52,13 @@ enum Base64 {
         // Values are below 64; only the mark of an invalid character has the high bits.
         guard bad < 64 else { throw RecordFault(invalidCharacter(in: text)) }
         return decoded
+    }
+
+    package static func text(_ bytes: RawSpan) -> String {
+        var text: [UInt8] = []
+        text.reserveCapacity((bytes.byteCount + 2) / 3 * 4)
+        encode(bytes, to: &text)
+        return String(decoding: text, as: UTF8.self)
     }
 
     /// Appends the base64 of `bytes` to `text`.

@@ -46,6 +46,37 @@ struct HeardBlocks {
         }
     }
 
+    /// A block, and the place in an order that none of its events is before.
+    struct Bounded {
+        let range: ClosedRange<UInt64>
+        let bound: Int64
+    }
+
+    /// The blocks that may have events of an order, the first one last.
+    func bounded(_ order: EventOrder) -> [Bounded] {
+        guard first <= head else { return [] }
+        return blocks().compactMap { number in
+            let times = span(number)
+            guard order.since.map({ times.upperBound >= $0 }) ?? true, order.until.map({ times.lowerBound < $0 }) ?? true else {
+                return nil
+            }
+            let bound = order.place(order.newestFirst ? times.upperBound : times.lowerBound)
+            return Bounded(range: kept(number), bound: bound)
+        }.sorted {
+            ($0.bound, order.place($0.range.lowerBound)) < ($1.bound, order.place($1.range.lowerBound))
+        }
+    }
+
+    /// The times between which the events of a block were heard, both ends included; all times where they are not known.
+    func span(_ number: UInt64) -> ClosedRange<Timestamp> {
+        let all = Timestamp(microseconds: .min)...Timestamp(microseconds: .max)
+        guard let times = times[number], times.earliest <= times.latest else { return all }
+        let start = times.earliest == 0 ? all.lowerBound : Timestamp(seconds: Int64(times.earliest))
+        // Times above those of 32 bits are kept as the greatest.
+        let end = times.latest == .max ? all.upperBound : Timestamp(microseconds: Int64(times.latest) * 1_000_000 + 999_999)
+        return start...end
+    }
+
     /// The events that were heard within the times, as runs of sequences: rising, never adjacent.
     func runs(from start: Timestamp?, before end: Timestamp?) throws -> [ClosedRange<EventSequence>] {
         guard first <= head else { return [] }
@@ -125,7 +156,7 @@ struct HeardBlocks {
         return Timestamp(seconds: Int64(times.earliest)) >= time ? .after : .both
     }
 
-    private func forEachHeard(_ range: ClosedRange<UInt64>, _ body: (UInt64, Timestamp) throws -> Bool) throws {
+    func forEachHeard(_ range: ClosedRange<UInt64>, _ body: (UInt64, Timestamp) throws -> Bool) throws {
         let reader = HeardReader()
         let count = Int(range.upperBound - range.lowerBound + 1)
         try log.withEvents(from: EventSequence(range.lowerBound), count: count, checksums: false) { header, payload in
@@ -140,7 +171,7 @@ extension Timestamp {
 }
 
 /// Determines when events were heard. Only those whose header does not say it are decoded.
-private final class HeardReader {
+final class HeardReader {
     private let opener = PacketOpener(keyring: Keyring())
     private var batch = PacketBatch()
 

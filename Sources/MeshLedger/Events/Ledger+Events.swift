@@ -7,7 +7,7 @@ import ProtobufWire
 
 extension Ledger {
     /// In events: how many one read transaction examines.
-    private static var readSize: Int { 256 }
+    private static var readSize: Int { 1_024 }
 
     /// The events of a selection, found by the index `packets` of the whole history: other events are not read.
     ///
@@ -117,7 +117,7 @@ extension Ledger {
     }
 
     /// Passes the matches of the blocks, block by block in the requested order, until `body` returns false.
-    private func forEachCandidate(
+    func forEachCandidate(
         _ selection: EventSelection, _ range: ClosedRange<EventSequence>?, _ newestFirst: Bool, _ body: ([UInt64]) throws -> Bool
     ) throws {
         let (store, last) = try packetIndex()
@@ -157,7 +157,7 @@ extension Ledger {
     }
 
     /// The index has only a part of the ids.
-    private func confirmed(_ candidates: [UInt64], ofPacket id: UInt32) throws -> [UInt64] {
+    func confirmed(_ candidates: [UInt64], ofPacket id: UInt32) throws -> [UInt64] {
         let opener = PacketOpener(keyring: Keyring())
         var batch = PacketBatch()
         var found: [UInt64] = []
@@ -170,20 +170,29 @@ extension Ledger {
         return found
     }
 
-    /// Visits those of the events that are kept and not erased, in the given order.
-    func forEachEvent(at sequences: [EventSequence], _ body: (EventHeader, RawSpan) throws -> Void) throws {
+    /// Visits those of the events that are kept, in the given order.
+    package func forEachEvent(
+        at sequences: [EventSequence], includesErased: Bool = false, _ body: (EventHeader, RawSpan) throws -> Void
+    ) throws {
         var next = 0
         while next < sequences.count {
             let end = min(next + Self.readSize, sequences.count)
             let reader = try log.beginRead()
             var cursor = try reader.cursor()
             cursor.readsChecksums = false  // a sealed block is checked as a whole
+            var last: EventSequence?
             for sequence in sequences[next..<end] {
-                guard sequence >= reader.first, try cursor.seek(sequence) else { continue }
-                guard let header = cursor.header, cursor.isIntact else {
+                guard sequence >= reader.first else { continue }
+                // The neighbour of the last one is found without a search.
+                let isNext = last.map { $0.advanced(by: 1) == sequence } ?? false
+                let isBefore = last.map { $0.advanced(by: -1) == sequence } ?? false
+                last = nil
+                guard try isNext ? cursor.next() : isBefore ? cursor.previous() : cursor.seek(sequence) else { continue }
+                guard cursor.sequence == sequence, let header = cursor.header, cursor.isIntact else {
                     throw EventLogError(.corrupt, path: log.path, detail: "event \(sequence)")
                 }
-                if !header.isErased { try body(header, cursor.payload) }
+                last = sequence
+                if includesErased || !header.isErased { try body(header, cursor.payload) }
             }
             next = end
         }

@@ -1,3 +1,4 @@
+package import EventLog
 import LMDB
 import MeshViews
 import Projections
@@ -8,17 +9,27 @@ extension Ledger {
     /// dropped are still included.
     /// - Parameter first: the event to begin with.
     public func forEachIndexedEvent(from first: UInt64 = 1, _ visitor: (IndexedEvent) throws -> Void) throws(LedgerError) {
+        try forEachIndexedEvent(in: EventSequence(max(1, first))...EventSequence(.max)) { event in
+            try visitor(event)
+            return true
+        }
+    }
+
+    /// The same of a range, until `visitor` returns false.
+    package func forEachIndexedEvent(
+        in range: ClosedRange<EventSequence>, _ visitor: (IndexedEvent) throws -> Bool
+    ) throws(LedgerError) {
         do {
             let (store, last) = try packetIndex()
-            let checkpoint = try store.checkpoint().sequence
-            let end = min(last, checkpoint)
-            guard first <= end else { return }
-            var number = PacketBlock.number(of: max(1, first))
+            let end = min(last, try store.checkpoint().sequence, range.upperBound.rawValue)
+            guard range.lowerBound.rawValue <= end else { return }
+            var number = PacketBlock.number(of: max(1, range.lowerBound.rawValue))
             while let (found, value) = try indexBlock(atOrAfter: number, of: store) {
+                guard PacketBlock.events(ofBlock: found).lowerBound <= end else { return }
                 guard let block = PacketBlock(number: found, decoding: value.rawSpan) else {
                     throw StorageError(.malformedValue, call: "read a block of the index", path: store.path)
                 }
-                try block.forEachEvent(in: first...end, visitor)
+                guard try block.forEachEvent(in: range.lowerBound.rawValue...end, visitor) else { return }
                 number = found + 1
             }
         } catch {

@@ -12,7 +12,7 @@ extension Ledger {
     public func receptions(of id: UInt32, from sender: UInt32? = nil) throws(LedgerError) -> [PacketReception] {
         let sequences = try sequences(of: Self.selection(id, sender))
         do {
-            return try PacketReader(self).receptions(at: sequences).map(\.reception)
+            return try PacketReader(self).receptions(at: sequences)
         } catch {
             throw LedgerError(error, path: path)
         }
@@ -67,13 +67,26 @@ extension Ledger {
     ) throws(LedgerError) {
         do {
             let reader = try PacketReader(self)
-            var skips = skips
-            try forEachFound(selection, range) { found in
+            var (skips, part, waiting) = (skips, EventParts(), [PacketWalk.Found]())
+            var size = part.next()
+            var goesOn = true
+            func pass(_ channels: [String]) throws {
+                for case .some(let row) in try reader.rows(waiting, channels, id: selection.packetID) where goesOn {
+                    goesOn = visitor(row)
+                }
+                waiting.removeAll()
+                size = part.next()
+            }
+            try forEachFound(selection, range) { found, walk in
                 if skips > 0 {
                     skips -= 1
                     return true
                 }
-                return try reader.packet(found, id: selection.packetID).map(visitor) ?? true
+                waiting.append(found)
+                if waiting.count == size { try pass(walk.channels) }
+                return goesOn
+            } atEnd: { walk in
+                if goesOn { try pass(walk.channels) }
             }
         } catch {
             throw LedgerError(error, path: path)
@@ -82,7 +95,8 @@ extension Ledger {
 
     /// Walks back through the index and passes the receptions of each packet when its first one is reached.
     private func forEachFound(
-        _ selection: EventSelection, _ range: ClosedRange<EventSequence>?, _ body: (PacketWalk.Found) throws -> Bool
+        _ selection: EventSelection, _ range: ClosedRange<EventSequence>?, _ body: (PacketWalk.Found, PacketWalk) throws -> Bool,
+        atEnd: (PacketWalk) throws -> Void
     ) throws {
         let (store, last) = try packetIndex()
         let lower = max(range?.lowerBound.rawValue ?? 1, log.first.rawValue)
@@ -92,14 +106,15 @@ extension Ledger {
         var number = PacketBlock.number(of: upper)
         while true {
             let groups = try block(number, of: store).map { walk.groups(in: $0.layout, number, $0.value.rawSpan) } ?? []
-            for group in groups { guard try body(group) else { return } }
+            for group in groups { guard try body(group, walk) else { return } }
             guard number > PacketBlock.number(of: lower) else { break }
             number -= 1
         }
-        for group in walk.rest() { guard try body(group) else { return } }
+        for group in walk.rest() { guard try body(group, walk) else { return } }
+        try atEnd(walk)
     }
 
-    fileprivate func block(_ number: UInt64, of store: ViewStore) throws(StorageError) -> (
+    func block(_ number: UInt64, of store: ViewStore) throws(StorageError) -> (
         layout: PacketBlockLayout, value: [UInt8]
     )? {
         let transaction = try store.environment.beginRead()
@@ -111,90 +126,30 @@ extension Ledger {
     }
 }
 
-/// Reads packets one after the other, with one opener and the last block of the index.
-private final class PacketReader {
-    private let ledger: Ledger
-    private let opener: PacketOpener
-    private var batch = PacketBatch()
-    private var block: Block?
+/// All keys with which stored packets are opened now.
+package struct OpeningKnowledge: Sendable {
+    fileprivate let keyring: Keyring
+    fileprivate var publicKeys: [UInt32: [UInt8]] = [:]
 
-    private struct Block {
-        let number: UInt64
-        let layout: PacketBlockLayout
-        let value: [UInt8]
-        /// Read once: searching the block for one event reads what precedes it.
-        var channels: [UInt64: String] = [:]
-
-        init(_ number: UInt64, _ found: (layout: PacketBlockLayout, value: [UInt8])) {
-            (self.number, layout, value) = (number, found.layout, found.value)
-            PacketBlock(number: number, decoding: value.rawSpan)?.forEachEvent(in: 0...UInt64.max) {
-                channels[$0.sequence] = $0.channel
-            }
-        }
-    }
-
-    init(_ ledger: Ledger) throws(LedgerError) {
-        self.ledger = ledger
-        opener = try ledger.opener()
-    }
-
-    /// - Parameter id: nil for that of the first one.
-    func packet(_ packet: PacketWalk.Found, id: UInt32?) throws -> PacketRow? {
-        let found = try receptions(at: packet.sequences.map { EventSequence($0) })
-        guard let first = found.first(where: { id == nil || $0.packet.id == id }) else { return nil }
-        let same = found.filter { $0.packet.id == first.packet.id }
-        let readable = same.first { $0.packet.port != 0 } ?? first
-        return PacketRow(
-            from: first.packet.from, to: first.packet.to, id: first.packet.id, port: readable.packet.port,
-            channel: try channel(ofEvent: readable.reception.sequence), opening: readable.packet.opening,
-            isDamaged: readable.packet.flags.contains(.isDamaged), receptions: same.map(\.reception),
-            hasConflict: packet.hasTwin)
-    }
-
-    private func channel(ofEvent sequence: UInt64) throws -> String {
-        let number = PacketBlock.number(of: sequence)
-        if block?.number != number { block = try ledger.block(number, of: ledger.packetIndex().store).map { Block(number, $0) } }
-        guard let block else { return "" }
-        return block.channels[sequence] ?? block.layout.channel(ofEvent: sequence, block: number, block.value.rawSpan)?.title
-            ?? ""
-    }
-
-    func receptions(at sequences: [EventSequence]) throws -> [(packet: DecodedPacket, reception: PacketReception)] {
-        var found: [(packet: DecodedPacket, reception: PacketReception)] = []
-        try ledger.forEachEvent(at: sequences) { header, payload in
-            guard let form = CaptureForm(rawValue: header.encoding.rawValue) else { return }
-            batch.removeAll(keepingCapacity: true)
-            opener.decode(payload, form: form, into: &batch)
-            guard let packet = batch.packets.first, packet.hasPacket, packet.opening != .invalid else { return }
-            found.append((packet, PacketReception(packet, header)))
-        }
-        return found
-    }
+    package func opener() -> PacketOpener { PacketOpener(keyring: keyring, publicKeys: publicKeys) }
 }
 
 extension Ledger {
     /// Opens stored packets with the present knowledge: with all keys, direct messages with those that nodes have announced.
-    package func opener() throws(LedgerError) -> PacketOpener {
-        guard !keyring.privateKeys.isEmpty else { return PacketOpener(keyring: keyring) }
+    package func opener() throws(LedgerError) -> PacketOpener { try openingKnowledge().opener() }
+
+    package func openingKnowledge() throws(LedgerError) -> OpeningKnowledge {
+        var knowledge = OpeningKnowledge(keyring: keyring)
+        guard !keyring.privateKeys.isEmpty else { return knowledge }
         var all = RowQuery()
         all.includesArchived = true
         do throws(LedgerError) {
             let known = try nodes(all).filter { $0.publicKey.count == 32 }.map { ($0.number, $0.publicKey) }
-            return PacketOpener(keyring: keyring, publicKeys: Dictionary(known) { $1 })
+            knowledge.publicKeys = Dictionary(known) { $1 }
         } catch {
             // Without the view, which an erasure may have removed, direct messages stay closed: the rest is available nevertheless.
             guard [.beingBuilt, .notBuilt, .missing, .corrupt].contains(error.code) else { throw error }
-            return PacketOpener(keyring: keyring)
         }
-    }
-}
-
-extension PacketReception {
-    fileprivate init(_ packet: DecodedPacket, _ header: EventHeader) {
-        self.init(
-            sequence: header.sequence.rawValue, source: header.source, arrival: header.arrivalTime, rxTime: packet.rxTime,
-            heard: header.heard(rxTime: packet.rxTime), gateway: packet.gateway, snr: packet.rxSNR,
-            rssi: packet.hasRSSI ? packet.rxRSSI : nil, hopsAway: packet.hopsAway,
-            relayNode: packet.relayNode, isViaMQTT: packet.flags.contains(.viaMQTT))
+        return knowledge
     }
 }

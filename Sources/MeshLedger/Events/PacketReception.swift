@@ -1,4 +1,5 @@
 public import EventLog
+package import MeshViews
 public import Meshtastic
 
 /// One reception of a packet.
@@ -10,6 +11,8 @@ public struct PacketReception: Sendable, Hashable {
     public var rxTime: UInt32
     /// When it was heard: live its arrival; else as its recording states, else by the receiver's clock where that is plausible, else its arrival.
     public var heard: Timestamp
+    /// Which of these it is.
+    package var heardSource: HeardSource
     /// The gateway that published it; 0 if unknown.
     public var gateway: UInt32
     /// Signal-to-noise ratio, decibels; 0 where it is unknown.
@@ -39,6 +42,9 @@ public struct PacketRow: Sendable, Hashable {
     public var receptions: [PacketReception]
     /// Another packet of the same hour has the same sender and id, but other content: one of them is forged, or the id was used twice.
     public var hasConflict = false
+
+    /// When the first of its receivers heard it.
+    public var heard: Timestamp? { receptions.lazy.map(\.heard).min() }
 
     public var firstSequence: UInt64 { receptions.first?.sequence ?? 0 }
 }

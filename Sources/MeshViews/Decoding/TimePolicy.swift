@@ -65,7 +65,25 @@ struct TimePolicy: Sendable {
     }
 }
 
+/// What tells when an event's packet was heard.
+package enum HeardSource: Sendable, Hashable {
+    /// The reception time that its recording states.
+    case recorded
+    /// The receiving node's clock (`rx_time`).
+    case receiver
+    /// It was live: its arrival here.
+    case arrival
+    /// Nothing: its arrival here, which is that of its import.
+    case imported
+}
+
 extension EventHeader {
+    package func heardSource(rxTime: UInt32) -> HeardSource {
+        if reception == .live { return .arrival }
+        if knownHeard != nil { return .recorded }
+        return TimePolicy.isPlausible(rxTime, arrival: UInt32(clamping: arrivalTime.seconds)) ? .receiver : .imported
+    }
+
     /// When an event's packet was heard, by the same rules as the times of rows; its arrival where that is unknown.
     package func heard(rxTime: UInt32) -> Timestamp {
         if let known = knownHeard { return known }

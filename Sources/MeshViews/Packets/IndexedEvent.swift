@@ -24,12 +24,15 @@ public struct IndexedEvent: Sendable, Hashable {
 }
 
 extension PacketBlock {
-    /// Visits what the block has of its events in a range, in their order.
-    package func forEachEvent(in range: ClosedRange<UInt64>, _ visitor: (IndexedEvent) throws -> Void) rethrows {
+    /// Visits what the block has of its events in a range, in their order, until `visitor` returns false.
+    /// - Returns: whether it never did.
+    package func forEachEvent(in range: ClosedRange<UInt64>, _ visitor: (IndexedEvent) throws -> Bool) rethrows -> Bool {
         for index in events.indices {
             let sequence = firstSequence + UInt64(skipped + index)
-            if range.contains(sequence), let event = IndexedEvent(self, index, sequence) { try visitor(event) }
+            guard range.contains(sequence), let event = IndexedEvent(self, index, sequence) else { continue }
+            guard try visitor(event) else { return false }
         }
+        return true
     }
 }
 

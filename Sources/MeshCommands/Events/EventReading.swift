@@ -1,0 +1,89 @@
+import EventLog
+import MeshLedger
+import Projections
+import ProtobufWire
+
+/// Reads and decodes events on other threads, ahead of what prints them.
+struct EventReading {
+    private static let partsAhead = 6
+
+    private let ledger: Ledger
+    private let decoders: Workers<EventRows>
+
+    init(_ ledger: Ledger) throws {
+        self.ledger = ledger
+        let (names, knowledge) = (try EventRows.sourceNames(ledger), try ledger.openingKnowledge())
+        decoders = Workers(count: 3) { EventRows(names, knowledge) }
+    }
+
+    /// Visits an order's events as rows, until `body` returns false.
+    /// - Parameters:
+    ///   - offset: how many to leave out first: these are not read.
+    ///   - limit: the most to visit.
+    func visit(_ order: EventOrder, offset: Int = 0, limit: Int = .max, _ body: (EventRow) -> Bool) throws {
+        try visit(order, offset: offset, limit: limit) { rows, header, payload in
+            rows.row(header, payload)
+        } part: {
+            $0.allSatisfy(body)
+        }
+    }
+
+    /// Visits the events of the order's times as they stand in the log, the oldest first.
+    func visitLog<Made: Sendable>(
+        _ order: EventOrder, offset: Int, limit: Int, make: @escaping @Sendable (EventRows, EventHeader, RawSpan) -> Made,
+        part: ([Made]) throws -> Bool
+    ) throws {
+        var (skips, left) = (UInt64(offset), limit)
+        for run in try ledger.runs(of: order) where left > 0 {
+            let count = run.upperBound.rawValue - run.lowerBound.rawValue + 1
+            defer { skips -= min(skips, count) }
+            guard skips < count else { continue }
+            let range = EventSequence(run.lowerBound.rawValue + skips)...run.upperBound
+            try visit({ try ledger.forEachPart(of: range, $0) }, limit: left, make: make) { made in
+                left -= made.count
+                return try part(made)
+            }
+        }
+    }
+
+    /// The same with anything that is made of an event.
+    /// - Parameters:
+    ///   - make: runs on any thread.
+    ///   - part: gets what was made of some events, in the order.
+    func visit<Made: Sendable>(
+        _ order: EventOrder, offset: Int = 0, limit: Int = .max,
+        make: @escaping @Sendable (EventRows, EventHeader, RawSpan) -> Made, part: ([Made]) throws -> Bool
+    ) throws {
+        try visit({ try ledger.forEachSequence(order, $0) }, offset: offset, limit: limit, make: make, part: part)
+    }
+
+    private func visit<Made: Sendable>(
+        _ find: @escaping (([EventSequence]) throws -> Bool) throws -> Void, offset: Int = 0, limit: Int,
+        make: @escaping @Sendable (EventRows, EventHeader, RawSpan) -> Made, part: ([Made]) throws -> Bool
+    ) throws {
+        var (skips, left) = (offset, limit)
+        guard left > 0 else { return }
+        var ahead = WorkAhead<[Made], any Error>()
+        defer { ahead.drop() }
+        let (ledger, decoders) = (ledger, decoders)
+        var goesOn = true
+        try find { sequences in
+            let wanted = Array(sequences.dropFirst(skips).prefix(left))
+            skips -= min(skips, sequences.count)
+            left -= wanted.count
+            ahead.append {
+                Result {
+                    try decoders.with { rows in
+                        var made: [Made] = []
+                        made.reserveCapacity(wanted.count)
+                        try ledger.forEachEvent(at: wanted, includesErased: true) { made.append(make(rows, $0, $1)) }
+                        return made
+                    }
+                }
+            }
+            if ahead.count >= Self.partsAhead { goesOn = try part(ahead.removeFirst().get()) }
+            return goesOn && left > 0
+        }
+        while goesOn, ahead.count > 0 { goesOn = try part(ahead.removeFirst().get()) }
+    }
+}

@@ -1,0 +1,66 @@
+import ArgumentParser
+import EventLog
+import MeshLedger
+import Meshtastic
+
+struct PacketReceptionsCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "receptions", abstract: "All receptions of a packet, with their signal values.",
+        discussion: """
+            An id can recur, in packets of other nodes, in later ones or in forged ones. Each is listed apart: `packet` is its first event.
+
+              meshledger packets receptions 2740310711
+              meshledger packets receptions 2740310711 --from '!19025c00' --format json
+            """)
+
+    @OptionGroup var ledger: LedgerOption
+    @OptionGroup var past: AsOfOption
+    @OptionGroup var output: OutputOptions
+    @Option(help: "Only of this sender's packet: ids recur.") var from: NodeArgument?
+    @Argument(help: "The packet's id.") var id: UInt32
+
+    func run() async throws {
+        try await ledger.reading(past) { ledger in
+            let names = try EventRows.sourceNames(ledger)
+            let packets = try ledger.packets(withID: id, from: from?.number(in: ledger))
+            guard !packets.isEmpty else { throw CommandError(.noInput, "no packet with the id \(id) was heard") }
+            let source = Column<PacketReception>("source", canCut: true) { .text(EventRows.name($0.source, in: names)) }
+            let columns = (PacketReception.columns + [source]).map { $0.of(\HeardPacket.reception) }
+            let writer = output.writer(HeardPacket.columns + columns)
+            for packet in packets {
+                for reception in packet.receptions { writer.write(HeardPacket(packet: packet, reception: reception)) }
+            }
+            writer.finish()
+        }
+    }
+}
+
+/// A reception, and its packet.
+private struct HeardPacket {
+    let packet: PacketRow
+    let reception: PacketReception
+
+    static var columns: [Column<HeardPacket>] {
+        [
+            Column("packet") { .unsigned($0.packet.firstSequence) },
+            Column("from") { .text(NodeID.text($0.packet.from)) },
+            Column("has_conflict", isDetail: true) { .bool($0.packet.hasConflict) },
+        ]
+    }
+}
+
+extension PacketReception {
+    static var columns: [Column<PacketReception>] {
+        [
+            Column("sequence") { .unsigned($0.sequence) },
+            Column("arrival") { .instant($0.arrival) },
+            Column("rx_time", isDetail: true) { .time($0.rxTime) },
+            Column("gateway") { $0.gateway == 0 ? .null : .text(NodeID.text($0.gateway)) },
+            Column("snr", unit: "dB") { $0.rssi == nil && $0.snr == 0 ? .null : .float($0.snr) },
+            Column("rssi", unit: "dBm") { .number($0.rssi) },
+            Column("hops_away", heading: "hops") { $0.hopsAway.map { .unsigned(UInt64($0)) } ?? .null },
+            Column("relay_node", isDetail: true) { $0.relayNode == 0 ? .null : .unsigned(UInt64($0.relayNode)) },
+            Column("is_via_mqtt", isDetail: true) { .bool($0.isViaMQTT) },
+        ]
+    }
+}

@@ -1,0 +1,217 @@
+import EventLog
+import MeshViews
+import Projections
+import ProtobufWire
+
+extension Ledger {
+    /// Visits the packets of an order, each with all of its receptions, until `visitor` returns false. A packet was heard when its first receiver heard it, and
+    /// arrived with the first reception that came in.
+    ///
+    /// The index is walked from its newest block to the oldest, and packets are decoded beside that. By when they were heard, a packet waits until no older block can have
+    /// one that comes before it: in a log that was filled as the mesh was heard that is a block at most, after imports out of order it may be many, which then
+    /// wait as numbers. The oldest first, all wait.
+    package func forEachPacket(_ order: EventOrder, _ visitor: (PacketRow) throws -> Bool) throws {
+        var finder = try PacketFinder(self, order)
+        let knowledge = try openingKnowledge()
+        let readers = try Workers(count: 3) { () throws(LedgerError) in try PacketReader(self, knowledge) }
+        var open = OrderedRuns<OrderedPacket>()
+        var run: [(place: OrderPlace, item: OrderedPacket)] = []
+        var ahead = WorkAhead<[OrderedPacket], any Error>()
+        var ends: [Int64?] = []
+        defer { ahead.drop() }
+        /// Passes packets on; some that waited are read once more.
+        func pass(_ packets: [OrderedPacket]) throws -> Bool {
+            var rows = packets.map(\.row)
+            let dropped = rows.indices.filter { rows[$0] == nil }
+            if !dropped.isEmpty {
+                let found = dropped.map { packets[$0].found }
+                for (index, row) in zip(dropped, try readers.with { try $0.rows(found, finder.channels) }) { rows[index] = row }
+            }
+            for case .some(let row) in rows { guard try visitor(row) else { return false } }
+            return true
+        }
+        func passAll(above bound: Int64?) throws -> Bool {
+            while true {
+                let taken = open.take(above: bound, most: 1_024)
+                guard !taken.isEmpty else { return true }
+                guard try pass(taken) else { return false }
+            }
+        }
+        while true {
+            while ahead.count < 6, let part = try finder.next() {
+                let channels = finder.channels
+                ends.append(part.bound)
+                ahead.append { Result { try readers.with { try $0.ordered(part.packets, channels, order) } } }
+            }
+            guard ahead.count > 0 else { break }
+            let bound = ends.removeFirst()
+            let packets = try ahead.removeFirst().get()
+            if order.clock == .arrival, order.newestFirst {
+                guard try pass(packets) else { return }
+                continue
+            }
+            for packet in packets { run.append((OrderPlace(time: packet.time, sequence: packet.sequence(order)), packet)) }
+            if order.clock == .arrival { for index in run.indices.suffix(packets.count) { run[index].item.row = nil } }
+            guard let bound else { continue }
+            open.add(run.reversed())
+            run.removeAll(keepingCapacity: true)
+            guard try passAll(above: bound) else { return }
+            if open.count > 32_768 { open.update { $0.row = nil } }
+        }
+        open.add(run.reversed())
+        _ = try passAll(above: nil)
+    }
+
+    /// How many packets there are of each sender, port and channel, as the index has them: none is decoded.
+    package func packetCounts() throws -> [PacketCount: UInt64] {
+        struct Key: Hashable {
+            var from: UInt32
+            var channel: Int32
+            var port: UInt32?
+        }
+        var finder = try PacketFinder(self, EventOrder(by: .arrival))
+        var counts: [Key: UInt64] = [:]
+        while let part = try finder.next() {
+            for packet in part.packets {
+                guard let readable = packet.readable else { continue }
+                counts[Key(from: packet.sender, channel: readable.channel, port: readable.port), default: 0] += 1
+            }
+        }
+        return counts.reduce(into: [:]) { named, count in
+            let channel = count.key.channel < 0 ? "" : finder.channels[Int(count.key.channel)]
+            named[PacketCount(from: count.key.from, port: count.key.port, channel: channel), default: 0] += count.value
+        }
+    }
+}
+
+/// What the index has of many packets.
+package struct PacketCount: Hashable, Sendable {
+    package var from: UInt32
+    /// Nil where they are not readable.
+    package var port: UInt32?
+    package var channel: String
+}
+
+extension PacketRow {
+    /// One that stands for all that are counted together.
+    package init(of count: PacketCount) {
+        self.init(
+            from: count.from, to: 0, id: 0, port: count.port ?? 0, channel: count.channel,
+            opening: count.port == nil ? .opaque : .decoded, isDamaged: false, receptions: [])
+    }
+}
+
+/// A packet that waits for its turn.
+private struct OrderedPacket: Sendable {
+    let found: PacketWalk.Found
+    let time: Int64
+    /// Nil where too many wait.
+    var row: PacketRow?
+
+    func sequence(_ order: EventOrder) -> UInt64 { order.place(found.receptions[0].sequence) }
+}
+
+extension PacketReader {
+    fileprivate func ordered(
+        _ packets: [PacketWalk.Found], _ channels: [String], _ order: EventOrder
+    ) throws -> [OrderedPacket] {
+        zip(packets, try rows(packets, channels, id: order.selection?.packetID)).compactMap { packet, row in
+            guard let row, let time = order.clock == .heard ? row.heard : row.receptions.first?.arrival, order.takes(time) else {
+                return nil
+            }
+            // The order of arrival is that of the log, whatever the clock did.
+            let place = order.clock == .heard ? order.place(time) : 0
+            return OrderedPacket(found: packet, time: place, row: row)
+        }
+    }
+}
+
+/// Finds the packets of an order in the index, part by part, from the newest to the oldest.
+private struct PacketFinder {
+    struct Part {
+        var packets: [PacketWalk.Found]
+        /// At the end of a block: the place in the order that no packet of an older block is before. Else nil.
+        var bound: Int64?
+    }
+
+    private static let partSize = 512
+
+    private let ledger: Ledger
+    private let order: EventOrder
+    private let store: ViewStore
+    private let blocks: HeardBlocks?
+    private var walk: PacketWalk
+    /// From the newest to the oldest.
+    private var numbers: ReversedCollection<ClosedRange<UInt64>>.Iterator
+    private var oldest: UInt64
+    private var isFinished = false
+    private var parts: [Part] = []
+    /// For each block, the bound of all that are older.
+    private var bounds: [UInt64: Int64] = [:]
+
+    init(_ ledger: Ledger, _ order: EventOrder) throws {
+        self.ledger = ledger
+        self.order = order
+        let (store, last) = try ledger.packetIndex()
+        self.store = store
+        let upper = min(last, try store.checkpoint().sequence)
+        var lower = ledger.log.first.rawValue
+        blocks = order.clock == .heard ? try HeardBlocks(of: ledger.past?.whole ?? ledger) : nil
+        if order.clock == .arrival, let run = try ledger.log.runs(arrivedFrom: order.since, before: order.until).first {
+            lower = max(lower, run.lowerBound.rawValue)
+        }
+        walk = PacketWalk(order.selection ?? EventSelection(), min(lower, upper)...max(upper, 1))
+        guard lower <= upper else {
+            numbers = (UInt64(0)...0).reversed().makeIterator()
+            oldest = 0
+            isFinished = true
+            return
+        }
+        let newest = PacketBlock.number(of: upper)
+        oldest = PacketBlock.number(of: lower)
+        if let blocks {
+            var bound = Int64.min
+            for number in oldest...newest {
+                // A packet is no later than its first reception; the oldest first, none is passed on before the end.
+                bounds[number] = order.newestFirst ? bound : .max
+                bound = max(bound, order.place(blocks.span(number).upperBound))
+            }
+            if let since = order.since {
+                oldest = (oldest...newest).first { blocks.span($0).upperBound >= since } ?? newest
+            }
+        }
+        numbers = (oldest...newest).reversed().makeIterator()
+    }
+
+    var channels: [String] { walk.channels }
+
+    mutating func next() throws -> Part? {
+        while true {
+            if let part = parts.popLast() { return part }
+            guard !isFinished else { return nil }
+            if let number = numbers.next() {
+                let found = try ledger.block(number, of: store).map { walk.groups(in: $0.layout, number, $0.value.rawSpan) } ?? []
+                split(found, bound: bounds[number])
+            } else {
+                isFinished = true
+                split(walk.rest(), bound: nil)
+            }
+        }
+    }
+
+    private mutating func split(_ found: [PacketWalk.Found], bound: Int64?) {
+        let wanted = blocks == nil || order.since == nil && order.until == nil ? found : found.filter(mayFit)
+        if let bound { parts.append(Part(packets: [], bound: bound)) }
+        for start in stride(from: 0, to: wanted.count, by: Self.partSize).reversed() {
+            parts.append(Part(packets: Array(wanted[start..<min(start + Self.partSize, wanted.count)])))
+        }
+    }
+
+    /// Whether a packet may have been heard within the times, as far as its blocks say.
+    private func mayFit(_ packet: PacketWalk.Found) -> Bool {
+        guard let blocks, let first = packet.receptions.first else { return true }
+        func span(_ sequence: UInt64) -> ClosedRange<Timestamp> { blocks.span(PacketBlock.number(of: sequence)) }
+        if let since = order.since, span(first.sequence).upperBound < since { return false }
+        return order.until.map { until in packet.receptions.contains { span($0.sequence).lowerBound < until } } ?? true
+    }
+}

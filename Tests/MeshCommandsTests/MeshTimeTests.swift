@@ -1,0 +1,164 @@
+import Foundation
+import TestKit
+import Testing
+
+/// Events and packets by when the mesh heard them, of recordings of 2025 that are imported today, the later one first.
+@Suite(.enabled(if: Tool.isBuilt, "needs the built command"))
+struct MeshTimeTests {
+    private func imported() throws -> Tool {
+        let tool = try Tool()
+        try tool.run("init")
+        for (name, seed, start) in [("late", "4", "2025-09-10T20:00:00Z"), ("early", "5", "2025-09-09T21:00:00Z")] {
+            let file = tool.folder.file(name).path
+            let made = try tool.run(
+                "simulate", "--seed", seed, "--nodes", "20", "--packets", "600", "--start", start, "--to", file, "--as",
+                "envelopes")
+            #expect(made.status == 0, "\(made.errors)")
+            #expect(try tool.run("import", file).status == 0)
+        }
+        return tool
+    }
+
+    private func rows(_ tool: Tool, _ arguments: String) throws -> [[String: Any]] {
+        let words =
+            arguments.split(separator: " ").map(String.init) + (arguments.hasPrefix("export") ? [] : ["--format", "jsonl"])
+        let outcome = try tool.start(words).wait()
+        #expect(outcome.status == 0, "\(arguments): \(outcome.errors)")
+        return outcome.objects
+    }
+
+    private func texts(_ rows: [[String: Any]], _ column: String) -> [String] { rows.map { $0[column] as? String ?? "" } }
+    private func numbers(_ rows: [[String: Any]], _ column: String) -> [Int] { rows.map { $0[column] as? Int ?? 0 } }
+
+    @Test(arguments: [("events", "sequence"), ("packets", "first_sequence")])
+    func `the newest that was heard comes first, in whatever order recordings were imported`(list: String, key: String) throws {
+        let tool = try imported()
+        let all = try rows(tool, list)
+        let times = texts(all, "time")
+        #expect(times == times.sorted(by: >) && times.contains { $0 < "2025-09-10" } && times.contains { $0 > "2025-09-10T20" })
+        #expect(numbers(all, key) != numbers(all, key).sorted(by: >) && Set(numbers(all, key)).count == all.count)
+        #expect(numbers(try rows(tool, "\(list) --oldest-first"), key) == numbers(all, key).reversed())
+        #expect(numbers(try rows(tool, "\(list) --reverse --limit 9"), key) == numbers(all, key).suffix(9).reversed())
+        #expect(numbers(try rows(tool, "\(list) --limit 30 --offset 25"), key) == Array(numbers(all, key)[25..<55]))
+        let arrived = try rows(tool, "\(list) --by arrival")
+        #expect(numbers(arrived, key) == numbers(all, key).sorted(by: >))
+        #expect(numbers(try rows(tool, "\(list) --by arrival --oldest-first"), key) == numbers(all, key).sorted())
+    }
+
+    @Test func `each row says what tells when it was heard, and marks those of which only the import's time is known`() throws {
+        let tool = try imported()
+        for list in ["events", "packets"] {
+            let all = try rows(tool, list)
+            #expect(Set(texts(all, "time_source")) == ["rx_time", "import"])
+            for row in all {
+                let isImport = row["time_source"] as? String == "import"
+                let (time, arrival) = (row["time"] as? String, row["arrival"] as? String)
+                #expect(isImport ? time == arrival : time?.hasPrefix("2025-09") == true && time != arrival)
+            }
+            #expect(try tool.run(list).lines.first?.contains("time source") == true)
+            #expect(try tool.run(list, "--by", "arrival").lines.first?.contains("arrival") == true)
+        }
+        let live = try Tool()
+        try live.run("init")
+        try live.run("simulate", "--packets", "30")
+        #expect(Set(texts(try rows(live, "events"), "time_source")) == ["recorded"])
+        try live.run("nodes", "alias", try #require(texts(try rows(live, "nodes"), "node").first), "Home")
+        #expect(texts(try rows(live, "events --limit 1"), "time_source") == ["arrival"])
+    }
+
+    @Test(arguments: ["events", "packets"]) func `a day of 2025 finds what was heard on it, and --by arrival what came in on it`(
+        list: String
+    ) throws {
+        let tool = try imported()
+        let key = list == "events" ? "sequence" : "first_sequence"
+        let all = try rows(tool, list)
+        let day = all.filter { ($0["time"] as? String)?.hasPrefix("2025-09-10") == true }
+        #expect(day.count > 10 && day.count < all.count)
+        #expect(numbers(try rows(tool, "\(list) --since 2025-09-10 --until 2025-09-11"), key) == numbers(day, key))
+        #expect(try rows(tool, "\(list) --since 2025-09-10 --until 2025-09-11 --by arrival").isEmpty)
+        #expect(try rows(tool, "\(list) --since 1h --by arrival").count == all.count)
+        let hours = try rows(tool, "\(list) --since 2025-09-10 --until 2025-09-11 --count-by hour")
+        #expect(numbers(hours, "count").reduce(0, +) == day.count)
+        #expect(texts(hours, "hour").allSatisfy { $0.hasPrefix("2025-09-10") })
+        #expect(texts(try rows(tool, "\(list) --count-by day --by arrival"), "day").allSatisfy { !$0.hasPrefix("2025") })
+        let port = try rows(tool, "\(list) --since 2025-09-10 --until 2025-09-11 --port POSITION_APP")
+        #expect(numbers(port, key) == numbers(day.filter { $0["port"] as? String == "POSITION_APP" }, key) && !port.isEmpty)
+        #expect(numbers(try rows(tool, "\(list) --where time>=2025-09-10 --where time<2025-09-11"), key) == numbers(day, key))
+    }
+
+    @Test func `exports of events and packets take the time of the mesh, and the order of the log`() throws {
+        let tool = try imported()
+        let day = try rows(tool, "events --since 2025-09-10 --until 2025-09-11 --by heard")
+        let exported = try rows(tool, "export events --since 2025-09-10 --until 2025-09-11")
+        #expect(numbers(exported, "sequence") == numbers(day, "sequence").sorted())
+        #expect(numbers(try rows(tool, "export events --limit 7 --offset 600"), "sequence") == Array(601...607))
+        #expect(try rows(tool, "export events --since 1h --by arrival").count == rows(tool, "events").count)
+        #expect(try rows(tool, "export events --until 2025-10 --by arrival").isEmpty)
+        let packets = Set(numbers(try rows(tool, "export packets --since 2025-09-10 --until 2025-09-11"), "sequence"))
+        #expect(packets.isSubset(of: numbers(day, "sequence")) && packets.count > day.count / 2)
+        let csv = try tool.run("export", "events", "--format", "csv", "--limit", "1").lines
+        #expect(csv.count == 2 && csv.first == "sequence,arrival,reception,source,encoding,masked,erased,payload_b64")
+    }
+
+    @Test func `as of a time of the mesh, nothing that was heard later is listed, with a selection or without`() throws {
+        let tool = try imported()
+        let moment = "2025-09-10T12:00:00Z"
+        let all = try rows(tool, "events")
+        let then = all.filter { ($0["time"] as? String ?? "") <= moment }
+        #expect(!then.isEmpty && then.count < all.count)
+        for option in ["", " --by arrival", " --oldest-first"] {
+            let found = try rows(tool, "events --as-of \(moment)" + option)
+            #expect(numbers(found, "sequence").sorted() == numbers(then, "sequence").sorted(), "\(option)")
+        }
+        let port = numbers(then.filter { $0["port"] as? String == "POSITION_APP" }, "sequence")
+        #expect(numbers(try rows(tool, "events --as-of \(moment) --port POSITION_APP"), "sequence") == port && !port.isEmpty)
+        #expect(numbers(try rows(tool, "export events --as-of \(moment)"), "sequence") == numbers(then, "sequence").sorted())
+        let heard = Set(numbers(then, "sequence"))
+        #expect(heard.isSuperset(of: numbers(try rows(tool, "export packets --as-of \(moment)"), "sequence")))
+        let packets = try rows(tool, "packets --as-of \(moment)")
+        #expect(heard.isSuperset(of: packets.flatMap { $0["sequences"] as? [Int] ?? [] }) && !packets.isEmpty)
+        #expect(packets.count == (try rows(tool, "packets")).filter { ($0["time"] as? String ?? "") <= moment }.count)
+        #expect(try rows(tool, "events --as-of 2025-02").isEmpty && rows(tool, "packets --as-of 2025-02").isEmpty)
+    }
+
+    @Test func `packets that no key opens have the port unreadable wherever a port is shown`() throws {
+        let tool = try imported()
+        for list in ["events", "packets", "export packets"] {
+            let all = try rows(tool, list)
+            let ports = texts(all, "port")
+            #expect(ports.contains("unreadable") && ports.contains("TEXT_MESSAGE_APP"), "\(list)")
+            guard !list.hasPrefix("export") else { continue }
+            let counted = try rows(tool, "\(list) --count-by port")
+            #expect(
+                counted.first { $0["port"] as? String == "unreadable" }?["count"] as? Int == ports.count { $0 == "unreadable" })
+            #expect(try rows(tool, "\(list) --where port=unreadable").count == ports.count { $0 == "unreadable" })
+        }
+        // From the index alone, and from the packets themselves.
+        for columns in ["port", "channel,port", "node"] {
+            let (index, packets) = (
+                try tool.run("packets", "--count-by", columns, "--format", "csv"),
+                try tool.run("packets", "--count-by", columns, "--since", "2000-01-01", "--format", "csv")
+            )
+            #expect(index.output == packets.output && index.lines.count > 2)
+        }
+    }
+
+    @Test func `events and packets take the options of every list`() throws {
+        let tool = try imported()
+        let all = try rows(tool, "events")
+        let large = all.filter { $0["bytes"] as? Int ?? 0 > 100 }
+        #expect(numbers(try rows(tool, "events --where bytes>100"), "sequence") == numbers(large, "sequence") && !large.isEmpty)
+        #expect(try rows(tool, "events --where bytes>100 --limit 3").count == 3)
+        let sorted = numbers(try rows(tool, "events --sort bytes --reverse"), "bytes")
+        #expect(sorted == numbers(all, "bytes").sorted(by: >))
+        #expect(numbers(try rows(tool, "events --sort bytes --reverse --limit 4 --offset 2"), "bytes") == Array(sorted[2..<6]))
+        let csv = try tool.run("packets", "--columns", "from,port", "--limit", "2", "--format", "csv").lines
+        #expect(csv.first == "from,port" && csv.count == 3)
+        let from = try #require(all.first { $0["from"] is String }?["from"] as? String)
+        let own = try rows(tool, "packets --where from=\(from)")
+        #expect(!own.isEmpty && texts(own, "from").allSatisfy { $0 == from })
+        #expect(try rows(tool, "packets --bucket 1h --mean receptions").allSatisfy { $0["mean_receptions"] is Double })
+        #expect(try tool.run("events", "--sort", "colour").status == 64)
+        #expect(try tool.run("events").lines.count == 51)
+    }
+}
