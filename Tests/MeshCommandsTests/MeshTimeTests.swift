@@ -123,11 +123,10 @@ struct MeshTimeTests {
 
     @Test func `packets that no key opens have the port unreadable wherever a port is shown`() throws {
         let tool = try imported()
-        for list in ["events", "packets", "export packets"] {
+        for list in ["events", "packets"] {
             let all = try rows(tool, list)
             let ports = texts(all, "port")
             #expect(ports.contains("unreadable") && ports.contains("TEXT_MESSAGE_APP"), "\(list)")
-            guard !list.hasPrefix("export") else { continue }
             let counted = try rows(tool, "\(list) --count-by port")
             #expect(
                 counted.first { $0["port"] as? String == "unreadable" }?["count"] as? Int == ports.count { $0 == "unreadable" })

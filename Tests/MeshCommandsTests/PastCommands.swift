@@ -119,7 +119,7 @@ struct PastCommands {
         func indexed(_ isWanted: ([String: Any]) -> Bool) -> [Int] { all.filter(isWanted).compactMap { $0["sequence"] as? Int } }
         let gateway = try #require(packet["gateways"] as? [String])[0]
         #expect(try sequences(["--gateway", gateway]) == indexed { $0["gateway"] as? String == gateway })
-        #expect(try sequences(["--port", "POSITION_APP"]) == indexed { $0["port"] as? String == "POSITION_APP" })
+        #expect(try sequences(["--port", "POSITION_APP"]) == indexed { $0["port"] as? Int == 3 })
         #expect(try sequences(["--node", gateway, "--mentions"]) == indexed { $0.names(gateway) })
         #expect(try sequences(["--packet", "\(packet["id"] ?? 0)"]) == packet["sequences"] as? [Int])
         #expect(try tool.run("events", "--port", "NO_SUCH_APP").status == 66)

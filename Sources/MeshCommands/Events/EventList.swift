@@ -16,6 +16,7 @@ struct EventList: RowList {
               meshledger events --since 2025-09-10 --until 2025-09-11
               meshledger events --since '1h ago' --by arrival --format jsonl
               meshledger events --node '!19025c00' --port TEXT_MESSAGE_APP
+              meshledger events --node Rover --mentions
               meshledger events --source 'radio on the roof'
               meshledger events --where 'bytes > 200' --columns time,from,port,bytes
               meshledger events --since 1d --count-by gateway,port

@@ -9,7 +9,7 @@ struct PacketShowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show", abstract: "Every field of an event, nested, unknown ones raw, beside its bytes.",
         discussion: """
-            The sequence is the number that `meshledger events` and `meshledger view quarantine` list.
+            It says why a packet could not be read, and what would help. The sequence is the number that `meshledger events` and `meshledger view quarantine` list.
 
               meshledger packets show 4711
               meshledger packets show 4711 --bytes
@@ -49,6 +49,7 @@ struct PacketShowCommand: AsyncParsableCommand {
             output.line("arrived \(TimeText.iso(microseconds: event.header.arrivalTime.microseconds))")
             let tree = shown?.textTree(beside: bytes ? event.payload : nil) ?? Self.note(of: event, erasures)
             for line in tree.utf8.split(separator: UInt8(ascii: "\n")) { output.line(DisplayWidth.safe(String(Substring(line)))) }
+            if let advice = row.advice { output.line(DisplayWidth.safe(advice)) }
         }
     }
 

@@ -24,17 +24,35 @@ extension ExportCommand {
         case .references: try write(ledger.fetch(FetchDescriptor<ReferenceRow>()), GenericCell.columns(ReferenceRow.self))
         case .quarantine:
             try write(try ledger.quarantine(limit: query.limit, offset: query.offset), QuarantineRow.columns)
-        case .events, .nodes, .positions, .telemetry, .messages, .waypoints, .traceroutes, .links, .packets: return
+        case .all, .events, .nodes, .positions, .telemetry, .messages, .waypoints, .traceroutes, .links, .packets: return
         }
     }
 
+    /// A file for each subject, and for each kind of metrics.
+    func exportAll(_ ledger: Ledger, _ node: UInt32?, _ query: RowQuery) throws {
+        guard let folder = to else { return }
+        try makeParent(of: folder + "/file")
+        var count = 0
+        func write(_ subject: ExportSubject, _ kind: TelemetryKind? = nil) throws {
+            var one = self
+            one.kind = kind
+            one.to = "\(folder)/\(subject.rawValue)\(kind.map { "_\($0)" } ?? "").\(format.rawValue)"
+            try one.export(subject, ledger, node, query)
+            count += 1
+        }
+        for subject in ExportSubject.each where subject != .events || node == nil {
+            if subject == .telemetry { try TelemetryKind.allCases.forEach { try write(subject, $0) } } else { try write(subject) }
+        }
+        StandardOutput().line("\(count) files in \(DisplayWidth.safe(folder))")
+    }
+
     private func write<Row>(_ rows: [Row], _ columns: [Column<Row>]) throws {
-        write(columns) { writer in for row in rows { writer.write(row) } }
+        try write(columns) { writer in for row in rows { writer.write(row) } }
     }
 
     /// Places and routes as GeoJSON.
-    func map<Row>(_ rows: [Row], _ columns: [Column<Row>], _ write: (GeoJSONWriter, Row, [Column<Row>]) -> Void) {
-        let writer = GeoJSONWriter(StandardOutput())
+    func map<Row>(_ rows: [Row], _ columns: [Column<Row>], _ write: (GeoJSONWriter, Row, [Column<Row>]) -> Void) throws {
+        let writer = GeoJSONWriter(try output())
         for row in rows { write(writer, row, columns) }
         writer.finish()
     }

@@ -7,10 +7,14 @@ import ProtobufWire
 
 /// What can be exported.
 enum ExportSubject: String, ExpressibleByArgument, CaseIterable {
-    case events, nodes, positions, telemetry, messages, waypoints, traceroutes, links, gateways, mapreports, sensors, nodehistory,
+    case all, events, nodes, positions, telemetry, messages, waypoints, traceroutes, links, gateways, mapreports, sensors,
+        nodehistory,
         hardware, radios, packets, channels, quarantine, archived, references
     case gatewayNodes = "gateway_nodes"
     case unknownTelemetry = "unknown_telemetry"
+
+    /// What `all` writes: everything but itself.
+    static let each = allCases.filter { $0 != .all }
 
     static let list = allCases.map(\.rawValue).joined(separator: ", ")
 }
@@ -34,6 +38,8 @@ struct ExportCommand: AsyncParsableCommand {
               meshledger export events --format jsonl > events.jsonl
               meshledger export positions --node '!19025c00' --format gpx > track.gpx
               meshledger export positions --precision 1km --format geojson > public.geojson
+              meshledger export positions --node Rover --since yesterday --until today --format gpx
+              meshledger export all --format csv --to everything
               meshledger export --format ledger mesh.recording
               meshledger export telemetry --kind device --since '7d ago' --format csv > device.csv
             """)
@@ -56,6 +62,11 @@ struct ExportCommand: AsyncParsableCommand {
         help: ArgumentHelp(
             "Places no more exact than this: bits such as 14, or a distance such as 500m or 1km.", valueName: "bits"))
     var precision: PrecisionArgument?
+    @Option(
+        help: ArgumentHelp(
+            "Write there, instead of to standard output; for `all` a folder, with a file for each.", valueName: "file"),
+        completion: .file())
+    var to: String?
     @Argument(help: "What: one of \(ExportSubject.list); with --format ledger the file to write, or -.")
     var subject: ExportTarget
 
@@ -65,10 +76,17 @@ struct ExportCommand: AsyncParsableCommand {
             if case .subject(let subject) = subject, subject != .events {
                 throw ValidationError("a recording has events; name a file, or - for standard output")
             }
-            guard channel == nil, kind == nil, page.limit == nil, page.offset == 0 else {
+            guard channel == nil, kind == nil, to == nil, page.limit == nil, page.offset == 0 else {
                 throw ValidationError("a recording is chosen by --since, --until and --node only")
             }
             return
+        }
+        if case .subject(.all) = subject {
+            guard to != nil else { throw ValidationError("--to names the folder in which everything is written") }
+            guard OutputFormat(rawValue: format.rawValue) != nil else {
+                throw ValidationError("everything is csv, json or jsonl")
+            }
+            guard precision == nil, kind == nil else { throw ValidationError("--precision and --kind are for one subject") }
         }
         guard case .subject(let subject) = subject else {
             throw ValidationError("what is exported is one of \(ExportSubject.list)")
@@ -100,41 +118,48 @@ struct ExportCommand: AsyncParsableCommand {
             var query = page.query(times, channel: try ledger.channel(named: channel))
             query.newestFirst = false
             query.includesArchived = archived
-            switch subject {
-            case .events: try exportEvents(ledger)
-            case .nodes:
-                let rows = try ledger.nodes(query, only: number)
-                try write(ledger.columns(NodeRow.self)) { writer in for row in rows { writer.write(row) } }
-            case .positions: try exportPositions(ledger, number, query)
-            case .telemetry:
-                try write(ledger.telemetryColumns(of: kind)) { writer in
-                    try ledger.forEachTelemetry(of: number, kind: kind, query) { writer.write($0) }
-                }
-            case .messages:
-                try write(ledger.columns(MessageRow.self)) { writer in
-                    try ledger.forEachMessage(of: number, query) { writer.write($0) }
-                }
-            case .waypoints:
-                let rows = reduced(try ledger.waypoints(of: number, query)) { $0.reduced(to: $1) }
-                if format == .geojson { return try map(rows, ledger.columns(WaypointRow.self)) { $0.write($1, $2) } }
-                try write(ledger.columns(WaypointRow.self)) { writer in for row in rows { writer.write(row) } }
-            case .traceroutes:
-                let rows = reduced(try ledger.traceRoutes(of: number, query)) { $0.reduced(to: $1) }
-                if format == .geojson { return try map(rows, ledger.columns(TraceRouteRow.self)) { $0.write($1, $2) } }
-                try write(ledger.columns(TraceRouteRow.self)) { writer in for row in rows { writer.write(row) } }
-            case .links:
-                let rows = try ledger.links(of: number, query)
-                try write(ledger.columns(LinkRow.self)) { writer in for row in rows { writer.write(row) } }
-            case .packets: try exportPackets(ledger)
-            default: try exportMore(subject, ledger, number, query)
+            if subject == .all { return try exportAll(ledger, number, query) }
+            try export(subject, ledger, number, query)
+        }
+    }
+
+    func export(_ subject: ExportSubject, _ ledger: Ledger, _ number: UInt32?, _ query: RowQuery) throws {
+        switch subject {
+        case .events: try exportEvents(ledger)
+        case .nodes:
+            let rows = try ledger.nodes(query, only: number)
+            try write(ledger.columns(NodeRow.self)) { writer in for row in rows { writer.write(row) } }
+        case .positions: try exportPositions(ledger, number, query)
+        case .telemetry:
+            try write(ledger.telemetryColumns(of: kind)) { writer in
+                try ledger.forEachTelemetry(of: number, kind: kind, query) { writer.write($0) }
             }
+        case .messages:
+            try write(ledger.columns(MessageRow.self)) { writer in
+                try ledger.forEachMessage(of: number, query) { writer.write($0) }
+            }
+        case .waypoints:
+            let rows = reduced(try ledger.waypoints(of: number, query)) { $0.reduced(to: $1) }
+            if format == .geojson { return try map(rows, ledger.columns(WaypointRow.self)) { $0.write($1, $2) } }
+            try write(ledger.columns(WaypointRow.self)) { writer in for row in rows { writer.write(row) } }
+        case .traceroutes:
+            let rows = reduced(try ledger.traceRoutes(of: number, query)) { $0.reduced(to: $1) }
+            if format == .geojson { return try map(rows, ledger.columns(TraceRouteRow.self)) { $0.write($1, $2) } }
+            try write(ledger.columns(TraceRouteRow.self)) { writer in for row in rows { writer.write(row) } }
+        case .links:
+            let rows = try ledger.links(of: number, query)
+            try write(ledger.columns(LinkRow.self)) { writer in for row in rows { writer.write(row) } }
+        case .packets: try exportPackets(ledger)
+        default: try exportMore(subject, ledger, number, query)
         }
     }
 
     private var rowFormat: OutputFormat { OutputFormat(rawValue: format.rawValue) ?? .jsonl }
 
-    func write<Row>(_ columns: [Column<Row>], _ body: (RowWriter<Row>) throws -> Void) rethrows {
-        let writer = RowWriter(columns, format: rowFormat, output: StandardOutput())
+    func output() throws -> StandardOutput { try to.map { try StandardOutput(file: $0) } ?? StandardOutput() }
+
+    func write<Row>(_ columns: [Column<Row>], _ body: (RowWriter<Row>) throws -> Void) throws {
+        let writer = RowWriter(columns, format: rowFormat, output: try output())
         try body(writer)
         writer.finish()
     }
@@ -145,7 +170,7 @@ struct ExportCommand: AsyncParsableCommand {
         let order = EventOrder(by: by, since: times.since?.time, until: times.until?.time, newestFirst: false)
         let reading = try EventReading(ledger)
         if format == .jsonl {
-            let output = StandardOutput()
+            let output = try output()
             try reading.visitLog(order, offset: offset, limit: limit) { rows, header, payload in
                 var line: [UInt8] = []
                 line.reserveCapacity(payload.byteCount * 4 / 3 + 256)
@@ -204,16 +229,16 @@ struct ExportCommand: AsyncParsableCommand {
         }
         switch format {
         case .geojson:
-            let writer = GeoJSONWriter(StandardOutput())
+            let writer = GeoJSONWriter(try output())
             let columns = PositionRow.shown(in: ledger)
             try forEach { writer.write($0, columns) }
             writer.finish()
         case .gpx:
-            let writer = GPXWriter(StandardOutput(), names: try NodeNames(ledger))
+            let writer = GPXWriter(try output(), names: try NodeNames(ledger))
             try forEach { writer.write($0) }
             writer.finish()
         case .kml:
-            let writer = KMLWriter(StandardOutput(), names: try NodeNames(ledger))
+            let writer = KMLWriter(try output(), names: try NodeNames(ledger))
             let columns = PositionRow.shown(in: ledger)
             try forEach { writer.write($0, columns) }
             writer.finish()

@@ -11,7 +11,7 @@ struct ImportCommand: AsyncParsableCommand {
             Formats, detected automatically unless --format names one:
             \(ImportFormat.allCases.map { "  " + $0.rawValue.padding(to: 16) + $0.summary }.joined(separator: "\n"))
 
-            A file that is imported twice, under another name or grown, adds nothing twice. A damaged line is kept as an
+            It says how many packets are readable, which channels' keys would open the others, and what is damaged, by file. A file that is imported twice, under another name or grown, adds nothing twice. A damaged line is kept as an
             event that cannot be read; a file of another format is refused whole.
 
             The recording of another ledger (`meshledger export --format ledger`) makes an exact copy of it in an empty ledger; into any
@@ -39,20 +39,16 @@ struct ImportCommand: AsyncParsableCommand {
         let inputs = try InputFiles(files)
         if try await importRecordings(inputs.paths) { return }
         let ledger = try await ledger.openWriter()
+        let before = try await ledger.reading { $0.log.head }
         let outcome = await importAll(inputs, into: ledger)
         guard case .success = outcome else {
             try? await ledger.close()  // the first failure is the one to report
             _ = try outcome.get()
             return
         }
-        let quarantined = try await ledger.reading { try await $0.views().reduce(0) { $0 + $1.quarantined } }
+        let summary = try await ledger.reading { try ImportSummary(of: $0, after: before) }
         try await ledger.close()
-        let added = try outcome.get()
-        if added > 0, quarantined > 0 {
-            StandardOutput().line(
-                "\(quarantined) events in the ledger cannot be decoded and are kept as they are; `meshledger view quarantine` says why"
-            )
-        }
+        if try outcome.get() > 0 { for line in summary.lines { StandardOutput().line(DisplayWidth.safe(line)) } }
     }
 
     private func importAll(_ inputs: InputFiles, into ledger: LedgerWriter) async -> Result<Int, any Error> {

@@ -33,6 +33,13 @@ struct ListOptions: ParsableArguments {
         (conditions.map(\.column) + [sort ?? ""]).contains { GenericCell.plain($0) == GenericCell.plain(column) }
     }
 
+    /// Whether the column is named by any of the options.
+    func mentions(_ column: String) -> Bool {
+        let shown = ((columns ?? "") + "," + (groups.countBy ?? "")).split(separator: ",").map(String.init)
+        return names(column)
+            || (shown + groups.measures.map(\.column)).contains { GenericCell.plain($0) == GenericCell.plain(column) }
+    }
+
     var choosesRows: Bool { !conditions.isEmpty || sort != nil || groups.isGiven }
 }
 

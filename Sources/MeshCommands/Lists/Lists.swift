@@ -28,6 +28,20 @@ struct PositionList: RowList {
     @Option(help: "Only this node: !hex, a number, or its name.") var node: NodeArgument?
     @Flag(help: "Only the newest position of each node.") var latest = false
 
+    /// With the name of each node; of the newest positions, also since when the node is there.
+    func columns(_ request: ListRequest) throws -> [Column<PositionRow>] {
+        let names = try NodeNames(request.ledger)
+        var columns = try request.ledger.columns(PositionRow.self)
+        columns.insert(Column("name", canCut: true) { .optional(names[$0.node]) }, at: 1)
+        guard latest else { return columns }
+        columns.removeAll { $0.name == "since" }
+        columns.insert(Column("since") { .time($0.since == 0 ? $0.time : $0.since) }, at: 3)
+        for index in columns.indices where ["ground_speed", "ground_track", "satellites"].contains(columns[index].name) {
+            columns[index].isDetail = true
+        }
+        return columns
+    }
+
     func visit(_ query: RowQuery, in ledger: Ledger, _ body: (PositionRow) -> Void) throws {
         let number = try node?.number(in: ledger)
         if latest {
@@ -51,14 +65,14 @@ struct WaypointList: RowList {
             """)
 
     @Option(help: "Only those that this node made, changed last or locked: !hex, a number, or its name.") var node: NodeArgument?
-    @Option(help: "Only those last changed on this channel.") var channel: String?
+    @Option(help: "Only those last changed on this channel.", completion: NameCompletion.channels) var channel: String?
     @Flag(help: "Also those that are deleted or expired.") var all = false
 
     var emptyNote: String { all ? "no waypoints" : "no waypoints on the map; --all shows deleted and expired ones" }
 
     func visit(_ query: RowQuery, in ledger: Ledger, _ body: (WaypointRow) -> Void) throws {
         let now = all ? nil : ledger.asOfTime ?? .now
-        try ledger.waypoints(of: node?.number(in: ledger), activeAt: now, query.on(channel)).forEach(body)
+        try ledger.waypoints(of: node?.number(in: ledger), activeAt: now, query.on(channel, in: ledger)).forEach(body)
     }
 }
 
@@ -122,13 +136,13 @@ struct TraceRouteList: RowList {
 
     @Option(help: "Only those between this node and others: !hex, a number, or its name.") var node: NodeArgument?
     @Option(help: "Only those whose route contains this node.") var through: NodeArgument?
-    @Option(help: "Only those on this channel.") var channel: String?
+    @Option(help: "Only those on this channel.", completion: NameCompletion.channels) var channel: String?
 
     var emptyNote: String { "no trace routes" }
 
     func visit(_ query: RowQuery, in ledger: Ledger, _ body: (TraceRouteRow) -> Void) throws {
         let hop = try through?.number(in: ledger)
-        try ledger.traceRoutes(of: node?.number(in: ledger), through: hop, query.on(channel)).forEach(body)
+        try ledger.traceRoutes(of: node?.number(in: ledger), through: hop, query.on(channel, in: ledger)).forEach(body)
     }
 }
 
@@ -136,9 +150,11 @@ struct GatewayList: RowList {
     static let about = ListDescription(
         name: "gateways", abstract: "What each gateway heard and passed on, the one heard last first.",
         discussion: """
-            With --nodes, --by or --of, which gateway passed on what of which node.
+            With --nodes, --by or --of, which gateway passed on what of which node. With --alone, how many packets each passed on that no other gateway
+            did, and from how many nodes; times are those of the packets.
 
               meshledger gateways --since '1d ago'
+              meshledger gateways --alone --since 7d
               meshledger gateways --by '!36072603'
               meshledger gateways --of '!19025c00' --format json
               meshledger gateways mapreports
@@ -148,6 +164,11 @@ struct GatewayList: RowList {
     @Flag(help: "Each gateway and node that it heard.") var nodes = false
     @Option(help: "Each node that this gateway heard: !hex, a number, or its name.") var by: NodeArgument?
     @Option(help: "Each gateway that heard this node.") var of: NodeArgument?
+    @Flag(help: "What each gateway saw that others missed.") var alone = false
+
+    func validate() throws {
+        if alone, nodes || by != nil || of != nil { throw ValidationError("--alone is about all gateways and nodes") }
+    }
 
     func visit(_ query: RowQuery, in ledger: Ledger, _ body: (GatewayRow) -> Void) throws {
         try ledger.gateways(query).forEach(body)
@@ -155,6 +176,11 @@ struct GatewayList: RowList {
 
     func write(_ request: ListRequest) throws {
         let ledger = request.ledger
+        if alone {
+            return try request.write(GatewayShare.columns(in: ledger), emptyNote: emptyNote) { query, body in
+                try GatewayShare.all(query, in: ledger).dropFirst(query.offset).prefix(query.limit).forEach(body)
+            }
+        }
         guard nodes || by != nil || of != nil else {
             return try request.write(columns(request), emptyNote: emptyNote) { try visit($0, in: ledger, $1) }
         }
@@ -174,12 +200,18 @@ struct MapReportList: RowList {
             """)
 
     @Option(help: "Only this node: !hex, a number, or its name.") var node: NodeArgument?
-    @Option(help: "Only those with this primary channel.") var channel: String?
+    @Option(help: "Only those with this primary channel.", completion: NameCompletion.channels) var channel: String?
 
     var emptyNote: String { "no map reports" }
 
     func visit(_ query: RowQuery, in ledger: Ledger, _ body: (MapReportRow) -> Void) throws {
-        try ledger.mapReports(of: node?.number(in: ledger), query.on(channel)).forEach(body)
+        // These name channels that nobody here may have heard.
+        let named = try channel.map {
+            try KnownName.find($0, "channel", among: ledger.mapReports().map(\.channel).withoutRepeats)
+        }
+        var query = query
+        query.channel = named
+        try ledger.mapReports(of: node?.number(in: ledger), query).forEach(body)
     }
 }
 
@@ -194,12 +226,12 @@ struct SensorList: RowList {
 
     @Option(help: "Only this node: !hex, a number, or its name.") var node: NodeArgument?
     @Option(help: "Only this kind.") var kind: SensorKind?
-    @Option(help: "Only what came on this channel.") var channel: String?
+    @Option(help: "Only what came on this channel.", completion: NameCompletion.channels) var channel: String?
 
     var emptyNote: String { "nothing of sensors" }
 
     func visit(_ query: RowQuery, in ledger: Ledger, _ body: (SensorRow) -> Void) throws {
-        try ledger.sensors(of: node?.number(in: ledger), kind: kind, query.on(channel)).forEach(body)
+        try ledger.sensors(of: node?.number(in: ledger), kind: kind, query.on(channel, in: ledger)).forEach(body)
     }
 }
 
@@ -320,9 +352,10 @@ struct ChannelList: RowList {
 }
 
 extension RowQuery {
-    func on(_ channel: String?) -> RowQuery {
+    /// - Throws: where there is no such channel.
+    func on(_ channel: String?, in ledger: Ledger) throws -> RowQuery {
         var query = self
-        query.channel = channel
+        query.channel = try ledger.channel(named: channel)
         return query
     }
 }

@@ -14,6 +14,8 @@ struct RowGroup {
         var max = CellValue.null
 
         mutating func add(_ value: CellValue) {
+            // Of what is true or false, the mean is the share that is true.
+            let value = if case .bool(let holds) = value { CellValue.integer(holds ? 1 : 0) } else { value }
             guard value.isNumber, let number = Double(value.plain), number.isFinite else { return }
             count += 1
             sum += number

@@ -18,6 +18,7 @@ extension MessageRow: ShownRow {
                 let reason = FieldTable.routingErrorName(row.failureReason) ?? String(row.failureReason)
                 return .text(row.state == .failed ? "failed: \(reason)" : "\(row.state)")
             },
+            Column("is_delivered", isDetail: true) { .bool($0.state == .delivered) },
             Column("receptions", heading: "heard") { .number($0.receptions) },
             Column("gateways", isDetail: true) { .list($0.gateways.map { .text(NodeID.text($0)) }) },
             Column("id", isDetail: true) { .number($0.id) },

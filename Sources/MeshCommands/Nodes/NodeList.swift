@@ -9,6 +9,7 @@ struct NodeList: RowList {
               meshledger nodes
               meshledger nodes --since '2h ago' --limit 20
               meshledger nodes --silent 1d
+              meshledger nodes --as-of 2025-09-15
               meshledger nodes --where 'battery < 20' --sort battery
               meshledger nodes --columns node,name,hardware,role,voltage,util,latitude,longitude
               meshledger nodes --node '!19025c00' --format json
@@ -35,7 +36,7 @@ struct NodeList: RowList {
 
     @OptionGroup var text: PatternOptions
     @Option(help: "Only this node: !hex, a number, or its name.") var node: NodeArgument?
-    @Option(help: "Only nodes last heard on this channel.") var channel: String?
+    @Option(help: "Only nodes last heard on this channel.", completion: NameCompletion.channels) var channel: String?
     @OptionGroup var marks: ListedOptions
     @Option(help: ArgumentHelp("Only nodes not heard since this time: 1d, yesterday.", valueName: "time")) var silent:
         RelativeTime?
@@ -53,12 +54,14 @@ struct NodeList: RowList {
         if let number, try ledger.node(number, includingArchived: true) == nil {
             throw CommandError(.noInput, "the node \(NodeID.text(number)) was never heard")
         }
-        var query = marks.query(query.on(channel))
+        var query = marks.query(try query.on(channel, in: ledger))
         if let silent = silent?.time(in: ledger) { query.until = min(query.until ?? silent, silent) }
         if favorites { query.isFavorite = true }
         if ignored { query.isIgnored = true }
         // A node that is named explicitly is shown even if it is archived.
         if number != nil { query.includesArchived = true }
-        try ReportedNode.all(ledger.nodes(query, only: number, with: text.pattern), in: ledger).forEach(body)
+        var every = query
+        (every.limit, every.offset) = (.max, 0)
+        try ReportedNode.all(ledger.nodes(every, only: number, with: text.pattern), query, in: ledger).forEach(body)
     }
 }

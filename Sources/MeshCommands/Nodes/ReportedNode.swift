@@ -1,3 +1,4 @@
+import EventLog
 import MeshLedger
 import Meshtastic
 import ProtobufWire
@@ -7,23 +8,60 @@ struct ReportedNode {
     var node: NodeRow
     var device: TelemetryRow?
     var position: PositionRow?
-    private let metrics: [TelemetryMetrics.Entry]
+    /// The newest of each metric that a node reported, which need not be in its newest telemetry.
+    private let metrics: [String: CellValue]
+    /// Whether it is not known when the node was heard: no file that it is in says so, and no receiver's clock.
+    private let hasOnlyImportTime: Bool
 
-    init(_ node: NodeRow, device: TelemetryRow?, position: PositionRow?) {
-        (self.node, self.device, self.position) = (node, device, position)
-        metrics = device?.values ?? []
-    }
+    private static let newest = ["battery_level", "voltage", "channel_utilization"]
 
-    /// The nodes with what they reported last: two lookups for each.
-    static func all(_ nodes: [NodeRow], in ledger: Ledger) throws -> [ReportedNode] {
-        let numbers = nodes.map(\.number)
+    /// The page of the nodes with what they reported last: two lookups for each. Those of which nobody knows when they were heard come last.
+    static func all(_ nodes: [NodeRow], _ page: RowQuery, in ledger: Ledger) throws -> [ReportedNode] {
+        let start = Int64(try ledger.log.event(ledger.log.first)?.header.arrivalTime.seconds ?? 0)
+        let timed = try nodes.map { node in
+            (node: node, isUnknown: node.lastHeard >= start ? try hasOnlyImportTime(node, in: ledger) : false)
+        }
+        let ordered = timed.filter { !$0.isUnknown } + timed.filter(\.isUnknown)
+        let shown = ordered.dropFirst(max(0, page.offset)).prefix(max(0, page.limit))
+        let numbers = shown.map(\.node.number)
         let devices = Dictionary(
             uniqueKeysWithValues: try ledger.latestTelemetry(of: numbers, kind: .device).map { ($0.node, $0) })
         let positions = Dictionary(uniqueKeysWithValues: try ledger.latestPositions(of: numbers).map { ($0.node, $0) })
-        return nodes.map { ReportedNode($0, device: devices[$0.number], position: positions[$0.number]) }
+        return try shown.map { node, isUnknown in
+            ReportedNode(
+                node: node, device: devices[node.number], position: positions[node.number],
+                metrics: try devices[node.number].map { try newest($0, in: ledger) } ?? [:], hasOnlyImportTime: isUnknown)
+        }
     }
 
-    private func metric(_ name: String) -> CellValue { metrics.first { $0.field.name == name }?.value.cell ?? .null }
+    private static func newest(_ latest: TelemetryRow, in ledger: Ledger) throws -> [String: CellValue] {
+        var found: [String: CellValue] = [:]
+        func take(_ row: TelemetryRow) {
+            for entry in row.values where newest.contains(entry.field.name) && found[entry.field.name] == nil {
+                found[entry.field.name] = entry.value.cell
+            }
+        }
+        take(latest)
+        var query = RowQuery(limit: 16)
+        while found.count < newest.count {
+            let rows = try ledger.telemetry(of: latest.node, kind: .device, query)
+            rows.forEach(take)
+            guard rows.count == query.limit else { break }
+            (query.offset, query.limit) = (query.offset + query.limit, query.limit * 4)
+        }
+        return found
+    }
+
+    /// Its time is then that of its events' arrival.
+    private static func hasOnlyImportTime(_ node: NodeRow, in ledger: Ledger) throws -> Bool {
+        guard let last = try ledger.log.event(EventSequence(node.lastSequence))?.header, last.reception == .unrecorded,
+            Int64(node.lastHeard) <= last.arrivalTime.seconds,
+            let first = try ledger.log.event(EventSequence(node.firstSequence))?.header
+        else { return false }
+        return Int64(node.lastHeard) >= first.arrivalTime.seconds
+    }
+
+    private func metric(_ name: String) -> CellValue { metrics[name] ?? .null }
 }
 
 extension ReportedNode {
@@ -36,11 +74,19 @@ extension ReportedNode {
     static func columns(in ledger: Ledger) throws -> [Column<ReportedNode>] {
         var columns = try ledger.columns(NodeRow.self).map { $0.of(\ReportedNode.node) }
         for index in columns.indices where !inTables.contains(columns[index].name) { columns[index].isDetail = true }
+        for index in columns.indices where columns[index].name == "last_heard" {
+            // All that is known of it is the day of the import.
+            columns[index].shown = { row in
+                let time = TimeText.iso(Int64(row.node.lastHeard))
+                return row.hasOnlyImportTime ? "imported \(time.prefix(10))" : time
+            }
+        }
         let now = (ledger.asOfTime ?? .now).seconds
         return columns + [
             metric("battery_level", heading: "battery"),
             metric("voltage", isDetail: true),
             metric("channel_utilization", heading: "util", isDetail: true),
+            Column("is_time_of_import", isDetail: true) { .bool($0.hasOnlyImportTime) },
             Column("telemetry_time", isDetail: true) { $0.device.map { .time($0.time) } ?? .null },
             Column("latitude", shown: { place($0.position?.latitude) }) { .optional($0.position?.latitude) },
             Column("longitude", shown: { place($0.position?.longitude) }) { .optional($0.position?.longitude) },
