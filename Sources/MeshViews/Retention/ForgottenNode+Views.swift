@@ -127,7 +127,7 @@ extension ForgottenNode {
     /// A row that cannot be read is removed as well.
     private func isOfNode(message key: RawSpan, _ value: RawSpan) -> Bool {
         guard let row = MessageRow.decode(key: key, value: value) else { return true }
-        return row.from == number || includesMentions && row.to == number
+        return row.isOf(self)
     }
 
     /// A trace route of others may lead through the node: it keeps the route, not where the node was.

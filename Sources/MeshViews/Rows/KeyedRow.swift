@@ -25,16 +25,26 @@ protocol KeyedRow: Sendable {
     init(key: UInt64, decoding value: RawSpan) throws(WireError)
 }
 
-/// A keyed row whose declaration defines how it is stored, and which of its properties name a node.
-protocol DeclaredRow: KeyedRow {
+/// A row whose declaration defines how its fields are stored, and which of its properties name a node.
+protocol DeclaredFields {
     static var declaration: RowDeclaration<Self> { get }
+}
 
+extension DeclaredFields {
+    func encode(to writer: inout WireWriter) { Self.declaration.write(self, to: &writer) }
+
+    /// Whether erasing a node removes the row: it belongs to the node, or, where mentions are erased as well, names it.
+    func isOf(_ node: ForgottenNode) -> Bool {
+        Self.declaration.names(node.number, in: self, includesMentions: node.includesMentions)
+    }
+}
+
+/// A declared row that its view keeps in memory as a whole.
+protocol DeclaredRow: KeyedRow, DeclaredFields {
     init(key: UInt64)
 }
 
 extension DeclaredRow {
-    func encode(to writer: inout WireWriter) { Self.declaration.write(self, to: &writer) }
-
     init(key: UInt64, decoding value: RawSpan) throws(WireError) {
         self.init(key: key)
         try Self.declaration.take(&self, from: value)
@@ -47,10 +57,6 @@ extension DeclaredRow {
 
     /// Whether the declaration defines which nodes the rows name. Otherwise it is unknown which rows to remove with an erased node.
     static var namesNodes: Bool { declaration.namesNodes }
-
-    func isOf(_ node: ForgottenNode) -> Bool {
-        Self.declaration.names(node.number, in: self, includesMentions: node.includesMentions)
-    }
 }
 
 extension KeyedRow {

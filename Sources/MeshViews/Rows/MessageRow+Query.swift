@@ -1,39 +1,42 @@
 import Projections
-import ProtobufWire
+package import ProtobufWire
 public import ViewQuery
 
-extension MessageRow: ViewRow {
+extension MessageRow: ViewRow, DeclaredFields {
     public static let kind = "message"
     public static let view = "messages"
     public static let table = "messages"
 
-    public static let columns: [RowColumn<MessageRow>] = [
+    static let declaration = RowDeclaration<MessageRow>([
         RowColumn(
             key: "thread", \.thread, widths: [1, 8], numbers: { [UInt64($0.prefix.kind), $0.prefix.value] }, get: { $0.thread }),
         RowColumn(key: "time", \.time) { $0.time }.shown(as: .time),
         RowColumn(key: "sequence", \.sequence) { $0.sequence },
-        RowColumn("timeSource", \.timeSource) { $0.timeSource }.stored(1),
-        RowColumn("firstSequence", \.firstSequence) { $0.firstSequence }.stored(2),
-        RowColumn("from", \.from) { $0.from }.stored(3).shown(as: .node),
-        RowColumn("to", \.to) { $0.to }.stored(4).shown(as: .node),
-        RowColumn("id", \.id) { $0.id }.stored(5),
-        RowColumn("port", \.port) { $0.port }.stored(6),
-        RowColumn("text", \.text) { $0.text }.stored(7),
-        RowColumn("replyID", \.replyID) { $0.replyID }.stored(8),
-        RowColumn("isReaction", \.isReaction) { $0.isReaction }.stored(9),
-        RowColumn("state", \.state) { $0.state }.stored(10),
-        RowColumn("failureReason", \.failureReason) { $0.failureReason }.stored(11),
-        RowColumn("receptions", \.receptions) { $0.receptions }.stored(12),
-        RowColumn("gateways", \.gateways) { $0.gateways }.stored(13).shown(as: .node),
-        RowColumn("channel", \.channel) { $0.channel }.stored(14),
-        RowColumn("isViaMQTT", \.isViaMQTT) { $0.isViaMQTT }.stored(15),
-        RowColumn("isPrivatelyEncrypted", \.isPrivatelyEncrypted) { $0.isPrivatelyEncrypted }.stored(16),
-        RowColumn("signature", \.signature) { $0.signature }.stored(17),
-        RowColumn("isRead", \.isRead) { $0.isRead }.stored(18),
+        RowColumn(1, "timeSource", \.timeSource, as: .enumeration(or: .arrival)),
+        RowColumn(2, "firstSequence", \.firstSequence, as: .varint),
+        RowColumn(3, "from", \.from, as: .fixed32).naming(.owner),
+        RowColumn(4, "to", \.to, as: .fixed32).naming(.mention),
+        RowColumn(5, "id", \.id, as: .fixed32),
+        RowColumn(6, "port", \.port, as: .varint),
+        RowColumn(7, "text", \.text, as: .string),
+        RowColumn(8, "replyID", \.replyID, as: .fixed32.unlessZero),
+        RowColumn(9, "isReaction", \.isReaction, as: .flag),
+        RowColumn(10, "state", \.state, as: .enumeration(or: .sent)),
+        RowColumn(11, "failureReason", \.failureReason, as: .varint.unlessZero),
+        RowColumn(12, "receptions", \.receptions, as: .varint),
+        RowColumn(13, "gateways", \.gateways, as: .repeatedFixed32, .node),
+        RowColumn(14, "channel", \.channel, as: .text),
+        RowColumn(15, "isViaMQTT", \.isViaMQTT, as: .flag),
+        RowColumn(16, "isPrivatelyEncrypted", \.isPrivatelyEncrypted, as: .flag),
+        RowColumn(17, "signature", \.signature, as: .enumeration(or: .none).unlessZero),
+        RowColumn(18, "isRead", \.isRead, as: .flag),
         RowColumn("isArchived", \.isArchived) { $0.isArchived }.computed().stored(19),
-        RowColumn("archivedAt", \.archivedAt) { $0.archivedAt }.stored(19).shown(as: .time),
-        RowColumn("hasConflict", \.hasConflict) { $0.hasConflict }.stored(21),
-    ]
+        RowColumn(19, "archivedAt", \.archivedAt, as: .fixed32.unlessZero, .time),
+        RowColumn(21, "hasConflict", \.hasConflict, as: .flag),
+        RowColumn(hidden: 20, "gatewayTimes", \.gatewayTimes, as: .packedFixed32.unlessEmpty),
+    ])
+
+    public static let columns = declaration.columns
 
     public static let archive: RowArchive<MessageRow>? = RowArchive(table: ArchiveFlag.table) { $0.isArchived }
 
@@ -42,6 +45,11 @@ extension MessageRow: ViewRow {
     public static let indexes: [RowIndex<MessageRow>] = [
         .index(\.time), .index(\.from, \.time), .index(\.id), .index(\.replyID),
     ]
+
+    package init(thread: MessageThread, time: UInt32, sequence: UInt64, decoding value: RawSpan) throws(WireError) {
+        self.init(thread: thread, time: time, sequence: sequence)
+        try Self.declaration.take(&self, from: value)
+    }
 
     public init?(key: RawSpan, value: RawSpan) {
         guard key.byteCount == 21 else { return nil }

@@ -1,5 +1,3 @@
-package import ProtobufWire
-
 /// The thread of a message: that of a channel, or that of two nodes.
 public enum MessageThread: Sendable, Hashable {
     /// A channel, by the number that this view assigned when it first saw it.
@@ -89,63 +87,6 @@ public struct MessageRow: Sendable, Equatable, Codable {
         self.thread = thread
         self.time = time
         self.sequence = sequence
-    }
-
-    func encode(to writer: inout WireWriter) {
-        writer.varint(1, UInt64(timeSource.rawValue))
-        writer.varint(2, firstSequence)
-        writer.fixed32(3, from)
-        writer.fixed32(4, to)
-        writer.fixed32(5, id)
-        writer.varint(6, UInt64(port))
-        writer.string(7, text)
-        if replyID != 0 { writer.fixed32(8, replyID) }
-        if isReaction { writer.bool(9, true) }
-        writer.varint(10, UInt64(state.rawValue))
-        writer.present(11, failureReason)
-        writer.varint(12, UInt64(receptions))
-        for gateway in gateways { writer.fixed32(13, gateway) }
-        if !channel.isEmpty { writer.string(14, channel) }
-        if isViaMQTT { writer.bool(15, true) }
-        if isPrivatelyEncrypted { writer.bool(16, true) }
-        writer.present(17, UInt32(signature.rawValue))
-        if isRead { writer.bool(18, true) }
-        if archivedAt != 0 { writer.fixed32(19, archivedAt) }
-        if !gatewayTimes.isEmpty { writer.packedFixed32(20, gatewayTimes) }
-        if hasConflict { writer.bool(21, true) }
-    }
-
-    package init(thread: MessageThread, time: UInt32, sequence: UInt64, decoding value: RawSpan) throws(WireError) {
-        self.init(thread: thread, time: time, sequence: sequence)
-        var reader = WireReader(value)
-        while let field = try reader.next() {
-            switch field.number {
-            case 1: timeSource = TimeSource(rawValue: UInt8(truncatingIfNeeded: field.scalar)) ?? .arrival
-            case 2: firstSequence = field.scalar
-            case 3: from = field.asUInt32
-            case 4: to = field.asUInt32
-            case 5: id = field.asUInt32
-            case 6: port = field.asUInt32
-            case 7: text = reader.bytes(field).asRepairedString
-            case 8: replyID = field.asUInt32
-            case 9: isReaction = field.asBool
-            case 10: state = DeliveryState(rawValue: UInt8(truncatingIfNeeded: field.scalar)) ?? .sent
-            case 11: failureReason = field.asUInt32
-            case 12: receptions = field.asUInt32
-            case 13: gateways.append(field.asUInt32)
-            case 14: channel = reader.bytes(field).asRepairedString
-            case 15: isViaMQTT = field.asBool
-            case 16: isPrivatelyEncrypted = field.asBool
-            case 17: signature = SignatureState(rawValue: UInt8(truncatingIfNeeded: field.scalar)) ?? .none
-            case 18: isRead = field.asBool
-            case 19: archivedAt = field.asUInt32
-            case 20:
-                var list = WireReader(reader.bytes(field))
-                while !list.isAtEnd { gatewayTimes.append(try list.fixed32()) }
-            case 21: hasConflict = field.asBool
-            default: continue
-            }
-        }
     }
 }
 

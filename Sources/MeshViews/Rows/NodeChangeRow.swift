@@ -74,15 +74,13 @@ public struct NodeChangeRow: Sendable, Equatable {
 
     // MARK: Storage
 
-    func encode(to writer: inout WireWriter) { Self.declaration.write(self, to: &writer) }
-
     init(node: UInt32, time: UInt32, sequence: UInt64, decoding value: RawSpan) throws(WireError) {
         self.init(node: node, time: time, sequence: sequence)
         try Self.declaration.take(&self, from: value)
     }
 }
 
-extension NodeChangeRow: ViewRow {
+extension NodeChangeRow: ViewRow, DeclaredFields {
     public static let kind = "nodeChange"
     public static let view = "nodehistory"
     public static let table = "nodehistory"

@@ -2,7 +2,7 @@ import Projections
 import ProtobufWire
 public import ViewQuery
 
-extension NodeRow: ViewRow {
+extension NodeRow: ViewRow, DeclaredFields {
     public static let kind = "node"
     public static let view = "nodes"
     public static let table = "nodes"
@@ -10,37 +10,40 @@ extension NodeRow: ViewRow {
     public var time: UInt32 { lastHeard }
     public var sequence: UInt64 { lastSequence }
 
-    public static let columns: [RowColumn<NodeRow>] = [
-        RowColumn(key: "number", \.number) { $0.number }.shown(as: .node),
-        RowColumn("longName", \.longName) { $0.longName }.stored(1),
-        RowColumn("shortName", \.shortName) { $0.shortName }.stored(2),
-        RowColumn("hardwareModel", \.hardwareModel) { $0.hardwareModel }.stored(3),
+    static let declaration = RowDeclaration<NodeRow>([
+        RowColumn(key: "number", \.number) { $0.number }.naming(.owner),
+        RowColumn(1, "longName", \.longName, as: .text),
+        RowColumn(2, "shortName", \.shortName, as: .text),
+        RowColumn(3, "hardwareModel", \.hardwareModel, as: .varint.unlessZero),
         RowColumn("state", \.state) { $0.state }.computed(),
-        RowColumn("firstSequence", \.firstSequence) { $0.firstSequence }.stored(20),
-        RowColumn("lastSequence", \.lastSequence) { $0.lastSequence }.stored(21),
-        RowColumn("role", \.role) { $0.role }.stored(4),
-        RowColumn("isLicensed", \.isLicensed) { $0.isLicensed }.stored(5),
-        RowColumn("isUnmessagable", \.isUnmessagable) { $0.isUnmessagable }.stored(6),
-        RowColumn("publicKey", \.publicKey) { $0.publicKey }.stored(7),
-        RowColumn("hasKeyConflict", \.hasKeyConflict) { $0.hasKeyConflict }.stored(8),
-        RowColumn("firmware", \.firmware) { $0.firmware }.stored(9),
-        RowColumn("firstHeard", \.firstHeard) { $0.firstHeard }.stored(10).shown(as: .time),
-        RowColumn("lastHeard", \.lastHeard) { $0.lastHeard }.stored(11).shown(as: .time),
-        RowColumn("snr", \.snr) { $0.snr }.stored(12).shown(as: .decibels),
-        RowColumn("rssi", \.rssi) { $0.rssi }.stored(13).shown(as: .dBm),
-        RowColumn("hopsAway", \.hopsAway) { $0.hopsAway }.stored(14),
-        RowColumn("isViaMQTT", \.isViaMQTT) { $0.isViaMQTT }.stored(15),
-        RowColumn("channel", \.channel) { $0.channel }.stored(16),
-        RowColumn("receptions", \.receptions) { $0.receptions }.stored(17),
-        RowColumn("packets", \.packets) { $0.packets }.stored(18),
-        RowColumn("unreadable", \.unreadable) { $0.unreadable }.stored(19),
-        RowColumn("isFavorite", \.isFavorite) { $0.isFavorite }.stored(22),
-        RowColumn("isIgnored", \.isIgnored) { $0.isIgnored }.stored(23),
+        RowColumn(20, "firstSequence", \.firstSequence, as: .varint),
+        RowColumn(21, "lastSequence", \.lastSequence, as: .varint),
+        RowColumn(4, "role", \.role, as: .varint.unlessZero),
+        RowColumn(5, "isLicensed", \.isLicensed, as: .flag),
+        RowColumn(6, "isUnmessagable", \.isUnmessagable, as: .flag),
+        RowColumn(7, "publicKey", \.publicKey, as: .bytes.unlessEmpty),
+        RowColumn(8, "hasKeyConflict", \.hasKeyConflict, as: .flag),
+        RowColumn(9, "firmware", \.firmware, as: .text),
+        RowColumn(10, "firstHeard", \.firstHeard, as: .fixed32, .time),
+        RowColumn(11, "lastHeard", \.lastHeard, as: .fixed32, .time),
+        RowColumn(12, "snr", \.snr, as: .float, .decibels),
+        RowColumn(13, "rssi", \.rssi, as: .sint32, .dBm),
+        RowColumn(14, "hopsAway", \.hopsAway, as: .varint),
+        RowColumn(15, "isViaMQTT", \.isViaMQTT, as: .flag),
+        RowColumn(16, "channel", \.channel, as: .text),
+        RowColumn(17, "receptions", \.receptions, as: .varint),
+        RowColumn(18, "packets", \.packets, as: .varint),
+        RowColumn(19, "unreadable", \.unreadable, as: .varint.unlessZero),
+        RowColumn(22, "isFavorite", \.isFavorite, as: .flag),
+        RowColumn(23, "isIgnored", \.isIgnored, as: .flag),
         RowColumn("isArchived", \.isArchived) { $0.isArchived }.computed().stored(24),
-        RowColumn("archivedAt", \.archivedAt) { $0.archivedAt }.stored(24).shown(as: .time),
-        RowColumn("note", \.note) { $0.note }.stored(25),
-        RowColumn("alias", \.alias) { $0.alias }.stored(26),
-    ]
+        RowColumn(24, "archivedAt", \.archivedAt, as: .fixed32.unlessZero, .time),
+        RowColumn(25, "note", \.note, as: .text),
+        RowColumn(26, "alias", \.alias, as: .text),
+        RowColumn(hidden: 27, "times", \.times, as: .nodeTimes),
+    ])
+
+    public static let columns = declaration.columns
 
     public static let archive: RowArchive<NodeRow>? = RowArchive(table: ArchiveFlag.table) { $0.isArchived }
 
@@ -52,6 +55,11 @@ extension NodeRow: ViewRow {
     public static let indexes: [RowIndex<NodeRow>] = [
         .index(\.lastHeard), .index(\.hardwareModel), .index(\.longName), .index(\.shortName),
     ]
+
+    init(number: UInt32, decoding value: RawSpan) throws(WireError) {
+        self.init(number: number)
+        try Self.declaration.take(&self, from: value)
+    }
 
     public init?(key: RawSpan, value: RawSpan) {
         guard let row = Self.decode(key: key, value: value) else { return nil }

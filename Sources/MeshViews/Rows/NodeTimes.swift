@@ -1,4 +1,5 @@
 import ProtobufWire
+import ViewQuery
 
 /// When the values known of a node were heard: seconds since 1970, 0 where it is unknown. Later values replace earlier ones, in whatever order they
 /// arrive in the log.
@@ -57,4 +58,13 @@ struct NodeFields: OptionSet, Sendable {
     static let hardware = NodeFields(rawValue: 4)
     static let role = NodeFields(rawValue: 8)
     static let messaging = NodeFields(rawValue: 16)
+}
+
+extension WireForm where Value == NodeTimes {
+    static var nodeTimes: WireForm {
+        WireForm(
+            "repeated fixed32",
+            write: { times, number, writer in times.encode(to: &writer, field: number) },
+            take: { (times, field, reader) throws(WireError) in times = try NodeTimes(decoding: reader.bytes(field)) })
+    }
 }

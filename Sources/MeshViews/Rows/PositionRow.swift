@@ -1,5 +1,7 @@
 import Meshtastic
+import Projections
 package import ProtobufWire
+public import ViewQuery
 
 /// One position that a node reported.
 ///
@@ -48,53 +50,52 @@ public struct PositionRow: Sendable, Equatable, Codable {
     public var longitude: Double { Double(longitudeE7) / 1e7 }
     /// The direction of movement in degrees, clockwise from north; nil where it is missing or out of range.
     public var course: Double? { Position.course(groundTrack: groundTrack) }
+}
 
-    func encode(to writer: inout WireWriter) {
-        writer.varint(1, UInt64(timeSource.rawValue))
-        writer.fixed32(2, packetID)
-        writer.fixed32(3, UInt32(bitPattern: latitudeE7))
-        writer.fixed32(4, UInt32(bitPattern: longitudeE7))
-        if let altitude { writer.sint32(5, altitude) }
-        if let groundSpeed { writer.varint(6, UInt64(groundSpeed)) }
-        if let groundTrack { writer.varint(7, UInt64(groundTrack)) }
-        writer.present(8, satellites)
-        writer.present(9, precisionBits)
-        if sentTime != 0 { writer.fixed32(10, sentTime) }
-        if fixTime != 0 { writer.fixed32(11, fixTime) }
-        writer.present(12, pdop)
-        writer.present(13, hdop)
-        writer.present(14, vdop)
-        if gateway != 0 { writer.fixed32(15, gateway) }
-        if snr != 0 { writer.float(16, snr) }
-        if let rssi { writer.sint32(17, rssi) }
-        if since != 0 { writer.fixed32(18, since) }
-    }
+extension PositionRow: ViewRow, DeclaredFields {
+    public static let kind = "position"
+    public static let view = "positions"
+    public static let table = "positions"
+
+    static let declaration = RowDeclaration<PositionRow>([
+        RowColumn(key: "node", \.node) { $0.node }.naming(.owner),
+        RowColumn(key: "time", \.time) { $0.time }.shown(as: .time),
+        RowColumn(key: "sequence", \.sequence) { $0.sequence },
+        RowColumn(1, "timeSource", \.timeSource, as: .enumeration(or: .arrival)),
+        RowColumn(2, "packetID", \.packetID, as: .fixed32),
+        RowColumn(3, "latitudeE7", \.latitudeE7, as: .sfixed32),
+        RowColumn(4, "longitudeE7", \.longitudeE7, as: .sfixed32),
+        RowColumn("latitude", \.latitude) { $0.latitude }.stored(3).computed(),
+        RowColumn("longitude", \.longitude) { $0.longitude }.stored(4).computed(),
+        RowColumn(5, "altitude", \.altitude, as: .sint32, .meters),
+        RowColumn(6, "groundSpeed", \.groundSpeed, as: .varint),
+        RowColumn(7, "groundTrack", \.groundTrack, as: .varint, .degreesE5),
+        RowColumn(8, "satellites", \.satellites, as: .varint.unlessZero),
+        RowColumn(9, "precisionBits", \.precisionBits, as: .varint.unlessZero),
+        RowColumn(10, "sentTime", \.sentTime, as: .fixed32.unlessZero, .time),
+        RowColumn(11, "fixTime", \.fixTime, as: .fixed32.unlessZero, .time),
+        RowColumn(12, "pdop", \.pdop, as: .varint.unlessZero, .hundredths),
+        RowColumn(13, "hdop", \.hdop, as: .varint.unlessZero, .hundredths),
+        RowColumn(14, "vdop", \.vdop, as: .varint.unlessZero, .hundredths),
+        RowColumn(15, "gateway", \.gateway, as: .fixed32.unlessZero, .node),
+        RowColumn(16, "snr", \.snr, as: .float, .decibels),
+        RowColumn(17, "rssi", \.rssi, as: .sint32, .dBm),
+        RowColumn(18, "since", \.since, as: .fixed32.unlessZero, .time),
+    ])
+
+    public static let columns = declaration.columns
+
+    public static let indexes: [RowIndex<PositionRow>] = [.index(\.time)]
 
     package init(node: UInt32, time: UInt32, sequence: UInt64, decoding value: RawSpan) throws(WireError) {
         self.init(node: node, time: time, sequence: sequence)
-        var reader = WireReader(value)
-        while let field = try reader.next() {
-            switch field.number {
-            case 1: timeSource = TimeSource(rawValue: UInt8(truncatingIfNeeded: field.scalar)) ?? .arrival
-            case 2: packetID = field.asUInt32
-            case 3: latitudeE7 = Int32(bitPattern: field.asUInt32)
-            case 4: longitudeE7 = Int32(bitPattern: field.asUInt32)
-            case 5: altitude = field.asSInt32
-            case 6: groundSpeed = field.asUInt32
-            case 7: groundTrack = field.asUInt32
-            case 8: satellites = field.asUInt32
-            case 9: precisionBits = field.asUInt32
-            case 10: sentTime = field.asUInt32
-            case 11: fixTime = field.asUInt32
-            case 12: pdop = field.asUInt32
-            case 13: hdop = field.asUInt32
-            case 14: vdop = field.asUInt32
-            case 15: gateway = field.asUInt32
-            case 16: snr = field.asFloat
-            case 17: rssi = field.asSInt32
-            case 18: since = field.asUInt32
-            default: continue
-            }
-        }
+        try Self.declaration.take(&self, from: value)
+    }
+
+    public init?(key: RawSpan, value: RawSpan) {
+        guard key.byteCount == 16 else { return nil }
+        try? self.init(  // nil for bytes that are not a row
+            node: key.bigEndianUInt32(at: 0), time: key.bigEndianUInt32(at: 4), sequence: key.bigEndianUInt64(at: 8),
+            decoding: value)
     }
 }

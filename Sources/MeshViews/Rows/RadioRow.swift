@@ -78,15 +78,13 @@ public struct RadioRow: Sendable, Equatable {
         UInt64(source) << 24 | UInt64(part.rawValue) << 16 | UInt64(section) << 8 | UInt64(slot)
     }
 
-    func encode(to writer: inout WireWriter) { Self.declaration.write(self, to: &writer) }
-
     init(series: UInt64, part: RadioPart, time: UInt32, sequence: UInt64, decoding value: RawSpan) throws(WireError) {
         self.init(series: series, part: part, time: time, sequence: sequence)
         try Self.declaration.take(&self, from: value)
     }
 }
 
-extension RadioRow: ViewRow {
+extension RadioRow: ViewRow, DeclaredFields {
     public static let kind = "radio"
     public static let view = "radios"
     public static let table = "radios"

@@ -66,15 +66,13 @@ public struct SensorRow: Sendable, Equatable {
 
     // MARK: Storage
 
-    func encode(to writer: inout WireWriter) { Self.declaration.write(self, to: &writer) }
-
     init(node: UInt32, kind: SensorKind, time: UInt32, sequence: UInt64, decoding value: RawSpan) throws(WireError) {
         self.init(node: node, kind: kind, time: time, sequence: sequence)
         try Self.declaration.take(&self, from: value)
     }
 }
 
-extension SensorRow: ViewRow {
+extension SensorRow: ViewRow, DeclaredFields {
     public static let kind = "sensor"
     public static let view = "sensors"
     public static let table = "sensors"

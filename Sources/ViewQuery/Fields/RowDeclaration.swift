@@ -14,8 +14,10 @@ package struct RowDeclaration<Row>: Sendable {
     package let columns: [RowColumn<Row>]
     /// In the order of their numbers.
     private let fields: [RowField<Row>]
-    /// By number.
-    private let places: [Int?]
+    /// For each of them the plain field, where it is one.
+    private let plain: [PlainField?]
+    /// By number; -1 where there is none.
+    private let places: [Int]
     private let nodes: [RowColumn<Row>]
     /// The stored fields as a `.proto` file has them, by their numbers; the type is empty where several make up one property.
     package let schema: [(number: UInt32, name: String, type: String)]
@@ -24,7 +26,8 @@ package struct RowDeclaration<Row>: Sendable {
         columns = declared.filter { !$0.traits.isHidden }
         let fields = declared.flatMap(\.traits.wire).sorted { $0.number < $1.number }
         self.fields = fields
-        var places = [Int?](repeating: nil, count: Int(fields.last?.number ?? 0) + 1)
+        plain = fields.map(\.plain)
+        var places = [Int](repeating: -1, count: Int(fields.last?.number ?? 0) + 1)
         for (place, field) in fields.enumerated() { places[Int(field.number)] = place }
         self.places = places
         nodes = declared.filter { $0.traits.naming != nil }
@@ -33,15 +36,32 @@ package struct RowDeclaration<Row>: Sendable {
     }
 
     package func write(_ row: borrowing Row, to writer: inout WireWriter) {
-        for field in fields { field.write(row, &writer) }
+        unsafe withUnsafeBytes(of: row) { bytes in
+            guard let start = bytes.baseAddress else { return }
+            for place in plain.indices {
+                if let plain = plain[place] {
+                    unsafe plain.write(start, to: &writer)
+                } else {
+                    unsafe fields[place].write(start.assumingMemoryBound(to: Row.self).pointee, &writer)
+                }
+            }
+        }
     }
 
     package func take(_ row: inout Row, from bytes: RawSpan) throws(WireError) {
         var reader = WireReader(bytes)
-        while let field = try reader.next() {
-            let number = Int(field.number)
-            guard number < places.count, let place = places[number] else { continue }
-            try fields[place].take(&row, field, reader, true)
+        unsafe try withUnsafeMutablePointer(to: &row) { (row) throws(WireError) in
+            let start = UnsafeMutableRawPointer(row)
+            while let field = try reader.next() {
+                let number = Int(field.number)
+                guard number < places.count, places[number] >= 0 else { continue }
+                let place = places[number]
+                if let plain = plain[place] {
+                    unsafe plain.take(field, into: start)
+                } else {
+                    unsafe try fields[place].take(&row.pointee, field, reader, true)
+                }
+            }
         }
     }
 
@@ -69,7 +89,8 @@ extension RowColumn {
         traits.fields = [number]
         traits.wire = [
             RowField(
-                number: number, layout: form.type, write: { row, writer in form.write(property.get(row), number, &writer) },
+                number: number, layout: form.type, plain: PlainField(number, keyPath, form.plain),
+                write: { row, writer in form.write(property.get(row), number, &writer) },
                 take: { (row, field, reader, _) throws(WireError) in
                     try property.change(&row) { (value) throws(WireError) in try form.take(&value, field, reader) }
                 })

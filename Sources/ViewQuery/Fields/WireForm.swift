@@ -8,11 +8,21 @@ package struct WireForm<Value: Sendable>: Sendable {
     let write: @Sendable (Value, _ number: UInt32, inout WireWriter) -> Void
     /// Reads the value of one stored field.
     let take: @Sendable (inout Value, WireField, borrowing WireReader) throws(WireError) -> Void
+    /// The same without closures; nil where the value is no plain number.
+    let plain: PlainForm?
 
-    init(
+    package init(
         _ type: String, write: @escaping @Sendable (Value, _ number: UInt32, inout WireWriter) -> Void,
         take: @escaping @Sendable (inout Value, WireField, borrowing WireReader) throws(WireError) -> Void
     ) {
+        self.init(type, plain: nil, write: write, take: take)
+    }
+
+    fileprivate init(
+        _ type: String, plain: PlainForm?, write: @escaping @Sendable (Value, _ number: UInt32, inout WireWriter) -> Void,
+        take: @escaping @Sendable (inout Value, WireField, borrowing WireReader) throws(WireError) -> Void
+    ) {
+        self.plain = plain
         self.type = type
         self.write = write
         self.take = take
@@ -23,14 +33,19 @@ package struct WireForm<Value: Sendable>: Sendable {
         leavingOut("optional \(type)", isLeftOut)
     }
 
-    fileprivate func leavingOut(_ type: String, _ isLeftOut: @escaping @Sendable (Value) -> Bool) -> WireForm {
+    fileprivate func leavingOut(
+        _ type: String, plain: PlainForm? = nil, _ isLeftOut: @escaping @Sendable (Value) -> Bool
+    ) -> WireForm {
         let write = write
-        return WireForm(type, write: { if !isLeftOut($0) { write($0, $1, &$2) } }, take: take)
+        return WireForm(type, plain: plain, write: { if !isLeftOut($0) { write($0, $1, &$2) } }, take: take)
     }
+
+    /// The plain form without zeros.
+    fileprivate var plainUnlessZero: PlainForm? { plain.map { PlainForm(bits: $0.bits, absence: .zero) } }
 }
 
 extension WireForm where Value: BinaryInteger {
-    package var unlessZero: WireForm { leavingOut(type) { $0 == 0 } }
+    package var unlessZero: WireForm { leavingOut(type, plain: plainUnlessZero) { $0 == 0 } }
 }
 
 extension WireForm where Value: Collection {
@@ -39,65 +54,88 @@ extension WireForm where Value: Collection {
 
 extension WireForm {
     private static func scalar(
-        _ type: String, _ write: @escaping @Sendable (inout WireWriter, UInt32, Value) -> Void,
+        _ type: String, plain: PlainForm? = nil, _ write: @escaping @Sendable (inout WireWriter, UInt32, Value) -> Void,
         _ read: @escaping @Sendable (WireField) -> Value
     ) -> WireForm {
-        WireForm(type, write: { write(&$2, $1, $0) }, take: { (value, field, _) in value = read(field) })
+        WireForm(type, plain: plain, write: { write(&$2, $1, $0) }, take: { (value, field, _) in value = read(field) })
     }
 
     /// Nothing where it is nil.
     private static func optional<Wrapped>(
-        _ type: String, _ write: @escaping @Sendable (inout WireWriter, UInt32, Wrapped) -> Void,
+        _ type: String, _ bits: PlainForm.Bits, _ write: @escaping @Sendable (inout WireWriter, UInt32, Wrapped) -> Void,
         _ read: @escaping @Sendable (WireField) -> Wrapped
     ) -> WireForm where Value == Wrapped? {
         scalar(
-            "optional \(type)", { writer, number, value in if let value { write(&writer, number, value) } }, { .some(read($0)) })
+            "optional \(type)", plain: PlainForm(bits: bits, absence: .none),
+            { writer, number, value in if let value { write(&writer, number, value) } }, { .some(read($0)) })
     }
 }
 
 extension WireForm where Value == UInt32 {
-    package static var fixed32: WireForm { scalar("fixed32", { $0.fixed32($1, $2) }, { $0.asUInt32 }) }
-    package static var varint: WireForm { scalar("uint32", { $0.varint($1, UInt64($2)) }, { $0.asUInt32 }) }
+    package static var fixed32: WireForm {
+        scalar("fixed32", plain: PlainForm(bits: .fixed32), { $0.fixed32($1, $2) }, { $0.asUInt32 })
+    }
+    package static var varint: WireForm {
+        scalar("uint32", plain: PlainForm(bits: .varint32), { $0.varint($1, UInt64($2)) }, { $0.asUInt32 })
+    }
 }
 
 extension WireForm where Value == UInt32? {
-    package static var varint: WireForm { optional("uint32", { $0.varint($1, UInt64($2)) }, { $0.asUInt32 }) }
+    package static var varint: WireForm { optional("uint32", .varint32, { $0.varint($1, UInt64($2)) }, { $0.asUInt32 }) }
 }
 
 extension WireForm where Value == UInt64 {
-    package static var varint: WireForm { scalar("uint64", { $0.varint($1, $2) }, { $0.scalar }) }
+    package static var varint: WireForm {
+        scalar("uint64", plain: PlainForm(bits: .varint64), { $0.varint($1, $2) }, { $0.scalar })
+    }
 }
 
 extension WireForm where Value == Int32 {
-    package static var sfixed32: WireForm { scalar("sfixed32", { $0.sfixed32($1, $2) }, { $0.asInt32 }) }
-    package static var sint32: WireForm { scalar("sint32", { $0.sint32($1, $2) }, { $0.asSInt32 }) }
+    package static var sfixed32: WireForm {
+        scalar("sfixed32", plain: PlainForm(bits: .fixed32), { $0.sfixed32($1, $2) }, { $0.asInt32 })
+    }
+    package static var sint32: WireForm {
+        scalar("sint32", plain: PlainForm(bits: .zigzag32), { $0.sint32($1, $2) }, { $0.asSInt32 })
+    }
 }
 
 extension WireForm where Value == Int32? {
-    package static var sfixed32: WireForm { optional("sfixed32", { $0.sfixed32($1, $2) }, { $0.asInt32 }) }
-    package static var sint32: WireForm { optional("sint32", { $0.sint32($1, $2) }, { $0.asSInt32 }) }
+    package static var sfixed32: WireForm { optional("sfixed32", .fixed32, { $0.sfixed32($1, $2) }, { $0.asInt32 }) }
+    package static var sint32: WireForm { optional("sint32", .zigzag32, { $0.sint32($1, $2) }, { $0.asSInt32 }) }
 }
 
 extension WireForm where Value == Float {
     /// Nothing where it is zero.
-    package static var float: WireForm { scalar("float", { $0.float($1, $2) }, { $0.asFloat }).leavingOut("float") { $0 == 0 } }
+    package static var float: WireForm {
+        scalar("float", { $0.float($1, $2) }, { $0.asFloat }).leavingOut("float", plain: PlainForm(bits: .float, absence: .zero))
+        { $0 == 0 }
+    }
 }
 
 extension WireForm where Value == Float? {
-    package static var float: WireForm { optional("float", { $0.float($1, $2) }, { $0.asFloat }) }
+    package static var float: WireForm { optional("float", .float, { $0.float($1, $2) }, { $0.asFloat }) }
 }
 
 extension WireForm where Value == Bool {
     /// Nothing where it is false.
-    package static var flag: WireForm { scalar("bool", { $0.bool($1, $2) }, { $0.asBool }).leavingOut("bool") { !$0 } }
+    package static var flag: WireForm {
+        scalar("bool", { $0.bool($1, $2) }, { $0.asBool }).leavingOut("bool", plain: PlainForm(bits: .flag, absence: .zero)) {
+            !$0
+        }
+    }
+}
+
+extension WireForm where Value == Bool? {
+    package static var flag: WireForm { optional("bool", .flag, { $0.bool($1, $2) }, { $0.asBool }) }
 }
 
 extension WireForm where Value == String {
-    /// Nothing where it is empty.
-    package static var text: WireForm {
+    package static var string: WireForm {
         WireForm("string", write: { $2.string($1, $0) }, take: { (text, field, reader) in text = reader.string(field) })
-            .unlessEmpty
     }
+
+    /// Nothing where it is empty.
+    package static var text: WireForm { string.unlessEmpty }
 }
 
 extension WireForm where Value == [UInt8] {
@@ -107,6 +145,13 @@ extension WireForm where Value == [UInt8] {
 }
 
 extension WireForm where Value == [UInt32] {
+    package static var repeatedFixed32: WireForm {
+        WireForm(
+            "repeated fixed32",
+            write: { list, number, writer in for value in list { writer.fixed32(number, value) } },
+            take: { (list, field, _) in list.append(field.asUInt32) })
+    }
+
     package static var packedFixed32: WireForm {
         WireForm("repeated fixed32") {
             $2.packedFixed32($1, $0)
@@ -133,6 +178,11 @@ extension WireForm where Value: RawRepresentable, Value.RawValue == UInt8 {
     package static func enumeration(or other: Value) -> WireForm {
         scalar("enum", { $0.varint($1, UInt64($2.rawValue)) }, { Value(rawValue: UInt8(truncatingIfNeeded: $0.scalar)) ?? other })
     }
+}
+
+extension WireForm where Value: RawRepresentable, Value.RawValue == UInt8 {
+    /// The same form, which leaves out the number 0.
+    package var unlessZero: WireForm { leavingOut(type) { $0.rawValue == 0 } }
 }
 
 extension WireForm where Value: OptionSet, Value.RawValue == UInt32 {

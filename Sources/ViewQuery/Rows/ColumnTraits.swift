@@ -50,6 +50,8 @@ struct RowField<Row>: Sendable {
     let number: UInt32
     /// Its text in the fingerprint.
     let layout: String
+    /// The same without closures, where the property is a plain number.
+    var plain: PlainField?
     let write: @Sendable (borrowing Row, inout WireWriter) -> Void
     /// Reads one stored occurrence of the field.
     let take: @Sendable (inout Row, WireField, borrowing WireReader, _ isFirst: Bool) throws(WireError) -> Void
