@@ -23,6 +23,9 @@ func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 }
 
 let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
+let sockets: [Target.Dependency] = [
+    .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
+]
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 
 let package = Package(
@@ -36,6 +39,7 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
     ],
     targets: [
         .systemLibrary(name: "CLMDB", pkgConfig: "lmdb", providers: [.apt(["liblmdb-dev"])]),
@@ -68,7 +72,8 @@ let package = Package(
         room("MeshSimulator", ["Meshtastic", "ProtobufWire", "MeshCrypto"]),
         room(
             "MeshIngest",
-            ["MeshLedger", "Meshtastic", "EventLog", "ProtobufWire", "MeshCrypto", "CMosquitto", "CZlib", "CZstd", logging]),
+            ["MeshLedger", "Meshtastic", "EventLog", "ProtobufWire", "MeshCrypto", "CMosquitto", "CZlib", "CZstd", logging]
+                + sockets),
         room(
             "MeshCommands",
             [

@@ -6,7 +6,8 @@ import Testing
 @Suite(.enabled(if: Tool.isBuilt, "needs the built command"))
 struct HelpTests {
     @Test(arguments: [
-        "init", "import", "ingest mqtt", "events", "packets", "packets show", "nodes", "positions", "telemetry", "messages",
+        "init", "import", "ingest mqtt", "ingest tcp", "ingest serial", "ingest udp", "ingest file", "events", "packets",
+        "packets show", "nodes", "positions", "telemetry", "messages",
         "channels", "waypoints", "links traceroutes", "links", "gateways", "gateways mapreports", "telemetry sensors",
         "nodes history", "nodes hardware", "nodes radios", "links neighbors", "positions track", "nodes timeline", "keys",
         "keys add", "stats", "view", "view quarantine", "view rebuild", "view schema", "verify", "salvage", "export", "storage",

@@ -4,7 +4,11 @@ import MeshLedger
 
 struct IngestCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "ingest", abstract: "Listen to live traffic.", subcommands: [IngestMQTTCommand.self])
+        commandName: "ingest", abstract: "Listen to live traffic.",
+        subcommands: [
+            IngestMQTTCommand.self, IngestTCPCommand.self, IngestSerialCommand.self, IngestUDPCommand.self,
+            IngestFileCommand.self,
+        ])
 }
 
 struct IngestMQTTCommand: AsyncParsableCommand {

@@ -27,9 +27,18 @@ public final class MQTTIngest: Sendable {
     private let log: PatientSink
     private let report: @Sendable (MQTTNotice) -> Void
     private let counts = Mutex(MQTTStatistics())
+    let board: SourceBoard
+
+    var address: MQTTAddress { options.address }
 
     /// - Parameter report: receives the notices of the connection, from the connection's thread
     public init(_ options: MQTTOptions, into target: IngestTarget, report: @escaping @Sendable (MQTTNotice) -> Void = { _ in }) {
+        let board = SourceBoard(options.address.text) { _, _ in }
+        let report: @Sendable (MQTTNotice) -> Void = { notice in
+            board.take(notice)
+            report(notice)
+        }
+        self.board = board
         self.options = options
         self.target = target
         log = PatientSink(
@@ -66,6 +75,7 @@ public final class MQTTIngest: Sendable {
             } catch {
                 // The reason why it ended is reported, not a second one.
             }
+            board.fail(failure.description, retrySeconds: nil)
             throw failure
         }
         try await Uncancelled.run { () async throws(IngestError) in try await target.flush(subject) }
@@ -127,6 +137,7 @@ public final class MQTTIngest: Sendable {
         }
         try await append(&events)
         counts.withLock { $0.add(came) }
+        board.received(came.storedCount)
     }
 
     private static func gap(of byteCount: Int) -> Gap {

@@ -30,7 +30,7 @@ public struct MQTTOptions: Sendable {
     /// How many messages may wait to be stored before the connection is no longer read.
     public var queueLimit = 65_536
     /// How many bytes may wait to be stored, or be under way, before the connection is no longer read: the memory of an ingest whose ledger has no space.
-    public var queueByteLimit = 64 << 20
+    public var queueByteLimit = 8 << 20
 
     public init(_ address: MQTTAddress) { self.address = address }
 

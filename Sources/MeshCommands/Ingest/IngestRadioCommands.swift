@@ -1,0 +1,106 @@
+import ArgumentParser
+import MeshIngest
+import MeshLedger
+
+struct IngestTCPCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "tcp", abstract: "Listen to a radio on the network until SIGINT or SIGTERM.",
+        discussion: """
+            Every frame that the radio sends is stored, its keys and passwords zeroed. A radio has one client at a time: while this runs, an app that connects to
+            the same radio takes the connection away. A lost connection is made again.
+
+              meshledger ingest tcp 192.168.1.20
+              meshledger ingest tcp roof.example:4403 --keep-keys
+            """)
+
+    @OptionGroup var ledger: LedgerOption
+    @OptionGroup var keys: KeepKeysOption
+    @Argument(help: "The radio's host, and its port if it is not 4403.") var host: String
+
+    func run() async throws {
+        try await listen(to: RadioAddress(host: host), ledger, keys)
+    }
+}
+
+struct IngestSerialCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "serial", abstract: "Listen to a radio on a serial port or USB until SIGINT or SIGTERM.",
+        discussion: """
+            The port is used by this command alone, and neither opening nor closing it resets the board. A radio that is unplugged is listened to again when it
+            is back; the names in /dev/serial/by-id stay the same then.
+
+              meshledger ingest serial /dev/ttyACM0
+              meshledger ingest serial /dev/ttyUSB0 --no-dtr
+            """)
+
+    @OptionGroup var ledger: LedgerOption
+    @OptionGroup var keys: KeepKeysOption
+    @Flag(inversion: .prefixedNo, help: "Raise the line DTR, as boards expect; some reset when it is raised.") var dtr = true
+    @Argument(help: "The port, best by its name in /dev/serial/by-id.", completion: .file()) var port: String
+
+    func run() async throws {
+        try await listen(to: .serial(path: port, raisesDTR: dtr), ledger, keys)
+    }
+}
+
+private func listen(to address: RadioAddress, _ option: LedgerOption, _ keys: KeepKeysOption) async throws {
+    let ledger = try await option.openWriter()
+    let listening = LiveListening(ledger)
+    let source = RadioSource(address, into: listening.target, report: listening.report)
+    try await listening.run(source) {
+        try await keys.take(source.radioKeys, into: ledger, advice: "listening with --keep-keys")
+    }
+}
+
+struct IngestUDPCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "udp", abstract: "Listen to radios that send to the local network until SIGINT or SIGTERM.",
+        discussion: """
+            Radios with a network and "UDP broadcast" turned on send each packet to a multicast group. Both groups are listened to, on every
+            interface, also those that appear later. Other programs may listen at the same time.
+
+              meshledger ingest udp
+              meshledger ingest udp --interface eth0
+            """)
+
+    @OptionGroup var ledger: LedgerOption
+    @Option(help: ArgumentHelp("Listen on this network interface only; may be repeated.", valueName: "name")) var interface:
+        [String] =
+            []
+    @Option(help: "The port.") var port: UInt16 = 4403
+
+    func run() async throws {
+        var options = UDPOptions()
+        options.port = port
+        if !interface.isEmpty { options.interfaces = interface }
+        let listening = LiveListening(try await ledger.openWriter())
+        try await listening.run(UDPSource(options, into: listening.target, report: listening.report))
+    }
+}
+
+struct IngestFileCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "file", abstract: "Import a file as it grows until SIGINT or SIGTERM.",
+        discussion: """
+            When the file is rotated, it is read to its end and then its successor is followed. Nothing is imported twice, also not after a restart.
+            `meshledger import` reads files once.
+
+              meshledger ingest file /var/log/mesh.jsonl --follow
+            """)
+
+    @OptionGroup var ledger: LedgerOption
+    @Option(name: .shortAndLong, help: "The file's format; else its content decides.") var format: ImportFormat?
+    @Flag(help: "Wait for more at the end of the file.") var follow = false
+    @Option(help: "The name of the source; else the file's name.") var source: String?
+    @Argument(help: "The file; it need not exist yet.", completion: .file()) var file: String
+
+    func validate() throws {
+        guard follow else { throw ValidationError("say --follow; `meshledger import \(file)` reads a file once") }
+    }
+
+    func run() async throws {
+        let listening = LiveListening(try await ledger.openWriter())
+        let options = ImportOptions(format: format, isComplete: false, sourceName: source)
+        try await listening.run(FileFollow(file, into: listening.target, options: options, report: listening.report))
+    }
+}

@@ -1,0 +1,132 @@
+import EventLog
+import Foundation
+import MeshLedger
+import Synchronization
+
+/// Imports a file as it grows, and goes on with its successor when it is rotated.
+///
+/// A file that was renamed or removed is read to its end first; one that was emptied is read from its beginning. What was imported before, by
+/// this or by `FileImport`, is not imported again.
+public final class FileFollow: LiveSource {
+    private static let check_ms = 200
+
+    public let name: String
+    private let path: String
+    private let target: IngestTarget
+    private let options: ImportOptions
+    private let board: SourceBoard
+
+    /// - Parameter report: told what happens, with one line for people
+    public init(
+        _ path: String, into target: IngestTarget, options: ImportOptions = ImportOptions(),
+        report: @escaping @Sendable (SourceStatus, String) -> Void = { _, _ in }
+    ) {
+        name = options.sourceName ?? FileImport.sourceName(of: path)
+        self.path = path
+        self.options = options
+        board = SourceBoard(name, report: report)
+        // Flushing after each addition would be a commit of all views for a line.
+        self.target = target
+    }
+
+    public var status: SourceStatus { board.status }
+
+    public func run() async throws(IngestError) {
+        var failure: IngestError?
+        do throws(IngestError) {
+            try await follow()
+        } catch {
+            failure = error
+        }
+        do throws(IngestError) {
+            try await Uncancelled.run { [target, name] () async throws(IngestError) in try await target.flush(name) }
+        } catch {
+            failure = failure ?? error
+        }
+        guard let failure else { return board.enter(.stopped, "stopped") }
+        board.fail(failure.description, retrySeconds: nil)
+        throw failure
+    }
+
+    private func follow() async throws(IngestError) {
+        var current: FollowedFile?
+        board.enter(.connecting, "waiting for \(path)")
+        while !Task.isCancelled {
+            if var file = current {
+                let isReplaced = file.isReplaced(at: path)
+                if file.hasChanged() || isReplaced { try await take(file, isComplete: isReplaced) }
+                current = isReplaced ? nil : file
+                if isReplaced {
+                    board.enter(.connecting, "\(path) was rotated")
+                    continue
+                }
+            } else if let file = try FollowedFile(path) {
+                board.connected()
+                try await take(file, isComplete: false)
+                board.enter(.live, "following \(path)")
+                current = file
+            }
+            try? await Task.sleep(for: .milliseconds(Self.check_ms))  // cancelled: the loop ends
+        }
+        if let current { try await take(current, isComplete: false) }
+    }
+
+    private func take(_ file: FollowedFile, isComplete: Bool) async throws(IngestError) {
+        var options = options
+        options.sourceName = name
+        options.isComplete = isComplete
+        let log = PatientSink(target.log, pauses: 1...10) { [board] in board.tell($0.description) }
+        do throws(IngestError) {
+            let report = try await FileImport(file.path, into: IngestTarget(log: log), options: options).run()
+            guard report.eventCount > 0 else { return }
+            board.received(report.eventCount)
+            board.stored(report.eventCount)
+        } catch {
+            // Its first bytes may not say yet what it is.
+            if error.code == .wrongFormat, file.size < FormatDetection.sampleSize, !isComplete { return }
+            throw IngestError(error.code, subject: path, reason: error.reason, cause: error.cause)
+        }
+    }
+}
+
+/// An open file, which stays readable when its name is given to another one.
+private struct FollowedFile {
+    private let handle: FileHandle
+    private let identity: (device: UInt64, node: UInt64)
+    private(set) var size = 0
+
+    /// - Returns: nil while there is no such file.
+    init?(_ path: String) throws(IngestError) {
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        if descriptor < 0, errno == ENOENT { return nil }
+        guard descriptor >= 0 else {
+            throw IngestError(
+                errno == EACCES ? .noPermission : .readFailed, subject: path, reason: "this file cannot be opened",
+                cause: errorText(errno))
+        }
+        handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        var facts = stat()
+        guard unsafe fstat(descriptor, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG else {
+            throw IngestError(.wrongFormat, subject: path, reason: "this is no file; only files can be followed")
+        }
+        identity = (UInt64(facts.st_dev), UInt64(facts.st_ino))
+        size = Int(facts.st_size)
+    }
+
+    /// Leads to the open file, whatever is at its name now.
+    var path: String { "/proc/self/fd/\(handle.fileDescriptor)" }
+
+    mutating func hasChanged() -> Bool {
+        var facts = stat()
+        guard unsafe fstat(handle.fileDescriptor, &facts) == 0 else { return false }
+        defer { size = Int(facts.st_size) }
+        return Int(facts.st_size) != size
+    }
+
+    /// Whether another file is at the path, or none.
+    func isReplaced(at path: String) -> Bool {
+        var facts = stat()
+        guard unsafe stat(path, &facts) == 0 else { return errno == ENOENT }
+        return UInt64(facts.st_dev) != identity.device || UInt64(facts.st_ino) != identity.node
+    }
+}

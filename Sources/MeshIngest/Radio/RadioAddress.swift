@@ -1,0 +1,56 @@
+/// Where a radio is: on the network or at a serial port.
+public enum RadioAddress: Sendable, Hashable {
+    /// The port that radios listen on.
+    public static let standardPort: UInt16 = 4403
+
+    case tcp(host: String, port: UInt16 = standardPort)
+    /// - Parameters:
+    ///   - path: the device, best by a name that it keeps, in `/dev/serial/by-id`
+    ///   - raisesDTR: whether DTR is raised, as boards expect from a terminal; some reset when it is
+    case serial(path: String, raisesDTR: Bool = true)
+
+    /// `HOST`, `HOST:PORT` or `[IPv6]:PORT`, as a person writes it.
+    ///
+    /// - Throws: `IngestError` (`badRequest`)
+    public init(host text: String) throws(IngestError) {
+        let (host, rest): (Substring, Substring)
+        if text.hasPrefix("["), let close = text.firstIndex(of: "]") {
+            (host, rest) = (text[text.index(after: text.startIndex)..<close], text[text.index(after: close)...])
+        } else if let colon = text.lastIndex(of: ":"), text.firstIndex(of: ":") == colon {
+            (host, rest) = (text[..<colon], text[colon...])
+        } else {
+            (host, rest) = (text[...], "")
+        }
+        let port = rest.isEmpty ? Self.standardPort : UInt16(rest.dropFirst()) ?? 0
+        guard !host.isEmpty, port > 0, rest.isEmpty || rest.first == ":", !host.contains("/") else {
+            throw IngestError(
+                .badRequest, subject: text,
+                reason: "a radio's address is a host and, if need be, a port; examples are 192.168.1.20 and roof.example:4403")
+        }
+        self = .tcp(host: String(host), port: port)
+    }
+
+    /// As its source is called in the log.
+    public var text: String {
+        switch self {
+        case .tcp(let host, let port): "tcp://\(host.contains(":") ? "[\(host)]" : host):\(port)"
+        case .serial(let path, _): "serial:\(path)"
+        }
+    }
+}
+
+/// How a radio is listened to.
+public struct RadioOptions: Sendable {
+    /// Seconds between heartbeats.
+    public var heartbeatSeconds = 30.0
+    /// So many heartbeats without a sign of life end the connection.
+    public var missedHeartbeats = 3
+    public var firstRetrySeconds = 1.0
+    public var longestRetrySeconds = 60.0
+    /// How long a connection may take to be made.
+    public var connectSeconds = 8.0
+    /// How long a serial radio gets to wake up before it is asked.
+    public var wakeMilliseconds = 100
+
+    public init() {}
+}

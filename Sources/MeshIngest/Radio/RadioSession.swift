@@ -1,0 +1,204 @@
+import EventLog
+import Foundation
+import Meshtastic
+import NIOCore
+import Synchronization
+
+/// One connection to a radio, from the attempt to its loss.
+struct RadioSession {
+    let store: LiveStore
+    let options: RadioOptions
+    private(set) var handshake: RadioHandshake
+    let isSerial: Bool
+    let found: @Sendable (SecretMask.Findings) -> Void
+    /// Whether the radio has sent anything.
+    private(set) var hasHeard = false
+
+    init(
+        store: LiveStore, options: RadioOptions, handshake: RadioHandshake, isSerial: Bool,
+        found: @escaping @Sendable (SecretMask.Findings) -> Void
+    ) {
+        (self.store, self.options, self.handshake, self.isSerial, self.found) = (store, options, handshake, isSerial, found)
+    }
+
+    private enum End: Error {
+        case closed
+        case silent
+        case refusedByStore
+    }
+
+    /// - Returns: why it ended; nil where it was stopped.
+    mutating func run(at address: RadioAddress) async -> RadioFailure? {
+        let subject = address.text
+        let channel: RadioChannel.Channel
+        do {
+            channel = try await RadioChannel.open(address, options)
+        } catch let error as IngestError {
+            return RadioFailure(error: error, needsPerson: error.code == .wrongFormat)
+        } catch {
+            return RadioFailure(
+                error: IngestError(
+                    .unreachable, subject: subject, reason: "no connection; is the radio on, and is this its address?",
+                    cause: Self.text(error)))
+        }
+        store.board.connected()
+        store.board.enter(.replaying, "connected to \(subject)")
+        let life = RadioLife(limit: options.missedHeartbeats)
+        let pump = RadioPump(
+            store: store, life: life, handshake: Mutex(handshake), found: found, isHeard: Atomic(false))
+        var end: (any Error)?
+        do {
+            try await channel.executeThenClose { inbound, outbound in
+                try await Self.talk(inbound, outbound, pump, options, isSerial: isSerial)
+            }
+        } catch {
+            end = error
+        }
+        handshake = pump.handshake.withLock { $0 }
+        hasHeard = pump.isHeard.load(ordering: .relaxed)
+        if Task.isCancelled { return nil }
+        return Self.failure(end, subject, options)
+    }
+
+    private static func failure(_ end: (any Error)?, _ subject: String, _ options: RadioOptions) -> RadioFailure? {
+        let reason =
+            switch (end as? End, end) {
+            case (.refusedByStore, _): nil as String?
+            case (.silent, _):
+                "the radio gave no sign of life for \(Int(options.heartbeatSeconds * Double(options.missedHeartbeats))) s"
+            case (.closed, _), (nil, nil): "the radio has closed the connection; another client may have taken it"
+            case (nil, let other?): "the connection is lost (\(text(other)))"
+            }
+        return reason.map { RadioFailure(error: IngestError(.unreachable, subject: subject, reason: $0)) }
+    }
+
+    private static func talk(
+        _ inbound: NIOAsyncChannelInboundStream<ByteBuffer>, _ outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>,
+        _ pump: RadioPump, _ options: RadioOptions, isSerial: Bool
+    ) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await read(inbound, outbound, pump) }
+            group.addTask {
+                try await outbound.write(ByteBuffer(bytes: StreamFrame.wakeUp))
+                if isSerial { try await Task.sleep(for: .milliseconds(options.wakeMilliseconds)) }
+                try await send(ToRadioMessage.wantConfig(pump.handshake.withLock { $0.begin() }), outbound)
+                while true {
+                    try await Task.sleep(for: .seconds(options.heartbeatSeconds))
+                    guard pump.life.beat() else { throw End.silent }
+                    // What was asked before the radio was awake, or lost on the way, is asked again.
+                    let open = pump.isHeard.load(ordering: .relaxed) ? nil : pump.handshake.withLock { $0.asked }
+                    if open != nil { try await outbound.write(ByteBuffer(bytes: StreamFrame.wakeUp)) }
+                    try await send(open.map(ToRadioMessage.wantConfig) ?? ToRadioMessage.heartbeat, outbound)
+                }
+            }
+            defer { group.cancelAll() }
+            try await group.next()
+        }
+    }
+
+    private static func read(
+        _ inbound: NIOAsyncChannelInboundStream<ByteBuffer>, _ outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>,
+        _ pump: RadioPump
+    ) async throws {
+        var framer = StreamFramer()
+        for try await chunk in inbound {
+            let (records, questions) = pump.take(chunk, &framer)
+            for question in questions { try await send(ToRadioMessage.wantConfig(question), outbound) }
+            // While the ledger has no space the radio is not read, which is no silence of the radio.
+            pump.life.hold()
+            guard await pump.store.buffer.put(records) else { throw End.refusedByStore }
+            pump.life.sign()
+        }
+        if !Task.isCancelled { throw End.closed }
+    }
+
+    private static func send(_ message: [UInt8], _ outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>) async throws {
+        guard let frame = StreamFrame.around(message) else { return }
+        try await outbound.write(ByteBuffer(bytes: frame))
+    }
+
+    private static func text(_ error: any Error) -> String {
+        if let error = error as? IOError { return errorText(error.errnoCode) }
+        return "\(error)"
+    }
+}
+
+/// What is shared by the tasks of one connection.
+final class RadioPump: Sendable {
+    let store: LiveStore
+    let life: RadioLife
+    let handshake: Mutex<RadioHandshake>
+    private let found: @Sendable (SecretMask.Findings) -> Void
+    let isHeard: Atomic<Bool>
+
+    init(
+        store: LiveStore, life: RadioLife, handshake: consuming Mutex<RadioHandshake>,
+        found: @escaping @Sendable (SecretMask.Findings) -> Void, isHeard: consuming Atomic<Bool>
+    ) {
+        (self.store, self.life, self.found) = (store, life, found)
+        self.handshake = handshake
+        self.isHeard = isHeard
+    }
+
+    /// Splits bytes into records for the log, and says what to ask the radio next.
+    func take(_ chunk: ByteBuffer, _ framer: inout StreamFramer) -> (records: [IngestRecord], questions: [UInt32]) {
+        var records: [IngestRecord] = []
+        var questions: [UInt32] = []
+        var skipped = 0
+        func take(_ piece: StreamPiece) {
+            guard piece.kind == .frame else {
+                skipped += piece.bytes.count
+                return
+            }
+            isHeard.store(true, ordering: .relaxed)
+            let kind = FromRadioGlance(piece.bytes).kind
+            switch handshake.withLock({ $0.take(kind) }) {
+            case .nothing: break
+            case .ask(let nonce):
+                questions.append(nonce)
+                if nonce == ConfigNonce.configuration { store.board.enter(.replaying, "the radio has started again") }
+            case .live: store.board.enter(.live, "listening to \(store.name)")
+            }
+            // The answer to a heartbeat says nothing about the mesh, and comes 2,880 times a day.
+            if case .queueStatus(_, _, packet: 0) = kind { return }
+            var record = StreamCutter.record(piece.bytes, reception: .live)
+            if let findings = record.findings { found(findings) }
+            record.findings = nil
+            records.append(record)
+        }
+        unsafe chunk.withUnsafeReadableBytes { bytes in
+            unsafe framer.feed(bytes.bytes) { take($0) }
+        }
+        if skipped > 0 { store.board.skipped(skipped) }
+        if !records.isEmpty { store.board.received(records.count) }
+        return (records, questions)
+    }
+}
+
+/// Whether a radio is there: a heartbeat asks, and any frame is an answer.
+final class RadioLife: Sendable {
+    private struct State {
+        var missed = 0
+        var isHeld = false
+    }
+
+    private let limit: Int
+    private let state = Mutex(State())
+
+    init(limit: Int) { self.limit = limit }
+
+    /// It has sent something.
+    func sign() { state.withLock { $0 = State() } }
+
+    /// It is not being listened to, so that it cannot give a sign.
+    func hold() { state.withLock { $0.isHeld = true } }
+
+    /// - Returns: false when so many heartbeats had no answer.
+    func beat() -> Bool {
+        state.withLock { state in
+            if state.isHeld { return true }
+            state.missed += 1
+            return state.missed <= limit
+        }
+    }
+}

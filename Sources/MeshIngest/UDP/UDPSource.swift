@@ -1,0 +1,137 @@
+import EventLog
+import Foundation
+import MeshLedger
+import Meshtastic
+import NIOCore
+import NIOPosix
+
+/// What is listened to for radios that send their packets to the local network.
+public struct UDPOptions: Sendable {
+    /// Of firmware up to 2.7, and from 2.8.
+    public var groups = ["224.0.0.69", "239.0.0.69"]
+    public var port: UInt16 = 4403
+    /// Names of network interfaces; nil for all that can multicast.
+    public var interfaces: [String]?
+    /// How often new interfaces and lost datagrams are looked for.
+    public var checkSeconds = 5.0
+
+    public init() {}
+
+    func check() throws(IngestError) {
+        for group in groups {
+            let address = try? SocketAddress(ipAddress: group, port: 0)  // nil is refused
+            guard let address, address.isMulticast else {
+                throw IngestError(.badRequest, subject: group, reason: "this is no multicast address; radios use 224.0.0.69")
+            }
+        }
+    }
+}
+
+/// Listens to the multicast groups to which radios with a network send every packet, on each interface, also those that appear later.
+///
+/// Other programs on this computer may listen to the same port. Each sender's address is a source of its own. The network does not wait: datagrams that the
+/// system or this process had to drop are gap events that say how many.
+public final class UDPSource: LiveSource {
+    /// The memory that the system is asked for, for datagrams that wait to be read; it gives at most `net.core.rmem_max`.
+    private static let systemBuffer: CInt = 4 << 20
+    private static let readsAtOnce = 16
+
+    public let name: String
+    private let options: UDPOptions
+    private let store: LiveStore
+
+    private var board: SourceBoard { store.board }
+
+    /// - Parameter report: told what happens, with one line for people
+    public init(
+        _ options: UDPOptions = UDPOptions(), into target: IngestTarget,
+        report: @escaping @Sendable (SourceStatus, String) -> Void = { _, _ in }
+    ) {
+        name = "udp:\(options.port)"
+        self.options = options
+        store = LiveStore(name: name, target: target, buffer: LiveBuffer(), board: SourceBoard(name, report: report))
+    }
+
+    public var status: SourceStatus {
+        var status = board.status
+        status.lagSeconds = store.buffer.lagSeconds
+        return status
+    }
+
+    public func run() async throws(IngestError) {
+        try options.check()
+        try await store.run { [self] () async throws(IngestError) in
+            var backoff = Backoff()
+            while !Task.isCancelled {
+                board.enter(.connecting, "opening port \(options.port)")
+                do {
+                    try await listen()
+                    if Task.isCancelled { break }
+                } catch {
+                    if Task.isCancelled { break }
+                    let wait_s = backoff.take()
+                    let reason = (error as? IOError).map { errorText($0.errnoCode) } ?? "\(error)"
+                    board.fail("UDP port \(options.port) cannot be listened to (\(reason))", retrySeconds: wait_s)
+                    try? await Task.sleep(for: .seconds(wait_s))  // cancelled: the loop ends
+                }
+            }
+        }
+    }
+
+    private func listen() async throws {
+        let channel = try await DatagramBootstrap(group: RadioChannel.loops)
+            .channelOption(.socketOption(.so_reuseaddr), value: 1)
+            .channelOption(.socketOption(.so_rcvbuf), value: .init(Self.systemBuffer))
+            .channelOption(.datagramVectorReadMessageCount, value: Self.readsAtOnce)
+            .channelOption(
+                .recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: Self.readsAtOnce * Int(UInt16.max) + 1)
+            )
+            .bind(to: SocketAddress(ipAddress: "0.0.0.0", port: Int(options.port))) { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try NIOAsyncChannel<AddressedEnvelope<ByteBuffer>, AddressedEnvelope<ByteBuffer>>(
+                        wrappingChannelSynchronously: channel)
+                }
+            }
+        board.connected()
+        let joined = MulticastGroups(options, channel.channel)
+        try await channel.executeThenClose { inbound, _ in
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { [self] in
+                    for try await datagram in inbound { take(datagram) }
+                }
+                group.addTask { [self] in try await watch(joined) }
+                defer { group.cancelAll() }
+                try await group.next()
+            }
+        }
+    }
+
+    private func take(_ datagram: AddressedEnvelope<ByteBuffer>) {
+        let payload = Array(datagram.data.readableBytesView)
+        let origin = datagram.remoteAddress.ipAddress.map { IngestRecord.Origin.within($0) } ?? .file
+        let record = IngestRecord(payload, .meshPacket, reception: .live, origin: origin)
+        board.received(1)
+        if !store.buffer.offer(record, lossReason: "datagrams came faster than the ledger stored them") { board.dropped(1) }
+    }
+
+    /// Joins the groups on interfaces that appear, and counts what the system dropped.
+    private func watch(_ groups: MulticastGroups) async throws {
+        var groups = groups
+        var isTold = false
+        while true {
+            let news = try await groups.join()
+            if !groups.isEmpty, !news.isEmpty || board.status.state != .live {
+                board.enter(.live, "listening to \(options.groups.joined(separator: ", ")) on \(groups.interfaceNames)")
+            } else if groups.isEmpty, !isTold {
+                isTold = true
+                board.tell("no network interface can multicast yet")
+            }
+            let lost = try await groups.newlyDropped()
+            if lost > 0 {
+                board.dropped(lost)
+                store.buffer.lost(lost, reason: "the system dropped datagrams that were not read in time")
+            }
+            try await Task.sleep(for: .seconds(options.checkSeconds))
+        }
+    }
+}

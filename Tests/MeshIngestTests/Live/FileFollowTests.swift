@@ -1,0 +1,56 @@
+import EventLog
+import Foundation
+import TestKit
+import Testing
+
+@testable import MeshIngest
+
+/// A file that grows, is rotated, emptied and removed while it is followed.
+@Suite(.timeLimit(.minutes(2)))
+struct FileFollowTests {
+    private func move(_ bench: ImportBench, _ from: String, _ to: String) throws {
+        try FileManager.default.moveItem(atPath: bench.path(from), toPath: bench.path(to))
+    }
+
+    @Test func `lines are imported as they come, over renaming, emptying and removal, each once`() async throws {
+        let bench = try ImportBench()
+        let running = RunningSource(FileFollow(bench.path("mesh.base64"), into: bench.target))
+        func reach(_ count: Int) async throws { try await running.until { try bench.events().count == count } }
+        try bench.write(MadeEnvelope.lines(0..<20), to: "mesh.base64")
+        try await reach(20)
+        let line = MadeEnvelope.line(20)
+        try bench.grow("mesh.base64", by: String(line.prefix(10)))
+        try bench.grow("mesh.base64", by: String(line.dropFirst(10)) + MadeEnvelope.lines(21..<30))
+        try await reach(30)
+        // What the writer adds after the rename still counts.
+        try move(bench, "mesh.base64", "mesh.base64.1")
+        try bench.grow("mesh.base64.1", by: MadeEnvelope.lines(30..<35))
+        try bench.write(MadeEnvelope.lines(35..<50), to: "mesh.base64")
+        try await reach(50)
+        let handle = try FileHandle(forWritingTo: bench.folder.file("mesh.base64"))
+        try handle.truncate(atOffset: 0)
+        try handle.write(contentsOf: Data(MadeEnvelope.lines(50..<53).utf8))
+        try await reach(53)
+        try FileManager.default.removeItem(atPath: bench.path("mesh.base64"))
+        try await running.until { running.source.status.state == .connecting }
+        try bench.write(MadeEnvelope.lines(53..<60), to: "mesh.base64")
+        try await reach(60)
+        try await running.stop()
+        // Another run finds nothing new.
+        let again = RunningSource(FileFollow(bench.path("mesh.base64"), into: bench.target))
+        try await again.until { again.source.status.state == .live }
+        try await again.stop()
+        let expected = (0..<60).map {
+            MadeEnvelope.bytes(from: 0x1000_0000 + UInt32($0 % 50), id: UInt32($0 + 1), text: "message \($0)")
+        }
+        #expect(try bench.events().map { Array($0.payload) } == expected)
+        #expect(try bench.log.sources().map(\.name) == ["file:mesh.base64"])
+    }
+
+    @Test func `what is no file, or of no known format, ends it`() async throws {
+        let bench = try ImportBench()
+        await #expect(throws: IngestError.self) { try await FileFollow(bench.folder.path, into: bench.target).run() }
+        let path = try bench.write([UInt8](repeating: 0xff, count: 200_000), to: "noise")
+        await #expect(throws: IngestError.self) { try await FileFollow(path, into: bench.target).run() }
+    }
+}
