@@ -74,10 +74,12 @@ let package = Package(
             "MeshIngest",
             ["MeshLedger", "Meshtastic", "EventLog", "ProtobufWire", "MeshCrypto", "CMosquitto", "CZlib", "CZstd", logging]
                 + sockets),
+        room("MeshTables", ["MeshLedger", "ViewQuery", "ProtobufWire", "MeshCrypto", "CZstd"]),
         room(
             "MeshCommands",
             [
-                "MeshIngest", "MeshSimulator", "MeshLedger", "ViewQuery", "Projections", "Meshtastic", "EventLog", "ProtobufWire",
+                "MeshIngest", "MeshTables", "MeshSimulator", "MeshLedger", "ViewQuery", "Projections", "Meshtastic", "EventLog",
+                "ProtobufWire",
                 arguments, logging,
             ]),
         .executableTarget(name: "LedgerMain", dependencies: ["MeshCommands"], swiftSettings: settings),
@@ -123,6 +125,9 @@ let package = Package(
         tests(
             "MeshIngestTests",
             ["MeshIngest", "MeshLedger", "Meshtastic", "EventLog", "ProtobufWire", "MeshSimulator", "CMosquitto", "CZstd"]),
+        tests(
+            "MeshTablesTests",
+            ["MeshTables", "MeshCommands", "MeshSimulator", "MeshLedger", "ViewQuery", "Meshtastic", "EventLog", "ProtobufWire"]),
         tests(
             "MeshCommandsTests",
             [
