@@ -44,6 +44,9 @@ let package = Package(
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
         .systemLibrary(name: "CMosquitto", pkgConfig: "libmosquitto", providers: [.apt(["libmosquitto-dev"])]),
+        .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+        // SQLite's functions as a host passes them to an extension: never those of a library that is linked.
+        .target(name: "CSQLiteExtension"),
         room("LMDB", ["CLMDB"], documents: ["FINDINGS.md"]),
         room("ProtobufWire"),
         room("MeshCrypto", ["CCrypto", "CXXHash"]),
@@ -65,6 +68,12 @@ let package = Package(
                 logging,
             ],
             documents: ["Control/CONTROL.md", "PUBLIC-API.txt"]),
+        room(
+            "MeshTables",
+            [
+                "CSQLiteExtension", "MeshLedger", "ViewQuery", "Projections", "Meshtastic", "EventLog", "LMDB", "ProtobufWire",
+                "MeshCrypto", "CZstd",
+            ]),
         room("MeshSimulator", ["Meshtastic", "ProtobufWire", "MeshCrypto"]),
         room(
             "MeshIngest",
@@ -72,8 +81,8 @@ let package = Package(
         room(
             "MeshCommands",
             [
-                "MeshIngest", "MeshSimulator", "MeshLedger", "ViewQuery", "Projections", "Meshtastic", "EventLog", "ProtobufWire",
-                arguments, logging,
+                "MeshIngest", "MeshTables", "MeshSimulator", "MeshLedger", "ViewQuery", "Projections", "Meshtastic", "EventLog",
+                "ProtobufWire", "CSQLite", arguments, logging,
             ]),
         .executableTarget(name: "LedgerMain", dependencies: ["MeshCommands"], swiftSettings: settings),
 
