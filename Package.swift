@@ -32,6 +32,7 @@ let package = Package(
         .executable(name: "meshledger", targets: ["LedgerMain"]),
         .library(name: "MeshCommands", targets: ["MeshCommands"]),
         .library(name: "MeshIngest", targets: ["MeshIngest"]),
+        .library(name: "MeshLedgerExtension", type: .dynamic, targets: ["MeshTables"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -127,6 +128,9 @@ let package = Package(
         tests(
             "MeshIngestTests",
             ["MeshIngest", "MeshLedger", "Meshtastic", "EventLog", "ProtobufWire", "MeshSimulator", "CMosquitto", "CZstd"]),
+        tests(
+            "MeshTablesTests",
+            ["MeshTables", "MeshCommands", "MeshSimulator", "MeshLedger", "ViewQuery", "Meshtastic", "EventLog", "ProtobufWire"]),
         tests(
             "MeshCommandsTests",
             [

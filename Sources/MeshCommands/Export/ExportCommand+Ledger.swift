@@ -14,6 +14,15 @@ enum ExportTarget: ExpressibleByArgument {
     }
 }
 
+extension ExportTarget {
+    var name: String {
+        switch self {
+        case .subject(let subject): subject.rawValue
+        case .file(let name): name
+        }
+    }
+}
+
 extension ExportCommand {
     /// Writes a recording of the ledger, into a file or to standard output.
     func exportLedger() async throws {

@@ -1,4 +1,5 @@
 import MeshLedger
+import MeshTables
 import Meshtastic
 import ViewQuery
 
@@ -6,24 +7,25 @@ extension ExportCommand {
     /// Subjects with few rows.
     func exportMore(_ subject: ExportSubject, _ ledger: Ledger, _ node: UInt32?, _ query: RowQuery) throws {
         switch subject {
-        case .gateways:
-            try write(try ledger.gateways(query).filter { $0.gateway == node ?? $0.gateway }, ledger.columns(GatewayRow.self))
-        case .gatewayNodes: try write(try ledger.gatewayNodes(of: node, query), ledger.columns(GatewayNodeRow.self))
+        case .gateways: try write(try ledger.gateways(query).filter { $0.gateway == node ?? $0.gateway }, ledger)
+        case .gatewayNodes: try write(try ledger.gatewayNodes(of: node, query), ledger)
         case .mapreports:
             let rows = reduced(try ledger.mapReports(of: node, query)) { $0.reduced(to: $1) }
-            try write(rows, ledger.columns(MapReportRow.self).filter { precision == nil || $0.name != "altitude" })
-        case .sensors: try write(try ledger.sensors(of: node, query), ledger.columns(SensorRow.self))
-        case .nodehistory: try write(try ledger.nodeHistory(of: node, query), ledger.columns(NodeChangeRow.self))
-        case .hardware: try write(try ledger.hardwareRows(of: node, query), ledger.columns(HardwareRow.self))
-        case .radios:
-            try write(
-                try ledger.radios(isHistory: true, query).filter { $0.node == node ?? $0.node }, ledger.columns(RadioRow.self))
-        case .unknownTelemetry: try write(try ledger.unknownTelemetry(of: node, query), ledger.columns(UnknownTelemetryRow.self))
-        case .channels: try write(try ledger.channels(), ChannelRow.columns)
-        case .archived: try write(ledger.fetch(FetchDescriptor<ArchivedRow>()), GenericCell.columns(ArchivedRow.self))
-        case .references: try write(ledger.fetch(FetchDescriptor<ReferenceRow>()), GenericCell.columns(ReferenceRow.self))
+            let isWanted = { precision == nil || $0 != "altitude" }
+            try write(rows, ledger.columns(MapReportRow.self).filter { isWanted($0.name) }, ledger) {
+                MapReportRow.tableColumns($0).filter { isWanted($0.name) }
+            }
+        case .sensors: try write(try ledger.sensors(of: node, query), ledger)
+        case .nodehistory: try write(try ledger.nodeHistory(of: node, query), ledger)
+        case .hardware: try write(try ledger.hardwareRows(of: node, query), ledger)
+        case .radios: try write(try ledger.radios(isHistory: true, query).filter { $0.node == node ?? $0.node }, ledger)
+        case .unknownTelemetry: try write(try ledger.unknownTelemetry(of: node, query), ledger)
+        case .channels: try write(try ledger.channels(), ChannelRow.columns, ledger, ChannelRow.tableColumns)
+        case .archived: try write(try ledger.fetch(FetchDescriptor<ArchivedRow>()), ledger)
+        case .references: try write(try ledger.fetch(FetchDescriptor<ReferenceRow>()), ledger)
         case .quarantine:
-            try write(try ledger.quarantine(limit: query.limit, offset: query.offset), QuarantineRow.columns)
+            let rows = try ledger.quarantine(limit: query.limit, offset: query.offset)
+            try write(rows, QuarantineRow.columns, ledger, QuarantineRow.tableColumns)
         case .all, .events, .nodes, .positions, .telemetry, .messages, .waypoints, .traceroutes, .links, .packets: return
         }
     }
@@ -46,8 +48,20 @@ extension ExportCommand {
         StandardOutput().line("\(count) files in \(DisplayWidth.safe(folder))")
     }
 
-    private func write<Row>(_ rows: [Row], _ columns: [Column<Row>]) throws {
-        try write(columns) { writer in for row in rows { writer.write(row) } }
+    /// The rows of a view that only the ledger knows, such as a custom one.
+    func exportOwnView(_ ledger: Ledger) throws {
+        let name = try KnownName.find(subject.name, "view", among: ExportSubject.allCases.map(\.rawValue) + ledger.rowNames)
+        func export<Row: QueryRow>(_ rows: Row.Type) throws {
+            var descriptor = FetchDescriptor<Row>()
+            (descriptor.fetchLimit, descriptor.fetchOffset) = (page.limit, page.offset)
+            try write(try ledger.fetch(descriptor), ledger)
+        }
+        guard let rows = ledger.rows(of: name) else { throw CommandError(.noInput, "there are no rows of \(name)") }
+        try export(rows)
+    }
+
+    private func write<Row: QueryRow>(_ rows: [Row], _ ledger: Ledger) throws {
+        try write(rows, GenericCell.columns(Row.self), ledger) { TableColumn.all($0) }
     }
 
     /// Places and routes as GeoJSON.

@@ -2,6 +2,7 @@ import ArgumentParser
 import EventLog
 import MeshIngest
 import MeshLedger
+import MeshTables
 import Meshtastic
 import ProtobufWire
 
@@ -21,7 +22,10 @@ enum ExportSubject: String, ExpressibleByArgument, CaseIterable {
 
 /// Formats for other programs.
 enum ExportFormat: String, ExpressibleByArgument, CaseIterable {
-    case csv, jsonl, json, geojson, gpx, kml, ledger
+    case csv, jsonl, json, arrow, parquet, geojson, gpx, kml, ledger
+
+    /// A file for a person's or program's rows, unlike a map or a recording.
+    var isOfRows: Bool { OutputFormat(rawValue: rawValue) != nil || TableFormat(rawValue: rawValue) != nil }
 }
 
 struct ExportCommand: AsyncParsableCommand {
@@ -38,6 +42,7 @@ struct ExportCommand: AsyncParsableCommand {
               meshledger export events --format jsonl > events.jsonl
               meshledger export positions --node '!19025c00' --format gpx > track.gpx
               meshledger export positions --precision 1km --format geojson > public.geojson
+              meshledger export positions --format parquet --to positions.parquet
               meshledger export positions --node Rover --since yesterday --until today --format gpx
               meshledger export all --format csv --to everything
               meshledger export --format ledger mesh.recording
@@ -48,7 +53,10 @@ struct ExportCommand: AsyncParsableCommand {
     @OptionGroup var past: AsOfOption
     @OptionGroup var times: TimeOptions
     @OptionGroup var page: PageOptions
-    @Option(name: .shortAndLong, help: "csv, jsonl, json; geojson, gpx and kml for places; ledger for a recording.") var format =
+    @Option(
+        name: .shortAndLong,
+        help: "csv, jsonl, json; arrow and parquet for analysis; geojson, gpx and kml for places; ledger for a recording.")
+    var format =
         ExportFormat.jsonl
     @Option(help: "Only this node: !hex, a number, or its name.") var node: NodeArgument?
     @Option(help: "Only this channel, for nodes, messages, waypoints and trace routes.", completion: NameCompletion.channels)
@@ -83,13 +91,14 @@ struct ExportCommand: AsyncParsableCommand {
         }
         if case .subject(.all) = subject {
             guard to != nil else { throw ValidationError("--to names the folder in which everything is written") }
-            guard OutputFormat(rawValue: format.rawValue) != nil else {
-                throw ValidationError("everything is csv, json or jsonl")
-            }
+            guard format.isOfRows else { throw ValidationError("everything is csv, json, jsonl, arrow or parquet") }
             guard precision == nil, kind == nil else { throw ValidationError("--precision and --kind are for one subject") }
         }
         guard case .subject(let subject) = subject else {
-            throw ValidationError("what is exported is one of \(ExportSubject.list)")
+            guard format.isOfRows, node == nil, channel == nil, kind == nil, !archived else {
+                throw ValidationError("what is exported is one of \(ExportSubject.list), or a view of your own as rows")
+            }
+            return
         }
         if format == .gpx || format == .kml, subject != .positions {
             throw ValidationError("\(format.rawValue) is a format for positions")
@@ -112,8 +121,9 @@ struct ExportCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        guard format != .ledger, case .subject(let subject) = subject else { return try await exportLedger() }
+        guard format != .ledger else { return try await exportLedger() }
         try await ledger.reading(past) { ledger in
+            guard case .subject(let subject) = subject else { return try exportOwnView(ledger) }
             let number = try node?.number(in: ledger)
             var query = page.query(times, channel: try ledger.channel(named: channel))
             query.newestFirst = false
@@ -127,41 +137,65 @@ struct ExportCommand: AsyncParsableCommand {
         switch subject {
         case .events: try exportEvents(ledger)
         case .nodes:
-            let rows = try ledger.nodes(query, only: number)
-            try write(ledger.columns(NodeRow.self)) { writer in for row in rows { writer.write(row) } }
+            try write(try ledger.nodes(query, only: number), ledger)
         case .positions: try exportPositions(ledger, number, query)
         case .telemetry:
-            try write(ledger.telemetryColumns(of: kind)) { writer in
-                try ledger.forEachTelemetry(of: number, kind: kind, query) { writer.write($0) }
+            let columns = { TelemetryRow.tableColumns($0, of: kind) }
+            try write(ledger.telemetryColumns(of: kind), ledger, columns) { write in
+                try ledger.forEachTelemetry(of: number, kind: kind, query, write)
             }
         case .messages:
-            try write(ledger.columns(MessageRow.self)) { writer in
-                try ledger.forEachMessage(of: number, query) { writer.write($0) }
+            try write(ledger.columns(MessageRow.self), ledger, MessageRow.tableColumns) { write in
+                try ledger.forEachMessage(of: number, query, write)
             }
         case .waypoints:
             let rows = reduced(try ledger.waypoints(of: number, query)) { $0.reduced(to: $1) }
             if format == .geojson { return try map(rows, ledger.columns(WaypointRow.self)) { $0.write($1, $2) } }
-            try write(ledger.columns(WaypointRow.self)) { writer in for row in rows { writer.write(row) } }
+            try write(rows, ledger)
         case .traceroutes:
             let rows = reduced(try ledger.traceRoutes(of: number, query)) { $0.reduced(to: $1) }
             if format == .geojson { return try map(rows, ledger.columns(TraceRouteRow.self)) { $0.write($1, $2) } }
-            try write(ledger.columns(TraceRouteRow.self)) { writer in for row in rows { writer.write(row) } }
-        case .links:
-            let rows = try ledger.links(of: number, query)
-            try write(ledger.columns(LinkRow.self)) { writer in for row in rows { writer.write(row) } }
+            try write(rows, ledger)
+        case .links: try write(try ledger.links(of: number, query), ledger)
         case .packets: try exportPackets(ledger)
         default: try exportMore(subject, ledger, number, query)
         }
     }
 
-    private var rowFormat: OutputFormat { OutputFormat(rawValue: format.rawValue) ?? .jsonl }
-
     func output() throws -> StandardOutput { try to.map { try StandardOutput(file: $0) } ?? StandardOutput() }
 
-    func write<Row>(_ columns: [Column<Row>], _ body: (RowWriter<Row>) throws -> Void) throws {
-        let writer = RowWriter(columns, format: rowFormat, output: try output())
-        try body(writer)
+    /// - Parameters:
+    ///   - columns: for texts.
+    ///   - typed: for the formats of columns.
+    func write<Row>(
+        _ columns: @autoclosure () throws -> [Column<Row>], _ ledger: Ledger, _ typed: (TableContext) -> [TableColumn<Row>],
+        _ body: ((Row) -> Void) throws -> Void
+    ) throws {
+        if let format = TableFormat(rawValue: format.rawValue) {
+            let (output, columns) = (try output(), typed(try TableContext(ledger)))
+            guard !output.isTerminal else {
+                throw CommandError(.usage, "\(format.rawValue) is not for a terminal; use --to FILE")
+            }
+            let isFile = to.map { $0.hasSuffix(".arrow") || $0.hasSuffix(".feather") } ?? false
+            let table = try TableExport(subject.name, columns, format: format, isFile: isFile, to: output)
+            try body(table.write)
+            try table.finish()
+            return output.flush()
+        }
+        let writer = RowWriter(try columns(), format: OutputFormat(rawValue: format.rawValue) ?? .jsonl, output: try output())
+        try body(writer.write)
         writer.finish()
+    }
+
+    func write<Row: ShownRow & TableRow>(_ rows: [Row], _ ledger: Ledger) throws {
+        try write(rows, ledger.columns(Row.self), ledger, Row.tableColumns)
+    }
+
+    func write<Row>(
+        _ rows: [Row], _ columns: @autoclosure () throws -> [Column<Row>], _ ledger: Ledger,
+        _ typed: (TableContext) -> [TableColumn<Row>]
+    ) throws {
+        try write(columns(), ledger, typed) { write in rows.forEach(write) }
     }
 
     /// In the order of the log, so that they can be imported again.
@@ -182,11 +216,24 @@ struct ExportCommand: AsyncParsableCommand {
             }
             return output.flush()
         }
-        try write(EventRow.rawColumns) { writer in
+        if TableFormat(rawValue: format.rawValue) != nil {
+            return try write([Column<EventRecord>](), ledger, EventRecord.tableColumns) { write in
+                try reading.visitLog(order, offset: offset, limit: limit) { rows, header, payload in
+                    EventRecord(
+                        header, source: rows.source(of: header),
+                        encoding: LedgerLine.name(of: header.encoding) ?? String(header.encoding.rawValue),
+                        payload: Base64.text(payload))
+                } part: { rows in
+                    rows.forEach(write)
+                    return true
+                }
+            }
+        }
+        try write(EventRow.rawColumns, ledger, { _ in [] }) { write in
             try reading.visitLog(order, offset: offset, limit: limit) { rows, header, payload in
                 EventRow(header: header, source: rows.source(of: header), payload: Base64.text(payload))
             } part: { rows in
-                for row in rows { writer.write(row) }
+                rows.forEach(write)
                 return true
             }
         }
@@ -201,14 +248,14 @@ struct ExportCommand: AsyncParsableCommand {
             let first = ledger.log.first.rawValue
             if first > 1 { runs.insert(EventSequence(1)...EventSequence(first - 1), at: 0) }
         }
-        try write(IndexedEvent.columns) { writer in
+        try write(IndexedEvent.columns, ledger, IndexedEvent.tableColumns) { write in
             for run in runs where left > 0 {
                 try ledger.forEachIndexedEvent(in: run) { event in
                     if skips > 0 {
                         skips -= 1
                     } else if left > 0 {
                         left -= 1
-                        writer.write(event)
+                        write(event)
                     }
                     return left > 0
                 }
@@ -242,10 +289,8 @@ struct ExportCommand: AsyncParsableCommand {
             let columns = PositionRow.shown(in: ledger)
             try forEach { writer.write($0, columns) }
             writer.finish()
-        case .csv, .json, .jsonl, .ledger:
-            try write(ledger.columns(PositionRow.self)) { writer in
-                try forEach { writer.write($0) }
-            }
+        case .csv, .json, .jsonl, .arrow, .parquet, .ledger:
+            try write(ledger.columns(PositionRow.self), ledger, PositionRow.tableColumns) { write in try forEach(write) }
         }
     }
 }

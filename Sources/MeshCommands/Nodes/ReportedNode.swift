@@ -1,5 +1,6 @@
 import EventLog
 import MeshLedger
+import MeshTables
 import Meshtastic
 import ProtobufWire
 

@@ -1,7 +1,8 @@
 import Foundation
+import MeshTables
 
 /// The output of a command. Standard output buffers writes and passes them on in large pieces.
-final class StandardOutput {
+final class StandardOutput: ByteOutput {
     private var buffer: [UInt8] = []
     private let descriptor: Int32
     private let name: String
@@ -46,6 +47,17 @@ final class StandardOutput {
         if buffer.count >= 1 << 16 { flush() }
     }
 
+    /// Large pieces go out without another copy.
+    func write(_ bytes: UnsafeRawBufferPointer) {
+        if bytes.count < 1 << 15 {
+            unsafe buffer.append(contentsOf: bytes)
+            if buffer.count >= 1 << 16 { flush() }
+        } else {
+            flush()
+            unsafe put(bytes)
+        }
+    }
+
     func line(_ text: String = "") {
         write(text)
         buffer.append(10)
@@ -54,11 +66,14 @@ final class StandardOutput {
 
     /// A reader that went away (`| head`) ends the process quietly: further output has no reader.
     func flush() {
+        unsafe buffer.withUnsafeBytes { unsafe put($0) }
+        buffer.removeAll(keepingCapacity: true)
+    }
+
+    private func put(_ bytes: UnsafeRawBufferPointer) {
         var written = 0
-        while written < buffer.count {
-            let count = unsafe buffer.withUnsafeBytes { bytes in
-                unsafe Foundation.write(descriptor, bytes.baseAddress.map { unsafe $0 + written }, bytes.count - written)
-            }
+        while written < bytes.count {
+            let count = unsafe Foundation.write(descriptor, bytes.baseAddress.map { unsafe $0 + written }, bytes.count - written)
             if count > 0 {
                 written += count
             } else if errno != EINTR {
@@ -68,7 +83,6 @@ final class StandardOutput {
                 ExitStatus.inputOutput.end()
             }
         }
-        buffer.removeAll(keepingCapacity: true)
     }
 
     /// Syncs the output to the disk, if it is a file; a pipe or terminal needs no sync.

@@ -47,7 +47,9 @@ struct SQLCommand: AsyncParsableCommand {
     /// What looks like a number is one.
     private static func value(_ text: String) -> SQLValue {
         if let number = Int64(text), String(number) == text { return .integer(number) }
-        if let number = Double(text), number.isFinite, text.utf8.allSatisfy({ (0x30...0x39).contains($0) || $0 == 0x2e || $0 == 0x2d }) {
+        if let number = Double(text), number.isFinite,
+            text.utf8.allSatisfy({ (0x30...0x39).contains($0) || $0 == 0x2e || $0 == 0x2d })
+        {
             return .real(number)
         }
         return .text(text)
@@ -77,7 +79,7 @@ struct SQLRun {
     }
 
     private static func columns(_ names: [String]) -> [Column<[SQLValue]>] {
-        names.enumerated().map { place, name in Column(name, canCut: true) { CellValue($0[place]) } }
+        names.enumerated().map { place, name in Column(name, heading: name, canCut: true) { CellValue($0[place]) } }
     }
 }
 

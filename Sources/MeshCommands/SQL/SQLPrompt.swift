@@ -122,15 +122,15 @@ final class SQLPrompt {
 }
 
 /// Reads lines: at a terminal with editing and history, where a library for that is at hand.
-final class LineReader {
+@safe final class LineReader {
     private typealias Read = @convention(c) (UnsafePointer<CChar>?) -> UnsafeMutablePointer<CChar>?
     private typealias Note = @convention(c) (UnsafePointer<CChar>?) -> CInt
 
     let isTerminal = isatty(0) == 1
-    private let editing: (read: Read, note: Note)?
+    @unsafe private let editing: (read: Read, note: Note)?
 
     init() {
-        editing = isatty(0) == 1 && isatty(1) == 1 ? Self.editLine() : nil
+        unsafe editing = isatty(0) == 1 && isatty(1) == 1 ? Self.editLine() : nil
     }
 
     /// The library with which Debian's sqlite3 is edited; it is looked for when it is needed, and nothing lacks without it.
@@ -143,7 +143,7 @@ final class LineReader {
 
     /// Nil after the last one.
     func next(_ prompt: String) -> String? {
-        guard let editing else {
+        guard let editing = unsafe editing else {
             if isTerminal { StandardOutput.rawError(prompt) }
             return readLine()
         }

@@ -1,6 +1,7 @@
 public import ArgumentParser
 import Foundation
 import MeshLedger
+import MeshTables
 public import Meshtastic
 import ProtobufWire
 

@@ -24,6 +24,7 @@ enum AskedMoment {
     }
 
     private static func wrong(_ text: String) -> SQLFailure {
-        SQLFailure(description: "as_of is an event's number or a time such as '2025-09-01' or '2025-09-01T10:00:00Z', not \(text)")
+        SQLFailure(
+            description: "as_of is an event's number or a time such as '2025-09-01' or '2025-09-01T10:00:00Z', not \(text)")
     }
 }

@@ -30,7 +30,9 @@ class LogTable: PlannedTable {
         for (index, constraint) in question.constraints.enumerated() {
             // The row's number is that of its event.
             let finder = constraint.column < 0 ? .sequence : finders[constraint.column]
-            guard constraint.isUsable, constraint.isBinary, let finder, let test = Self.test(constraint.operation) else { continue }
+            guard constraint.isUsable, constraint.isBinary, let finder, let test = Self.test(constraint.operation) else {
+                continue
+            }
             if finder == .sender || finder == .packetID { guard test == .equal, !constraint.isList else { continue } }
             guard !(constraint.isList && finder == .arrival) else { continue }
             plan.uses.append(.bound(place: 0, column: constraint.column, test: test))
@@ -46,7 +48,8 @@ class LogTable: PlannedTable {
         (answer.isOrdered, plan.isReversed) = order(question)
         answer.rows = max(1, total * share)
         answer.cost = 20 + answer.rows * 20
-        answer.text = (["events" + (notes.isEmpty ? "" : ": " + notes.joined(separator: " AND "))] + [answer.text].filter { !$0.isEmpty })
+        answer.text =
+            (["events" + (notes.isEmpty ? "" : ": " + notes.joined(separator: " AND "))] + [answer.text].filter { !$0.isEmpty })
             .joined(separator: ", ") + (plan.isReversed ? ", reversed" : "")
         answer.number = number(of: plan)
         return answer
@@ -159,7 +162,8 @@ struct LogBounds {
     }
 
     /// Seconds of a double are as exact as microseconds; a microsecond more is looked at on both sides.
-    private static func narrow(_ test: ColumnTest, _ constant: SQLConstant, _ since: inout Timestamp?, _ until: inout Timestamp?) {
+    private static func narrow(_ test: ColumnTest, _ constant: SQLConstant, _ since: inout Timestamp?, _ until: inout Timestamp?)
+    {
         let seconds: Double
         switch constant {
         case .integer(let value): seconds = Double(value)
@@ -205,7 +209,8 @@ private final class EventTableCursor: BatchCursor {
     override func begin(_ values: [SQLArgument], _ ledger: Ledger, _ snapshot: SQLSnapshot) throws {
         if ledger.countsOnlyHeard {
             throw SQLFailure(
-                description: "some events up to that time were heard later, so events and packets are read as of an event's number only")
+                description:
+                    "some events up to that time were heard later, so events and packets are read as of an event's number only")
         }
         runs = try LogBounds(events, plan, values, ledger, snapshot.head).runs
         if !plan.isReversed { runs.reverse() }
@@ -237,7 +242,9 @@ private final class EventTableCursor: BatchCursor {
     }
 
     override func writeValue(_ column: Int, to result: SQLResult) throws { columns.write(column, index, to: result) }
-    override var rowID: Int64 { columns.rows.indices.contains(index) ? Int64(clamping: columns.rows[index].header.sequence.rawValue) : 0 }
+    override var rowID: Int64 {
+        columns.rows.indices.contains(index) ? Int64(clamping: columns.rows[index].header.sequence.rawValue) : 0
+    }
 }
 
 /// The packets of the log, or their receptions.
@@ -276,7 +283,8 @@ private final class PacketTableCursor<Row: TableRow>: BatchCursor {
     override func begin(_ values: [SQLArgument], _ ledger: Ledger, _ snapshot: SQLSnapshot) throws {
         if ledger.countsOnlyHeard {
             throw SQLFailure(
-                description: "some events up to that time were heard later, so events and packets are read as of an event's number only")
+                description:
+                    "some events up to that time were heard later, so events and packets are read as of an event's number only")
         }
         let bounds = try LogBounds(packets, plan, values, ledger, snapshot.head)
         columns = RowColumns(Row.tableColumns(try TableContext(ledger)))
@@ -298,7 +306,9 @@ private final class PacketTableCursor<Row: TableRow>: BatchCursor {
         let found = try ledger.packets(selection, in: range, limit: size, offset: passed)
         passed += found.count
         for packet in found {
-            for row in packets.rows(packet) where wanted.contains(where: { $0.contains(packets.number(row)) }) { columns.rows.append(row) }
+            for row in packets.rows(packet) where wanted.contains(where: { $0.contains(packets.number(row)) }) {
+                columns.rows.append(row)
+            }
         }
         (count, isComplete) = (columns.rows.count, found.count < size)
         size = min(size * 4, mostAtOnce)

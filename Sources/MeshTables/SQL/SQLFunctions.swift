@@ -51,9 +51,13 @@ enum SQLFunctions {
     }
 
     /// The id of a node from its number or any spelling: `!19025c00`.
-    private static func nodeID(_ value: SQLConstant) throws -> SQLConstant { number(value).map { .text(NodeID.text($0)) } ?? .null }
+    private static func nodeID(_ value: SQLConstant) throws -> SQLConstant {
+        number(value).map { .text(NodeID.text($0)) } ?? .null
+    }
 
-    private static func nodeNumber(_ value: SQLConstant) throws -> SQLConstant { number(value).map { .integer(Int64($0)) } ?? .null }
+    private static func nodeNumber(_ value: SQLConstant) throws -> SQLConstant {
+        number(value).map { .integer(Int64($0)) } ?? .null
+    }
 
     /// Metres between two places along a sphere of the Earth's mean radius.
     private static func haversine(_ values: [SQLConstant]) -> SQLConstant {
@@ -93,7 +97,9 @@ private final class EventOpener {
         }
         let opener = known()
         if case .text(let name) = encoding {
-            guard let form = PayloadEncoding(exportName: name).flatMap({ CaptureForm(rawValue: $0.rawValue) }) else { return .null }
+            guard let form = PayloadEncoding(exportName: name).flatMap({ CaptureForm(rawValue: $0.rawValue) }) else {
+                return .null
+            }
             return .text(dissected(bytes, form, opener).json.description)
         }
         let forms: [CaptureForm] = bytes.first == UInt8(ascii: "{") ? [.mqttJSON] : [.serviceEnvelope, .meshPacket, .fromRadio]

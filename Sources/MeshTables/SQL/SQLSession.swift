@@ -33,7 +33,9 @@ internal import Synchronization
         if let path { return try opener.ledger(at: path) }
         if let ledger { return ledger }
         throw SQLFailure(
-            description: "no ledger is named: CREATE VIRTUAL TABLE … USING meshledger('FOLDER', …), SELECT meshledger_open('FOLDER'), or $MESHLEDGER")
+            description:
+                "no ledger is named: CREATE VIRTUAL TABLE … USING meshledger('FOLDER', …), SELECT meshledger_open('FOLDER'), or $MESHLEDGER"
+        )
     }
 
     func past(of ledger: Ledger, _ moment: Moment) throws -> Ledger { try opener.past(of: ledger, moment) }
@@ -46,7 +48,9 @@ internal import Synchronization
     func enter() {
         openCursors += 1
         let now = unsafe busy()
-        let isSame = unsafe running.contains { known in unsafe now.contains { unsafe $0.statement == known.statement && $0.run == known.run } }
+        let isSame = unsafe running.contains { known in
+            unsafe now.contains { unsafe $0.statement == known.statement && $0.run == known.run }
+        }
         if !isSame { snapshots.end() }
         unsafe running = now
         snapshots.use()

@@ -11,7 +11,9 @@ package enum SQLTables {
 
     /// The names of all tables of a ledger.
     package static func names(in ledger: Ledger) -> [String] {
-        ledger.rowNames + TelemetryKind.allCases.map(name) + [EventRecord.tableName, PacketRow.tableName, ReceptionRecord.tableName]
+        ledger.rowNames + TelemetryKind.allCases.map(name) + [
+            EventRecord.tableName, PacketRow.tableName, ReceptionRecord.tableName,
+        ]
     }
 
     /// Names, types and units of the columns of all tables.
@@ -73,7 +75,9 @@ package enum SQLTables {
                 // The module's name, the schema's, the table's; then what is in the brackets.
                 let given = arguments.dropFirst(3).map(unquoted)
                 guard let table = arguments.dropFirst(2).first, given.count <= 2 else {
-                    throw SQLFailure(description: "USING meshledger('FOLDER', 'TABLE'); what is left out is $MESHLEDGER's, and of the same name")
+                    throw SQLFailure(
+                        description:
+                            "USING meshledger('FOLDER', 'TABLE'); what is left out is $MESHLEDGER's, and of the same name")
                 }
                 return try make(given.dropFirst().first ?? table, path: given.first.flatMap { $0.isEmpty ? nil : $0 }, session)
             })

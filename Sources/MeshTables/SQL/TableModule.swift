@@ -150,15 +150,16 @@ private let choose: @convention(c) (UnsafeMutablePointer<sqlite3_vtab>?, UnsafeM
 }
 
 private let open:
-    @convention(c) (UnsafeMutablePointer<sqlite3_vtab>?, UnsafeMutablePointer<UnsafeMutablePointer<sqlite3_vtab_cursor>?>?) -> CInt = {
-        table, cursor in
-        guard let table = unsafe object(table), let cursor = unsafe cursor else { return SQLITE_MISUSE }
-        table.session.enter()
-        let box = UnsafeMutablePointer<CursorBox>.allocate(capacity: 1)
-        unsafe box.initialize(to: CursorBox(object: Unmanaged.passRetained(table.cursor())))
-        unsafe cursor.pointee = UnsafeMutableRawPointer(box).assumingMemoryBound(to: sqlite3_vtab_cursor.self)
-        return SQLITE_OK
-    }
+    @convention(c) (UnsafeMutablePointer<sqlite3_vtab>?, UnsafeMutablePointer<UnsafeMutablePointer<sqlite3_vtab_cursor>?>?) ->
+        CInt = {
+            table, cursor in
+            guard let table = unsafe object(table), let cursor = unsafe cursor else { return SQLITE_MISUSE }
+            table.session.enter()
+            let box = UnsafeMutablePointer<CursorBox>.allocate(capacity: 1)
+            unsafe box.initialize(to: CursorBox(object: Unmanaged.passRetained(table.cursor())))
+            unsafe cursor.pointee = UnsafeMutableRawPointer(box).assumingMemoryBound(to: sqlite3_vtab_cursor.self)
+            return SQLITE_OK
+        }
 
 private let close: @convention(c) (UnsafeMutablePointer<sqlite3_vtab_cursor>?) -> CInt = { cursor in
     guard let cursor = unsafe cursor else { return SQLITE_OK }

@@ -19,7 +19,8 @@ final class ViewTable<Row: QueryRow>: PlannedTable {
     /// Values of the key that all rows of the table have, by row column.
     let fixed: [Int: ColumnNumberSet]
 
-    init(_ session: SQLSession, name: String, path: String?, fixed: [String: SQLConstant] = [:], _ makeColumns: @escaping Columns) {
+    init(_ session: SQLSession, name: String, path: String?, fixed: [String: SQLConstant] = [:], _ makeColumns: @escaping Columns)
+    {
         self.makeColumns = makeColumns
         columns = makeColumns(TableContext())
         needed = columns.map { ShownProperty.needed($0.name, Row.self) }
@@ -47,7 +48,8 @@ final class ViewTable<Row: QueryRow>: PlannedTable {
         }
         self.fixed = numbers
         let declaration = TableDeclaration(
-            name, columns.map(\.schema), hidden: (Row.texts.isEmpty ? [] : [.words]) + [.asOf, .checkpoint, .rowKey], hasRowID: false)
+            name, columns.map(\.schema), hidden: (Row.texts.isEmpty ? [] : [.words]) + [.asOf, .checkpoint, .rowKey],
+            hasRowID: false)
         super.init(session, declaration, path: path)
     }
 
@@ -62,7 +64,8 @@ final class ViewTable<Row: QueryRow>: PlannedTable {
             count = Double((try? transaction.count(store.table(Row.table))) ?? 1_000)
             if try !RowAccess.isIndexed(Row.self, in: store, transaction) { accesses = Array(accesses.prefix(1)) }
         }
-        return AccessPlanner(accesses: accesses, matches: matches, rowColumns: rowColumns, rowCount: count, fixed: Set(fixed.keys))
+        return AccessPlanner(
+            accesses: accesses, matches: matches, rowColumns: rowColumns, rowCount: count, fixed: Set(fixed.keys))
     }
 
     override func title(_ access: Int) -> String {

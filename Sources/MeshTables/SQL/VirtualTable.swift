@@ -105,13 +105,17 @@ enum SQLArgument {
 
     func text(_ text: consuming String) {
         text.withUTF8 { bytes in
-            unsafe bytes.withMemoryRebound(to: CChar.self) { unsafe sql_result_text(context, $0.baseAddress ?? Self.empty, UInt64($0.count)) }
+            unsafe bytes.withMemoryRebound(to: CChar.self) {
+                unsafe sql_result_text(context, $0.baseAddress ?? Self.empty, UInt64($0.count))
+            }
         }
     }
 
     func text(utf8 bytes: ArraySlice<UInt8>) {
         unsafe bytes.withUnsafeBufferPointer { bytes in
-            unsafe bytes.withMemoryRebound(to: CChar.self) { unsafe sql_result_text(context, $0.baseAddress ?? Self.empty, UInt64($0.count)) }
+            unsafe bytes.withMemoryRebound(to: CChar.self) {
+                unsafe sql_result_text(context, $0.baseAddress ?? Self.empty, UInt64($0.count))
+            }
         }
     }
 
@@ -144,7 +148,8 @@ extension SQLConstant {
         case SQLITE_TEXT:
             let start = unsafe sql_value_text(value)
             let count = Int(unsafe sql_value_bytes(value))
-            self = .text(unsafe String(decoding: UnsafeBufferPointer(start: start, count: start == nil ? 0 : count), as: UTF8.self))
+            self = .text(
+                unsafe String(decoding: UnsafeBufferPointer(start: start, count: start == nil ? 0 : count), as: UTF8.self))
         case SQLITE_BLOB:
             let start = unsafe sql_value_blob(value)
             let count = Int(unsafe sql_value_bytes(value))

@@ -1,8 +1,8 @@
-import Meshtastic
+package import MeshLedger
 
 extension MetricField {
     /// The unit that Meshtastic documents for the metric, or nil for counts and indexes.
-    var unit: String? {
+    package var unit: String? {
         if let unit = Self.units[name] { return unit }
         return Self.suffixes.first { name.hasSuffix($0.suffix) }?.unit
     }

@@ -1,0 +1,46 @@
+/// Turns rows into batches of columns, in bounded memory.
+public final class BatchBuilder<Row> {
+    /// A batch ends with so many rows, or when its values take so many bytes.
+    public static var mostRows: Int { 1 << 16 }
+    static var mostBytes: Int { 32 << 20 }
+    /// So many rows are read column by column at a time, while they are in the processor's cache.
+    static var rowsAtOnce: Int { 512 }
+
+    public let columns: [TableColumn<Row>]
+    private let builders: [ColumnBuilder]
+    private let take: (ColumnBatch) throws -> Void
+    private var waiting: [Row] = []
+    private var rowCount = 0
+
+    /// - Parameter take: gets each batch.
+    public init(_ columns: [TableColumn<Row>], take: @escaping (ColumnBatch) throws -> Void) {
+        self.columns = columns
+        self.take = take
+        builders = columns.map { $0.reader.makeBuilder() }
+        waiting.reserveCapacity(Self.rowsAtOnce)
+    }
+
+    public func append(_ row: Row) throws {
+        waiting.append(row)
+        if waiting.count >= Self.rowsAtOnce { try read() }
+    }
+
+    /// Hands over the rows that are left.
+    public func finish() throws {
+        try read()
+        if rowCount > 0 { try endBatch() }
+    }
+
+    private func read() throws {
+        for (column, builder) in zip(columns, builders) { column.reader.read(waiting, builder) }
+        rowCount += waiting.count
+        waiting.removeAll(keepingCapacity: true)
+        if rowCount >= Self.mostRows || builders.reduce(0, { $0 + $1.byteCount }) >= Self.mostBytes { try endBatch() }
+    }
+
+    private func endBatch() throws {
+        let batch = ColumnBatch(rowCount: rowCount, columns: builders.map { $0.finish() })
+        rowCount = 0
+        try take(batch)
+    }
+}

@@ -1,0 +1,40 @@
+/// A number or a Boolean that columns hold in an array of its type.
+public protocol ColumnNumber: BitwiseCopyable, Sendable {
+    static var columnType: ColumnType { get }
+    static var zero: Self { get }
+    static func data(_ values: [Self]) -> ColumnData
+}
+
+extension Int32: ColumnNumber {
+    public static var columnType: ColumnType { .int32 }
+    public static func data(_ values: [Int32]) -> ColumnData { .int32(values) }
+}
+extension Int64: ColumnNumber {
+    public static var columnType: ColumnType { .int64 }
+    public static func data(_ values: [Int64]) -> ColumnData { .int64(values) }
+}
+extension UInt32: ColumnNumber {
+    public static var columnType: ColumnType { .uint32 }
+    public static func data(_ values: [UInt32]) -> ColumnData { .uint32(values) }
+}
+extension UInt64: ColumnNumber {
+    public static var columnType: ColumnType { .uint64 }
+    public static func data(_ values: [UInt64]) -> ColumnData { .uint64(values) }
+}
+extension Float: ColumnNumber {
+    public static var columnType: ColumnType { .float32 }
+    public static func data(_ values: [Float]) -> ColumnData { .float32(values) }
+}
+extension Double: ColumnNumber {
+    public static var columnType: ColumnType { .float64 }
+    public static func data(_ values: [Double]) -> ColumnData { .float64(values) }
+}
+extension Bool: ColumnNumber {
+    public static var columnType: ColumnType { .bool }
+    public static var zero: Bool { false }
+    public static func data(_ values: [Bool]) -> ColumnData {
+        var bits = [UInt8](repeating: 0, count: (values.count + 7) / 8)
+        for (index, value) in values.enumerated() where value { bits[index >> 3] |= 1 << UInt8(index & 7) }
+        return .bool(bits)
+    }
+}

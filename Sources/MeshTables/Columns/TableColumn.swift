@@ -1,0 +1,166 @@
+/// A column of a row: what it is called and means, and how its values are read, many rows at a time.
+///
+/// ```swift
+/// TableColumn("snr", .number { $0.snr }, unit: "dB", meaning: "How much stronger than the noise the packet was received.")
+/// ```
+public struct TableColumn<Row>: Sendable {
+    public var schema: ColumnSchema
+    let reader: ColumnReader<Row>
+
+    public var name: String { schema.name }
+
+    public init(_ name: String, _ reader: ColumnReader<Row>, unit: String? = nil, meaning: String = "") {
+        schema = ColumnSchema(name, reader.type, isNullable: reader.isNullable, unit: unit, meaning: meaning)
+        self.reader = reader
+    }
+}
+
+/// Reads one property of many rows into a column.
+///
+/// A loop, not a call for each cell: it is compiled for the row's type, where that is known.
+public struct ColumnReader<Row>: Sendable {
+    let type: ColumnType
+    let isNullable: Bool
+    let makeBuilder: @Sendable () -> ColumnBuilder
+    let read: @Sendable ([Row], ColumnBuilder) -> Void
+
+    @inline(__always)
+    private init<Builder: ColumnBuilder>(
+        _ type: ColumnType, isNullable: Bool, _ make: @escaping @Sendable () -> Builder,
+        _ read: @escaping @Sendable ([Row], Builder) -> Void
+    ) {
+        self.type = type
+        self.isNullable = isNullable
+        makeBuilder = make
+        self.read = { rows, builder in
+            if let builder = builder as? Builder { read(rows, builder) }
+        }
+    }
+
+    /// A number or a Boolean that every row has.
+    public static func number<Value: ColumnNumber>(_ get: @escaping @Sendable (Row) -> Value) -> ColumnReader {
+        number(Value.columnType, get)
+    }
+
+    private static func number<Value: ColumnNumber>(
+        _ type: ColumnType, _ get: @escaping @Sendable (Row) -> Value
+    ) -> ColumnReader {
+        ColumnReader(type, isNullable: false, { NumberBuilder<Value>() }) { rows, builder in
+            var (values, validity) = (builder.values, builder.validity)
+            builder.values = []
+            values.reserveCapacity(values.count + rows.count)
+            for row in rows {
+                values.append(get(row))
+                validity.append(true)
+            }
+            (builder.values, builder.validity) = (values, validity)
+        }
+    }
+
+    /// A number or a Boolean that rows may lack.
+    public static func optional<Value: ColumnNumber>(_ get: @escaping @Sendable (Row) -> Value?) -> ColumnReader {
+        optional(Value.columnType, get)
+    }
+
+    private static func optional<Value: ColumnNumber>(
+        _ type: ColumnType, _ get: @escaping @Sendable (Row) -> Value?
+    ) -> ColumnReader {
+        ColumnReader(type, isNullable: true, { NumberBuilder<Value>() }) { rows, builder in
+            var (values, validity) = (builder.values, builder.validity)
+            builder.values = []
+            values.reserveCapacity(values.count + rows.count)
+            for row in rows {
+                let value = get(row)
+                values.append(value ?? Value.zero)
+                validity.append(value != nil)
+            }
+            (builder.values, builder.validity) = (values, validity)
+        }
+    }
+
+    /// Seconds since 1970; 0 is no time.
+    public static func time(_ get: @escaping @Sendable (Row) -> UInt32) -> ColumnReader {
+        optional(.seconds) { row in
+            let seconds = get(row)
+            return seconds == 0 ? nil : Int64(seconds)
+        }
+    }
+
+    /// Microseconds since 1970.
+    public static func instant(_ get: @escaping @Sendable (Row) -> Int64?) -> ColumnReader { optional(.microseconds, get) }
+
+    public static func text(_ get: @escaping @Sendable (Row) -> String) -> ColumnReader {
+        ColumnReader(.utf8, isNullable: false, { TextBuilder() }) { rows, builder in
+            for row in rows {
+                builder.append(get(row))
+                builder.validity.append(true)
+            }
+        }
+    }
+
+    /// A text that rows may lack.
+    public static func optionalText(_ get: @escaping @Sendable (Row) -> String?) -> ColumnReader { texts(.utf8, get) }
+
+    /// A nested value as JSON text.
+    public static func json(_ get: @escaping @Sendable (Row) -> String?) -> ColumnReader { texts(.json, get) }
+
+    private static func texts(_ type: ColumnType, _ get: @escaping @Sendable (Row) -> String?) -> ColumnReader {
+        ColumnReader(type, isNullable: true, { TextBuilder() }) { rows, builder in
+            for row in rows {
+                let text = get(row)
+                builder.validity.append(text != nil)
+                if let text { builder.append(text) } else { builder.appendNothing() }
+            }
+        }
+    }
+
+    /// Bytes that rows may lack.
+    public static func binary(_ get: @escaping @Sendable (Row) -> [UInt8]?) -> ColumnReader {
+        ColumnReader(.binary, isNullable: true, { TextBuilder() }) { rows, builder in
+            for row in rows {
+                let bytes = get(row)
+                builder.validity.append(bytes != nil)
+                if let bytes { builder.append(bytes) } else { builder.appendNothing() }
+            }
+        }
+    }
+
+    /// A text of which there are few different ones.
+    public static func name(_ get: @escaping @Sendable (Row) -> String?) -> ColumnReader {
+        ColumnReader(.dictionary, isNullable: true, { DictionaryBuilder() }) { rows, builder in
+            for row in rows { builder.append(get(row)) }
+        }
+    }
+
+    /// A number that stands for a text, which is made once: nil where it stands for nothing.
+    public static func code(
+        isNullable: Bool = true, _ get: @escaping @Sendable (Row) -> UInt32, name: @escaping @Sendable (UInt32) -> String?
+    ) -> ColumnReader {
+        ColumnReader(.dictionary, isNullable: isNullable, { DictionaryBuilder() }) { rows, builder in
+            for row in rows { builder.append(code: get(row), name: name) }
+        }
+    }
+
+    /// The case of an enumeration, by its name.
+    public static func enumeration<Value: RawRepresentable & SendableMetatype>(_ get: @escaping @Sendable (Row) -> Value)
+        -> ColumnReader
+    where Value.RawValue == UInt8 {
+        code(isNullable: false) {
+            UInt32(get($0).rawValue)
+        } name: { number in
+            Value(rawValue: UInt8(truncatingIfNeeded: number)).map { "\($0)" }
+        }
+    }
+
+    public static func texts(_ get: @escaping @Sendable (Row) -> [String]) -> ColumnReader {
+        ColumnReader(.list(.utf8), isNullable: false, { ListBuilder(hasNumbers: false) }) { rows, builder in
+            for row in rows { builder.append(get(row)) }
+        }
+    }
+
+    public static func numbers(_ get: @escaping @Sendable (Row) -> [UInt64]) -> ColumnReader {
+        ColumnReader(.list(.uint64), isNullable: false, { ListBuilder(hasNumbers: true) }) { rows, builder in
+            for row in rows { builder.append(get(row)) }
+        }
+    }
+}

@@ -1,0 +1,78 @@
+import MeshLedger
+
+extension ColumnReader {
+    /// The id of a node that every row has.
+    static func node(_ get: @escaping @Sendable (Row) -> UInt32) -> ColumnReader {
+        code(isNullable: false, get) { NodeID.text($0) }
+    }
+
+    /// The id of a node; 0 is none.
+    static func nodeOrNone(_ get: @escaping @Sendable (Row) -> UInt32) -> ColumnReader {
+        code(get) { $0 == 0 ? nil : NodeID.text($0) }
+    }
+
+    /// The id of a node that every row has; everyone is `^all`.
+    static func addressee(_ get: @escaping @Sendable (Row) -> UInt32) -> ColumnReader {
+        code(isNullable: false, get) { NodeID.addressee($0) }
+    }
+
+    /// An enumeration of Meshtastic: its name, or the number where it has none.
+    static func value(of enumeration: String, _ get: @escaping @Sendable (Row) -> UInt32) -> ColumnReader {
+        code(isNullable: false, get) { FieldTable.valueName($0, of: enumeration) }
+    }
+
+    /// Like `value`; 0 is none.
+    static func valueOrNone(of enumeration: String, _ get: @escaping @Sendable (Row) -> UInt32) -> ColumnReader {
+        code(get) { $0 == 0 ? nil : FieldTable.valueName($0, of: enumeration) }
+    }
+
+    /// A text of which there are few different ones; an empty one is none.
+    static func nameOrNone(_ get: @escaping @Sendable (Row) -> String) -> ColumnReader {
+        name { row in
+            let text = get(row)
+            return text.isEmpty ? nil : text
+        }
+    }
+
+    /// A text; an empty one is none.
+    static func textOrNone(_ get: @escaping @Sendable (Row) -> String) -> ColumnReader {
+        optionalText { row in
+            let text = get(row)
+            return text.isEmpty ? nil : text
+        }
+    }
+
+    /// A number of which 0 is none.
+    static func positive(_ get: @escaping @Sendable (Row) -> UInt32) -> ColumnReader {
+        optional { row in
+            let number = get(row)
+            return number == 0 ? nil : number
+        }
+    }
+}
+
+extension NodeID {
+    static func addressee(_ number: UInt32) -> String { number == broadcast ? "^all" : text(number) }
+}
+
+extension FieldTable {
+    static func valueName(_ number: UInt32, of enumeration: String) -> String {
+        let name = standard.enumeration(named: enumeration).flatMap { table in
+            Int32(exactly: number).flatMap(table.name(of:))
+        }
+        return name ?? String(number)
+    }
+
+    /// What no key opens has no port that is known.
+    static func portText(_ port: UInt32, isReadable: Bool) -> String {
+        port != 0 || isReadable ? portName(port) ?? String(port) : "unreadable"
+    }
+}
+
+extension JSONValue {
+    static func time(_ seconds: UInt32) -> JSONValue { seconds == 0 ? .null : .string(ISO8601.text(seconds: Int64(seconds))) }
+
+    /// JSON lines have null for what is no number in JSON.
+    static func measured(_ value: Float) -> JSONValue { value.isFinite ? .number("\(value)") : .null }
+    static func measured(_ value: Double) -> JSONValue { value.isFinite ? .number("\(value)") : .null }
+}

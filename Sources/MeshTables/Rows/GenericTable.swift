@@ -1,0 +1,185 @@
+import Foundation
+public import MeshLedger
+import ProtobufWire
+
+/// Rows of which only the declared properties are known, such as those of custom views.
+public enum GenericTable {
+    /// `latitudeE7` as `latitude_e7`, as columns are called in JSON and CSV.
+    public static func name(_ property: String) -> String {
+        var name = ""
+        var wasSmall = false
+        for character in property {
+            if character.isUppercase, wasSmall { name += "_" }
+            wasSmall = character.isLowercase
+            name += character.lowercased()
+        }
+        return name
+    }
+
+    public static func unit(_ kind: ColumnKind) -> String? {
+        switch kind {
+        case .decibels: "dB"
+        case .dBm: "dBm"
+        case .meters: "m"
+        case .bytes: "B"
+        case .seconds: "s"
+        case .percent: "%"
+        case .degreesE5, .degreesE7: "°"
+        case .plain, .node, .time, .hundredths: nil
+        }
+    }
+
+    public static func schema<Row: QueryRow>(_ rows: Row.Type) -> TableSchema {
+        TableSchema(name: Row.table, columns: columns(rows).map(\.schema))
+    }
+
+    public static func columns<Row: QueryRow>(_ rows: Row.Type) -> [TableColumn<Row>] {
+        Row.columns.map { column in TableColumn(name(column.name), reader(column), unit: unit(column.kind)) }
+    }
+
+    private static func reader<Row: QueryRow>(_ column: RowColumn<Row>) -> ColumnReader<Row> {
+        switch column.kind {
+        case .node: if let get = number(column) { return .nodeOrNone { UInt32(exactly: get($0) ?? 0) ?? 0 } }
+        case .time: if let get = number(column) { return .time { UInt32(clamping: get($0) ?? 0) } }
+        case .degreesE7: if let get = number(column) { return .optional { row in get(row).map { Double($0) / 1e7 } } }
+        case .degreesE5:
+            if let get = number(column) {
+                return .optional { row in Position.course(groundTrack: get(row).map { UInt32(clamping: $0) }) }
+            }
+        case .hundredths:
+            if let get = number(column) {
+                return .optional { row in get(row).flatMap { Position.dilution(hundredths: UInt32(clamping: $0)) } }
+            }
+        default: break
+        }
+        return plain(column) ?? list(column) ?? .json { NestedJSON.text(column.value(in: $0), column.kind) }
+    }
+
+    /// Any integer that 64 bits hold, or an optional of one.
+    private static func number<Row: QueryRow>(_ column: RowColumn<Row>) -> (@Sendable (Row) -> Int64?)? {
+        func find<Value: FixedWidthInteger & Sendable>(_ type: Value.Type) -> (@Sendable (Row) -> Int64?)? {
+            if let get: @Sendable (borrowing Row) -> Value = Row.column(named: column.name) {
+                return { Int64(clamping: get($0)) }
+            }
+            if let get: @Sendable (borrowing Row) -> Value? = Row.column(named: column.name) {
+                return { row in get(row).map { Int64(clamping: $0) } }
+            }
+            return nil
+        }
+        return find(UInt32.self) ?? find(Int32.self) ?? find(UInt64.self) ?? find(Int64.self) ?? find(UInt8.self)
+            ?? find(UInt16.self) ?? find(Int8.self) ?? find(Int16.self) ?? find(Int.self) ?? find(UInt.self)
+    }
+
+    private static func plain<Row: QueryRow>(_ column: RowColumn<Row>) -> ColumnReader<Row>? {
+        func same<Value: ColumnNumber>(_ type: Value.Type) -> ColumnReader<Row>? { converted(column) { (value: Value) in value } }
+        if let reader = same(UInt32.self) ?? same(UInt64.self) ?? same(Int32.self) ?? same(Int64.self) { return reader }
+        if let reader = same(Bool.self) ?? same(Float.self) ?? same(Double.self) { return reader }
+        if let reader = converted(column, { (value: UInt8) in UInt32(value) }) { return reader }
+        if let reader = converted(column, { (value: UInt16) in UInt32(value) }) { return reader }
+        if let reader = converted(column, { (value: Int8) in Int32(value) }) { return reader }
+        if let reader = converted(column, { (value: Int16) in Int32(value) }) { return reader }
+        if let reader = converted(column, { (value: Int) in Int64(value) }) { return reader }
+        if let reader = converted(column, { (value: UInt) in UInt64(value) }) { return reader }
+        if let reader = text(column, { (value: String) in value }) { return reader }
+        if let reader = text(column, { (value: [UInt8]) in Hexadecimal.text(value) }) { return reader }
+        if let reader = text(column, { (value: Data) in Hexadecimal.text(value) }) { return reader }
+        if let get: @Sendable (borrowing Row) -> Date = Row.column(named: column.name) {
+            return .instant { microseconds(get($0)) }
+        }
+        if let get: @Sendable (borrowing Row) -> Date? = Row.column(named: column.name) {
+            return .instant { row in get(row).flatMap { microseconds($0) } }
+        }
+        guard column.valueType is any RawRepresentable.Type else { return nil }
+        return .name { row in
+            let value = column.value(in: row)
+            let mirror = Mirror(reflecting: value)
+            return mirror.displayStyle == .struct ? NestedJSON.text(value, .plain) : "\(value)"
+        }
+    }
+
+    private static func microseconds(_ date: Date) -> Int64? {
+        date == .distantPast ? nil : Int64(exactly: (date.timeIntervalSince1970 * 1e6).rounded()) ?? 0
+    }
+
+    private static func converted<Row: QueryRow, Value: Sendable, Number: ColumnNumber>(
+        _ column: RowColumn<Row>, _ convert: @escaping @Sendable (Value) -> Number
+    ) -> ColumnReader<Row>? {
+        if let get: @Sendable (borrowing Row) -> Value = Row.column(named: column.name) { return .number { convert(get($0)) } }
+        guard let get: @Sendable (borrowing Row) -> Value? = Row.column(named: column.name) else { return nil }
+        return .optional { get($0).map(convert) }
+    }
+
+    /// An empty text is none.
+    private static func text<Row: QueryRow, Value: Sendable>(
+        _ column: RowColumn<Row>, _ convert: @escaping @Sendable (Value) -> String
+    ) -> ColumnReader<Row>? {
+        if let get: @Sendable (borrowing Row) -> Value = Row.column(named: column.name) {
+            return .textOrNone { convert(get($0)) }
+        }
+        guard let get: @Sendable (borrowing Row) -> Value? = Row.column(named: column.name) else { return nil }
+        return .textOrNone { get($0).map(convert) ?? "" }
+    }
+
+    private static func list<Row: QueryRow>(_ column: RowColumn<Row>) -> ColumnReader<Row>? {
+        if let get: @Sendable (borrowing Row) -> [String] = Row.column(named: column.name) { return .texts { get($0) } }
+        guard column.kind == .node || column.kind == .plain else { return nil }
+        if let get: @Sendable (borrowing Row) -> [UInt32] = Row.column(named: column.name) {
+            if column.kind == .node { return .texts { row in get(row).map { NodeID.text($0) } } }
+            return .numbers { row in get(row).map { UInt64($0) } }
+        }
+        if let get: @Sendable (borrowing Row) -> [UInt64] = Row.column(named: column.name), column.kind == .plain {
+            return .numbers { get($0) }
+        }
+        return nil
+    }
+}
+
+/// Values of any type as JSON text, in the form of JSON lines.
+enum NestedJSON {
+    /// - Returns: nil for no value.
+    static func text(_ value: Any, _ kind: ColumnKind) -> String? {
+        let found = json(value, kind)
+        return found == .null ? nil : found.description
+    }
+
+    private static func json(_ value: Any, _ kind: ColumnKind) -> JSONValue {
+        switch value {
+        case let value as any AnyOptional: value.wrapped.map { json($0, kind) } ?? .null
+        case let value as any BinaryInteger: integer(value, kind)
+        case let value as Bool: .bool(value)
+        case let value as Float: .measured(value)
+        case let value as Double: .measured(value)
+        case let value as String: value.isEmpty ? .null : .string(value)
+        case let value as [UInt8]: value.isEmpty ? .null : .string(Hexadecimal.text(value))
+        case let value as Data: value.isEmpty ? .null : .string(Hexadecimal.text(value))
+        case let value as [Any]: .array(value.map { json($0, kind) })
+        default: structure(value)
+        }
+    }
+
+    private static func integer(_ number: any BinaryInteger, _ kind: ColumnKind) -> JSONValue {
+        switch kind {
+        case .node: UInt32(exactly: number).flatMap { $0 == 0 ? nil : .string(NodeID.text($0)) } ?? .null
+        case .time: .time(UInt32(clamping: number))
+        case .degreesE7: .measured(Double(Int64(clamping: number)) / 1e7)
+        case .degreesE5: Position.course(groundTrack: UInt32(clamping: number)).map { .measured($0) } ?? .null
+        case .hundredths: Position.dilution(hundredths: UInt32(clamping: number)).map { .measured($0) } ?? .null
+        default: .integer(number)
+        }
+    }
+
+    private static func structure(_ value: Any) -> JSONValue {
+        let mirror = Mirror(reflecting: value)
+        guard mirror.displayStyle == .struct || mirror.displayStyle == .tuple else { return .string("\(value)") }
+        return .object(mirror.children.map { .init(GenericTable.name($0.label ?? ""), json($0.value, .plain)) })
+    }
+}
+
+/// An optional of any type.
+private protocol AnyOptional {
+    var wrapped: Any? { get }
+}
+
+extension Optional: AnyOptional {
+    fileprivate var wrapped: Any? { self }
+}

@@ -1,0 +1,91 @@
+public import MeshLedger
+import ProtobufWire
+
+extension TelemetryRow: TableRow {
+    public static func tableColumns(_ context: TableContext) -> [TableColumn<TelemetryRow>] {
+        tableColumns(context, of: nil)
+    }
+
+    /// - Parameter kind: the kind whose metrics are columns; nil for one column with all metrics as JSON.
+    public static func tableColumns(_ context: TableContext, of kind: TelemetryKind?) -> [TableColumn<TelemetryRow>] {
+        let front: [TableColumn<TelemetryRow>] = [
+            TableColumn("node", .node { $0.node }, meaning: "The node that measured."),
+            TableColumn("time", .time { $0.time }, meaning: "When it measured."),
+            TableColumn("time_source", .enumeration { $0.timeSource }, meaning: timeSourceMeaning),
+            TableColumn("kind", .enumeration { $0.kind }, meaning: "The kind of the metrics."),
+        ]
+        let back: [TableColumn<TelemetryRow>] = [
+            TableColumn("sent_time", .time { $0.sentTime }, meaning: "The sender's own stamp, unchecked."),
+            TableColumn("gateway", .nodeOrNone { $0.gateway }, meaning: "Of the first readable reception."),
+            TableColumn("packet_id", .number { $0.packetID }, meaning: packetMeaning),
+            TableColumn("sequence", .number { $0.sequence }, meaning: sequenceMeaning),
+        ]
+        let metrics =
+            kind.map { MetricField.all(for: $0).map(\.column) } ?? [
+                TableColumn("metrics", .json { $0.metricsJSON }, meaning: "The metrics by name.")
+            ]
+        return front + metrics + back + olderRecipe(context) { $0.sequence }
+    }
+
+    /// Empty where the bytes are damaged: the view's quarantine lists it.
+    fileprivate var values: [TelemetryMetrics.Entry] {
+        (try? TelemetryMetrics(decoding: metrics.rawSpan, kind: kind))?.values ?? []  // see above
+    }
+
+    fileprivate var metricsJSON: String {
+        JSONValue.object(values.map { .init($0.field.name, $0.value.json) }).description
+    }
+}
+
+extension MetricValue {
+    fileprivate var json: JSONValue {
+        switch self {
+        case .integer(let value): .integer(value)
+        case .unsigned(let value): .integer(value)
+        case .float(let value): .measured(value)
+        case .text(let text): .string(text)
+        case .list(let values): .array(values.map { .measured($0) })
+        }
+    }
+}
+
+extension MetricField {
+    fileprivate var column: TableColumn<TelemetryRow> { TableColumn(name, reader, unit: unit) }
+
+    private var reader: ColumnReader<TelemetryRow> {
+        @Sendable func value(_ row: TelemetryRow) -> MetricValue? { row.values.first { $0.field == self }?.value }
+        if isRepeated { return .json { value($0)?.json.description } }
+        return switch kind {
+        case .float: .optional { if case .float(let number)? = value($0) { number } else { nil } }
+        case .double: .optional { value($0)?.asDouble }
+        case .bool, .uint32, .fixed32: .optional { row in value(row).flatMap(\.unsigned).map { UInt32(clamping: $0) } }
+        case .uint64, .fixed64: .optional { value($0)?.unsigned }
+        case .int32, .sint32, .sfixed32: .optional { row in value(row).flatMap(\.integer).map { Int32(clamping: $0) } }
+        case .int64, .sint64, .sfixed64: .optional { value($0)?.integer }
+        case .string, .bytes, .message, .enumeration: .optionalText { value($0)?.plain }
+        }
+    }
+}
+
+extension MetricValue {
+    fileprivate var unsigned: UInt64? {
+        switch self {
+        case .unsigned(let value): value
+        case .integer(let value): UInt64(exactly: value)
+        default: nil
+        }
+    }
+
+    fileprivate var integer: Int64? {
+        switch self {
+        case .integer(let value): value
+        case .unsigned(let value): Int64(exactly: value)
+        default: nil
+        }
+    }
+
+    fileprivate var plain: String {
+        if case .text(let text) = self { return text }
+        return json.description
+    }
+}
