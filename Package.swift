@@ -35,6 +35,7 @@ let package = Package(
         .executable(name: "meshledger", targets: ["LedgerMain"]),
         .library(name: "MeshCommands", targets: ["MeshCommands"]),
         .library(name: "MeshIngest", targets: ["MeshIngest"]),
+        .library(name: "MeshLedgerExtension", type: .dynamic, targets: ["MeshTables"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -48,6 +49,9 @@ let package = Package(
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
         .systemLibrary(name: "CMosquitto", pkgConfig: "libmosquitto", providers: [.apt(["libmosquitto-dev"])]),
+        .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+        // SQLite's functions as a host passes them to an extension: never those of a library that is linked.
+        .target(name: "CSQLiteExtension"),
         room("LMDB", ["CLMDB"], documents: ["FINDINGS.md"]),
         room("ProtobufWire"),
         room("MeshCrypto", ["CCrypto", "CXXHash"]),
@@ -69,18 +73,22 @@ let package = Package(
                 logging,
             ],
             documents: ["Control/CONTROL.md", "PUBLIC-API.txt"]),
+        room(
+            "MeshTables",
+            [
+                "CSQLiteExtension", "MeshLedger", "ViewQuery", "Projections", "Meshtastic", "EventLog", "LMDB", "ProtobufWire",
+                "MeshCrypto", "CZstd",
+            ]),
         room("MeshSimulator", ["Meshtastic", "ProtobufWire", "MeshCrypto"]),
         room(
             "MeshIngest",
             ["MeshLedger", "Meshtastic", "EventLog", "ProtobufWire", "MeshCrypto", "CMosquitto", "CZlib", "CZstd", logging]
                 + sockets),
-        room("MeshTables", ["MeshLedger", "ViewQuery", "ProtobufWire", "MeshCrypto", "CZstd"]),
         room(
             "MeshCommands",
             [
                 "MeshIngest", "MeshTables", "MeshSimulator", "MeshLedger", "ViewQuery", "Projections", "Meshtastic", "EventLog",
-                "ProtobufWire",
-                arguments, logging,
+                "ProtobufWire", "CSQLite", arguments, logging,
             ]),
         .executableTarget(name: "LedgerMain", dependencies: ["MeshCommands"], swiftSettings: settings),
 

@@ -40,15 +40,8 @@ public enum LedgerLine {
     }
 
     /// The name of an encoding in exports.
-    public static func name(of encoding: PayloadEncoding) -> String? { names.first { $0.encoding == encoding }?.name }
+    public static func name(of encoding: PayloadEncoding) -> String? { encoding.exportName }
 
     /// The encoding of that name.
-    public static func encoding(named name: String) -> PayloadEncoding? { names.first { $0.name == name }?.encoding }
-
-    private static let names: [(encoding: PayloadEncoding, name: String)] = [
-        (.gap, "gap"), (.note, "note"), (.erasure, "erasure"), (.retention, "retention"), (.clockJump, "clock jump"),
-        (PayloadEncoding(.serviceEnvelope), "ServiceEnvelope"),
-        (PayloadEncoding(.meshPacket), "MeshPacket"), (PayloadEncoding(.fromRadio), "FromRadio"),
-        (PayloadEncoding(.mqttJSON), "MQTTJSON"), (PayloadEncoding(.unreadable), "unreadable"), (.annotation, "annotation"),
-    ]
+    public static func encoding(named name: String) -> PayloadEncoding? { PayloadEncoding(exportName: name) }
 }

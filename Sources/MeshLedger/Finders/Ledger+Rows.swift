@@ -1,12 +1,12 @@
 import EventLog
 import LMDB
 import MeshViews
-import Projections
+package import Projections
 import ProtobufWire
 
 extension Ledger {
     /// The store of a view, or an error with what to do when it was never built.
-    func store(of view: String) throws(LedgerError) -> ViewStore {
+    package func store(of view: String) throws(LedgerError) -> ViewStore {
         let definition = try definition(view)
         if let past { return try past.store(definition) }
         if let store = try builtStore(definition) { return store }

@@ -25,6 +25,13 @@ struct QueryPlan<Row: QueryRow> {
         (parts, filter, fields, order, isReversed, isGathered, allowsScan) = (nil, nil, nil, nil, false, false, true)
     }
 
+    /// The rows of one source that pass a filter, in its order or the reverse.
+    init(_ source: KeySource<Row>, _ filter: RowFilter<Row>?, _ fields: ChosenFields?, isReversed: Bool) {
+        sources = [source]
+        (self.filter, self.fields, self.isReversed) = (filter, fields, isReversed)
+        (parts, order, isGathered, allowsScan) = (nil, nil, false, true)
+    }
+
     /// - Parameters:
     ///   - countsOnly: whether the order does not matter.
     ///   - reading: the source for conditions and archived rows; nil where the view is queried alone.

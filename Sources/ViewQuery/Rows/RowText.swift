@@ -25,6 +25,12 @@ public struct RowText<Row>: Sendable {
     }
 }
 
+extension RowText {
+    package var property: any KeyPath<Row, String> & Sendable { keyPath }
+
+    package func isOf(_ column: RowColumn<Row>) -> Bool { column.isOf(keyPath) }
+}
+
 extension RowText where Row: QueryRow {
     /// Survives renaming of the property.
     private var lastingName: String { Row.columns.first { $0.isOf(keyPath) }?.lastingName ?? name }

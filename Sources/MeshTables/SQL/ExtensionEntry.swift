@@ -1,0 +1,23 @@
+internal import CSQLiteExtension
+internal import Foundation
+internal import MeshLedger
+
+/// Where a program loads this library into SQLite: `.load ./libmeshledger`.
+///
+/// With `$MESHLEDGER`, the tables of that ledger are there at once; others come by `CREATE VIRTUAL TABLE` or `meshledger_open`.
+@c(sqlite3_meshledger_init)
+@unsafe public func loadMeshLedger(
+    _ connection: OpaquePointer?, _ message: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?, _ functions: UnsafeRawPointer?
+) -> CInt {
+    guard let connection = unsafe connection, let functions = unsafe functions else { return SQLITE_ERROR }
+    _ = unsafe sql_take_functions(connection, message, functions.assumingMemoryBound(to: sqlite3_api_routines.self))
+    do {
+        let path = ProcessInfo.processInfo.environment["MESHLEDGER"].flatMap { $0.isEmpty ? nil : $0 }
+        let ledger = try path.map { try LedgerOpener.shared.ledger(at: $0) }
+        _ = unsafe try SQLTables.install(on: connection, ledger)
+        return SQLITE_OK
+    } catch {
+        unsafe message?.pointee = sql_copy("\(error)")
+        return SQLITE_ERROR
+    }
+}

@@ -1,0 +1,81 @@
+internal import Dispatch
+package import MeshLedger
+internal import Synchronization
+
+/// Opens ledgers for reading, each once in a process, and waits for that: SQLite cannot be asked to come back later.
+///
+/// Synchronization: the mutex.
+package final class LedgerOpener: Sendable {
+    private struct State {
+        var ledgers: [String: Ledger] = [:]
+        var past: [Key: Ledger] = [:]
+        /// The last one asked for comes last.
+        var order: [Key] = []
+    }
+
+    private struct Key: Hashable {
+        let ledger: ObjectIdentifier
+        let moment: Moment
+    }
+
+    /// Each is a ledger's views in memory or in temporary files.
+    private static let mostPast = 4
+
+    package static let shared = LedgerOpener()
+
+    private let views: [any LedgerView.Type]
+    private let state = Mutex(State())
+
+    package init(views: [any LedgerView.Type] = []) { self.views = views }
+
+    func ledger(at path: String) throws -> Ledger {
+        if let known = state.withLock({ $0.ledgers[path] }) { return known }
+        var options = LedgerOptions(access: .readOnly)
+        options.views = views
+        options.keepsPast = true
+        let made = try waiting { [options] in try await Ledger.open(at: path, options: options) }
+        state.withLock { $0.ledgers[path] = made }
+        return made
+    }
+
+    func past(of ledger: Ledger, _ moment: Moment) throws -> Ledger {
+        let key = Key(ledger: ObjectIdentifier(ledger), moment: moment)
+        if let known = state.withLock({ $0.past[key] }) { return known }
+        let made = try ledger.asOf(moment)
+        state.withLock { state in
+            state.past[key] = made
+            state.order.append(key)
+            // What statements still read of it stays open as long as they hold it.
+            if state.order.count > Self.mostPast { state.past[state.order.removeFirst()] = nil }
+        }
+        return made
+    }
+
+    /// Closes the ledgers as of earlier points.
+    package func closePast() async {
+        let all = state.withLock { state in
+            defer { (state.past, state.order) = ([:], []) }
+            return Array(state.past.values)
+        }
+        for ledger in all { try? await ledger.close() }  // nothing was written
+    }
+}
+
+private final class Outcome<Value: Sendable>: Sendable {
+    let result = Mutex<Result<Value, any Error>?>(nil)
+    let isThere = DispatchSemaphore(value: 0)
+}
+
+/// Waits for asynchronous work on a thread of its own.
+func waiting<Value: Sendable>(_ work: @escaping @Sendable () async throws -> Value) throws -> Value {
+    let outcome = Outcome<Value>()
+    Task.detached {
+        let result: Result<Value, any Error>
+        do { result = .success(try await work()) } catch { result = .failure(error) }
+        outcome.result.withLock { $0 = result }
+        outcome.isThere.signal()
+    }
+    outcome.isThere.wait()
+    guard let result = outcome.result.withLock({ $0 }) else { throw SQLFailure(description: "the work ended without an answer") }
+    return try result.get()
+}

@@ -1,0 +1,170 @@
+internal import CSQLiteExtension
+internal import MeshLedger
+
+/// A virtual table that keeps the plans of its statements.
+class PlannedTable: VirtualTable {
+    let table: TableDeclaration
+    let path: String?
+    private var plans: [TablePlan] = []
+    private var numbers: [TablePlan: Int] = [:]
+
+    init(_ session: SQLSession, _ table: TableDeclaration, path: String?) {
+        (self.table, self.path) = (table, path)
+        super.init(session, declaration: table.text)
+    }
+
+    func plan(_ number: Int) -> TablePlan { plans.indices.contains(number) ? plans[number] : TablePlan() }
+
+    func planner() throws -> AccessPlanner? { nil }
+
+    /// What an access reads, for people.
+    func title(_ access: Int) -> String { "key" }
+
+    /// Columns that `MATCH` searches: nil for the table itself.
+    func canSearch(_ column: Int) -> Bool { false }
+
+    override func choose(_ question: TableQuestion) throws -> TableAnswer? {
+        var plan = TablePlan()
+        plan.columns = question.columns
+        var answer = TableAnswer()
+        var taken: Set<Int> = []
+        func take(_ constraint: Int, _ use: TablePlan.Use, isList: Bool = false, isExact: Bool = false) {
+            guard taken.insert(constraint).inserted else { return }
+            plan.uses.append(use)
+            answer.uses.append(TableAnswer.Use(constraint: constraint, takesAll: isList, isExact: isExact))
+        }
+        var (notes, isSearch): ([String], Bool) = ([], false)
+        for (index, constraint) in question.constraints.enumerated() {
+            let operation = Int32(constraint.operation)
+            if table.hidden(constraint.column) == .asOf, operation == SQLITE_INDEX_CONSTRAINT_EQ {
+                // Without its value, there is nothing to read.
+                guard constraint.isUsable else { return nil }
+                take(index, .asOf, isExact: true)
+                notes.append("as_of=")
+            } else if operation == SQLITE_INDEX_CONSTRAINT_MATCH {
+                let isTable = table.hidden(constraint.column) == .words
+                guard isTable || canSearch(constraint.column) else { continue }
+                guard constraint.isUsable else { return nil }
+                take(index, .words(column: isTable ? nil : constraint.column), isExact: !isSearch)
+                isSearch = true
+                notes.append("words of \(table.name(constraint.column))")
+            }
+        }
+        if isSearch {
+            (answer.rows, answer.cost) = (50, 500)
+        } else if let planner = try planner() {
+            let choice = planner.choose(question, name: table.name)
+            plan.access = choice.access
+            for use in choice.uses { take(use.constraint, use.use, isList: use.isList) }
+            (plan.isReversed, answer.isOrdered, answer.isUnique) = (choice.isReversed, choice.isOrdered, choice.isUnique)
+            (answer.rows, answer.cost) = (choice.rows, choice.cost)
+            let bound = choice.bound.isEmpty ? "" : ": " + choice.bound.joined(separator: " AND ")
+            notes.insert(title(choice.access) + bound + (choice.isReversed ? ", reversed" : ""), at: 0)
+        }
+        for (index, constraint) in question.constraints.enumerated() where constraint.isUsable {
+            // Only as a hint of how much to read at once.
+            if Int32(constraint.operation) == SQLITE_INDEX_CONSTRAINT_LIMIT { take(index, .limit) }
+            if Int32(constraint.operation) == SQLITE_INDEX_CONSTRAINT_OFFSET { take(index, .offset) }
+        }
+        answer.text = notes.joined(separator: ", ")
+        answer.number = number(of: plan)
+        return answer
+    }
+
+    final func number(of plan: TablePlan) -> Int {
+        if let known = numbers[plan] { return known }
+        plans.append(plan)
+        numbers[plan] = plans.count - 1
+        return plans.count - 1
+    }
+}
+
+/// A walk that reads some rows at a time.
+class BatchCursor: VirtualCursor {
+    /// The first rows are few: often no more are wanted.
+    private static let (first, most) = (64, 1_024)
+
+    let table: PlannedTable
+    private(set) var plan = TablePlan()
+    private(set) var ledger: Ledger?
+    private(set) var snapshot: SQLSnapshot?
+    private var moment = SQLConstant.null
+    private var size = BatchCursor.first
+    var index = 0
+    var count = 0
+    /// Whether the rows that are read are the last ones.
+    var isComplete = true
+
+    init(_ table: PlannedTable) { self.table = table }
+
+    final override var isAtEnd: Bool { index >= count }
+
+    final override func start(_ number: Int, _ values: [SQLArgument]) throws {
+        plan = table.plan(number)
+        (index, count, isComplete, moment) = (0, 0, true, .null)
+        var (limit, offset): (Int64?, Int64) = (nil, 0)
+        for (use, value) in zip(plan.uses, values) {
+            guard case .value(let value) = value else { continue }
+            switch use {
+            case .asOf:
+                if moment != .null, moment != value { return }
+                moment = value
+                // No ledger is as of null.
+                if value == .null { return }
+            case .limit: if case .integer(let number) = value { limit = number }
+            case .offset: if case .integer(let number) = value { offset = number }
+            case .bound, .words: continue
+            }
+        }
+        var ledger = try table.session.ledger(at: table.path)
+        if let moment = try AskedMoment.parse(moment) { ledger = try table.session.past(of: ledger, moment) }
+        let snapshot = try table.session.snapshot(of: ledger)
+        (self.ledger, self.snapshot) = (ledger, snapshot)
+        size = Self.first
+        if let limit, limit >= 0 {
+            let (reach, isCut) = limit.addingReportingOverflow(max(0, offset))
+            size = isCut ? Self.most : Int(clamping: min(max(reach, 1), Int64(Self.most)))
+        }
+        isComplete = false
+        try begin(values, ledger, snapshot)
+        try load()
+    }
+
+    @inline(__always)
+    final override func advance() throws {
+        index &+= 1
+        if index >= count, !isComplete { try load() }
+    }
+
+    private func load() throws {
+        repeat {
+            index = 0
+            try read(size)
+            size = min(size * 2, Self.most)
+        } while count == 0 && !isComplete
+    }
+
+    final override func write(_ column: Int, to result: SQLResult) throws {
+        switch table.table.hidden(column) {
+        case nil: try writeValue(column, to: result)
+        case .asOf:
+            switch moment {
+            case .integer(let number): result.integer(number)
+            case .real(let number): result.real(number)
+            case .text(let text): result.text(text)
+            case .null, .bytes: result.null()
+            }
+        case .checkpoint: result.unsigned(try checkpoint())
+        case .words: result.null()
+        case .rowKey: writeKey(to: result)
+        }
+    }
+
+    /// Prepares to read the rows that the values bound.
+    func begin(_ values: [SQLArgument], _ ledger: Ledger, _ snapshot: SQLSnapshot) throws {}
+    /// Reads the next rows, about so many; sets `count` and `isComplete`.
+    func read(_ most: Int) throws { (count, isComplete) = (0, true) }
+    func writeValue(_ column: Int, to result: SQLResult) throws { result.null() }
+    func writeKey(to result: SQLResult) { result.null() }
+    func checkpoint() throws -> UInt64 { snapshot?.head ?? 0 }
+}

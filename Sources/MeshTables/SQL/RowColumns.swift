@@ -1,0 +1,33 @@
+/// Rows of a batch, whose columns are built when they are first asked for.
+struct RowColumns<Row> {
+    private(set) var columns: [TableColumn<Row>]
+    private var builders: [ColumnBuilder?]
+    private var loaded: [LoadedColumn?]
+    var rows: [Row] = []
+
+    init(_ columns: [TableColumn<Row>]) {
+        self.columns = columns
+        builders = Array(repeating: nil, count: columns.count)
+        loaded = Array(repeating: nil, count: columns.count)
+    }
+
+    /// Empties it for the next rows.
+    mutating func removeAll() {
+        rows.removeAll(keepingCapacity: true)
+        for index in loaded.indices { loaded[index] = nil }
+    }
+
+    @inline(__always)
+    mutating func write(_ column: Int, _ index: Int, to result: SQLResult) {
+        guard loaded.indices.contains(column) else { return result.null() }
+        if loaded[column] == nil { load(column) }
+        loaded[column]?.write(index, to: result)
+    }
+
+    private mutating func load(_ column: Int) {
+        let builder = builders[column] ?? columns[column].reader.makeBuilder()
+        builders[column] = builder
+        columns[column].reader.read(rows, builder)
+        loaded[column] = LoadedColumn(builder.finish(), columns[column].schema.type)
+    }
+}

@@ -1,0 +1,114 @@
+internal import CSQLiteExtension
+internal import EventLog
+package import MeshLedger
+internal import Meshtastic
+internal import ViewQuery
+
+/// The tables of a ledger, as SQL names them.
+package enum SQLTables {
+    /// `CREATE VIRTUAL TABLE … USING meshledger(…)`.
+    static let module = "meshledger"
+
+    /// The names of all tables of a ledger.
+    package static func names(in ledger: Ledger) -> [String] {
+        ledger.rowNames + TelemetryKind.allCases.map(name) + [
+            EventRecord.tableName, PacketRow.tableName, ReceptionRecord.tableName,
+        ]
+    }
+
+    /// Names, types and units of the columns of all tables.
+    package static func schemas(in ledger: Ledger) -> [TableSchema] {
+        let context = TableContext()
+        let kinds = TelemetryKind.allCases.map { kind in
+            TableSchema(name: name(kind), columns: TelemetryRow.tableColumns(context, of: kind).map(\.schema))
+        }
+        return TableSchema.all(in: ledger, context) + kinds
+    }
+
+    /// `telemetry_air_quality`: the telemetry of one kind, with a column for each metric.
+    private static func name(_ kind: TelemetryKind) -> String { "telemetry_" + GenericTable.name("\(kind)") }
+
+    /// - Parameter path: of the ledger; nil for the connection's own.
+    static func make(_ name: String, path: String?, _ session: SQLSession) throws -> VirtualTable {
+        switch name {
+        case EventRecord.tableName: return EventTable(session, path: path)
+        case PacketRow.tableName:
+            return PacketTable<PacketRow>(session, path: path, ["from": .sender, "id": .packetID, "first_sequence": .sequence]) {
+                [$0]
+            } number: {
+                $0.firstSequence
+            }
+        case ReceptionRecord.tableName:
+            return PacketTable<ReceptionRecord>(session, path: path, ["from": .sender, "sequence": .sequence]) { packet in
+                packet.receptions.map { ReceptionRecord(packet: packet, reception: $0) }
+            } number: {
+                $0.reception.sequence
+            }
+        default: break
+        }
+        if let kind = TelemetryKind.allCases.first(where: { self.name($0) == name }) {
+            return ViewTable<TelemetryRow>(session, name: name, path: path, fixed: ["kind": .text("\(kind)")]) {
+                TelemetryRow.tableColumns($0, of: kind)
+            }
+        }
+        let ledger = try session.ledger(at: path)
+        guard let rows = ledger.rows(of: name) else {
+            let known = names(in: ledger).joined(separator: ", ")
+            throw SQLFailure(description: "\(ledger.path) has no table \(name); it has \(known)")
+        }
+        func table<Row: QueryRow>(_ rows: Row.Type) -> VirtualTable {
+            ViewTable<Row>(session, name: name, path: path) { TableColumn.all($0) }
+        }
+        return table(rows)
+    }
+
+    /// Makes the module and the functions known to a connection, and the ledger's tables in its temporary schema.
+    ///
+    /// - Parameter ledger: whose tables are made; nil for none yet.
+    @unsafe package static func install(
+        on connection: OpaquePointer, _ ledger: Ledger?, _ opener: LedgerOpener = .shared
+    ) throws -> SQLSession {
+        let session = unsafe SQLSession(connection, ledger, opener)
+        unsafe try TableModule.register(
+            module, on: connection, isNamed: true,
+            TableMaker { arguments in
+                // The module's name, the schema's, the table's; then what is in the brackets.
+                let given = arguments.dropFirst(3).map(unquoted)
+                guard let table = arguments.dropFirst(2).first, given.count <= 2 else {
+                    throw SQLFailure(
+                        description:
+                            "USING meshledger('FOLDER', 'TABLE'); what is left out is $MESHLEDGER's, and of the same name")
+                }
+                return try make(given.dropFirst().first ?? table, path: given.first.flatMap { $0.isEmpty ? nil : $0 }, session)
+            })
+        unsafe try SQLFunctions.register(on: connection, session)
+        if let ledger { try createTables(of: ledger, path: nil, session) }
+        return session
+    }
+
+    /// - Returns: how many tables there are.
+    @discardableResult
+    static func createTables(of ledger: Ledger, path: String?, _ session: SQLSession) throws -> Int {
+        let names = names(in: ledger)
+        for name in names {
+            let place = path.map { quotedText($0) } ?? "''"
+            let text =
+                "CREATE VIRTUAL TABLE IF NOT EXISTS temp.\(TableDeclaration.quoted(name)) USING meshledger(\(place), \(quotedText(name)))"
+            guard unsafe sql_execute(session.connection, text) == SQLITE_OK else {
+                let message = unsafe sql_message(session.connection).map { unsafe String(cString: $0) } ?? ""
+                throw SQLFailure(description: "the table \(name) cannot be made: \(message)")
+            }
+        }
+        return names.count
+    }
+
+    static func quotedText(_ text: String) -> String { "'" + text.replacing("'", with: "''") + "'" }
+
+    private static func unquoted(_ argument: String) -> String {
+        let text = argument.drop { $0 == " " }
+        guard let quote = text.first, quote == "'" || quote == "\"", text.count >= 2, text.last == quote else {
+            return String(text)
+        }
+        return String(text.dropFirst().dropLast()).replacing("\(quote)\(quote)", with: "\(quote)")
+    }
+}

@@ -1,0 +1,90 @@
+/// A table as SQLite has it: the columns, then hidden ones.
+struct TableDeclaration {
+    let name: String
+    let columns: [ColumnSchema]
+    /// The names of hidden columns, by what they are for.
+    private(set) var hidden: [Hidden] = []
+    let hasRowID: Bool
+
+    enum Hidden: String, CaseIterable {
+        /// The table's name: what is searched is compared with it by MATCH.
+        case words
+        case asOf = "as_of"
+        case checkpoint
+        /// Identifies the row.
+        case rowKey = "row_key"
+    }
+
+    /// - Parameter hidden: those that the table has; one whose name a column has is left out, unless rows need it.
+    init(_ name: String, _ columns: [ColumnSchema], hidden: [Hidden], hasRowID: Bool) {
+        var taken: Set<String> = []
+        var columns = columns
+        for index in columns.indices {
+            // SQLite's names are the same in any case.
+            var (number, name) = (1, columns[index].name)
+            while !taken.insert(name.lowercased()).inserted {
+                number += 1
+                name = "\(columns[index].name)_\(number)"
+            }
+            columns[index].name = name
+        }
+        (self.name, self.columns, self.hasRowID) = (name, columns, hasRowID)
+        self.hidden = hidden.filter { $0 == .rowKey || !taken.contains(($0 == .words ? name : $0.rawValue).lowercased()) }
+    }
+
+    func hidden(_ column: Int) -> Hidden? {
+        let place = column - columns.count
+        return hidden.indices.contains(place) ? hidden[place] : nil
+    }
+
+    func name(_ column: Int) -> String {
+        if columns.indices.contains(column) { return columns[column].name }
+        return hidden(column).map { $0 == .words ? name : $0.rawValue } ?? "rowid"
+    }
+
+    var text: String {
+        var parts = columns.map { "\(Self.quoted($0.name)) \($0.type.sqlName)" }
+        for column in hidden {
+            switch column {
+            case .words: parts.append("\(Self.quoted(name)) HIDDEN")
+            case .asOf: parts.append("as_of HIDDEN")
+            case .checkpoint: parts.append("checkpoint INTEGER HIDDEN")
+            case .rowKey: parts.append("\(Self.quoted(rowKeyName)) BLOB HIDDEN PRIMARY KEY NOT NULL")
+            }
+        }
+        return "CREATE TABLE x(\(parts.joined(separator: ", ")))" + (hasRowID ? "" : " WITHOUT ROWID")
+    }
+
+    private var rowKeyName: String {
+        var name = Hidden.rowKey.rawValue
+        while columns.contains(where: { $0.name.lowercased() == name }) { name += "_" }
+        return name
+    }
+
+    static func quoted(_ name: String) -> String { "\"" + name.replacing("\"", with: "\"\"") + "\"" }
+}
+
+extension ColumnType {
+    /// The type in SQLite's words.
+    var sqlName: String {
+        switch self {
+        case .bool, .int32, .int64, .uint32, .uint64, .seconds: "INTEGER"
+        case .float32, .float64, .microseconds: "REAL"
+        case .utf8, .json, .dictionary, .list: "TEXT"
+        case .binary: "BLOB"
+        }
+    }
+}
+
+extension ColumnSchema {
+    /// The type of its values in SQL.
+    package var sqlType: String { type.sqlName }
+
+    /// Times are numbers there.
+    package var sqlUnit: String {
+        switch type {
+        case .seconds, .microseconds: "s since 1970"
+        default: unit ?? ""
+        }
+    }
+}

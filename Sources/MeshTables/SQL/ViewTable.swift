@@ -1,0 +1,195 @@
+internal import LMDB
+internal import MeshLedger
+internal import Projections
+internal import ViewQuery
+
+/// The rows of a view as a virtual table.
+final class ViewTable<Row: QueryRow>: PlannedTable {
+    typealias Columns = @Sendable (TableContext) -> [TableColumn<Row>]
+
+    let makeColumns: Columns
+    /// Those that depend on the row only.
+    let columns: [TableColumn<Row>]
+    /// By column: the row's columns that it needs; nil for all.
+    let needed: [[Int]?]
+    let rowColumns: [Int?]
+    private let columnMatches: [ColumnMatch?]
+    private let matches: [Int: ColumnMatch]
+    private let accesses = RowAccess.all(of: Row.self)
+    /// Values of the key that all rows of the table have, by row column.
+    let fixed: [Int: ColumnNumberSet]
+
+    init(_ session: SQLSession, name: String, path: String?, fixed: [String: SQLConstant] = [:], _ makeColumns: @escaping Columns)
+    {
+        self.makeColumns = makeColumns
+        columns = makeColumns(TableContext())
+        needed = columns.map { ShownProperty.needed($0.name, Row.self) }
+        var (matches, rowColumns): ([Int: ColumnMatch], [Int?]) = ([:], [])
+        columnMatches = columns.map { column in
+            ShownProperty.of(column.name, Row.self).flatMap { ColumnMatch(column.schema, showing: Row.columns[$0]) }
+        }
+        for (column, match) in zip(columns, columnMatches) {
+            guard let match, let shown = ShownProperty.of(column.name, Row.self) else {
+                rowColumns.append(nil)
+                continue
+            }
+            // Two columns may show one property: the text of an id, and its number.
+            rowColumns.append(matches[shown].map { $0.isOrdered == match.isOrdered } ?? true ? shown : nil)
+            if matches[shown] == nil || match.bounds.isComparable { matches[shown] = match }
+        }
+        (self.matches, self.rowColumns) = (matches, rowColumns)
+        var numbers: [Int: ColumnNumberSet] = [:]
+        for (name, constant) in fixed {
+            guard let column = Row.columns.firstIndex(where: { $0.name == name }),
+                let place = columns.firstIndex(where: { $0.name == name }),
+                let match = ColumnMatch(columns[place].schema, showing: Row.columns[column])
+            else { continue }
+            numbers[column] = match.numbers(.equal, constant)
+        }
+        self.fixed = numbers
+        let declaration = TableDeclaration(
+            name, columns.map(\.schema), hidden: (Row.texts.isEmpty ? [] : [.words]) + [.asOf, .checkpoint, .rowKey],
+            hasRowID: false)
+        super.init(session, declaration, path: path)
+    }
+
+    func match(_ column: Int) -> ColumnMatch? { columnMatches.indices.contains(column) ? columnMatches[column] : nil }
+
+    override func planner() throws -> AccessPlanner? {
+        session.ask(Row.view)
+        var accesses = accesses
+        var count = 1_000.0
+        // A view that is not built yet is reported when it is read.
+        if let store = try? session.ledger(at: path).store(of: Row.view), let transaction = try? store.environment.beginRead() {
+            count = Double((try? transaction.count(store.table(Row.table))) ?? 1_000)
+            if try !RowAccess.isIndexed(Row.self, in: store, transaction) { accesses = Array(accesses.prefix(1)) }
+        }
+        return AccessPlanner(
+            accesses: accesses, matches: matches, rowColumns: rowColumns, rowCount: count, fixed: Set(fixed.keys))
+    }
+
+    override func title(_ access: Int) -> String {
+        guard accesses.indices.contains(access), let index = accesses[access].index else { return "key" }
+        return "index (\(GenericTable.name(index)))"
+    }
+
+    override func canSearch(_ column: Int) -> Bool {
+        guard columns.indices.contains(column), let shown = ShownProperty.of(columns[column].name, Row.self) else { return false }
+        return Row.texts.contains { $0.isOf(Row.columns[shown]) }
+    }
+
+    override func cursor() -> VirtualCursor { ViewCursor(self) }
+
+    /// The places of an access at which the table's own values stand.
+    func fixedBounds(_ access: Int) -> [Int: ColumnNumberSet] {
+        guard !fixed.isEmpty, accesses.indices.contains(access) else { return [:] }
+        var bounds: [Int: ColumnNumberSet] = [:]
+        for (place, part) in accesses[access].parts.enumerated() { bounds[place] = fixed[part.column] }
+        return bounds
+    }
+}
+
+/// A walk through rows of a view.
+private final class ViewCursor<Row: QueryRow>: BatchCursor {
+    private let view: ViewTable<Row>
+    private var columns: RowColumns<Row>
+    private var pull: RowPull<Row>?
+    private var found: [Row] = []
+    private var keys: RowKeys
+
+    init(_ view: ViewTable<Row>) {
+        self.view = view
+        columns = RowColumns(view.columns)
+        keys = RowKeys()
+        super.init(view)
+    }
+
+    override func begin(_ values: [SQLArgument], _ ledger: Ledger, _ snapshot: SQLSnapshot) throws {
+        pull = nil
+        found = []
+        let shown = view.columns.indices.filter { plan.reads($0) }
+        if shown.contains(where: { ShownProperty.contextual.contains(view.columns[$0].name) }) {
+            columns = RowColumns(view.makeColumns(try TableContext(ledger)).prefix(view.columns.count).map { $0 })
+        } else {
+            columns.removeAll()
+        }
+        keys.removeAll(isWanted: plan.reads(view.columns.count + (view.table.hidden.firstIndex(of: .rowKey) ?? 0)))
+        if let text = Self.words(plan, values) { return try search(text, ledger) }
+        var bounds = view.fixedBounds(plan.access)
+        for (use, value) in zip(plan.uses, values) {
+            guard case .bound(let place, let column, let test) = use, let match = view.match(column) else { continue }
+            let set: ColumnNumberSet? =
+                switch value {
+                case .value(let constant): match.numbers(test, constant)
+                case .list(let constants): match.numbers(anyOf: constants)
+                }
+            guard let set else { continue }
+            bounds[place] = bounds[place].map { $0.narrowed(by: set) } ?? set
+        }
+        let read = try snapshot.read(Row.view)
+        let needed = shown.map { view.needed[$0] }
+        let chosen = needed.contains { $0 == nil } ? nil : Array(Set(needed.flatMap { $0 ?? [] }))
+        pull = try RowPull(
+            access: plan.access, bounds: bounds, isReversed: plan.isReversed, columns: chosen, limit: nil, in: read.store,
+            read.transaction, includesArchived: false, ledger)
+    }
+
+    override func read(_ most: Int) throws {
+        columns.removeAll()
+        if pull == nil {
+            columns.rows = found
+            found = []
+            (count, isComplete) = (columns.rows.count, true)
+            return
+        }
+        guard let read = try snapshot?.read(Row.view) else { return }
+        keys.removeAll(isWanted: keys.isWanted)
+        if keys.isWanted {
+            try pull?.read(read.store, read.transaction, most: most, into: &columns.rows, keys: &keys.keys)
+        } else {
+            try pull?.read(read.store, read.transaction, most: most, into: &columns.rows)
+        }
+        (count, isComplete) = (columns.rows.count, pull?.isAtEnd ?? true)
+    }
+
+    override func writeValue(_ column: Int, to result: SQLResult) throws { columns.write(column, index, to: result) }
+
+    override func writeKey(to result: SQLResult) { result.bytes(keys.key(index)) }
+
+    override func checkpoint() throws -> UInt64 { try snapshot?.checkpoint(of: Row.view) ?? 0 }
+
+    // MARK: Words
+
+    private static func words(_ plan: TablePlan, _ values: [SQLArgument]) -> (text: SQLConstant, column: Int?)? {
+        for (use, value) in zip(plan.uses, values) {
+            if case .words(let column) = use, case .value(let text) = value { return (text, column) }
+        }
+        return nil
+    }
+
+    private func search(_ words: (text: SQLConstant, column: Int?), _ ledger: Ledger) throws {
+        guard case .text(let text) = words.text else { return }
+        var properties = Row.texts.map(\.property)
+        if let column = words.column, let shown = ShownProperty.of(view.columns[column].name, Row.self) {
+            properties = Row.texts.filter { $0.isOf(Row.columns[shown]) }.map(\.property)
+        }
+        guard !properties.isEmpty else { return }
+        found = try ledger.search(TextQuery(text, in: properties, fetchLimit: nil)).map(\.row)
+        if keys.isWanted { for row in found { keys.append(RowAccess.key(of: row)) } }
+    }
+}
+
+/// The keys of a batch's rows, where a statement asks for them.
+struct RowKeys {
+    private(set) var isWanted = false
+    var keys: [[UInt8]] = []
+
+    mutating func removeAll(isWanted: Bool) {
+        self.isWanted = isWanted
+        keys.removeAll(keepingCapacity: true)
+    }
+
+    mutating func append(_ key: [UInt8]) { keys.append(key) }
+
+    func key(_ index: Int) -> ArraySlice<UInt8> { keys.indices.contains(index) ? keys[index][...] : [] }
+}

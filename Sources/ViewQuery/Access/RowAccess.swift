@@ -1,0 +1,152 @@
+package import LMDB
+package import Projections
+internal import ProtobufWire
+
+/// The ways by which the rows of a table can be found: their key, and each index.
+package struct RowAccess: Sendable {
+    package struct Part: Sendable {
+        /// The column's place among those of the row.
+        package let column: Int
+        package let isDescending: Bool
+        /// Whether the order of the keys is that of the column's values.
+        package let isOrdered: Bool
+    }
+
+    /// The index's properties; nil for the rows' key.
+    package let index: String?
+    package let parts: [Part]
+
+    /// The key first.
+    package static func all<Row: QueryRow>(of rows: Row.Type) -> [RowAccess] {
+        let layouts = RowLayouts<Row>.shared
+        return ([layouts.primary] + layouts.indexes).map { layout in
+            RowAccess(
+                index: layout.index?.replacing(",", with: ", "),
+                parts: layout.places.map { Part(column: $0.number, isDescending: $0.isDescending, isOrdered: $0.code.isOrdered) })
+        }
+    }
+
+    /// Empty for rows without properties in their key.
+    package static func key<Row: QueryRow>(of row: Row) -> [UInt8] { RowLayouts<Row>.shared.primary.key(of: row) ?? [] }
+
+    /// Whether the declared indexes are built from the rows that a store has.
+    package static func isIndexed<Row: QueryRow>(
+        _ rows: Row.Type, in store: ViewStore, _ transaction: borrowing ReadTransaction
+    ) throws -> Bool {
+        guard let indexed = RowLayouts<Row>.shared.indexed else { return true }
+        return try store.isIndexed(indexed, in: transaction)
+    }
+}
+
+/// Reads the rows of a key or an index a few at a time, for who pulls them one by one.
+package struct RowPull<Row: QueryRow> {
+    private let plan: QueryPlan<Row>
+    private var last: [UInt8]?
+    private var left: Int
+    /// Without its index, all are read at once: each time, its entries would be made and sorted.
+    private let readsAll: Bool
+    package private(set) var isAtEnd = false
+
+    /// - Parameters:
+    ///   - access: which of `RowAccess.all`.
+    ///   - bounds: the numbers of its columns, by their places in the access.
+    ///   - columns: those to decode; nil for all.
+    ///   - limit: the most rows; nil for any number.
+    package init(
+        access: Int, bounds: [Int: ColumnNumberSet], isReversed: Bool, columns: [Int]?, limit: Int?, in store: ViewStore,
+        _ transaction: borrowing ReadTransaction, includesArchived: Bool, _ reading: any RowReading
+    ) throws {
+        let layouts = RowLayouts<Row>.shared
+        let all = [layouts.primary] + layouts.indexes
+        let layout = all[all.indices.contains(access) ? access : 0]
+        var descriptor = FetchDescriptor<Row>()
+        descriptor.includesArchived = includesArchived
+        let settled = descriptor.settled(in: store, transaction)
+        let filter = try BoundConditions<Row>([], includesArchived: includesArchived, reading).added(
+            to: settled.hidingArchived(nil))
+        let fields = filter == nil ? columns.flatMap { ChosenFields($0.map { layouts.columns[$0] }) } : nil
+        plan = QueryPlan(KeySource(layout, layout.cover(bounds)), filter, fields, isReversed: isReversed)
+        left = limit ?? .max
+        readsAll = try layout.index != nil && !RowAccess.isIndexed(Row.self, in: store, transaction)
+    }
+
+    /// Appends the next rows, at most so many.
+    package mutating func read(
+        _ store: ViewStore, _ transaction: borrowing ReadTransaction, most: Int, into rows: inout [Row]
+    ) throws {
+        try read(store, transaction, most: most, into: &rows) { _ in }
+    }
+
+    /// The same, with the rows' keys.
+    package mutating func read(
+        _ store: ViewStore, _ transaction: borrowing ReadTransaction, most: Int, into rows: inout [Row], keys: inout [[UInt8]]
+    ) throws {
+        try read(store, transaction, most: most, into: &rows) { keys.append($0.asArray) }
+    }
+
+    private mutating func read(
+        _ store: ViewStore, _ transaction: borrowing ReadTransaction, most: Int, into rows: inout [Row],
+        _ note: (RawSpan) -> Void
+    ) throws {
+        guard !isAtEnd, left > 0 else {
+            isAtEnd = true
+            return
+        }
+        let (most, plan) = (readsAll ? left : min(most, left), plan)
+        var decoder = RowDecoder<Row>(plan.fields)
+        var (count, end): (Int, [UInt8]?) = (0, nil)
+        try plan.visitKeys(store, transaction, after: last, needsValues: true) { key, value, place in
+            if let filter = plan.filter {
+                guard let row = decoder.row(key, value) else { throw QueryPlan<Row>.malformed(store) }
+                guard try filter.holds(row) else { return true }
+                rows.append(row)
+            } else {
+                guard decoder.append(key, value, to: &rows) else { throw QueryPlan<Row>.malformed(store) }
+            }
+            note(key)
+            count += 1
+            guard count == most else { return true }
+            end = place.asArray
+            return false
+        }
+        left -= count
+        last = end
+        isAtEnd = end == nil || left == 0
+    }
+}
+
+extension KeyLayout {
+    /// Nil for all keys.
+    fileprivate func cover(_ bounds: [Int: ColumnNumberSet]) -> KeyCover? {
+        guard !bounds.isEmpty else { return nil }
+        var boxes = [all]
+        for (number, set) in bounds.sorted(by: { $0.key < $1.key }) where places.indices.contains(number) {
+            let place = places[number]
+            switch set {
+            case .range(let range): narrow(&boxes, place, [IntervalSet([range])])
+            case .points(let points):
+                if place.numbers.count == 1 {
+                    narrow(&boxes, place, [IntervalSet(points.compactMap(\.first).map { $0...$0 })])
+                } else {
+                    // Too many boxes cost more than they save.
+                    guard points.count * boxes.count <= KeyCover.mostBoxes else { continue }
+                    let before = boxes
+                    boxes = points.flatMap { point in
+                        var some = before
+                        narrow(&some, place, point.map { IntervalSet([$0...$0]) })
+                        return some
+                    }
+                }
+            }
+        }
+        return KeyCover(boxes: boxes.filter { !$0.isEmpty }, isExact: true)
+    }
+
+    private func narrow(_ boxes: inout [KeyBox], _ place: Place, _ sets: [IntervalSet]) {
+        for box in boxes.indices {
+            for (number, set) in zip(place.numbers, sets) {
+                boxes[box].numbers[number] = place.isDescending ? set.mirrored(shape.largest(number)) : set
+            }
+        }
+    }
+}
