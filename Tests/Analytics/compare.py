@@ -5,7 +5,7 @@ usage: compare.py MESHLEDGER LEDGER FOLDER [SUBJECT ...]
 """
 import base64, datetime, json, math, pathlib, subprocess, sys
 
-import duckdb, pandas, polars, pyarrow as pa, pyarrow.feather, pyarrow.ipc, pyarrow.parquet as pq
+import duckdb, geopandas, pandas, polars, pyarrow as pa, pyarrow.feather, pyarrow.ipc, pyarrow.parquet as pq
 
 EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
 SECOND = datetime.timedelta(seconds=1)
@@ -105,6 +105,15 @@ def of_pandas(frame):
     return {name: [None if value is None else value for value in frame[name].astype(object)] for name in frame.columns}
 
 
+def of_places(frame):
+    """Of rows with a place, the latitude and longitude are those of the point."""
+    columns = of_pandas(frame)
+    for point, latitude, longitude in zip(frame.geometry, columns["latitude"], columns["longitude"]):
+        if point is not None and (point.y, point.x) != (latitude, longitude):
+            sys.exit(f"the point {point} is not {latitude}, {longitude}")
+    return columns
+
+
 def of_polars(frame):
     return {name: frame[name].to_list() for name in frame.columns}
 
@@ -141,7 +150,9 @@ def parquet_readers(path, geometry=False):
     yield "polars", schema, of_polars(polars.read_parquet(path))
     database = duckdb.connect()
     database.execute("set timezone = 'UTC'")
-    yield "duckdb", schema, of_duckdb(database.sql(f"select * from read_parquet('{path}')"))
+    yield "duckdb", schema, of_duckdb(database.sql(f"select * exclude geometry from read_parquet('{path}')" if "geometry" in table.schema.names else f"select * from read_parquet('{path}')"))
+    if "geometry" in table.schema.names and table.num_rows:
+        yield "geopandas", schema, of_places(geopandas.read_parquet(path))
 
 
 def main():
@@ -157,13 +168,14 @@ def main():
         stream = run(program, ledger, [*arguments, "--format", "arrow"])
         file, parquet = folder / f"{name}.arrow", folder / f"{name}.parquet"
         run(program, ledger, [*arguments, "--format", "arrow", "--to", str(file)])
-        #PARQUET
+        run(program, ledger, [*arguments, "--format", "parquet", "--to", str(parquet)])
         count = 0
-        for reader, schema, columns in [*arrow_readers(stream, file), ]:
+        for reader, schema, columns in [*arrow_readers(stream, file), *parquet_readers(str(parquet))]:
             count += compare(f"{subject}, {reader}", schema, columns, lines)
         total += count
         print(f"{subject}: {len(lines)} rows, {count} values agree")
     print(f"{total} values agree")
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -19,7 +19,7 @@ public final class TableExport<Row> {
         let writer: any BatchWriter =
             switch format {
             case .arrow: try ArrowWriter(schema, to: output, isFile: isFile)
-            case .parquet: try ArrowWriter(schema, to: output, isFile: isFile)
+            case .parquet: try ParquetWriter(schema, to: output)
             }
         self.writer = writer
         builder = BatchBuilder(columns) { try writer.write($0) }
