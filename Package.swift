@@ -99,7 +99,8 @@ let package = Package(
             name: "FuzzKit", dependencies: ["MeshLedger", "Meshtastic", "EventLog", "MeshCrypto", "ProtobufWire", "TestKit"],
             path: "Tests/FuzzKit", swiftSettings: settings),
         .target(
-            name: "QueryKit", dependencies: ["MeshLedger", "ViewQuery", "MeshSimulator", "TestKit"], path: "Tests/QueryKit",
+            name: "QueryKit",
+            dependencies: ["MeshTables", "MeshLedger", "ViewQuery", "MeshSimulator", "CSQLite", "TestKit"], path: "Tests/QueryKit",
             swiftSettings: settings),
         .executableTarget(
             name: "querylab", dependencies: ["QueryKit", "MeshLedger"], path: "Tests/QueryLab", swiftSettings: settings),
@@ -135,7 +136,7 @@ let package = Package(
             ["MeshIngest", "MeshLedger", "Meshtastic", "EventLog", "ProtobufWire", "MeshSimulator", "CMosquitto", "CZstd"]),
         tests(
             "MeshTablesTests",
-            ["MeshTables", "MeshCommands", "MeshSimulator", "MeshLedger", "ViewQuery", "Meshtastic", "EventLog", "ProtobufWire"]),
+            ["MeshTables", "MeshCommands", "QueryKit", "MeshSimulator", "MeshLedger", "ViewQuery", "Meshtastic", "EventLog", "ProtobufWire"]),
         tests(
             "MeshCommandsTests",
             [

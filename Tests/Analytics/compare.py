@@ -177,4 +177,5 @@ def main():
     print(f"{total} values agree")
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -8,6 +8,7 @@ struct PastCommands {
         ["nodes"], ["positions"], ["telemetry"], ["messages"], ["waypoints", "--all"], ["links"], ["links", "traceroutes"],
         ["channels"], ["gateways"], ["gateways", "mapreports"], ["telemetry", "sensors"], ["nodes", "history"],
         ["nodes", "hardware"], ["nodes", "radios"], ["view", "quarantine"], ["view", "nodes"], ["packets"], ["events"],
+        ["sql", "SELECT * FROM nodes"],
     ]
 
     private func output(_ tool: Tool, _ command: [String], _ asOf: String? = nil) throws -> Tool.Outcome {

@@ -8,7 +8,7 @@ struct ReadmeCommands {
         "model": ["steps=100", "length=100"], "tamper": ["count=2"], "crash-images": ["scenarios=1", "images=20", "appends=3"],
         "failing-calls": ["runs=2"], "kill9": ["kills=2"], "bitrot": ["bits=4", "bytes=65536", "reports=0"],
         "read-ledger": ["--checkpoint", "Tests/Fixtures/format-2/mesh.ledger"], "memory": ["--events", "20000"],
-        "queries": ["200"], "campaign": ["--seconds", "4", "--part", "making"], "histories": ["count=2"], "folds": ["count=2"],
+        "queries": ["200"], "sql": ["100"], "campaign": ["--seconds", "4", "--part", "making"], "histories": ["count=2"], "folds": ["count=2"],
     ]
 
     @Test(.timeLimit(.minutes(15)))
@@ -42,7 +42,7 @@ struct ReadmeCommands {
     /// The documents with commands, and what was done before the first of them, in a new folder.
     private static let prepared = [
         "README": [], "ForOperators": [], "YourFirstView": filled, "AskingThePast": filled, "Proofs": filled,
-        "Performance": filled,
+        "Performance": filled, "SQL": filled,
     ]
     /// The files that their commands leave there, each of more than 300 bytes.
     private static let written = [

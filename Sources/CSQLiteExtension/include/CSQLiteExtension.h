@@ -7,6 +7,10 @@ SQLITE_EXTENSION_INIT3
 /// Takes the host's functions: the signature of an extension's entry point.
 int sql_take_functions(sqlite3 *db, char **message, const sqlite3_api_routines *functions);
 
+/// Threads of the extension outlive a connection: without this, its code would be gone under them when SQLite unloads it.
+void sql_stay_loaded(void);
+static const int sql_loaded_for_good = SQLITE_OK_LOAD_PERMANENTLY;
+
 #define SQL_CALL static inline __attribute__((always_inline))
 
 SQL_CALL int sql_version(void) { return sqlite3_libversion_number(); }

@@ -1,6 +1,7 @@
 import EventLog
 import MeshIngest
 import MeshLedger
+import MeshTables
 
 /// A failure as the operator sees it: one line, and an exit status.
 struct CommandError: Error {
@@ -27,6 +28,7 @@ struct CommandError: Error {
         case let error as IngestError:
             let isBroker = error.code == .notFound && error.subject.hasPrefix("mqtt")
             self.init(isBroker ? .unavailable : Self.status(error.code), "\(error)")
+        case let error as TableError: self.init(.inputOutput, error.description)
         case is CancellationError: self.init(.interrupted, "stopped")
         default: return nil
         }

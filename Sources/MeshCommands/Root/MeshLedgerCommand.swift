@@ -33,7 +33,7 @@ public struct MeshLedgerCommand: AsyncParsableCommand {
                 subcommands: [ViewCommand.self, KeysCommand.self, RowCommand.self, RevertCommand.self]),
             CommandGroup(
                 name: "Export and back up",
-                subcommands: [ExportCommand.self, BackupCommand.self, RestoreCommand.self, MergeCommand.self]),
+                subcommands: [ExportCommand.self, LakeCommand.self, BackupCommand.self, RestoreCommand.self, MergeCommand.self]),
             CommandGroup(name: "Prove", subcommands: [VerifyCommand.self, CheckpointCommand.self, ProveCommand.self]),
             CommandGroup(
                 name: "Maintain",

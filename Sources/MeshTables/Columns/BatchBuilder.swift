@@ -20,12 +20,15 @@ public final class BatchBuilder<Row> {
         waiting.reserveCapacity(Self.rowsAtOnce)
     }
 
+    /// About how much memory the values take that no batch has yet.
+    public var byteCount: Int { waiting.count * MemoryLayout<Row>.stride + builders.reduce(0) { $0 + $1.byteCount } }
+
     public func append(_ row: Row) throws {
         waiting.append(row)
         if waiting.count >= Self.rowsAtOnce { try read() }
     }
 
-    /// Hands over the rows that are left.
+    /// Hands over the rows that are left. More may follow.
     public func finish() throws {
         try read()
         if rowCount > 0 { try endBatch() }

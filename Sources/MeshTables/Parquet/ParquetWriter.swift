@@ -73,8 +73,13 @@ public final class ParquetWriter: BatchWriter {
             try column.append(values, firstRow: groupRows)
         }
         groupRows += batch.rowCount
-        if groupRows >= Self.mostRows || columns.reduce(0, { $0 + $1.byteCount }) >= Self.mostBytes { try endGroup() }
+        if groupRows >= Self.mostRows || pendingBytes >= Self.mostBytes { try endGroup() }
     }
+
+    /// The compressed pages of the row group that is not yet written.
+    var pendingBytes: Int { columns.reduce(0) { $0 + $1.byteCount } }
+
+    func endPendingGroup() throws { if groupRows > 0 { try endGroup() } }
 
     public func finish() throws {
         if groupRows > 0 { try endGroup() }

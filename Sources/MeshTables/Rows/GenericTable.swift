@@ -37,6 +37,12 @@ public enum GenericTable {
         Row.columns.map { column in TableColumn(name(column.name), reader(column), unit: unit(column.kind)) }
     }
 
+    /// The first property that is a time, in seconds since 1970.
+    static func time<Row: QueryRow>(_ rows: Row.Type) -> ((Row) -> Int64?)? {
+        guard let column = Row.columns.first(where: { $0.kind == .time }), let get = number(column) else { return nil }
+        return { row in get(row).flatMap { $0 == 0 ? nil : $0 } }
+    }
+
     private static func reader<Row: QueryRow>(_ column: RowColumn<Row>) -> ColumnReader<Row> {
         switch column.kind {
         case .node: if let get = number(column) { return .nodeOrNone { UInt32(exactly: get($0) ?? 0) ?? 0 } }

@@ -49,6 +49,8 @@ enum ShownProperty {
     private static let renamed = ["nodes.node": "number", "hardware.number": "model"]
     /// Further properties from which a column is made.
     private static let further = ["snr": ["rssi"], "mapreports.altitude": ["latitude"], "traceroutes.reply_id": ["isAnswered"]]
+    /// Columns that are made from many properties.
+    private static let mixed: Set<String> = ["nodes.role"]
     /// Columns that depend on more than the row: on names, or on the present time.
     static let contextual: Set<String> = ["name", "from_name", "source", "sources", "state", "older_recipe", "path"]
 
@@ -59,7 +61,7 @@ enum ShownProperty {
 
     /// The row columns that a column needs; nil where that is not known.
     static func needed<Row: QueryRow>(_ column: String, _ rows: Row.Type) -> [Int]? {
-        guard let shown = of(column, rows) else { return nil }
+        guard !mixed.contains("\(Row.table).\(column)"), let shown = of(column, rows) else { return nil }
         let more = further["\(Row.table).\(column)"] ?? further[column] ?? []
         return [shown] + more.compactMap { name in Row.columns.firstIndex { $0.name == name } }
     }

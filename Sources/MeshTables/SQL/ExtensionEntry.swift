@@ -11,11 +11,12 @@ internal import MeshLedger
 ) -> CInt {
     guard let connection = unsafe connection, let functions = unsafe functions else { return SQLITE_ERROR }
     _ = unsafe sql_take_functions(connection, message, functions.assumingMemoryBound(to: sqlite3_api_routines.self))
+    sql_stay_loaded()
     do {
         let path = ProcessInfo.processInfo.environment["MESHLEDGER"].flatMap { $0.isEmpty ? nil : $0 }
         let ledger = try path.map { try LedgerOpener.shared.ledger(at: $0) }
         _ = unsafe try SQLTables.install(on: connection, ledger)
-        return SQLITE_OK
+        return sql_loaded_for_good
     } catch {
         unsafe message?.pointee = sql_copy("\(error)")
         return SQLITE_ERROR

@@ -148,6 +148,8 @@ struct AccessPlanner {
     private func rowColumn(_ column: Int) -> Int? { rowColumns.indices.contains(column) ? rowColumns[column] : nil }
 
     private func setOrder(_ choice: inout Choice, _ question: TableQuestion, _ access: RowAccess, _ fixed: Set<Int>) {
+        // Keys of rows without properties in them are in an order of their own.
+        guard !access.parts.isEmpty else { return }
         var (spot, direction): (Int, Bool?) = (0, nil)
         for term in question.order {
             guard let column = rowColumn(term.column), matches[column] != nil else { return }

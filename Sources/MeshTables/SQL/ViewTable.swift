@@ -53,6 +53,9 @@ final class ViewTable<Row: QueryRow>: PlannedTable {
         super.init(session, declaration, path: path)
     }
 
+    /// Whether no column is part of the rows' key.
+    var hasBareKeys: Bool { accesses.first?.parts.isEmpty ?? true }
+
     func match(_ column: Int) -> ColumnMatch? { columnMatches.indices.contains(column) ? columnMatches[column] : nil }
 
     override func planner() throws -> AccessPlanner? {
@@ -113,7 +116,8 @@ private final class ViewCursor<Row: QueryRow>: BatchCursor {
         } else {
             columns.removeAll()
         }
-        keys.removeAll(isWanted: plan.reads(view.columns.count + (view.table.hidden.firstIndex(of: .rowKey) ?? 0)))
+        keys.removeAll(
+            isWanted: view.hasBareKeys || plan.reads(view.columns.count + (view.table.hidden.firstIndex(of: .rowKey) ?? 0)))
         if let text = Self.words(plan, values) { return try search(text, ledger) }
         var bounds = view.fixedBounds(plan.access)
         for (use, value) in zip(plan.uses, values) {
@@ -154,7 +158,11 @@ private final class ViewCursor<Row: QueryRow>: BatchCursor {
 
     override func writeValue(_ column: Int, to result: SQLResult) throws { columns.write(column, index, to: result) }
 
-    override func writeKey(to result: SQLResult) { result.bytes(keys.key(index)) }
+    /// Where rows of several plans are joined, SQLite asks for it without having said so.
+    override func writeKey(to result: SQLResult) {
+        guard !keys.isWanted, columns.rows.indices.contains(index) else { return result.bytes(keys.key(index)) }
+        result.bytes(RowAccess.key(of: columns.rows[index])[...])
+    }
 
     override func checkpoint() throws -> UInt64 { try snapshot?.checkpoint(of: Row.view) ?? 0 }
 

@@ -1,0 +1,104 @@
+import Foundation
+public import MeshLedger
+
+/// What a verification has found.
+public struct LakeVerification: Sendable {
+    /// The last events that its tables have: more than one where only some tables were written lately.
+    public var heads: [UInt64] = []
+    public var files = 0
+    public var rows = 0
+    /// A sentence for each difference.
+    public var problems: [String] = []
+}
+
+extension Lake {
+    /// Compares the files with their hashes, the tables with the manifest, and the tree's root with the ledger's.
+    public func verifyFiles(against ledger: Ledger) throws -> LakeVerification {
+        guard let manifest = try LakeManifest.load(manifestPath) else {
+            throw TableError(
+                "\(manifestPath) is missing: \(folder) is no lake, or its first run was interrupted; run `meshledger lake write` again"
+            )
+        }
+        var found = LakeVerification()
+        found.heads = Set(manifest.tables.values.map(\.head)).sorted()
+        guard manifest.ledger == ledger.log.identifier else {
+            throw TableError("\(folder) is the lake of another ledger, \(manifest.ledger)")
+        }
+        guard manifest.head <= ledger.log.head.rawValue else {
+            throw TableError(
+                "\(folder) has events up to \(manifest.head), the ledger only up to \(ledger.log.head): it has lost some, or is an older copy"
+            )
+        }
+        if manifest.root != (try Self.root(ledger, manifest.head)) {
+            found.problems.append("the tree's root at event \(manifest.head) is not the ledger's: the history was changed")
+        }
+        for (name, table) in manifest.tables.sorted(by: { $0.key < $1.key }) {
+            let log = try DeltaLog("\(folder)/\(name)")
+            if log.version != table.version || Set(log.live.keys) != Set(table.files.map(\.path)) {
+                found.problems.append(
+                    "\(name) is not as the manifest says: a run was interrupted; run `meshledger lake write` again")
+            }
+            for file in table.files {
+                found.files += 1
+                try verify(file, "\(log.table)/\(file.path)", against: ledger, &found)
+            }
+        }
+        return found
+    }
+
+    private func verify(
+        _ file: LakeManifest.File, _ path: String, against ledger: Ledger, _ found: inout LakeVerification
+    ) throws {
+        let hash: String?
+        do { hash = try PartFile.sha256(of: path) } catch { hash = nil }  // the file is missing, which is told
+        guard let hash else { return found.problems.append("\(path) is missing") }
+        if hash != file.sha256 { found.problems.append("\(path) was changed: its SHA-256 is not that of the manifest") }
+        if file.root != (try Self.root(ledger, file.head)) {
+            found.problems.append("\(path) was written for another history: the tree's root at event \(file.head) differs")
+        }
+    }
+
+    /// Compares the rows of each file with those of the ledger, in the tables that end with an event.
+    /// - Parameter ledger: as it was after that event.
+    public func verifyRows(at head: UInt64, against ledger: Ledger, recipes: [String: String], _ found: inout LakeVerification)
+        throws
+    {
+        guard let manifest = try LakeManifest.load(manifestPath) else { return }
+        let precision = UInt32(manifest.precision).flatMap { PlacePrecision(bits: $0) }
+        var comparison = LakeComparison(manifest: manifest, recipes: recipes)
+        try LakeTables(ledger, precision: precision, only: Set(manifest.tables.filter { $0.value.head == head }.keys)).visit(
+            &comparison)
+        found.rows += comparison.rows
+        found.problems += comparison.problems
+    }
+}
+
+private struct LakeComparison: LakeVisitor {
+    let manifest: LakeManifest
+    let recipes: [String: String]
+    var rows = 0
+    var problems: [String] = []
+
+    mutating func visit<Row>(_ table: LakeTable<Row>) throws {
+        guard let known = manifest.tables[table.name] else { return }
+        if let recipe = table.view.flatMap({ recipes[$0] }), recipe != known.recipe {
+            problems.append("\(table.name): the view has another recipe now, \(recipe); run `meshledger lake write` again")
+            return
+        }
+        let schema = DeltaLog.schema(TableSchema(name: table.name, columns: table.columns.map(\.schema)))
+        let digests = try LakeRun.digests(table, RowDigest.hash(Array((schema + manifest.precision).utf8)[...]))
+        var expected = Dictionary(uniqueKeysWithValues: digests.map { ($0.key.folder, $0.value) })
+        for file in known.files {
+            let day = String(file.path.prefix { $0 != "/" })
+            let digest = expected.removeValue(forKey: day)
+            rows += file.rows
+            // What a waypoint's state is depends on the clock.
+            if digest?.text != file.digest, !table.isOfNow {
+                problems.append("\(table.name)/\(day): \(file.rows) rows are not the \(digest?.count ?? 0) of the ledger")
+            }
+        }
+        for (day, digest) in expected.sorted(by: { $0.key < $1.key }) {
+            problems.append("\(table.name)/\(day): \(digest.count) rows are missing")
+        }
+    }
+}

@@ -1,0 +1,104 @@
+import Foundation
+public import MeshLedger
+
+/// A folder with a Delta table for each view, in Parquet files by day.
+public struct Lake {
+    public struct Options: Sendable {
+        public var precision: PlacePrecision?
+        /// The tables; nil for all.
+        public var tables: Set<String>?
+        /// How long files that no current version needs are kept, for readers of earlier versions.
+        public var keptSeconds: Int64 = 7 * 86_400
+
+        public init() {}
+    }
+
+    /// What a run has done with a table.
+    public struct Change: Sendable {
+        public var table: String
+        public var version: Int
+        public var rows: Int
+        /// The folders of the days that were written, and those that are gone.
+        public var written: [String] = []
+        public var removed: [String] = []
+        public var isNew = false
+    }
+
+    public struct Report: Sendable {
+        public var changes: [Change] = []
+        public var removedFiles = 0
+        public var head: UInt64 = 0
+        /// Rows of all tables that were written.
+        public var writtenRows: Int { changes.reduce(0) { $0 + $1.rows } }
+    }
+
+    public let folder: String
+
+    public init(_ folder: String) { self.folder = folder }
+
+    var manifestPath: String { folder + "/manifest.json" }
+
+    /// Brings the lake up to date.
+    /// - Parameter recipes: of each view, the one that answers now.
+    public func update(from ledger: Ledger, recipes: [String: String], _ options: Options = Options()) throws -> Report {
+        try LakeFolder.make(folder)
+        let lock = try LakeFolder.lock(folder + "/.lock")
+        defer { close(lock) }
+        var manifest = try LakeManifest.load(manifestPath) ?? LakeManifest()
+        guard manifest.ledger.isEmpty || manifest.ledger == ledger.log.identifier else {
+            throw TableError("\(folder) is the lake of another ledger, \(manifest.ledger); name another folder")
+        }
+        let erasure = try ledger.log.lastErasure()?.rawValue ?? 0
+        let precision = options.precision.map { "\($0.bits)" } ?? ""
+        let isOther = precision != manifest.precision && !manifest.tables.isEmpty
+        if isOther, let tables = options.tables, let left = manifest.tables.keys.sorted().first(where: { !tables.contains($0) }) {
+            throw TableError(
+                "\(folder) has places of another precision, also in \(left); write all tables, or name another folder")
+        }
+        manifest.ledger = ledger.log.identifier
+        manifest.head = ledger.log.head.rawValue
+        manifest.root = try Self.root(ledger, manifest.head)
+        manifest.precision = precision
+        var run = LakeRun(folder: folder, manifest: manifest, recipes: recipes)
+        try LakeTables(ledger, precision: options.precision, only: options.tables).visit(&run)
+        run.report.head = manifest.head
+        let isErased = erasure > manifest.erasure
+        if isErased, options.tables == nil { try run.emptyUnvisited() }
+        // What was erased, or is now to be less exact, must not stay in files of earlier versions.
+        run.report.removedFiles = try vacuum(isErased: isErased || isOther, options)
+        if run.visitedAll { run.manifest.erasure = max(erasure, manifest.erasure) }
+        try LakeFolder.replace(manifestPath, Array((run.manifest.json.description + "\n").utf8))
+        return run.report
+    }
+
+    static func root(_ ledger: Ledger, _ head: UInt64) throws -> String {
+        guard head > 0 else { return "" }
+        return try ledger.log.root(size: EventSequence(head)).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }
+            .joined()
+    }
+
+    /// Removes what interrupted runs have left, and files of earlier versions: after an erasure all of them, else those that are old enough.
+    private func vacuum(isErased: Bool, _ options: Options) throws -> Int {
+        let now = Int64(Date.now.timeIntervalSince1970 * 1000)
+        var count = 0
+        for table in LakeFolder.names(folder) where LakeFolder.names("\(folder)/\(table)").contains("_delta_log") {
+            let log = try DeltaLog("\(folder)/\(table)")
+            for name in LakeFolder.names(log.table + "/_delta_log") where name.hasSuffix(".tmp") {
+                try LakeFolder.remove("\(log.table)/_delta_log/\(name)")
+            }
+            for day in LakeFolder.names(log.table) {
+                if day.hasSuffix(".tmp") { try LakeFolder.remove("\(log.table)/\(day)") }
+                guard day.hasPrefix("day=") else { continue }
+                for name in LakeFolder.names("\(log.table)/\(day)") where name.hasSuffix(".parquet") {
+                    let path = "\(day)/\(name)"
+                    guard log.live[path] == nil else { continue }
+                    if !isErased, let time = log.removed[path], now - time < options.keptSeconds * 1000 { continue }
+                    try LakeFolder.remove("\(log.table)/\(path)")
+                    count += 1
+                }
+            }
+        }
+        for name in LakeFolder.names(folder) where name.hasPrefix("manifest.json.") { try LakeFolder.remove("\(folder)/\(name)") }
+        return count
+    }
+}

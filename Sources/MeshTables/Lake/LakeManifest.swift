@@ -1,0 +1,98 @@
+import MeshLedger
+
+/// What ties each file of a lake to the ledger: `manifest.json` in the lake's folder.
+struct LakeManifest {
+    struct File: Equatable {
+        var path: String
+        var rows: Int
+        var size: Int
+        var sha256: String
+        /// Of the rows: `RowDigest`.
+        var digest: String
+        /// The first and the last event of its rows; 0 where they name none.
+        var firstSequence: UInt64
+        var lastSequence: UInt64
+        /// The ledger when the file was written: its last event, and the root of its tree.
+        var head: UInt64
+        var root: String
+        var recipe: String
+    }
+
+    struct Table {
+        var version: Int
+        /// The ledger as of which it is complete, and what else decides its rows.
+        var state: String
+        var head: UInt64
+        var root: String
+        var recipe: String
+        var files: [File]
+    }
+
+    var ledger = ""
+    var head: UInt64 = 0
+    var root = ""
+    /// The last erasure whose bytes are gone from the lake.
+    var erasure: UInt64 = 0
+    var precision = ""
+    var tables: [String: Table] = [:]
+
+    init() {}
+
+    /// - Throws: where it is damaged, or of another version of the format.
+    init(_ json: JSONValue, path: String) throws {
+        guard json["format"]?.whole == 1 else { throw TableError("\(path) is damaged, or of a later MeshLedger") }
+        func number(_ value: JSONValue?) -> UInt64 { UInt64(value?.whole ?? 0) }
+        ledger = json["ledger"]?.string ?? ""
+        head = number(json["head"])
+        root = json["root"]?.string ?? ""
+        erasure = number(json["erasure"])
+        precision = json["precision"]?.string ?? ""
+        for member in json["tables"]?.members ?? [] {
+            let table = member.value
+            let files = (table["files"]?.elements ?? []).map { file in
+                File(
+                    path: file["path"]?.string ?? "", rows: file["rows"]?.whole ?? 0, size: file["bytes"]?.whole ?? 0,
+                    sha256: file["sha256"]?.string ?? "", digest: file["digest"]?.string ?? "",
+                    firstSequence: number(file["first_sequence"]), lastSequence: number(file["last_sequence"]),
+                    head: number(file["head"]), root: file["root"]?.string ?? "", recipe: file["recipe"]?.string ?? "")
+            }
+            tables[member.name] = Table(
+                version: table["version"]?.whole ?? -1, state: table["state"]?.string ?? "", head: number(table["head"]),
+                root: table["root"]?.string ?? "", recipe: table["recipe"]?.string ?? "", files: files)
+        }
+    }
+
+    /// Nil where there is none.
+    static func load(_ path: String) throws -> LakeManifest? {
+        guard let bytes = LakeFolder.read(path) else { return nil }
+        guard let json = try? unsafe JSONValue(parsing: bytes.span.bytes) else {  // named as a whole
+            throw TableError("\(path) is damaged: it is not JSON")
+        }
+        return try LakeManifest(json, path: path)
+    }
+
+    var json: JSONValue {
+        .object([
+            .init("format", .integer(1)), .init("ledger", .string(ledger)), .init("head", .integer(head)),
+            .init("root", .string(root)), .init("erasure", .integer(erasure)), .init("precision", .string(precision)),
+            .init("tables", .object(tables.sorted { $0.key < $1.key }.map { .init($0.key, Self.json($0.value)) })),
+        ])
+    }
+
+    private static func json(_ table: Table) -> JSONValue {
+        .object([
+            .init("version", .integer(table.version)), .init("state", .string(table.state)), .init("head", .integer(table.head)),
+            .init("root", .string(table.root)), .init("recipe", .string(table.recipe)),
+            .init("files", .array(table.files.sorted { $0.path < $1.path }.map(json))),
+        ])
+    }
+
+    private static func json(_ file: File) -> JSONValue {
+        .object([
+            .init("path", .string(file.path)), .init("rows", .integer(file.rows)), .init("bytes", .integer(file.size)),
+            .init("sha256", .string(file.sha256)), .init("digest", .string(file.digest)),
+            .init("first_sequence", .integer(file.firstSequence)), .init("last_sequence", .integer(file.lastSequence)),
+            .init("head", .integer(file.head)), .init("root", .string(file.root)), .init("recipe", .string(file.recipe)),
+        ])
+    }
+}

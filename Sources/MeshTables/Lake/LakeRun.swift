@@ -1,0 +1,246 @@
+import Foundation
+import MeshLedger
+
+/// One run over all tables.
+struct LakeRun: LakeVisitor {
+    let folder: String
+    var manifest: LakeManifest
+    let recipes: [String: String]
+    var report = Lake.Report()
+    private var visited: Set<String> = []
+
+    /// Whether no table of the lake was left as it was.
+    var visitedAll: Bool { manifest.tables.keys.allSatisfy(visited.contains) }
+
+    /// Tables of views that this program does not know may hold what was erased.
+    mutating func emptyUnvisited() throws {
+        for name in manifest.tables.keys.sorted() where !visited.contains(name) {
+            var log = try DeltaLog("\(folder)/\(name)")
+            let gone = Array(log.live.keys)
+            guard !gone.isEmpty else { continue }
+            try log.commit(name, schema: log.schema, adding: [], removing: gone)
+            var change = Lake.Change(table: name, version: log.version, rows: 0)
+            change.removed = Set(gone.map { String($0.prefix { $0 != "/" }) }).sorted()
+            report.changes.append(change)
+            manifest.tables[name] = nil
+        }
+    }
+
+    init(folder: String, manifest: LakeManifest, recipes: [String: String]) {
+        (self.folder, self.manifest, self.recipes) = (folder, manifest, recipes)
+    }
+
+    mutating func visit<Row>(_ table: LakeTable<Row>) throws {
+        visited.insert(table.name)
+        let path = "\(folder)/\(table.name)"
+        var log = try DeltaLog(path)
+        let schema = DeltaLog.schema(TableSchema(name: table.name, columns: table.columns.map(\.schema)))
+        let recipe = table.view.flatMap { recipes[$0] } ?? ""
+        let state = "\(manifest.head) \(recipe) \(manifest.precision)"
+        let known = manifest.tables[table.name]
+        if let known, known.state == state, known.version == log.version, log.schema == schema, !table.isOfNow { return }
+
+        let seed = RowDigest.hash(Array((schema + manifest.precision).utf8)[...])
+        let files = Dictionary((known?.files ?? []).map { ($0.path, $0) }) { $1 }
+        // Files that the manifest does not know were committed by a run that was interrupted: they are written again.
+        var present: [String: (path: String, digest: String)] = [:]
+        for file in log.live.values {
+            let day = String(file.path.prefix { $0 != "/" })
+            present[day] = (file.path, present[day] == nil ? files[file.path]?.digest ?? "" : "")
+        }
+        var changed: Set<LakeDay>?
+        if !present.isEmpty {
+            let digests = try Self.digests(table, seed)
+            let days = Set(digests.filter { present[$0.key.folder]?.digest != $0.value.text }.keys)
+            changed = days
+            for day in digests.keys { if !days.contains(day) { present[day.folder] = nil } }
+        }
+        let gone = log.live.keys.filter { present[String($0.prefix { $0 != "/" })] != nil }
+        var writer = LakeTableWriter(table, path: path, seed: seed, days: changed)
+        if changed == nil || changed?.isEmpty == false {
+            try LakeFolder.make(path)
+            try writer.write()
+        }
+        let new = try writer.finish().map { part in
+            LakeManifest.File(
+                path: part.path, rows: part.rows, size: part.size, sha256: part.sha256, digest: part.digest.text,
+                firstSequence: part.firstSequence, lastSequence: part.lastSequence, head: manifest.head, root: manifest.root,
+                recipe: recipe)
+        }
+        if log.version < 0 || !new.isEmpty || !gone.isEmpty || log.schema != schema {
+            var change = Lake.Change(table: table.name, version: log.version + 1, rows: new.reduce(0) { $0 + $1.rows })
+            change.isNew = log.version < 0
+            change.written = new.map { String($0.path.prefix { $0 != "/" }) }
+            change.removed = Set(gone.map { String($0.prefix { $0 != "/" }) }).subtracting(change.written).sorted()
+            let added = new.map { file in
+                DeltaLog.File(path: file.path, day: LakeDay.json(ofPath: file.path), size: file.size, rows: file.rows)
+            }
+            try log.commit(table.name, schema: schema, adding: added, removing: gone)
+            report.changes.append(change)
+        }
+        manifest.tables[table.name] = LakeManifest.Table(
+            version: log.version, state: state, head: manifest.head, root: manifest.root, recipe: recipe,
+            files: files.values.filter { log.live[$0.path] != nil && !gone.contains($0.path) } + new)
+    }
+
+    /// Of each day's rows.
+    static func digests<Row>(_ table: LakeTable<Row>, _ seed: UInt64) throws -> [LakeDay: RowDigest] {
+        var digests: [LakeDay: RowDigest] = [:]
+        var names: [Int: [UInt64]] = [:]
+        var days: [LakeDay] = []
+        let builder = BatchBuilder(table.columns) { batch in
+            for (hash, day) in zip(RowDigest.hashes(batch, seed: seed, &names), days) {
+                digests[day, default: RowDigest()].sum &+= hash
+                digests[day, default: RowDigest()].count += 1
+            }
+            days.removeAll(keepingCapacity: true)
+        }
+        var failure: (any Error)?
+        try table.forEach { row in
+            guard failure == nil else { return }
+            days.append(LakeDay(seconds: table.seconds(row)))
+            do { try builder.append(row) } catch { failure = error }
+        }
+        if let failure { throw failure }
+        try builder.finish()
+        return digests
+    }
+}
+
+extension LakeDay {
+    static func json(ofPath path: String) -> JSONValue {
+        let text = path.prefix { $0 != "/" }.dropFirst("day=".count)
+        return text.hasPrefix("__") ? .null : .string(String(text))
+    }
+}
+
+/// Writes the rows of some days of a table, a file for each.
+struct LakeTableWriter<Row> {
+    /// More is not held in memory, over all days.
+    private static var mostBytes: Int { 48 << 20 }
+
+    struct Part {
+        var path: String
+        var rows: Int
+        var size: Int
+        var sha256: String
+        var digest: RowDigest
+        var firstSequence: UInt64
+        var lastSequence: UInt64
+    }
+
+    private let table: LakeTable<Row>
+    private let path: String
+    private let seed: UInt64
+    private let days: Set<LakeDay>?
+    private var writers: [LakeDay: LakeDayWriter<Row>] = [:]
+
+    /// - Parameter days: nil for all.
+    init(_ table: LakeTable<Row>, path: String, seed: UInt64, days: Set<LakeDay>?) {
+        (self.table, self.path, self.seed, self.days) = (table, path, seed, days)
+    }
+
+    mutating func write() throws {
+        var failure: (any Error)?
+        var rowsUntilCheck = 1 << 14
+        var last: (day: LakeDay, writer: LakeDayWriter<Row>?)?
+        var writers = writers
+        let (table, path, seed, wanted) = (table, path, seed, days)
+        try table.forEach { row in
+            guard failure == nil else { return }
+            do {
+                let day = LakeDay(seconds: table.seconds(row))
+                if last?.day != day {
+                    var writer = writers[day]
+                    if writer == nil, wanted?.contains(day) ?? true {
+                        writer = try LakeDayWriter(table, day, path, seed)
+                        writers[day] = writer
+                    }
+                    last = (day, writer)
+                }
+                guard let writer = last?.writer else { return }
+                try writer.append(row)
+                rowsUntilCheck -= 1
+                if rowsUntilCheck == 0 {
+                    rowsUntilCheck = 1 << 14
+                    try Self.relieve(Array(writers.values))
+                }
+            } catch {
+                failure = error
+            }
+        }
+        if let failure { throw failure }
+        self.writers = writers
+    }
+
+    /// The rows become compressed pages, and these go into the files, before they take too much memory.
+    private static func relieve(_ writers: [LakeDayWriter<Row>]) throws {
+        if writers.reduce(0, { $0 + $1.openBytes }) > mostBytes { for writer in writers { try writer.endBatch() } }
+        if writers.reduce(0, { $0 + $1.pageBytes }) > mostBytes { for writer in writers { try writer.endGroup() } }
+    }
+
+    mutating func finish() throws -> [Part] { try writers.sorted { $0.key < $1.key }.map { try $0.value.finish() } }
+}
+
+/// Writes the rows of one day.
+final class LakeDayWriter<Row> {
+    private let builder: BatchBuilder<Row>
+    private let writer: ParquetWriter
+    private let file: PartFile
+    private let table: String
+    private let day: LakeDay
+    private let sums: Sums
+
+    private final class Sums {
+        var digest = RowDigest()
+        var names: [Int: [UInt64]] = [:]
+        var first = UInt64.max
+        var last: UInt64 = 0
+    }
+
+    init(_ table: LakeTable<Row>, _ day: LakeDay, _ path: String, _ seed: UInt64) throws {
+        self.table = path
+        self.day = day
+        let file = try PartFile("\(path)/.\(UUID().uuidString).tmp")
+        var options = ParquetWriter.Options()
+        options.isSigned = true
+        options.hasGeometry = false
+        let schema = TableSchema(name: table.name, columns: table.columns.map(\.schema))
+        let (writer, sums) = (try ParquetWriter(schema, to: file, options), Sums())
+        (self.file, self.writer, self.sums) = (file, writer, sums)
+        let sequences = schema.columns.indices.filter {
+            ["sequence", "first_sequence", "last_sequence"].contains(schema.columns[$0].name)
+        }
+        builder = BatchBuilder(table.columns) { batch in
+            for hash in RowDigest.hashes(batch, seed: seed, &sums.names) { sums.digest.sum &+= hash }
+            sums.digest.count += batch.rowCount
+            for place in sequences {
+                guard case .uint64(let values) = batch.columns[place].data else { continue }
+                for value in values where value > 0 {
+                    sums.first = min(sums.first, value)
+                    sums.last = max(sums.last, value)
+                }
+            }
+            try writer.write(batch)
+        }
+    }
+
+    var openBytes: Int { builder.byteCount }
+    var pageBytes: Int { writer.pendingBytes }
+
+    func append(_ row: Row) throws { try builder.append(row) }
+    func endBatch() throws { try builder.finish() }
+    func endGroup() throws { try writer.endPendingGroup() }
+
+    func finish() throws -> LakeTableWriter<Row>.Part {
+        try builder.finish()
+        try writer.finish()
+        try file.finish()
+        let path = "\(day.folder)/part-\(UUID().uuidString.lowercased()).zstd.parquet"
+        try LakeFolder.make("\(table)/\(day.folder)")
+        try file.move(to: "\(table)/\(path)")
+        return .init(
+            path: path, rows: sums.digest.count, size: file.byteCount, sha256: file.sha256(), digest: sums.digest,
+            firstSequence: sums.first == .max ? 0 : sums.first, lastSequence: sums.last)
+    }
+}

@@ -1,0 +1,115 @@
+public import MeshLedger
+
+/// A table of a lake: where its rows come from, and when each is.
+public struct LakeTable<Row> {
+    public var name: String
+    /// The view whose recipe decides the rows; nil for the log.
+    public var view: String?
+    public var columns: [TableColumn<Row>]
+    /// Seconds since 1970; nil for rows without a time.
+    public var seconds: (Row) -> Int64?
+    /// Whether rows change with the clock.
+    public var isOfNow = false
+    public var forEach: ((Row) -> Void) throws -> Void
+
+    public init(
+        _ name: String, view: String?, _ columns: [TableColumn<Row>], isOfNow: Bool = false,
+        seconds: @escaping (Row) -> Int64?, forEach: @escaping ((Row) -> Void) throws -> Void
+    ) {
+        (self.name, self.view, self.columns, self.seconds) = (name, view, columns, seconds)
+        (self.isOfNow, self.forEach) = (isOfNow, forEach)
+    }
+}
+
+/// Does something with each table of a lake, whatever its rows.
+public protocol LakeVisitor {
+    mutating func visit<Row>(_ table: LakeTable<Row>) throws
+}
+
+/// The tables of a ledger's views. Archived rows are left out, as exports do.
+public struct LakeTables {
+    private let ledger: Ledger
+    private let context: TableContext
+    private let precision: PlacePrecision?
+    private let isWanted: (String) -> Bool
+
+    /// - Parameters:
+    ///   - precision: how exact places may be; nil for as they are.
+    ///   - names: the tables, or nil for all.
+    public init(_ ledger: Ledger, precision: PlacePrecision? = nil, only names: Set<String>? = nil) throws {
+        self.ledger = ledger
+        self.precision = precision
+        context = try TableContext(ledger)
+        isWanted = { names?.contains($0) ?? true }
+    }
+
+    public func visit(_ visitor: inout some LakeVisitor) throws {
+        var query = RowQuery()
+        query.newestFirst = false
+        let (ledger, all) = (ledger, query)
+        try series(all, &visitor)
+        try table(MessageRow.self, &visitor, \.time) { try ledger.forEachMessage(all, $0) }
+        try table(NodeRow.self, &visitor, \.lastHeard) { try ledger.nodes(all).forEach($0) }
+        try table(WaypointRow.self, &visitor, isOfNow: true, \.time) { visit in
+            try ledger.waypoints(all).forEach { row in visit(precision.map { row.reduced(to: $0) } ?? row) }
+        }
+        try table(TraceRouteRow.self, &visitor, \.time) { visit in
+            try ledger.traceRoutes(all).forEach { row in visit(precision.map { row.reduced(to: $0) } ?? row) }
+        }
+        try table(MapReportRow.self, &visitor, \.time) { visit in
+            try ledger.mapReports(all).forEach { row in visit(precision.map { row.reduced(to: $0) } ?? row) }
+        } columns: { columns in
+            columns.filter { precision == nil || $0.name != "altitude" }
+        }
+        try table(LinkRow.self, &visitor, \.time) { try ledger.links(all).forEach($0) }
+        try table(GatewayRow.self, &visitor, \.time) { try ledger.gateways(all).forEach($0) }
+        try table(GatewayNodeRow.self, &visitor, \.time) { try ledger.gatewayNodes(all).forEach($0) }
+        try table(SensorRow.self, &visitor, \.time) { try ledger.sensors(all).forEach($0) }
+        try table(NodeChangeRow.self, &visitor, \.time) { try ledger.nodeHistory(all).forEach($0) }
+        try table(HardwareRow.self, &visitor, \.time) { try ledger.hardwareRows(all).forEach($0) }
+        try table(RadioRow.self, &visitor, \.time) { try ledger.radios(isHistory: true, all).forEach($0) }
+        try table(UnknownTelemetryRow.self, &visitor, \.time) { try ledger.unknownTelemetry(all).forEach($0) }
+        try table(ChannelRow.self, &visitor, \.lastHeard) { try ledger.channels().forEach($0) }
+        for name in ledger.rowNames where !["archived", "references"].contains(name) {
+            guard let rows = ledger.rows(of: name), !(rows is any TableRow.Type) else { continue }
+            try custom(rows, &visitor)
+        }
+    }
+
+    private func series(_ all: RowQuery, _ visitor: inout some LakeVisitor) throws {
+        let ledger = ledger
+        try table(PositionRow.self, &visitor, \.time) { visit in
+            guard let precision else { return try ledger.forEachPosition(of: nil, all, visit) }
+            try ledger.forEachPosition(of: nil, all) { visit($0.reduced(to: precision)) }
+        }
+        for kind in TelemetryKind.allCases where isWanted("telemetry_\(kind)") {
+            try visitor.visit(
+                LakeTable(
+                    "telemetry_\(kind)", view: TelemetryRow.view, TelemetryRow.tableColumns(context, of: kind),
+                    seconds: { $0.time == 0 ? nil : Int64($0.time) },
+                    forEach: { visit in try ledger.forEachTelemetry(of: nil, kind: kind, all, visit) }))
+        }
+    }
+
+    private func table<Row: TableRow & QueryRow>(
+        _ rows: Row.Type, _ visitor: inout some LakeVisitor, isOfNow: Bool = false, _ time: @escaping (Row) -> UInt32,
+        forEach: @escaping ((Row) -> Void) throws -> Void,
+        columns: ([TableColumn<Row>]) -> [TableColumn<Row>] = { $0 }
+    ) throws {
+        guard isWanted(Row.tableName) else { return }
+        try visitor.visit(
+            LakeTable(
+                Row.tableName, view: Row.view, columns(Row.tableColumns(context)), isOfNow: isOfNow,
+                seconds: { time($0) == 0 ? nil : Int64(time($0)) }, forEach: forEach))
+    }
+
+    private func custom<Row: QueryRow>(_ rows: Row.Type, _ visitor: inout some LakeVisitor) throws {
+        guard isWanted(Row.table) else { return }
+        let ledger = ledger
+        let time = GenericTable.time(Row.self)
+        try visitor.visit(
+            LakeTable(Row.table, view: Row.view, GenericTable.columns(Row.self), seconds: { time?($0) }) { visit in
+                try ledger.fetch(FetchDescriptor<Row>()).forEach(visit)
+            })
+    }
+}

@@ -1,0 +1,72 @@
+import Foundation
+import MeshCrypto
+
+/// A new file that is being written, and its hash. It is open only while it is written to: a lake has one for each day.
+final class PartFile: ByteOutput {
+    private static let mostWaiting = 1 << 20
+
+    let path: String
+    private(set) var byteCount = 0
+    private var waiting: [UInt8] = []
+    private var hash = SHA256Context()
+
+    init(_ path: String) throws {
+        self.path = path
+        let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o666)
+        guard descriptor >= 0 else { throw LakeFolder.failure("open", path) }
+        close(descriptor)
+    }
+
+    func write(_ bytes: UnsafeRawBufferPointer) throws {
+        unsafe waiting.append(contentsOf: bytes)
+        byteCount += bytes.count
+        if waiting.count >= Self.mostWaiting { try flush(syncs: false) }
+    }
+
+    private func flush(syncs: Bool) throws {
+        let descriptor = unsafe open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW)
+        guard descriptor >= 0 else { throw LakeFolder.failure("open", path) }
+        defer { close(descriptor) }
+        unsafe hash.update(waiting.span.bytes)
+        var written = 0
+        while written < waiting.count {
+            let count = unsafe waiting.withUnsafeBytes { bytes in
+                unsafe Foundation.write(descriptor, bytes.baseAddress.map { unsafe $0 + written }, bytes.count - written)
+            }
+            guard count > 0 || errno == EINTR else { throw LakeFolder.failure("write", path) }
+            written += max(count, 0)
+        }
+        waiting.removeAll(keepingCapacity: false)
+        if syncs { guard fsync(descriptor) == 0 else { throw LakeFolder.failure("fsync", path) } }
+    }
+
+    func finish() throws { try flush(syncs: true) }
+
+    /// Of all that was written, in hexadecimal digits; once.
+    func sha256() -> String { hash.finish().bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined() }
+
+    /// Gives it its final name.
+    func move(to final: String) throws {
+        guard unsafe rename(path, final) == 0 else { throw LakeFolder.failure("rename", final) }
+        try LakeFolder.syncFolder(of: final)
+    }
+}
+
+extension PartFile {
+    /// Of a file's bytes.
+    static func sha256(of path: String) throws -> String {
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        guard descriptor >= 0 else { throw LakeFolder.failure("open", path) }
+        defer { close(descriptor) }
+        var hash = SHA256Context()
+        var bytes = [UInt8](repeating: 0, count: 1 << 20)
+        while true {
+            let count = unsafe bytes.withUnsafeMutableBytes { unsafe Foundation.read(descriptor, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw LakeFolder.failure("read", path) }
+            if count == 0 { break }
+            unsafe hash.update(bytes.span.bytes.extracting(0..<count))
+        }
+        return hash.finish().bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+    }
+}
