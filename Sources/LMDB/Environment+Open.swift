@@ -145,12 +145,23 @@ extension Environment {
         }
         defer { Glibc.close(file) }
         var status = stat()
-        guard unsafe fstat(file, &status) == 0, status.st_blocks * 512 < lockFileSize else { return }
+        guard unsafe fstat(file, &status) == 0 else { return }
+        // Another file that was given this name as well: LMDB would write into it.
+        if status.st_nlink > 1, !isLockFile(file) {
+            throw StorageError(.foreign, call: "it is a file with another name, too, and no lock file", path: place)
+        }
+        guard status.st_blocks * 512 < lockFileSize else { return }
         let number = posix_fallocate(file, 0, off_t(lockFileSize))
         // Other numbers are not conclusive; and a file that was in use before probably has the space that it needs.
         guard number == ENOSPC || number == EDQUOT || number == EIO, status.st_size < lockFileSize else { return }
         _ = ftruncate(file, status.st_size)
         throw StorageError(.init(number: number), call: "posix_fallocate", path: place, number: number)
+    }
+
+    /// Whether it begins as LMDB's do.
+    private static func isLockFile(_ file: Int32) -> Bool {
+        var magic: UInt32 = 0
+        return unsafe withUnsafeMutableBytes(of: &magic) { unsafe pread(file, $0.baseAddress, 4, 0) } == 4 && magic == 0xbeef_c0de
     }
 
     private static func flags(_ path: String, _ options: EnvironmentOptions) -> UInt32 {

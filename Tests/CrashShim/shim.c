@@ -11,6 +11,7 @@
  *                   SHIM_STICKY is set; E of 0 makes a write short.
  * SHIM_SWITCH=FILE  makes all calls of kind K fail with the errno E for as long as the file is there.
  * SHIM_SHUT=END    lets no file be opened whose path ends so, as where a process may open no more files.
+ * SHIM_EXIT=FILE    is written to when the process runs its exit handlers.
  * SHIM_COUNT=FILE   keeps there the number of calls of kind K.
  * The bytes that go to a file named `acks` are recorded too and never fail: marks of what was acknowledged. */
 #define _GNU_SOURCE
@@ -65,6 +66,12 @@ __attribute__((constructor)) void shim_begin(void) {
     switch_path = getenv("SHIM_SWITCH");
     shut = getenv("SHIM_SHUT");
     unsetenv("LD_PRELOAD");  /* a program that this one starts, a sanitizer's symbolizer, would begin the trace anew */
+}
+
+__attribute__((destructor)) static void note_exit(void) {
+    const char *path = getenv("SHIM_EXIT");
+    int file = path ? open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600) : -1;
+    if (file >= 0 && real_write(file, "exit\n", 5) != 5) abort();
 }
 
 /* Each time, not at the end: a sanitizer ends the process in a way of its own. */

@@ -38,6 +38,39 @@ struct KeyTests {
         #expect(try FileManager.default.attributesOfItem(atPath: tool.ledger)[.posixPermissions] as? Int == 0o700)
     }
 
+    @Test func `every file of a ledger and of its backup is for its owner only, whatever the process would let others do`() throws
+    {
+        let tool = try Tool()
+        let (backup, recording) = (tool.folder.file("backup").path, tool.folder.file("recording").path)
+        let open = ["/bin/sh", "-c", "umask 0; exec \"$0\" \"$@\"", Tool.program.path]
+        for command in [
+            ["init"], ["simulate", "--nodes", "9", "--packets", "1200"], ["keys", "add", "Harbour", "--psk", Self.psk], ["seal"],
+            ["erase", "--sequence", "1", "--yes"], ["compact"], ["limit", "10GB"],
+            ["retain", "--policy", "--older-than", "900d"],
+            ["retain", "--larger-than", "1kB", "--yes"], ["follow", "--consumer", "x", "--no-follow"],
+            ["follow", "--consumer", "y", "--view", "nodes", "--no-follow"], ["rebuild", "nodes", "--keep"],
+            ["nodes", "--as-of", "1199"], ["checkpoint"], ["backup", backup], ["export", "--format", "ledger", recording],
+        ] {
+            let outcome = try tool.start(command, by: open).wait()
+            #expect(outcome.status == 0, "\(command): \(outcome.errors)")
+        }
+        let writer = try tool.start(["ingest", "mqtt", "mqtt://127.0.0.1:1"], by: open)
+        defer { kill(writer.process.processIdentifier, SIGKILL) }
+        #expect(try writer.waits(for: "trying again"))
+        var seen: Set<String> = []
+        for place in [tool.ledger, backup] {
+            for name in try [""] + FileManager.default.subpathsOfDirectory(atPath: place) {
+                let mode = try FileManager.default.attributesOfItem(atPath: place + "/" + name)[.posixPermissions] as? Int
+                #expect(mode.map { $0 & 0o077 } == 0, "\(place)/\(name) has the mode \(String(mode ?? 0, radix: 8))")
+                seen.insert(name)
+            }
+        }
+        for name in ["views/erased", "control.sock", "consumers/y.view", "limit", "retention", "views/nodes/kept", "checkpoints"]
+        {
+            #expect(seen.contains(name), "\(seen.sorted())")
+        }
+    }
+
     @Test func `a channel with authenticated encryption has a key of its own, listed as such, and removed alone`() throws {
         let tool = try Tool()
         try tool.run("init")

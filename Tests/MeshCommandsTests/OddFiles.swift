@@ -6,7 +6,7 @@ import Testing
 @Suite(.enabled(if: Tool.isBuilt, "needs the built command"), .timeLimit(.minutes(10)))
 struct OddFiles {
     enum Kind: CaseIterable {
-        case dangling, live, fifo, socket, folder, device
+        case dangling, live, hard, fifo, socket, folder, device
     }
 
     private static let files = [
@@ -36,8 +36,10 @@ struct OddFiles {
         case .live: try Data("precious\n".utf8).write(to: URL(fileURLWithPath: target))
         default: if isThere { try manager.removeItem(atPath: path) }
         }
+        if kind == .hard { try Data("precious\n".utf8).write(to: URL(fileURLWithPath: target)) }
         let status: Int32
         switch kind {
+        case .hard: status = unsafe link(target, path)
         case .dangling, .live: status = unsafe symlink(target, path)
         case .fifo: status = unsafe mkfifo(path, 0o600)
         case .socket: status = unsafe mknod(path, S_IFSOCK | 0o600, 0)
@@ -128,7 +130,9 @@ struct OddFiles {
     @Test func `a process that may open too few files, or has no room for its threads, says so and begins nothing`() throws {
         let tool = try made()
         for (limit, word) in [
-            ("-n 60", "60 files"), ("-n 200", "200 files"), ("-v 100000", "97 MB of address space"),
+            ("-n 5", "5 files"), ("-n 16", "16 files"), ("-n 40", "40 files"), ("-n 60", "60 files"), ("-n 200", "200 files"),
+            ("-v 100000", "97 MB of address space"), ("-v 280000", "273 MB of address space"),
+            ("-v 500000", "488 MB of address space"),
             // Started with many files open.
             ("-n 300; for n in $(seq 3 230); do eval \"exec $n</dev/null\"; done", "started with"),
         ] {

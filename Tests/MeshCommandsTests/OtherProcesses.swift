@@ -206,6 +206,28 @@ struct LedgersOfOthers {
         #expect(try tool.run("verify").status == 0)
     }
 
+    @Test func `no exit handler runs, so that none removes what a background thread still uses`() throws {
+        let tool = try Tool(holding: [Line.node(7, long: "A node", short: "A"), Line.text("hello", from: 7)])
+        let more = try tool.write([Line.text("more", from: 8)], to: "more.jsonl")
+        let (shim, mark) = (try FaultShim(in: tool.folder.path), tool.folder.file("exit").path)
+        let environment = shim.environment(root: tool.ledger, ["SHIM_EXIT": mark])
+        let other = try tool.start([], environment: environment, by: ["/bin/true"])
+        _ = try other.wait()
+        #expect(FileManager.default.fileExists(atPath: mark), "the shim notices an exit")
+        try FileManager.default.removeItem(atPath: mark)
+        for (command, status) in [
+            (["import", more], 0), (["nodes"], 0), (["seal"], 0), (["messages", "--as-of", "1"], 0), (["verify"], 0),
+            (["rebuild"], 0),
+            (["nodes", "--wrong"], 64), (["import", "missing.jsonl"], 66), (["--help"], 0), (["--version"], 0),
+            (["help", "nodes"], 0),
+            (["--generate-completion-script", "bash"], 0),
+        ] as [([String], Int32)] {
+            let outcome = try tool.start(command, environment: environment).wait()
+            #expect(outcome.status == status, "\(command): \(outcome)")
+            #expect(!FileManager.default.fileExists(atPath: mark), "\(command)")
+        }
+    }
+
     private func inode(_ path: String) throws -> Int? {
         try FileManager.default.attributesOfItem(atPath: path)[.systemFileNumber] as? Int
     }

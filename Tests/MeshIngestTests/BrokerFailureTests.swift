@@ -155,6 +155,38 @@ struct BrokerFailureTests {
         Int(String(decoding: payload.prefix { $0 != UInt8(ascii: " ") }, as: UTF8.self))
     }
 
+    @Test(.timeLimit(.minutes(5)))
+    func `18.7: while the ledger takes nothing, no more of a broker's messages is read than the budget has room for`()
+        async throws
+    {
+        let sink = ClosedSink()
+        let (topic, payload) = (Array("msh/2/e/LongFast/!00000005".utf8), [UInt8](repeating: 7, count: 60_000))
+        let length = 2 + topic.count + payload.count
+        let message: [UInt8] =
+            [0x30, UInt8(length & 0x7f | 0x80), UInt8(length >> 7 & 0x7f | 0x80), UInt8(length >> 14), 0, UInt8(topic.count)]
+            + topic + payload
+        let broker = try FakeBroker(answers: [[0x20, 2, 0, 0], [0x90, 3, 0, 1, 0]], flood: message)
+        var options = MQTTOptions(try MQTTAddress("mqtt://127.0.0.1:\(broker.port)"))
+        options.queueByteLimit = 8 << 20
+        let ingest = MQTTIngest(options, into: IngestTarget(log: sink))
+        let task = Task { try? await ingest.run() }
+        // It has stopped reading when nothing was taken for two seconds, however busy the machine is, after something was.
+        var (taken, calm) = (0, 0)
+        while calm < 20, taken < 200 << 20 {
+            try await Task.sleep(for: .milliseconds(100))
+            let now = broker.floodedCount
+            (taken, calm) = (now, now == taken && now > 0 ? calm + 1 : 0)
+        }
+        // What waits, one turn of 256 messages, and what the system holds of a connection.
+        #expect(taken < 8 << 20 + 256 * length + 32 << 20, "\(taken >> 20) MB were read")
+        #expect(sink.count.withLock { $0 } == 1, "one batch is under way")
+        sink.isOpen.withLock { $0 = true }
+        for _ in 0..<600 where broker.floodedCount <= taken + 8 << 20 { try await Task.sleep(for: .milliseconds(50)) }
+        #expect(broker.floodedCount > taken + 8 << 20, "it goes on when there is room")
+        task.cancel()
+        await task.value
+    }
+
     @Test(.timeLimit(.minutes(15)))
     func `stopped while the ledger is full, it says that messages were not stored`() async throws {
         let bench = try ImportBench(sizeLimit: 1 << 20)
@@ -170,5 +202,24 @@ struct BrokerFailureTests {
         let failure = await running.stop()
         #expect(
             failure?.code == .storeFailed && failure?.reason.contains("did not take") == true, "\(String(describing: failure))")
+    }
+}
+
+/// A log that takes nothing until it is opened.
+private final class ClosedSink: EventSink {
+    let isOpen = Mutex(false)
+    /// How many appends have begun.
+    let count = Mutex(0)
+
+    func source(named name: String) async throws(EventLogError) -> SourceID { SourceID(rawValue: 1) }
+    func reserveSource(named name: String) async throws(EventLogError) -> SourceID { SourceID(rawValue: 1) }
+    func storedCursor(_ key: String) async throws(EventLogError) -> [UInt8]? { nil }
+
+    func append(
+        _ events: [NewEvent], cursor: SourceCursor?, token: AppendToken?
+    ) async throws(EventLogError) -> ClosedRange<EventSequence>? {
+        count.withLock { $0 += 1 }
+        while !isOpen.withLock({ $0 }) { try? await Task.sleep(for: .milliseconds(10)) }  // nothing cancels it
+        return nil
     }
 }

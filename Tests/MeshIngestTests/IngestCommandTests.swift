@@ -62,6 +62,50 @@ struct IngestCommandTests {
         try await ledger.close()
     }
 
+    @Test(.timeLimit(.minutes(5)), arguments: [false, true])
+    func `a ledger that is moved away ends it with one clear line, and nothing more is stored`(isReplaced: Bool) async throws {
+        let folder = try TemporaryFolder()
+        let broker = try TestBroker(in: folder)
+        let path = folder.path + "/mesh.ledger"
+        try await Ledger.create(at: path).close()
+        let process = Process()
+        process.executableURL = try BuiltProgram.url()
+        process.arguments = ["ingest", "mqtt", broker.address("msh/#")]
+        process.environment = ProcessInfo.commandEnvironment(ledger: path, home: folder.path)
+        let errors = Pipe.ofOneChild()
+        process.standardError = errors
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = FileHandle.nullDevice
+        try process.run()
+        defer { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }
+        let log = try EventLog.open(at: path, options: EventLogOptions(access: .readOnly))
+        let publisher = try TestPublisher(port: broker.port)
+        let topic = "msh/TEST/2/e/LongFast/!10000000"
+        while log.head == .zero, process.isRunning {
+            try publisher.publish(MadeEnvelope.bytes(from: 4, id: 1), to: topic)
+            try await Task.sleep(for: .milliseconds(100))
+        }
+        await log.close()
+        try FileManager.default.moveItem(atPath: path, toPath: path + ".old")
+        if isReplaced { try await Ledger.create(at: path).close() }
+        for number in 0..<200 where process.isRunning {
+            try publisher.publish(MadeEnvelope.bytes(from: 5, id: UInt32(number)), to: topic)
+            try await Task.sleep(for: .milliseconds(50))
+        }
+        #expect(!process.isRunning, "it goes on")
+        if process.isRunning { kill(process.processIdentifier, SIGKILL) }
+        let text = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        #expect(process.terminationReason == .exit && process.terminationStatus == 74, "\(process.terminationStatus): \(text)")
+        let lines = text.split(separator: "\n")
+        #expect(lines.count { $0.contains("moved, removed or replaced") } == 1, "\(text)")
+        #expect(lines.last?.contains("moved, removed or replaced") == true, "\(text)")
+        guard isReplaced else { return #expect(!FileManager.default.fileExists(atPath: path)) }
+        let other = try EventLog.open(at: path, options: EventLogOptions(access: .readOnly))
+        #expect(other.head == .zero)
+        await other.close()
+    }
+
     /// The password as the command's file, standard input or environment variable has it, and how the command is to end.
     @Test(
         arguments: [

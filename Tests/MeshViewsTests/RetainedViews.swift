@@ -191,6 +191,65 @@ struct RetainedViews {
         #expect(!FileManager.default.fileExists(atPath: path + "/retention"))
     }
 
+    private final class CutWork: Sendable {
+        let isOver = Mutex(false)
+        let cuts = Mutex(0)
+    }
+
+    @Test(.timeLimit(.minutes(10)))
+    func `18.2: a policy beside cuts by hand and appends loses no row, also when all is built again`()
+        async throws
+    {
+        let folder = try TemporaryFolder()
+        var options = options()
+        options.retentionPeriod = .milliseconds(5)
+        let ledger = try await Ledger.create(at: folder.path + "/mesh.ledger", options: options)
+        let whole = try await Ledger.temporary(options: self.options())
+        let all = traffic.packets(6_000, seed: 12)
+        let source = try await ledger.log.source(named: "test")
+        let other = try await whole.log.source(named: "test")
+        for start in stride(from: 0, to: all.count, by: 500) {
+            _ = try await whole.log.append(all[start..<start + 500].map { $0.event(other) })
+        }
+        try await whole.catchUp()
+        try ledger.setRetentionPolicy(RetentionPolicy(largestBytes: 300_000))
+        let work = CutWork()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                defer { work.isOver.withLock { $0 = true } }
+                for start in stride(from: 0, to: all.count, by: 250) {
+                    _ = try await ledger.log.append(all[start..<start + 250].map { $0.event(source) })
+                }
+            }
+            for _ in 0..<2 {
+                group.addTask {
+                    while !work.isOver.withLock({ $0 }) {
+                        let last = ledger.log.head.rawValue / 256 * 256
+                        await Task.yield()
+                        guard last >= ledger.log.first.rawValue else { continue }
+                        // Where the policy has dropped more meanwhile, this does nothing.
+                        try await ledger.retain(through: EventSequence(last))
+                        work.cuts.withLock { $0 += 1 }
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(work.cuts.withLock { $0 } > 1)
+        func rows(_ ledger: Ledger) async throws -> [String] {
+            try await ledger.views().map { "\($0.name) \($0.rows.sorted { $0.key < $1.key })" }
+        }
+        let expected = try await rows(whole)
+        try await ledger.catchUp()
+        #expect(try await rows(ledger) == expected)
+        #expect(try Ledger.problemsOfBaselines(ledger.log).isEmpty)
+        try await ledger.rebuild()
+        #expect(try await rows(ledger) == expected)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: ledger.path + "/baselines").count == 1)
+        try await ledger.close()
+        try await whole.close()
+    }
+
     @Test(arguments: [true, false]) func `18.8: a policy drops nothing young while the clock is ahead`(isMeasured: Bool)
         async throws
     {

@@ -30,6 +30,10 @@ final class WriterLock: Sendable {
                 }
                 throw Self.held(path, by: try SmallFile.read(file, path))
             }
+            // Another file that was given this name as well is not to be emptied.
+            if status.st_nlink > 1, try !Self.isLock(SmallFile.read(file, path)) {
+                throw EventLogError(.foreign, path: path, detail: "it is a file with another name, too, and no lock")
+            }
             guard ftruncate(file, 0) == 0 else { throw SmallFile.failure(errno, path) }
             let namespace = ProcessNamespace.own.map { "namespace \($0)\n" } ?? ""
             try SmallFile.write(file, "\(getpid())\n\(namespace)", path)
@@ -50,6 +54,13 @@ final class WriterLock: Sendable {
         let isElsewhere = namespace != nil && ProcessNamespace.own != nil && namespace != ProcessNamespace.own
         guard let holder, isElsewhere || holder == getpid() else { return EventLogError(.locked, path: path, holder: holder) }
         return EventLogError(.locked, path: path, detail: "process \(holder) of another container")
+    }
+
+    /// Whether a text is what a writer leaves in the file.
+    private static func isLock(_ text: String) -> Bool {
+        let lines = text.split(separator: "\n").map { $0.split(separator: " ") }
+        guard let first = lines.first, first.count == 1, Int32(first[0]) != nil else { return false }
+        return lines.dropFirst().allSatisfy { $0.count == 2 && $0[0] == "namespace" }
     }
 
     /// Whether the file at the path is still the one that is locked: else the ledger was moved, removed or replaced.

@@ -39,7 +39,7 @@ extension StorageError.Code {
         case .keySize: "a key must have 1 to 511 bytes"
         case .malformedValue: "a stored value is not of the expected form; verify the ledger"
         case .tooManyFiles: "too many files are open; close some or raise the limit on open files (`ulimit -n`), then retry"
-        case .outOfMemory: "there is too little memory or address space; free some or lower the reservation"
+        case .outOfMemory: "there is too little memory or address space; free some or raise the limit (`ulimit -v`), then retry"
         case .inputOutput: "reading or writing failed; check the disk and the system's journal"
         case .misuse: "the store was used in a way that cannot work"
         }

@@ -49,7 +49,12 @@ extension MeshLedgerCommand {
         if let failure = CommandError(known: error) { end(failure) }
         let code = exitCode(for: error)
         if let code = error as? ExitCode { ExitStatus.end(code.rawValue) }
-        if code == .success { exit(withError: error) }
+        if code == .success {
+            let output = StandardOutput()
+            output.line(fullMessage(for: error))
+            output.flush()
+            ExitStatus.success.end()
+        }
         if code == .validationFailure {
             end(CommandError(.usage, usageLine(message: message(for: error), full: fullMessage(for: error))))
         }

@@ -6,8 +6,9 @@ enum ProcessLimits {
     static let openFiles: rlim_t = 256
     /// In addition to those open at the start: all views of a ledger have files open at the same time.
     static let ownFiles: rlim_t = 96
-    /// In bytes, below which not even the threads of an idle process can have their stacks.
-    static let addressSpace: rlim_t = 256 << 20
+    /// In bytes, below which threads may find no room for their stacks and heaps, and work waits for threads that never start. No ledger is opened with so
+    /// little: each of its stores reserves more.
+    static let addressSpace: rlim_t = 1 << 30
 
     static func require() throws(CommandError) {
         var files = get(RLIMIT_NOFILE)

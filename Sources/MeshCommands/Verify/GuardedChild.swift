@@ -1,5 +1,4 @@
 import Foundation
-import Synchronization
 
 /// Runs this program in a separate process, for work that may crash: reading a damaged file through the store can.
 ///
@@ -40,28 +39,27 @@ struct GuardedChild {
         process.standardError = errors
         // The child needs no input; its standard input is the pipe that it writes its progress to.
         process.standardInput = news.fileHandleForWriting
-        let lastNews = LastNews()
-        let collected = (CollectedText(output), CollectedText(errors))
-        let reader = CollectedText(news) { line in
-            lastNews.touch()
-            progress(line)
-        }
         try process.run()
-        try? news.fileHandleForWriting.close()  // the child has a copy; without this the reader would never see the end
-        var isHung = false
-        while process.isRunning {
-            Thread.sleep(forTimeInterval: 0.01)
-            guard !isHung, lastNews.age > patience else { continue }
+        try? news.fileHandleForWriting.close()  // the child has a copy; without this its end would never be seen
+        var pipes = [output, errors, news].map { ChildPipe($0) }
+        var (lastNews, isHung) = (ContinuousClock.now, false)
+        // By this thread alone: where the process may have no more threads, one that is to read would never begin.
+        while pipes.contains(where: \.isOpen) {
+            ChildPipe.wait(for: &pipes, milliseconds: 100)
+            for line in pipes[2].takeLines() {
+                lastNews = .now
+                progress(line)
+            }
+            guard !isHung, lastNews.duration(to: .now) > .seconds(patience) else { continue }
             isHung = true
             kill(process.processIdentifier, SIGKILL)
         }
         process.waitUntilExit()
-        _ = reader.text
         let end: End =
             if isHung { .hung } else if process.terminationReason == .uncaughtSignal {
                 .crashed(signal: process.terminationStatus)
             } else { .exited(process.terminationStatus) }
-        return (end, collected.0.text, collected.1.text)
+        return (end, pipes[0].text, pipes[1].text)
     }
 
     /// Ends this process, a child, when its progress is no longer read because its parent was killed, whatever it is doing then, even in the middle of
@@ -83,55 +81,35 @@ struct GuardedChild {
     }
 }
 
-/// The time of the last sign of life from a child.
-private final class LastNews: Sendable {
-    private let time = Mutex(ContinuousClock.now)
+/// What a child writes to a pipe.
+private struct ChildPipe {
+    private let handle: FileHandle
+    private var bytes: [UInt8] = []
+    private(set) var isOpen = true
 
-    func touch() { time.withLock { $0 = ContinuousClock.now } }
-    var age: Double { time.withLock { (ContinuousClock.now - $0) / .seconds(1) } }
-}
+    init(_ pipe: Pipe) { handle = pipe.fileHandleForReading }
 
-/// Reads a pipe to its end on a separate thread.
-private final class CollectedText: Sendable {
-    private struct State {
-        var bytes: [UInt8] = []
-        var lineStart = 0
+    var text: String { String(decoding: bytes, as: UTF8.self) }
+
+    /// Removes the complete lines and returns them.
+    mutating func takeLines() -> [String] {
+        guard let end = bytes.lastIndex(of: 10) else { return [] }
+        defer { bytes.removeSubrange(...end) }
+        return bytes[..<end].split(separator: 10, omittingEmptySubsequences: false).map { String(decoding: $0, as: UTF8.self) }
     }
 
-    private let state = Mutex(State())
-    private let done = DispatchSemaphore(value: 0)
-
-    /// - Parameter line: receives each complete line, which is then not collected.
-    init(_ pipe: Pipe, line: (@Sendable (String) -> Void)? = nil) {
-        let handle = pipe.fileHandleForReading
-        Thread.detachNewThread { [self] in
-            while true {
-                let data = handle.availableData
-                if data.isEmpty { break }
-                add(data, line)
-            }
-            done.signal()
-        }
+    /// Reads what there is, waiting for so long at most.
+    static func wait(for pipes: inout [ChildPipe], milliseconds: Int32) {
+        let open = pipes.indices.filter { pipes[$0].isOpen }
+        var requests = open.map { pollfd(fd: pipes[$0].handle.fileDescriptor, events: Int16(POLLIN), revents: 0) }
+        guard unsafe poll(&requests, nfds_t(requests.count), milliseconds) > 0 else { return }
+        for (index, request) in zip(open, requests) where request.revents != 0 { pipes[index].read() }
     }
 
-    private func add(_ data: Data, _ line: (@Sendable (String) -> Void)?) {
-        let lines: [String] = state.withLock { state in
-            state.bytes.append(contentsOf: data)
-            guard line != nil else { return [] }
-            var lines: [String] = []
-            while let end = state.bytes.firstIndex(of: 10) {
-                lines.append(String(decoding: state.bytes[..<end], as: UTF8.self))
-                state.bytes.removeSubrange(...end)
-            }
-            return lines
-        }
-        for text in lines { line?(text) }
-    }
-
-    /// The whole text, once the pipe has ended.
-    var text: String {
-        done.wait()
-        done.signal()
-        return state.withLock { String(decoding: $0.bytes, as: UTF8.self) }
+    private mutating func read() {
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        let count = unsafe Foundation.read(handle.fileDescriptor, &buffer, buffer.count)
+        if count > 0 { bytes.append(contentsOf: buffer[..<count]) }
+        isOpen = count > 0 || count < 0 && (errno == EINTR || errno == EAGAIN)
     }
 }

@@ -1,12 +1,22 @@
 import Foundation
+import Synchronization
 
 /// Answers a client's packets with given bytes, one answer each: for refusals that a real broker gives only after much configuration.
 final class FakeBroker {
     let port: UInt16
     private let listener: Int32
+    /// The bytes of `flood` that the client has taken so far.
+    var floodedCount: Int { flooded.count.withLock { $0 } }
+    private let flooded = Flooded()
 
-    /// - Parameter heard: told what the client sends after the last answer, on the broker's thread
-    init(answers: [[UInt8]], heard: @escaping @Sendable ([UInt8]) -> Void = { _ in }) throws {
+    private final class Flooded: Sendable {
+        let count = Mutex(0)
+    }
+
+    /// - Parameters:
+    ///   - flood: sent again and again after the last answer, for as long as the client takes it
+    ///   - heard: told what the client sends after the last answer, on the broker's thread
+    init(answers: [[UInt8]], flood: [UInt8] = [], heard: @escaping @Sendable ([UInt8]) -> Void = { _ in }) throws {
         port = try TestBroker.freePort()
         let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         self.listener = listener
@@ -22,7 +32,7 @@ final class FakeBroker {
             }
         }
         guard bound == 0, listen(listener, 4) == 0 else { throw BrokerFailure("no fake broker on port \(port)") }
-        Thread { Self.serve(listener, answers, heard) }.start()
+        Thread { [flooded] in Self.serve(listener, answers, flood, flooded, heard) }.start()
     }
 
     deinit {
@@ -30,13 +40,24 @@ final class FakeBroker {
         close(listener)
     }
 
-    private static func serve(_ listener: Int32, _ answers: [[UInt8]], _ heard: @Sendable ([UInt8]) -> Void) {
+    private static func serve(
+        _ listener: Int32, _ answers: [[UInt8]], _ flood: [UInt8], _ flooded: Flooded, _ heard: @Sendable ([UInt8]) -> Void
+    ) {
         let client = accept(listener, nil, nil)
         guard client >= 0 else { return }
         var buffer = [UInt8](repeating: 0, count: 1_024)
         for answer in answers {
             guard unsafe read(client, &buffer, buffer.count) > 0 else { break }
             _ = unsafe write(client, answer, answer.count)
+        }
+        var place = 0
+        while !flood.isEmpty {
+            let count = unsafe flood.withUnsafeBytes { bytes in
+                unsafe send(client, bytes.baseAddress.map { unsafe $0 + place }, bytes.count - place, Int32(MSG_NOSIGNAL))
+            }
+            guard count > 0 else { break }
+            place = (place + count) % flood.count
+            flooded.count.withLock { $0 += count }
         }
         while case let count = unsafe read(client, &buffer, buffer.count), count > 0 { heard(Array(buffer.prefix(count))) }
         close(client)

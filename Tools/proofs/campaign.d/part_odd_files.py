@@ -2,7 +2,7 @@
 import base64, json, os, re, shutil, socket
 
 SHARE = 2
-KINDS = ("link", "dangling link", "FIFO", "socket", "folder", "empty", "junk", "a bit", "a half")
+KINDS = ("link", "dangling link", "hard link", "FIFO", "socket", "folder", "empty", "junk", "a bit", "a half")
 # Files that are not there now, in whose place something can lie nevertheless.
 ABSENT = (
     "log/current.new", "control.sock", "limit", "limit.new", "retention.new", "consumers/other.lock", "consumers/other", "keys.json", "keys.json.new",
@@ -48,6 +48,7 @@ def put(part, place, kind, outside):
     place.parent.mkdir(parents=True, exist_ok=True)
     if old is not None: place.unlink()
     if kind == "link": place.symlink_to(outside / "canary")
+    elif kind == "hard link": os.link(outside / "canary", place)
     elif kind == "dangling link": place.symlink_to(outside / "made-by-nobody")
     elif kind == "FIFO": os.mkfifo(place)
     elif kind == "folder":

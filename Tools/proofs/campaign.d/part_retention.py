@@ -1,5 +1,5 @@
 """Two retentions at once, one of them by policy, beside imports: what is dropped is the oldest, and the views keep its rows, also when built again."""
-import json
+import json, signal, time
 
 SHARE = 2
 BESIDE = [("messages", "--limit", 5), ("seal",), ("compact",), ("verify",), ("rebuild", "nodes"), ("stats",)]
@@ -7,7 +7,7 @@ TILE = 256  # a cut is a multiple of so many events
 
 
 def run(part):
-    from ledgers import Ledger
+    from ledgers import BUSY, Ledger
     ledger = Ledger(part)
     order = [number for number, _, _ in ledger.add(4 * TILE)]
     is_racing = True
@@ -21,11 +21,24 @@ def run(part):
         while part.goes_on(): order.extend(number for number, _, _ in ledger.add(part.random.randint(1, TILE)))
         is_racing = False
 
+    def keeps_policy():
+        """A writer that others reach, and which applies the policy half a minute after it began."""
+        while part.goes_on() and is_racing:
+            log = part.folder / "ingest.log"
+            with open(log, "wb") as file:
+                writer = part.start(["ingest", "mqtt", "mqtt://127.0.0.1:1", "--ledger", ledger.path], stdout=file, stderr=file)
+            until = time.monotonic() + 40
+            while part.goes_on() and is_racing and time.monotonic() < until and writer.poll() is None: time.sleep(0.2)
+            part.signal(writer, signal.SIGTERM, counts=False)
+            ended = part.finish(writer, was_signalled=True)
+            if ended.status not in (0, BUSY): part.finding(f"a writer with a policy ends with {ended.status}: {log.read_text()[-300:]}", ended.line)
+
     def others():
         while part.goes_on() and is_racing:
             ledger.command(*part.random.choice(BESIDE), limit=180)
 
-    part.at_once(drops, drops, adds, others)
+    ledger.command("retain", "--policy", "--larger-than", "60KB")
+    part.at_once(drops, drops, adds, others, keeps_policy)
     for _ in range(3):
         part.at_once(drops_once(part, ledger), drops_once(part, ledger), lambda: order.extend(number for number, _, _ in ledger.add(TILE)))
     check(part, ledger, order)
