@@ -104,6 +104,7 @@ def messages_(row, rows):
     return {"from": hexed(row["from"]), "from_name": known_as(row["from"], rows), "to": everyone(row["to"]), "channel": row["channel"],
             "gateways": [hexed(number) for number in row["gateways"]], "reply_id": some(row["reply_id"]), "via_mqtt": row["is_via_mqtt"],
             "state": f"failed: {named(ERRORS, row['failure_reason'])}" if row["state"] == "failed" else row["state"],
+            "is_delivered": row["state"] == "delivered",
             **taken(row, "time", "time_source", "text", "receptions", "id", "port", "is_reaction", "is_privately_encrypted", "signature",
                     "has_conflict", "sequence",
                     "first_sequence", "is_read", "archived_at")}
