@@ -37,13 +37,34 @@ struct CompletionTests {
         #expect(try offers("meshledger view rebuild posi", in: tool) == ["positions"])
     }
 
-    @Test(arguments: ["bash", "zsh", "fish"]) func `the script of each shell asks the command for names`(shell: String) throws {
+    @Test func `it completes what is typed: a noun's options without its subcommand, columns of lists, files`() throws {
+        let tool = try Tool(holding: [Line.node(0x11, long: "Rover", short: "RV"), Line.text("hi", from: 0x11)])
+        let file = try tool.write(["{}"], to: "capture.jsonl")
+        #expect(try offers("meshledger packets --node Ro", in: tool) == ["Rover"])
+        #expect(try offers("meshledger pack", in: tool) == ["packets"])
+        #expect(try offers("meshledger packets sh", in: tool) == ["show"])
+        #expect(try offers("meshledger events --foll", in: tool) == ["--follow"])
+        #expect(try offers("meshledger messages --sort receptions --columns time,te", in: tool) == ["time,text"])
+        #expect(try offers("meshledger packets --count-by po", in: tool) == ["port"])
+        #expect(try offers("meshledger telemetry --where ki", in: tool) == ["kind="])
+        #expect(try offers("meshledger nodes --format js", in: tool) == ["json", "jsonl"])
+        #expect(try offers("meshledger links neighbors Rov", in: tool) == ["Rover"])
+        #expect(try offers("meshledger nodes favorite Rov", in: tool) == ["Rover"])
+        #expect(try offers("meshledger neighbors Rov", in: tool) == ["Rover"], "under its former name")
+        #expect(try offers("meshledger import \(tool.folder.path)/capt", in: tool) == [file])
+        #expect(try offers("meshledger packets --ledger \(tool.folder.path)/mesh", in: tool) == [tool.ledger])
+    }
+
+    @Test(arguments: ["bash", "zsh", "fish"]) func `the script of each shell asks the command for all that it offers`(
+        shell: String
+    ) throws {
         let script = try Tool().run("--generate-completion-script", shell).output
-        for command in [
-            "packets list -- --node", "packets list -- --channel", "view rows -- positional@0", "view rows -- --sort",
-        ] {
-            #expect(script.contains("---completion \(command)"), "\(command)")
-        }
+        #expect(script.contains("---complete") && script.contains(":files") && script.contains(":folders"))
+    }
+
+    @Test func `what is offered has a description, which fish shows`() throws {
+        let offers = try Tool().run("---complete", "1", "meshledger", "node").output
+        #expect(offers.hasPrefix("nodes\t") && offers.split(separator: "\n").count == 1, "\(offers)")
     }
 
     @Test func `without a ledger there are no names, and no error`() throws {

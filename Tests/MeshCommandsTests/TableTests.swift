@@ -34,6 +34,19 @@ struct TableTests {
         #expect(line.contains("2026") == line.contains("2026-01-31T10:15:30Z"))
     }
 
+    @Test(arguments: 24...120) func `a text is wrapped between words, whole, and columns that matter less go first`(width: Int) {
+        let text = "Überall ist 日本 und noch viel mehr als das Auge sieht 🐮🐮🐮"
+        let layout = TableLayout(
+            headings: ["node", "form", "text"], rows: [["!19025c00", "ServiceEnvelope", text]],
+            isNumeric: [false, false, false], canCut: [false, true, true], isText: [false, false, true],
+            isMinor: [false, true, false], width: width)
+        let lines = layout.line(["!19025c00", "ServiceEnvelope", text]).split(separator: "\n")
+        #expect(lines.allSatisfy { DisplayWidth.of(String($0)) <= width }, "\(lines)")
+        let words = lines.joined(separator: " ").split(separator: " ").filter { !["!19025c00", "ServiceEnvelope"].contains($0) }
+        #expect(words.joined() == text.filter { $0 != " " }, "\(lines)")
+        #expect(!lines[0].contains("…"))
+    }
+
     @Test func `control characters are shown, not obeyed`() {
         #expect(DisplayWidth.safe("a\u{1b}[31mred\u{9b}\u{7}\n") == "a\\u{1b}[31mred\\u{9b}\\u{7}\\u{a}")
         #expect(DisplayWidth.safe("\u{202e}evil") == "\\u{202e}evil")

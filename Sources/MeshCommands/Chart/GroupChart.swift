@@ -4,6 +4,7 @@ struct GroupChart {
     private static let height = 10
 
     private let width: Int
+    private let target: StandardOutput
 
     /// Nil where no chart is asked for.
     init?(_ options: GroupOptions, _ output: OutputOptions) throws {
@@ -11,7 +12,8 @@ struct GroupChart {
         guard output.format == .table else {
             throw CommandError(.usage, "--chart is for people; --format has numbers for programs")
         }
-        width = max(40, StandardOutput().columns ?? 100)
+        target = try output.target()
+        width = max(40, target.columns ?? 100)
     }
 
     /// - Parameter page: of the series or bars.
@@ -21,11 +23,11 @@ struct GroupChart {
         let shown = Array(data.series.dropFirst(page.lowerBound).prefix(most))
         guard !shown.isEmpty else { return StandardOutput.error(emptyNote) }
         let isBars = data.times == nil
-        let output = StandardOutput()
+        let output = target
         for line in isBars ? bars(shown, data) : data.series.count == 1 ? plot(shown[0], data) : sparklines(shown, data) {
             output.line(DisplayWidth.safe(line))
         }
-        output.flush()
+        output.finish()
         let left = data.series.count - page.lowerBound - shown.count
         if left > 0, page.upperBound == .max { StandardOutput.error("(\(left) more; --limit and --offset show them)") }
     }

@@ -34,7 +34,7 @@ struct ConsumersListCommand: AsyncParsableCommand {
             let ofViews = try ledger.viewConsumers().map {
                 ConsumerLine(name: $0.name, view: $0.view, position: $0.position?.number, lag: $0.lag, holder: $0.holder)
             }
-            let writer = output.writer([
+            let writer = try output.writer([
                 Column<ConsumerLine>("name") { .text($0.name) },
                 Column<ConsumerLine>("view") { $0.view.map { .text($0) } ?? .null },
                 Column<ConsumerLine>("acknowledged") { $0.position.map { .unsigned($0) } ?? .null },

@@ -1,7 +1,13 @@
 import ArgumentParser
 import EventLog
 import MeshIngest
+import MeshLedger
 import ProtobufWire
+
+/// The lines that `follow` writes.
+enum FeedFormat: String, ExpressibleByArgument, CaseIterable {
+    case jsonl, csv
+}
 
 /// Where a new consumer begins: start, now or a sequence.
 struct StartArgument: ExpressibleByArgument {
@@ -26,7 +32,7 @@ struct FollowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "follow", abstract: "Feed events, or changes of a view, to a program.",
         discussion: """
-            Writes the lines of `export events`, then waits for more until SIGINT or SIGTERM, also beside a running writer. The position is
+            Writes the lines of `export events`, or with --decoded each event's packet and what it holds, then waits for more until SIGINT or SIGTERM, also beside a running writer. The position is
             kept under the consumer's name after each batch that was written: whatever ends the command, the next run continues there.
             Every event comes at least once, in order; after a kill the last batch comes again.
 
@@ -35,6 +41,7 @@ struct FollowCommand: AsyncParsableCommand {
             --restart it first tells the program to drop everything ("op":"reset") and begins with all rows.
 
               meshledger follow --consumer analytics | my-loader
+              meshledger follow --consumer table --decoded --format csv | my-loader
               meshledger follow --consumer nightly --no-follow >> events.jsonl
               meshledger follow --consumer map --view positions | my-map
               meshledger follow consumers
@@ -51,6 +58,9 @@ struct FollowFeedCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Where a new consumer begins: start, now, or the first event's sequence.", valueName: "place"))
     var from = StartArgument(.start)
     @Option(help: ArgumentHelp("Feed the changes of this view.", valueName: "name")) var view: String?
+    @Option(name: .shortAndLong, help: ArgumentHelp("jsonl, or csv, which begins with the columns' names.", valueName: "format"))
+    var format = FeedFormat.jsonl
+    @Flag(help: "Each event decoded: its packet's header, and its content; else raw, as it came.") var decoded = false
     @Flag(help: "With --view: begin with all rows again.") var restart = false
     @Flag(help: "Continue with the first kept event if retention dropped unread ones, and report how many.")
     var skipDropped = false
@@ -60,18 +70,36 @@ struct FollowFeedCommand: AsyncParsableCommand {
     func validate() throws {
         guard (1...100_000).contains(batch) else { throw ValidationError("a batch has 1 to 100000 events") }
         if restart, view == nil { throw ValidationError("--restart goes with --view") }
+        if view != nil, decoded || format == .csv {
+            throw ValidationError("--decoded and csv are for events; views have JSON lines")
+        }
         if view != nil, skipDropped { throw ValidationError("--skip-dropped is for events") }
         if view != nil, case .sequence = from.start { throw ValidationError("changes of a view are followed from start or now") }
     }
 
     func run() async throws {
         if let view { return try await followView(view) }
+        if decoded {
+            try await ledger.reading { _ in }  // brings the views up to date where nobody else does
+            let opened = try await Ledger.open(at: ledger.path, options: OwnViews.options(access: .readOnly))
+            return try await ledger.using(opened) { try await feed($0.log, EventRows($0, with: .content)) }
+        }
         let log = try ledger.openLogForReading()
+        do {
+            try await feed(log, nil)
+        } catch {
+            await log.close()
+            throw error
+        }
+        await log.close()
+    }
+
+    private func feed(_ log: EventLog, _ rows: EventRows?) async throws {
         do {
             let consumer = try log.consumer(named: consumer, from: from.start, skipsDropped: skipDropped)
             let (batch, follow, name) = (batch, follow, self.consumer)
+            let feed = ConsumerFeed(log, format, rows)
             _ = try await StopSignals.cancelling {
-                let feed = ConsumerFeed(log)
                 var lost: UInt64 = 0
                 while !Task.isCancelled {
                     let events = try follow ? await consumer.next(limit: batch) : consumer.available(limit: batch)
@@ -86,27 +114,44 @@ struct FollowFeedCommand: AsyncParsableCommand {
                 }
             }
             consumer.close()
-        } catch {
-            await log.close()
-            throw error
         }
-        await log.close()
     }
 }
 
 /// Writes events as lines and makes sure that they are passed on.
-private final class ConsumerFeed {
+///
+/// Synchronization: only the one task that reads the consumer's events uses it.
+private final class ConsumerFeed: @unchecked Sendable {
     private let log: EventLog
     private let output = StandardOutput()
     private var names: [UInt32: String] = [:]
     private var line: [UInt8] = []
 
-    init(_ log: EventLog) { self.log = log }
+    private let rows: EventRows?
+    /// Nil for raw lines of JSON.
+    private let writer: RowWriter<EventRow>?
+
+    /// - Parameter rows: what decodes the events; nil for raw ones.
+    init(_ log: EventLog, _ format: FeedFormat, _ rows: EventRows?) {
+        (self.log, self.rows) = (log, rows)
+        let columns = rows == nil ? EventRow.rawColumns : EventRow.columns + [EventRow.contentColumn]
+        let isRaw = rows == nil && format == .jsonl
+        writer = isRaw ? nil : RowWriter(columns, format: format == .csv ? .csv : .jsonl, output: output)
+    }
 
     func write(_ events: [Event]) throws {
         for event in events {
+            if let rows, let writer {
+                writer.write(rows.row(event))
+                continue
+            }
             let source = event.header.source.rawValue
             if names[source] == nil { try readNames() }
+            if let writer {
+                let name = EventRows.name(event.header.source, in: names)
+                writer.write(EventRow(header: event.header, source: name, payload: Base64.text(event.payload.rawSpan)))
+                continue
+            }
             line.removeAll(keepingCapacity: true)
             LedgerLine.append(
                 event.header, source: EventRows.name(event.header.source, in: names), payload: event.payload.rawSpan, to: &line)

@@ -38,8 +38,8 @@ struct DecodeCommand: ParsableCommand {
     func run() throws {
         let reader = PacketReader(opener: PacketOpener(keyring: try keyring()), form: form, port: try port?.number())
         let packets = try reader.packets(in: try input())
-        let output = StandardOutput()
-        defer { output.flush() }
+        let output = try self.output.target()
+        defer { output.finish() }
         for (index, packet) in packets.enumerated() {
             switch self.output.format {
             case .table, .csv:

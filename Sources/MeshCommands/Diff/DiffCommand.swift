@@ -53,8 +53,8 @@ struct DiffCommand: AsyncParsableCommand {
     private func write(_ before: Ledger, _ after: Ledger) throws {
         let tables = try view.map { try before.view(named: $0) }
         let known = (before.rowNames + after.rowNames).withoutRepeats
-        let details = rows ? output.writer(DifferentRow.columns) : nil
-        let counts = rows ? nil : output.writer(ViewDifference.columns)
+        let details = rows ? try output.writer(DifferentRow.columns) : nil
+        let counts = rows ? nil : try output.writer(ViewDifference.columns)
         for table in tables.isEmpty ? known : tables {
             guard let rows = after.rows(of: table) ?? before.rows(of: table) else {
                 throw CommandError(.usage, "the view \(table) is an index without rows of its own")
@@ -99,7 +99,7 @@ private struct ViewDifference {
             Column("added") { .unsigned($0.signs["+"] ?? 0) },
             Column("removed") { .unsigned($0.signs["-"] ?? 0) },
             Column("changed") { .unsigned($0.signs["~"] ?? 0) },
-            Column("columns", canCut: true, shown: { $0.changed.map { "\($0.name) \($0.count)" }.joined(separator: ", ") }) {
+            Column("columns", isText: true, shown: { $0.changed.map { "\($0.name) \($0.count)" }.joined(separator: ", ") }) {
                 .object($0.changed.map { CellMember(name: $0.name, value: .unsigned($0.count)) })
             },
         ]

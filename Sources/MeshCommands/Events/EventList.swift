@@ -4,13 +4,13 @@ import MeshLedger
 import Meshtastic
 import Projections
 
-struct EventList: RowList {
+struct EventList: LiveList {
     static let about = ListDescription(
         name: "events", abstract: "The log's events, the newest first.",
         discussion: """
             Times are those of the mesh: when each event was heard. time_source says what tells it: recorded (its file), rx_time (the receiver's clock),
             arrival (it came in live), or import where nothing does. With --by arrival, events are chosen and sorted by when they came into the ledger, as they stand
-            in the log. A table shows 50 unless --limit says otherwise.
+            in the log. A table shows 50 unless --limit says otherwise. The column content, which is shown with --follow and by --columns, has what a packet holds.
 
               meshledger events --limit 10
               meshledger events --since 2025-09-10 --until 2025-09-11
@@ -18,23 +18,54 @@ struct EventList: RowList {
               meshledger events --node '!19025c00' --port TEXT_MESSAGE_APP
               meshledger events --node Rover --mentions
               meshledger events --source 'radio on the roof'
+              meshledger events --follow
+              meshledger events --follow --channel LongFast --port TEXT_MESSAGE_APP
               meshledger events --where 'bytes > 200' --columns time,from,port,bytes
               meshledger events --since 1d --count-by gateway,port
             """)
 
     @OptionGroup var selection: SelectionOptions
+    @OptionGroup var following: FollowOption
     @Option(help: ArgumentHelp("The time by which events are chosen and sorted: heard or arrival.", valueName: "clock"))
     var by = EventOrder.Clock.heard
     @Option(help: "Only of this source: its name, or a part that only one name has.") var source: String?
     @Flag(help: "Only events that could not be decoded.") var failed = false
 
-    func columns(_ request: ListRequest) -> [Column<EventRow>] { EventRow.columns(by: by) }
+    func columns(_ request: ListRequest) -> [Column<EventRow>] {
+        EventRow.columns(by: by) + (request.options.mentions("content") ? [EventRow.contentColumn] : [])
+    }
+
+    func liveColumns() -> [Column<EventRow>] { EventRow.liveColumns(by: by) }
+
+    func live(_ ledger: Ledger) throws -> (EventRow, Bool) -> EventRow? {
+        let number = try source.map { try EventRows.source($0, EventRows.sourceNames(ledger)) }
+        return { row, _ in isChosen(row, number) ? row : nil }
+    }
+
+    private func isChosen(_ row: EventRow, _ source: UInt32?) -> Bool {
+        source ?? row.header.source.rawValue == row.header.source.rawValue && (!failed || row.packet?.failure != nil)
+    }
 
     func write(_ request: ListRequest) throws {
         let request = request.withUsualLimit
-        try request.writeWhileWanted(columns(request), emptyNote: emptyNote, time: by == .heard ? "time" : "arrival") {
-            try find($0, in: request.ledger, $1)
+        try request.writeWhileWanted(
+            columns(request), emptyNote: emptyNote, time: by == .heard ? "time" : "arrival", total: { try count(request) }
+        ) {
+            try find($0, in: request.ledger, withContent: request.options.mentions("content"), $1)
         }
+    }
+
+    /// How many events there are; nil where that takes reading them.
+    private func count(_ request: ListRequest) throws -> UInt64? {
+        guard !failed, source == nil, !request.ledger.countsOnlyHeard else { return nil }
+        let query = request.options.query
+        let order = EventOrder(by: by, since: query.since, until: query.until)
+        let runs = try request.ledger.runs(of: order)
+        guard let selection = try selection.selection(in: request.ledger) else {
+            return runs.reduce(0) { $0 + $1.upperBound.rawValue - $1.lowerBound.rawValue + 1 }
+        }
+        guard runs.count <= 16 else { return nil }
+        return try runs.reduce(0) { try $0 + UInt64(request.ledger.sequences(of: selection, in: $1).count) }
     }
 
     func visit(_ query: RowQuery, in ledger: Ledger, _ body: (EventRow) -> Void) throws {
@@ -44,10 +75,12 @@ struct EventList: RowList {
         }
     }
 
-    private func find(_ query: RowQuery, in ledger: Ledger, _ body: (EventRow) -> Bool) throws {
+    private func find(
+        _ query: RowQuery, in ledger: Ledger, withContent: Bool = false, _ body: (EventRow) -> Bool
+    ) throws {
         let order = EventOrder(
             by: by, since: query.since, until: query.until, newestFirst: query.newestFirst, try selection.selection(in: ledger))
-        let reading = try EventReading(ledger)
+        let reading = try EventReading(ledger, with: withContent ? .content : [])
         guard failed || source != nil else {
             return try reading.visit(order, offset: query.offset, limit: query.limit, body)
         }
@@ -55,9 +88,7 @@ struct EventList: RowList {
         var (skips, left) = (query.offset, query.limit)
         guard left > 0 else { return }
         try reading.visit(order) { row in
-            guard number ?? row.header.source.rawValue == row.header.source.rawValue, !failed || row.packet?.failure != nil else {
-                return true
-            }
+            guard isChosen(row, number) else { return true }
             if skips > 0 {
                 skips -= 1
                 return true

@@ -10,10 +10,10 @@ struct EventReading {
     private let ledger: Ledger
     private let decoders: Workers<EventRows>
 
-    init(_ ledger: Ledger) throws {
+    init(_ ledger: Ledger, with parts: EventRows.Parts = []) throws {
         self.ledger = ledger
         let (names, knowledge) = (try EventRows.sourceNames(ledger), try ledger.openingKnowledge())
-        decoders = Workers(count: 3) { EventRows(names, knowledge) }
+        decoders = Workers(count: 3) { EventRows(ledger, names, knowledge, with: parts) }
     }
 
     /// Visits an order's events as rows, until `body` returns false.

@@ -9,8 +9,8 @@ extension EventRow {
             let node = NodeID.text(packet.to)
             return "the private key of \(node) would open it: `meshledger keys add --private-key - --node \(node)`"
         }
-        let name = channel.isEmpty ? "NAME" : channel.quotedForShell
-        let called = channel.isEmpty ? "" : "; its gateway calls the channel \(channel)"
+        let name = gatewayChannel.isEmpty ? "NAME" : gatewayChannel.quotedForShell
+        let called = gatewayChannel.isEmpty ? "" : "; its gateway calls the channel \(gatewayChannel)"
         return "its channel's key would open it: `meshledger keys add \(name) --psk KEY`\(called)"
     }
 }

@@ -10,8 +10,14 @@ struct EventRow: Sendable {
     let header: EventHeader
     let source: String
     var packet: DecodedPacket?
-    /// The channel whose key opened the packet, or the one that its envelope names.
+    /// The packet's channel, as all lists call it.
     var channel = ""
+    /// What its gateway calls the channel.
+    var gatewayChannel = ""
+    /// Only where the rows are made with it: the nodes that it names besides sender, addressee and gateway.
+    var named: [UInt32] = []
+    /// Only where the rows are made with it: what the packet holds, decoded.
+    var content = CellValue.null
     /// Its bytes in base64, where they are printed.
     var payload = ""
 
@@ -25,7 +31,7 @@ struct EventRow: Sendable {
         }
     }
 
-    private var heard: Timestamp { header.heard(rxTime: packet?.rxTime ?? 0) }
+    var heard: Timestamp { header.heard(rxTime: packet?.rxTime ?? 0) }
 
     private func node(_ number: (DecodedPacket) -> UInt32) -> CellValue {
         guard let packet, packet.hasPacket else { return .null }
@@ -38,11 +44,11 @@ struct EventRow: Sendable {
     static func columns(by clock: EventOrder.Clock) -> [Column<EventRow>] {
         [
             Column("sequence") { .unsigned($0.header.sequence.rawValue) },
-            Column("time", isDetail: clock != .heard, shown: { TimeText.iso($0.heard.seconds) }) { .instant($0.heard) },
-            Column("time_source", isDetail: clock != .heard) {
+            Column("time", isDetail: clock != .heard) { .instant($0.heard) },
+            Column("time_source", isDetail: clock != .heard, isMinor: true) {
                 PacketCell.name($0.header.heardSource(rxTime: $0.packet?.rxTime ?? 0))
             },
-            Column("arrival", isDetail: clock != .arrival, shown: { TimeText.iso($0.header.arrivalTime.seconds) }) {
+            Column("arrival", isDetail: clock != .arrival) {
                 .instant($0.header.arrivalTime)
             },
             Column("reception", isDetail: true) { $0.receptionValue },
@@ -53,9 +59,9 @@ struct EventRow: Sendable {
                 return PacketCell.port(packet.port, isReadable: packet.opening.isReadable)
             },
             Column("channel", canCut: true) { .optional($0.channel) },
-            Column("opening", canCut: true) { row in row.packet.map { PacketCell.name($0.opening) } ?? .null },
-            Column("form", canCut: true) { .text($0.encodingName) },
-            Column("bytes") { .unsigned(UInt64($0.header.payloadLength)) },
+            Column("opening", canCut: true, isMinor: true) { row in row.packet.map { PacketCell.name($0.opening) } ?? .null },
+            Column("form", canCut: true, isMinor: true) { .text($0.encodingName) },
+            Column("bytes", isMinor: true) { .unsigned(UInt64($0.header.payloadLength)) },
             Column("gateway", isDetail: true) { .node($0.packet?.gateway ?? 0) },
             Column("packet_id", isDetail: true) { row in row.packet.flatMap { $0.hasPacket ? .number($0.id) : nil } ?? .null },
             Column("failure", canCut: true) { row in
@@ -65,6 +71,27 @@ struct EventRow: Sendable {
             },
             Column("source", canCut: true) { .text($0.source) },
         ]
+    }
+
+    /// A table is a line for each packet, with what it holds instead of how it came.
+    static func liveColumns(by clock: EventOrder.Clock) -> [Column<EventRow>] {
+        (columns(by: clock) + [contentColumn]).map { column in
+            var column = column
+            if ["time_source", "opening", "form", "bytes", "source", "failure"].contains(column.name) { column.isDetail = true }
+            if ["sequence", "gateway"].contains(column.name) { column.isMinor = true }
+            if column.name == "gateway" { column.isDetail = false }
+            return column
+        }
+    }
+
+    /// What the packet holds; in tables, also why it cannot be read.
+    static var contentColumn: Column<EventRow> { Column("content", isText: true, shown: { $0.contentText }) { $0.content } }
+
+    private var contentText: String {
+        if content != .null { return content.forPeople.summary }
+        if let failure = packet?.failure { return failure.reason }
+        guard let packet, packet.opening == .opaque else { return "" }
+        return "no known key opens it"
     }
 
     /// The event itself, for another program: nothing is left out. The names are those of exported JSON lines.
@@ -112,32 +139,58 @@ enum PacketCell {
 
 /// Makes rows of events with one opener, whose cipher contexts serve all of them.
 final class EventRows {
-    private let names: [UInt32: String]
-    private let opener: PacketOpener
-    private var batch = PacketBatch()
+    /// What rows have only where it is asked for.
+    struct Parts: OptionSet {
+        let rawValue: Int
 
-    convenience init(_ ledger: Ledger) throws {
-        self.init(try Self.sourceNames(ledger), try ledger.openingKnowledge())
+        static let named = Parts(rawValue: 1)
+        static let content = Parts(rawValue: 2)
     }
 
-    init(_ names: [UInt32: String], _ knowledge: OpeningKnowledge) {
+    private var names: [UInt32: String]
+    private let ledger: Ledger
+    private let opener: PacketOpener
+    private let channels: ChannelReader
+    private let parts: Parts
+    private var batch = PacketBatch()
+
+    convenience init(_ ledger: Ledger, with parts: Parts = []) throws {
+        self.init(ledger, try Self.sourceNames(ledger), try ledger.openingKnowledge(), with: parts)
+    }
+
+    init(_ ledger: Ledger, _ names: [UInt32: String], _ knowledge: OpeningKnowledge, with parts: Parts = []) {
         self.names = names
+        self.ledger = ledger
+        self.parts = parts
         opener = knowledge.opener()
+        channels = ChannelReader(ledger)
     }
 
     func row(_ event: Event) -> EventRow { row(event.header, event.payload.rawSpan) }
 
     func row(_ header: EventHeader, _ payload: RawSpan) -> EventRow {
+        if names[header.source.rawValue] == nil { readNames(header.source.rawValue) }
         var row = EventRow(header: header, source: Self.name(header.source, in: names))
         guard !header.isErased, let form = CaptureForm(rawValue: header.encoding.rawValue) else { return row }
         batch.removeAll(keepingCapacity: true)
         opener.decode(payload, form: form, into: &batch)
         guard let packet = batch.packets.first else { return row }
         row.packet = packet
-        row.channel = channel(of: packet)
         // The JSON form states only a channel's index; its name is in the topic that ends the source's name.
-        if form == .mqttJSON, row.channel.isEmpty { row.channel = Topic(parsing: row.source)?.channel ?? "" }
+        let topic = form == .mqttJSON ? Topic(parsing: row.source)?.channel : nil
+        row.channel = channels.title(header.sequence.rawValue, packet, in: batch, topic: topic)
+        if !packet.opening.isReadable, !packet.channelID.isEmpty { row.gatewayChannel = batch.string(packet.channelID) }
+        if parts.contains(.named) { row.named = NamedNodes.of(packet, in: batch) }
+        if parts.contains(.content), packet.failure == nil {
+            row.content = Dissector.dissectEvent(form: form, bytes: payload, opener: opener).content
+        }
         return row
+    }
+
+    /// A source may have come since.
+    private func readNames(_ source: UInt32) {
+        guard source > names.keys.max() ?? 0 else { return }
+        names = (try? Self.sourceNames(ledger)) ?? names  // where they cannot be read, its number is shown
     }
 
     /// The source of that name, or the only one whose name contains it.
@@ -158,19 +211,48 @@ final class EventRows {
         return Dissector.dissectEvent(form: form, bytes: event.payload.rawSpan, opener: opener)
     }
 
-    private func channel(of packet: DecodedPacket) -> String {
-        let channels = opener.keyring.channels
-        if packet.opening == .channelKey, channels.indices.contains(Int(packet.keyIndex)) {
-            return channels[Int(packet.keyIndex)].name
-        }
-        return packet.channelID.isEmpty ? "" : batch.string(packet.channelID)
-    }
-
     static func sourceNames(_ ledger: Ledger) throws -> [UInt32: String] {
         Dictionary(uniqueKeysWithValues: try ledger.log.sources().map { ($0.id.rawValue, $0.name) })
     }
 
     static func name(_ source: SourceID, in names: [UInt32: String]) -> String {
         names[source.rawValue] ?? String(source.rawValue)
+    }
+}
+
+extension DissectedEvent {
+    /// What the packet's payload holds, or what a radio reports; null where it cannot be read.
+    var content: CellValue {
+        guard let message else { return .null }
+        return CellValue(message.json).heldContent
+    }
+}
+
+extension CellValue {
+    fileprivate subscript(name: String) -> CellValue? {
+        guard case .object(let members) = self else { return nil }
+        return members.first { $0.name == name }?.value
+    }
+
+    /// For people: places in degrees, without keys and what programs need.
+    fileprivate var forPeople: CellValue {
+        guard case .object(let members) = self else { return self }
+        return .object(
+            members.filter { $0.name != "public_key" && !$0.name.contains("@") }.map { member in
+                guard ["latitude_i", "longitude_i"].contains(member.name), let number = Double(member.value.plain) else {
+                    return CellMember(name: member.name, value: member.value.forPeople)
+                }
+                let degrees = CellValue.double((number / 100).rounded() / 100_000)
+                return CellMember(name: String(member.name.dropLast(2)), value: degrees)
+            })
+    }
+
+    /// Within an envelope, a packet and its data.
+    fileprivate var heldContent: CellValue {
+        let packet = self["packet"] ?? self
+        guard let data = packet["decoded"] ?? packet["encrypted@content"] else {
+            return packet["encrypted"] == nil && packet["from"] == nil ? packet : .null
+        }
+        return data["payload@content"] ?? data["payload"] ?? .null
     }
 }

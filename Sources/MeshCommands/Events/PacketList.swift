@@ -3,13 +3,14 @@ import EventLog
 import MeshLedger
 import Meshtastic
 
-struct PacketList: RowList {
+struct PacketList: LiveList {
     static let about = ListDescription(
         name: "packets", abstract: "The packets that were heard, the newest first, each once, with its receivers.",
         discussion: """
             Receptions of a packet within an hour count as one packet. Times are those of the mesh: a packet was heard when its first
             receiver heard it. time_source says what tells it: recorded (its file), rx_time (the receiver's clock), arrival (it came in live), or import where nothing
             does. With --by arrival, packets are chosen and sorted by when they came into the ledger. A table shows 50 unless --limit says otherwise.
+            With --follow, each packet is printed when it is first heard. The column content, which is shown then and by --columns, has what it holds.
 
               meshledger packets --node '!19025c00' --limit 10
               meshledger packets --since 2025-09-10 --until 2025-09-11
@@ -17,6 +18,7 @@ struct PacketList: RowList {
               meshledger packets --where port=unreadable --sort receptions --reverse
               meshledger packets --since 1d --count-by node --limit 10
               meshledger packets --since 30d --count-by hour,port
+              meshledger packets --follow
               meshledger packets show 4711
               meshledger packets receptions 2740310711
             """,
@@ -25,10 +27,26 @@ struct PacketList: RowList {
             subcommands: [PacketShowCommand.self, PacketReceptionsCommand.self]))
 
     @OptionGroup var selection: SelectionOptions
+    @OptionGroup var following: FollowOption
     @Option(help: ArgumentHelp("The time by which packets are chosen and sorted: heard or arrival.", valueName: "clock"))
     var by = EventOrder.Clock.heard
 
-    func columns(_ request: ListRequest) -> [Column<PacketRow>] { PacketRow.columns(by: by) }
+    func columns(_ request: ListRequest) throws -> [Column<LivePacket>] {
+        let columns = PacketRow.columns(by: by).map { $0.of(\LivePacket.packet) }
+        guard request.options.mentions("content") else { return columns }
+        return columns + [try LivePacket.storedContentColumn(request.ledger)]
+    }
+
+    func liveColumns() -> [Column<LivePacket>] { LivePacket.columns(by: by) }
+
+    func live(_ ledger: Ledger) -> (EventRow, Bool) -> LivePacket? {
+        var heard = HeardPackets()
+        return { row, isNew in
+            guard let packet = row.packet, packet.hasPacket, packet.opening != .invalid, !row.header.isErased else { return nil }
+            guard heard.isNew(packet, heard: row.heard) || !isNew else { return nil }
+            return LivePacket(row, packet)
+        }
+    }
 
     func write(_ request: ListRequest) throws {
         let request = request.withUsualLimit
@@ -39,20 +57,22 @@ struct PacketList: RowList {
             else {
                 return nil
             }
-            return try request.ledger.packetCounts().map { (PacketRow(of: $0.key), $0.value) }
+            return try request.ledger.packetCounts().map { (LivePacket(packet: PacketRow(of: $0.key)), $0.value) }
+        } total: {
+            isOfAll ? try request.ledger.packetCount(selection.selection(in: request.ledger), within: .milliseconds(20)) : nil
         } _: {
             try find($0, in: request.ledger, $1)
         }
     }
 
-    func visit(_ query: RowQuery, in ledger: Ledger, _ body: (PacketRow) -> Void) throws {
+    func visit(_ query: RowQuery, in ledger: Ledger, _ body: (LivePacket) -> Void) throws {
         try find(query, in: ledger) {
             body($0)
             return true
         }
     }
 
-    private func find(_ query: RowQuery, in ledger: Ledger, _ body: (PacketRow) -> Bool) throws {
+    private func find(_ query: RowQuery, in ledger: Ledger, _ body: (LivePacket) -> Bool) throws {
         var (skips, left) = (query.offset, query.limit)
         guard left > 0 else { return }
         let order = EventOrder(
@@ -63,7 +83,7 @@ struct PacketList: RowList {
                 return true
             }
             left -= 1
-            return body(row) && left > 0
+            return body(LivePacket(packet: row)) && left > 0
         }
     }
 }
@@ -72,7 +92,10 @@ extension ListRequest {
     /// A table of what may have millions of rows shows 50, unless --limit says otherwise.
     var withUsualLimit: ListRequest {
         var request = self
-        if isTable, options.page.limit == nil, !options.groups.isGiven { request.options.page.limit = 50 }
+        if isTable, options.page.limit == nil, !options.groups.isGiven {
+            request.options.page.limit = 50
+            request.hasUsualLimit = true
+        }
         return request
     }
 }

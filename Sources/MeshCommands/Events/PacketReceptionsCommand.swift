@@ -26,7 +26,7 @@ struct PacketReceptionsCommand: AsyncParsableCommand {
             guard !packets.isEmpty else { throw CommandError(.noInput, "no packet with the id \(id) was heard") }
             let source = Column<PacketReception>("source", canCut: true) { .text(EventRows.name($0.source, in: names)) }
             let columns = (PacketReception.columns + [source]).map { $0.of(\HeardPacket.reception) }
-            let writer = output.writer(HeardPacket.columns + columns)
+            let writer = try output.writer(HeardPacket.columns + columns)
             for packet in packets {
                 for reception in packet.receptions { writer.write(HeardPacket(packet: packet, reception: reception)) }
             }

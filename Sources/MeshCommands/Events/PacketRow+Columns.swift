@@ -7,25 +7,22 @@ extension PacketRow {
     static func columns(by clock: EventOrder.Clock) -> [Column<PacketRow>] {
         [
             Column("first_sequence") { .unsigned($0.firstSequence) },
-            Column("time", isDetail: clock != .heard, shown: { $0.heard.map { TimeText.iso($0.seconds) } ?? "" }) {
+            Column("time", isDetail: clock != .heard) {
                 $0.heard.map { .instant($0) } ?? .null
             },
-            Column("time_source", isDetail: clock != .heard) { row in
+            Column("time_source", isDetail: clock != .heard, isMinor: true) { row in
                 row.receptions.min { $0.heard < $1.heard }.map { PacketCell.name($0.heardSource) } ?? .null
             },
-            Column(
-                "arrival", isDetail: clock != .arrival,
-                shown: { $0.receptions.first.map { TimeText.iso($0.arrival.seconds) } ?? "" }
-            ) { $0.receptions.first.map { .instant($0.arrival) } ?? .null },
-            Column("id") { .number($0.id) },
+            Column("arrival", isDetail: clock != .arrival) { $0.receptions.first.map { .instant($0.arrival) } ?? .null },
+            Column("id", isMinor: true) { .number($0.id) },
             Column("from") { PacketCell.node($0.from) },
             Column("to") { PacketCell.node($0.to) },
             Column("port", canCut: true) { PacketCell.port($0.port, isReadable: $0.opening.isReadable) },
             Column("channel", canCut: true) { .optional($0.channel) },
-            Column("opening", canCut: true) { PacketCell.name($0.opening) },
+            Column("opening", canCut: true, isMinor: true) { PacketCell.name($0.opening) },
             Column("is_damaged", isDetail: true) { .bool($0.isDamaged) },
             Column("receptions", heading: "heard") { .unsigned(UInt64($0.receptions.count)) },
-            Column("gateways", canCut: true) { row in
+            Column("gateways", isText: true) { row in
                 .list(row.receptions.filter { $0.gateway != 0 }.map { .text(NodeID.text($0.gateway)) })
             },
             Column("sequences", isDetail: true) { .list($0.receptions.map { .unsigned($0.sequence) }) },

@@ -36,8 +36,8 @@ struct PacketShowCommand: AsyncParsableCommand {
             let row = rows.row(event)
             let shown = rows.dissect(event)
             let erasures = try ledger.log.erasures()
-            let output = StandardOutput()
-            defer { output.flush() }
+            let output = try self.output.target()
+            defer { output.finish() }
             guard self.output.format == .table else {
                 var row = row
                 row.payload = Base64.text(event.payload.rawSpan)

@@ -47,7 +47,7 @@ struct GatewayShare {
             Column("alone", heading: "only it") { .unsigned($0.alone) },
             Column("share", heading: "share", unit: "%", shown: { CellValue.double($0.share).rounded(1) }) { .double($0.share) },
             Column("nodes", heading: "from nodes") { .unsigned(UInt64($0.nodes.count)) },
-            Column("time", heading: "last heard") { row in row.last.map { .text(TimeText.iso($0.seconds)) } ?? .null },
+            Column("time", heading: "last heard") { row in row.last.map { .second($0.seconds) } ?? .null },
         ]
     }
 

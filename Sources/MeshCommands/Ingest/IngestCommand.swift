@@ -18,6 +18,9 @@ struct IngestMQTTCommand: AsyncParsableCommand {
             Every message below the topic is stored byte for byte, protobuf and JSON. A lost connection is made again; a
             wrong password or a certificate that is not trusted ends the command.
 
+            On a terminal a line shows how many events, packets and nodes were heard, how many events could not be decoded, and how many the
+            views still lack (lag); elsewhere standard error gets such a line every minute.
+
             Every user of this computer sees a password in the address while the command runs: give it by --password-file, on standard
             input or in the environment variable \(BrokerPassword.variable).
 
@@ -49,12 +52,8 @@ struct IngestMQTTCommand: AsyncParsableCommand {
             bar.end()
             StandardOutput.error("meshledger: \(DisplayWidth.safe($0.description))")
         }
-        let ticker = Task {
-            while !Task.isCancelled {
-                try await Task.sleep(for: .milliseconds(500))
-                bar.show(fraction: nil, done: UInt64(ingest.statistics.storedCount), unit: "messages stored")
-            }
-        }
+        let counts = try await IngestCounts(ledger)
+        let ticker = Task { await counts.show(on: bar) }
         let outcome: Result<Void, any Error>
         do {
             _ = try await StopSignals.cancelling { try await ingest.run() }
@@ -63,6 +62,7 @@ struct IngestMQTTCommand: AsyncParsableCommand {
             outcome = .failure(error)
         }
         ticker.cancel()
+        await ticker.value
         bar.end()
         try await ledger.close()
         let statistics = ingest.statistics

@@ -18,7 +18,7 @@ struct KeysListCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await ledger.reading { ledger in
-            let writer = output.writer([
+            let writer = try output.writer([
                 Column<Row>("kind") { .text($0.kind) },
                 Column<Row>("channel") { $0.channel.map { .text($0.name) } ?? .null },
                 Column<Row>("hash") { $0.channel.map { .unsigned(UInt64($0.hash)) } ?? .null },

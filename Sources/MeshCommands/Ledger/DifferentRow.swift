@@ -58,7 +58,7 @@ struct DifferentRow: Sendable {
             Column("view") { .text($0.table) },
             Column("key", shown: { shown($0.key) }) { $0.key },
             Column(
-                "columns", canCut: true, shown: { row in row.columns.map { Self.shown($0, row.sign) }.joined(separator: ", ") }
+                "columns", isText: true, shown: { row in row.columns.map { Self.shown($0, row.sign) }.joined(separator: ", ") }
             ) {
                 .object(
                     $0.columns.map {

@@ -6,7 +6,7 @@ import Foundation
 struct DiskForecast {
     /// Bytes that this user can still write.
     var freeBytes: UInt64
-    /// Nil where no events arrived.
+    /// Nil where no events came in live.
     var logBytesPerDay: UInt64?
     var viewBytesPerDay: UInt64?
     var daysToFullDisk: UInt64?
@@ -28,13 +28,26 @@ struct DiskForecast {
         guard head > before, let first = try log.event(EventSequence(before + 1)) else { return }
         // For a younger log, the time since its first event.
         let seconds = max(3_600, min(Self.days * 86_400, now.seconds - first.header.arrivalTime.seconds))
-        let daily = Double(head - before) / Double(seconds) * 86_400 / Double(head - kept + 1)
+        guard let live = try Self.liveShare(log, before + 1...head), live > 0 else { return }
+        let daily = live * Double(head - before) / Double(seconds) * 86_400 / Double(head - kept + 1)
         logBytesPerDay = Self.whole(daily * Double(logBytes))
         viewBytesPerDay = Self.whole(daily * Double(viewBytes))
         let growth = daily * (Double(logBytes) + Double(viewBytes))
         guard growth >= 1 else { return }
         daysToFullDisk = Self.whole(Double(freeBytes) / growth)
         daysToLimit = limit.map { Self.whole(max(0, Double($0) - Double(logBytes) - Double(viewBytes)) / growth) }
+    }
+
+    /// How much of the events came in live: what was imported at once says nothing of days to come.
+    private static func liveShare(_ log: EventLog, _ range: ClosedRange<UInt64>) throws -> Double? {
+        let step = max(1, range.count / 256)
+        var (live, all) = (0, 0)
+        for sequence in stride(from: range.lowerBound, through: range.upperBound, by: step) {
+            guard let event = try log.event(EventSequence(sequence)) else { continue }
+            all += 1
+            if event.header.reception == .live { live += 1 }
+        }
+        return all == 0 ? nil : Double(live) / Double(all)
     }
 
     private static func whole(_ value: Double) -> UInt64 { UInt64(max(0, min(value, 1e18))) }

@@ -106,7 +106,7 @@ struct EraseCommand: AsyncParsableCommand {
     private func list(_ ledger: Ledger) throws {
         let ranges = try ledger.erasable(selection(in: ledger))
         let rows = try EventRows(ledger)
-        let writer = output.writer(EventRow.columns)
+        let writer = try output.writer(EventRow.columns)
         for range in ranges {
             var next = range.lowerBound
             while next <= range.upperBound {

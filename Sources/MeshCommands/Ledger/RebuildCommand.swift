@@ -58,7 +58,7 @@ struct RebuildCommand: AsyncParsableCommand {
         try await ledger.using(ledger.openForComparing(holding: Set(names))) { ledger in
             let bar = ProgressBar("comparing")
             defer { bar.end() }
-            let writer = RowPrinter(output.writer(DifferentRow.columns))
+            let writer = RowPrinter(try output.writer(DifferentRow.columns))
             for name in names {
                 try await ledger.compareRebuilt(name, progress: { bar.show($0) }) { difference in
                     bar.end()

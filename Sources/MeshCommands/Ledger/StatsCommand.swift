@@ -9,12 +9,14 @@ struct StatsCommand: AsyncParsableCommand {
         commandName: "stats", abstract: "What the ledger holds, its size, and its views.",
         discussion: """
               meshledger stats
+              meshledger stats --all
               meshledger stats --rates
               meshledger stats --format json
             """)
 
     @OptionGroup var ledger: LedgerOption
     @OptionGroup var output: OutputOptions
+    @Flag(help: "Every number, also of each view, as JSON and CSV have them.") var all = false
     @Flag(help: "Instead, how much each source and node sent in the last 100,000 events.") var rates = false
 
     struct Fact {
@@ -25,14 +27,22 @@ struct StatsCommand: AsyncParsableCommand {
     func run() async throws {
         if rates {
             return try await ledger.reading { ledger in
-                let writer = output.writer(TrafficRates.columns)
+                let writer = try output.writer(TrafficRates.columns)
                 for row in try TrafficRates(ledger).rows { writer.write(row) }
                 writer.finish(emptyNote: "no events")
             }
         }
-        let facts = try await facts()
+        let (facts, views) = try await facts()
+        if output.format == .table, !all {
+            let writer = try output.writer([
+                Column<(name: String, text: String)>("what") { .text($0.name) },
+                Column<(name: String, text: String)>("state", isText: true) { .text($0.text) },
+            ])
+            for line in StatsSummary(facts).lines(writer.style.zone, views: views) { writer.write(line) }
+            return writer.finish()
+        }
         if output.format == .table || output.format == .csv {
-            let writer = output.writer([
+            let writer = try output.writer([
                 Column<Fact>("fact") { .text($0.name) },
                 Column<Fact>("value", canCut: true, shown: { $0.value.plain }) { $0.value },
             ])
@@ -40,19 +50,22 @@ struct StatsCommand: AsyncParsableCommand {
             writer.finish()
         } else {
             let object = CellValue.object(facts.map { CellMember(name: $0.name, value: $0.value) })
-            StandardOutput().line(object.json)
+            let output = try output.target()
+            output.line(object.json)
+            output.finish()
         }
     }
 
-    private func facts() async throws -> [Fact] {
+    private func facts() async throws -> (facts: [Fact], views: [ViewStatus]) {
         var facts: [Fact] = []
+        var views: [ViewStatus] = []
         try await ledger.reading { ledger in
             let head = ledger.log.head
             facts.append(Fact(name: "ledger", value: .text(ledger.path)))
             facts.append(Fact(name: "events", value: .unsigned(head.rawValue)))
             if let first = try ledger.log.event(ledger.log.first), let last = try ledger.log.event(head) {
-                facts.append(Fact(name: "first_arrival", value: .text(TimeText.iso(first.header.arrivalTime.seconds))))
-                facts.append(Fact(name: "last_arrival", value: .text(TimeText.iso(last.header.arrivalTime.seconds))))
+                facts.append(Fact(name: "first_arrival", value: .second(first.header.arrivalTime.seconds)))
+                facts.append(Fact(name: "last_arrival", value: .second(last.header.arrivalTime.seconds)))
             }
             try facts.append(contentsOf: Self.retention(ledger))
             facts.append(Fact(name: "sources", value: .unsigned(UInt64(try ledger.log.sources().count))))
@@ -85,7 +98,8 @@ struct StatsCommand: AsyncParsableCommand {
                 facts.append(Fact(name: name + "_acknowledged", value: consumer.position.map { .unsigned($0.number) } ?? .null))
                 facts.append(Fact(name: name + "_lag", value: consumer.lag.map { .unsigned($0) } ?? .null))
             }
-            for view in try await ledger.views() {
+            views = try await ledger.views()
+            for view in views {
                 for (table, count) in view.rows.sorted(by: { $0.key < $1.key }) {
                     let name = table == view.name ? "\(view.name)_rows" : "\(view.name)_\(table)_rows"
                     facts.append(Fact(name: name, value: .unsigned(UInt64(count))))
@@ -101,7 +115,7 @@ struct StatsCommand: AsyncParsableCommand {
                 if view.lost > 0 { facts.append(Fact(name: "\(view.name)_lacks_events_to", value: .unsigned(view.lost))) }
             }
         }
-        return facts
+        return (facts, views)
     }
 
     private static func sizes(_ ledger: Ledger) throws -> [Fact] {
@@ -151,9 +165,8 @@ struct StatsCommand: AsyncParsableCommand {
         var facts: [Fact] = []
         if let retention = try ledger.retention()?.retention {
             facts.append(Fact(name: "first_event", value: .unsigned(retention.first.rawValue)))
-            let arrival = TimeText.iso(retention.lastArrival.seconds)
             facts.append(Fact(name: "dropped_events", value: .unsigned(retention.first.rawValue - 1)))
-            facts.append(Fact(name: "dropped_through_arrival", value: .text(arrival)))
+            facts.append(Fact(name: "dropped_through_arrival", value: .second(retention.lastArrival.seconds)))
         }
         let policy = try ledger.retentionPolicy()
         if let seconds = policy.longestSeconds {

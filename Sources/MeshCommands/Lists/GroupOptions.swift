@@ -8,14 +8,20 @@ struct GroupOptions: ParsableArguments {
         name: .customLong("count-by"),
         help: ArgumentHelp(
             "Instead of the rows, how many have each value of these columns, the most frequent first; hour and day are columns of time, too.",
-            valueName: "columns"))
+            valueName: "columns"), completion: NameCompletion.listColumns)
     var countBy: String?
     @Option(help: ArgumentHelp("Instead of the rows, how many are in each span of time: 15m, 1h, 1d.", valueName: "span"))
     var bucket: TimeSpan?
-    @Option(help: ArgumentHelp("With the counts, the mean of a column of numbers.", valueName: "column")) var mean: [String] = []
-    @Option(help: ArgumentHelp("The least of a column.", valueName: "column")) var min: [String] = []
-    @Option(help: ArgumentHelp("The greatest of a column.", valueName: "column")) var max: [String] = []
-    @Option(help: ArgumentHelp("The sum of a column.", valueName: "column")) var sum: [String] = []
+    @Option(
+        help: ArgumentHelp("With the counts, the mean of a column of numbers.", valueName: "column"),
+        completion: NameCompletion.listColumns)
+    var mean: [String] = []
+    @Option(help: ArgumentHelp("The least of a column.", valueName: "column"), completion: NameCompletion.listColumns)
+    var min: [String] = []
+    @Option(help: ArgumentHelp("The greatest of a column.", valueName: "column"), completion: NameCompletion.listColumns)
+    var max: [String] = []
+    @Option(help: ArgumentHelp("The sum of a column.", valueName: "column"), completion: NameCompletion.listColumns)
+    var sum: [String] = []
 
     @Flag(help: "Draw the counts, or the first of the numbers: over time with --bucket or hour and day, else as bars.")
     var chart = false

@@ -13,10 +13,13 @@ struct ListOptions: ParsableArguments {
     @Option(
         name: .customLong("where"),
         help: ArgumentHelp(
-            "Only rows for which it holds; =, !=, <, <=, >, >=, ~ (contains). Several must all hold.", valueName: "column=value"))
+            "Only rows for which it holds; =, !=, <, <=, >, >=, ~ (contains). Several must all hold.", valueName: "column=value"),
+        completion: NameCompletion.listConditions)
     var conditions: [RowCondition] = []
-    @Option(help: ArgumentHelp("Only these columns, in this order.", valueName: "names")) var columns: String?
-    @Option(help: ArgumentHelp("In the order of this column.", valueName: "column")) var sort: String?
+    @Option(help: ArgumentHelp("Only these columns, in this order.", valueName: "names"), completion: NameCompletion.listColumns)
+    var columns: String?
+    @Option(help: ArgumentHelp("In the order of this column.", valueName: "column"), completion: NameCompletion.listColumns)
+    var sort: String?
     @Flag(help: "In the reverse order.") var reverse = false
     @OptionGroup var groups: GroupOptions
 
@@ -25,6 +28,13 @@ struct ListOptions: ParsableArguments {
         var query = page.query(times)
         if sort == nil, reverse { query.newestFirst.toggle() }
         if choosesRows { (query.limit, query.offset) = (.max, 0) }
+        return query
+    }
+
+    /// One row more than is shown tells whether there are more.
+    fileprivate var queryBeyond: RowQuery {
+        var query = query
+        if query.limit < .max { query.limit += 1 }
         return query
     }
 
@@ -47,6 +57,8 @@ struct ListOptions: ParsableArguments {
 struct ListRequest {
     let ledger: Ledger
     var options: ListOptions
+    /// Whether nobody asked for the limit.
+    var hasUsualLimit = false
 
     var query: RowQuery { options.query }
     var isTable: Bool { options.output.format == .table }
@@ -55,28 +67,37 @@ struct ListRequest {
     func write<Row>(
         _ columns: [Column<Row>], emptyNote: String, _ visit: (RowQuery, (Row) -> Void) throws -> Void
     ) throws {
-        try writeWhileWanted(columns, emptyNote: emptyNote) { query, body in
+        try writeWhileWanted(columns, emptyNote: emptyNote, total: { try countAll(of: Row.self, visit) }) { query, body in
             try withoutActuallyEscaping(body) { body in try visit(query) { _ = body($0) } }
         }
+    }
+
+    /// How many rows there are on all pages; nil where counting would take long.
+    private func countAll<Row>(of type: Row.Type, _ visit: (RowQuery, (Row) -> Void) throws -> Void) throws -> UInt64? {
+        func all<Declared: QueryRow>(_ type: Declared.Type) throws -> Int { try ledger.fetchCount(FetchDescriptor<Declared>()) }
+        if let type = type as? any QueryRow.Type, try all(type) > 50_000 { return nil }
+        var query = options.query
+        (query.limit, query.offset) = (.max, 0)
+        var count: UInt64 = 0
+        try visit(query) { _ in count += 1 }
+        return count
     }
 
     /// The same for a finder that stops when `body` returns false.
     ///
     /// - Parameters:
     ///   - time: the column that has the time of a row, by which counts take hours and days; nil to find it by its name.
+    ///   - total: how many rows there are on all pages, where that is known at once; else nil.
     ///   - counted: rows that stand for many, by the names of the columns that are asked for, where these are known without reading each row; else nil.
     func writeWhileWanted<Row>(
         _ columns: [Column<Row>], emptyNote: String, time: String? = nil,
         counted: (Set<String>) throws -> [(row: Row, count: UInt64)]? = { _ in nil },
+        total: () throws -> UInt64? = { nil },
         _ visit: (RowQuery, (Row) -> Bool) throws -> Void
     ) throws {
-        let tests = try options.conditions.map { condition in
-            let column = try columns.named(condition.column)
-            let value = try condition.printedValue(kind(of: column), in: ledger)
-            return (column: column.name, holds: { (row: Row) in condition.holds(column.value(row), value) })
-        }
+        let tests = try tests(columns)
         func isWanted(_ row: Row) -> Bool { tests.allSatisfy { $0.holds(row) } }
-        guard options.groups.isGiven else { return try put(columns, emptyNote, isWanted, visit) }
+        guard options.groups.isGiven else { return try put(columns, emptyNote, isWanted, total, visit) }
         let groups = try RowGroups(options.groups, columns, time: time)
         let chart = try GroupChart(options.groups, options.output)
         let shown = groups.columns
@@ -84,39 +105,51 @@ struct ListRequest {
         if let rows = try counted(groups.names.union(tests.map(\.column))) {
             for (row, count) in rows where isWanted(row) { groups.add(row, count: count) }
         } else {
-            try visit(query) { row in
+            try visit(options.query) { row in
                 if isWanted(row) { groups.add(row) }
                 return true
             }
         }
         if let chart { return chart.draw(groups, options.page.range, emptyNote: emptyNote) }
         let sorted = options.sort == nil && options.reverse ? groups.sorted.reversed() : groups.sorted
-        try put(shown, emptyNote, { _ in true }) { _, body in _ = sorted.allSatisfy(body) }
+        try put(shown, emptyNote, { _ in true }, { UInt64(sorted.count) }) { _, body in _ = sorted.allSatisfy(body) }
+    }
+
+    private func tests<Row>(_ columns: [Column<Row>]) throws -> [(column: String, holds: (Row) -> Bool)] {
+        try options.conditions.map { condition in
+            let column = try columns.named(condition.column)
+            let value = try condition.printedValue(kind(of: column), in: ledger)
+            return (column: column.name, holds: { (row: Row) in condition.holds(column.value(row), value) })
+        }
+    }
+
+    /// Which rows the conditions choose, and which columns are shown.
+    func chosen<Row>(_ columns: [Column<Row>]) throws -> (isWanted: (Row) -> Bool, shown: [Column<Row>]) {
+        let tests = try tests(columns)
+        return ({ row in tests.allSatisfy { $0.holds(row) } }, try shown(columns))
     }
 
     private func put<Row>(
-        _ columns: [Column<Row>], _ emptyNote: String, _ isWanted: @escaping (Row) -> Bool,
+        _ columns: [Column<Row>], _ emptyNote: String, _ isWanted: @escaping (Row) -> Bool, _ total: () throws -> UInt64?,
         _ visit: (RowQuery, (Row) -> Bool) throws -> Void
     ) throws {
-        let writer = options.output.writer(try shown(columns))
+        let writer = try options.output.writer(shown(columns), keepsOrder: options.columns != nil)
         let sort = try options.sort.map { try columns.named($0) }
-        var (skips, left) = options.choosesRows ? (options.page.offset, options.page.limit ?? .max) : (0, .max)
-        guard left > 0 else { return writer.finish(emptyNote: emptyNote) }
+        let tellsMore = isTable && options.page.limit != nil && (hasUsualLimit || writer.isOnTerminal)
+        var page = RowPage(options.choosesRows ? options.page : nil, limit: options.page.limit, countsMore: tellsMore)
+        guard page.left > 0 else { return writer.finish(emptyNote: emptyNote) }
         func take(_ row: Row) -> Bool {
-            if skips > 0 {
-                skips -= 1
-            } else if left > 0 {
-                left -= 1
-                writer.write(row)
-            }
-            return left > 0
+            if page.takes() { writer.write(row) }
+            return page.goesOn
         }
-        let (most, isEndless) = left.addingReportingOverflow(skips)
+        let (most, isEndless) = page.left.addingReportingOverflow(page.skips)
         var found: [(value: CellValue, row: Row)] = []
+        var wanted: UInt64 = 0
         func order() { found.sort { options.reverse ? $1.value.precedes($0.value) : $0.value.precedes($1.value) } }
-        try visit(query) { row in
+        try visit(tellsMore ? options.queryBeyond : options.query) { row in
             guard isWanted(row) else { return true }
             guard let sort else { return take(row) }
+            wanted += 1
             found.append((sort.value(row), row))
             // Only those that may be on the page are kept.
             if !isEndless, found.count >= 4_096, found.count / 2 >= most {
@@ -127,7 +160,15 @@ struct ListRequest {
         }
         order()
         for row in found { guard take(row.row) else { break } }
-        writer.finish(emptyNote: emptyNote)
+        var more: String?
+        if tellsMore {
+            let isMore = sort == nil ? page.beyond > 0 : wanted > UInt64(page.skips + writer.count)
+            if isMore {
+                let known = sort != nil ? wanted : options.choosesRows || options.groups.isGiven ? page.total : try total()
+                more = RowPage.note(writer.count, of: known, atLeast: page.seen)
+            }
+        }
+        writer.finish(emptyNote: emptyNote, more: more)
     }
 
     private func shown<Row>(_ columns: [Column<Row>]) throws -> [Column<Row>] {

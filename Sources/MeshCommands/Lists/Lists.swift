@@ -260,7 +260,7 @@ struct TimelineList: RowList {
             Column("time") { .time($0.time) },
             Column("kind") { .text($0.kind) },
             Column("sequence") { .unsigned($0.sequence) },
-            Column("row", canCut: true, shown: { cells.summary($0) }) { cells.object($0) },
+            Column("row", isText: true, shown: { cells.summary($0) }) { cells.object($0) },
         ]
     }
 

@@ -71,8 +71,8 @@ final class RowGroups<Row> {
         let isDay = span.seconds % 86_400 == 0
         return { row in
             guard let time = time.value(row).time else { return .null }
-            let start = TimeText.iso(span.start(of: time).seconds)
-            return .text(isDay ? String(start.prefix { $0 != "T" }) : start)
+            let start = span.start(of: time).seconds
+            return isDay ? .text(String(TimeText.iso(start).prefix { $0 != "T" })) : .second(start)
         }
     }
 

@@ -67,8 +67,27 @@ struct ListCommand<List: RowList>: AsyncParsableCommand {
     @OptionGroup var list: List
 
     func run() async throws {
+        if let live = list as? any LiveList, live.following.follow { return try await live.follow(options) }
         try await options.ledger.reading(options.past) { try list.write(ListRequest(ledger: $0, options: options)) }
     }
+}
+
+/// A command that lists rows, whose columns can be named.
+protocol ListingCommand {
+    static func columnNames(in ledger: Ledger) throws -> [String]
+}
+
+extension ListCommand: ListingCommand {
+    static func columnNames(in ledger: Ledger) throws -> [String] {
+        // Of some lists, a node is to be named; which one makes no difference to their columns.
+        let list = try (try? List.parse([])) ?? List.parse(["!1"])  // refused only where a node is to be named
+        let options = try ListOptions.parse([])
+        return try list.columns(ListRequest(ledger: ledger, options: options)).map(\.name)
+    }
+}
+
+extension NounCommand: ListingCommand {
+    static func columnNames(in ledger: Ledger) throws -> [String] { try ListCommand<List>.columnNames(in: ledger) }
 }
 
 /// A noun that lists its rows, and of which something else can be said.

@@ -13,7 +13,7 @@ extension MessageRow: ShownRow {
             Column("from") { name($0.from) },
             Column("from_name", heading: "name", canCut: true) { .optional(names[$0.from]) },
             Column("to") { name($0.to) },
-            Column("text", canCut: true) { .text($0.text) },
+            Column("text", isText: true) { .text($0.text) },
             Column("state", canCut: true) { row in
                 let reason = FieldTable.routingErrorName(row.failureReason) ?? String(row.failureReason)
                 return .text(row.state == .failed ? "failed: \(reason)" : "\(row.state)")

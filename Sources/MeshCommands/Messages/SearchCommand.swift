@@ -51,7 +51,7 @@ struct SearchCommand: AsyncParsableCommand {
             query.includesArchived = archived
             switch place {
             case .messages:
-                let writer = output.writer(try ledger.columns(MessageRow.self))
+                let writer = try output.writer(try ledger.columns(MessageRow.self))
                 let number = try node?.number(in: ledger)
                 for hit in try ledger.searchMessages(
                     wanted, any ? .anyWord : .allWords, of: number, with: text.pattern, isFuzzy: fuzzy, query)
@@ -60,7 +60,7 @@ struct SearchCommand: AsyncParsableCommand {
                 }
                 writer.finish(emptyNote: "no message has these words")
             case .nodes:
-                let writer = output.writer(try ledger.columns(NodeRow.self))
+                let writer = try output.writer(try ledger.columns(NodeRow.self))
                 for hit in try ledger.searchNodes(
                     wanted, any ? .anyWord : .allWords, with: text.pattern, isFuzzy: fuzzy, query)
                 {
@@ -68,7 +68,7 @@ struct SearchCommand: AsyncParsableCommand {
                 }
                 writer.finish(emptyNote: "no node has these words in its names")
             case .waypoints:
-                let writer = output.writer(try ledger.columns(WaypointRow.self))
+                let writer = try output.writer(try ledger.columns(WaypointRow.self))
                 for hit in try ledger.searchWaypoints(
                     wanted, any ? .anyWord : .allWords, with: text.pattern, isFuzzy: fuzzy, query)
                 {

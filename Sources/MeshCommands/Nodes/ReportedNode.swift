@@ -78,8 +78,7 @@ extension ReportedNode {
         for index in columns.indices where columns[index].name == "last_heard" {
             // All that is known of it is the day of the import.
             columns[index].shown = { row in
-                let time = TimeText.iso(Int64(row.node.lastHeard))
-                return row.hasOnlyImportTime ? "imported \(time.prefix(10))" : time
+                row.hasOnlyImportTime ? "imported \(TimeText.iso(Int64(row.node.lastHeard)).prefix(10))" : nil
             }
         }
         let now = (ledger.asOfTime ?? .now).seconds

@@ -9,8 +9,24 @@ struct OutputOptions: ParsableArguments {
     @Option(name: .shortAndLong, help: ArgumentHelp("table for people; json, jsonl and csv for programs.", valueName: "format"))
     var format = OutputFormat.table
 
-    func writer<Row>(_ columns: [Column<Row>]) -> RowWriter<Row> {
-        RowWriter(columns, format: format, output: StandardOutput())
+    @Option(
+        name: .shortAndLong, help: ArgumentHelp("Write to this file instead.", valueName: "file"), completion: .file())
+    var output: String?
+    @Flag(help: "Nothing of a table is left out or wrapped, however narrow the terminal is.") var wide = false
+    @Flag(help: "Times of tables on a terminal in UTC too, not in the local zone ($TZ).") var utc = false
+    @Flag(help: "Long output on a terminal without a pager ($PAGER, else less).") var noPager = false
+
+    /// Where to print what is no table.
+    func target() throws -> StandardOutput { try output.map { try StandardOutput(file: $0) } ?? StandardOutput(pages: !noPager) }
+
+    /// - Parameters:
+    ///   - keepsOrder: whether a table has the columns in this order; else texts come last.
+    ///   - isLive: whether rows are printed as they come.
+    func writer<Row>(_ columns: [Column<Row>], keepsOrder: Bool = false, isLive: Bool = false) throws -> RowWriter<Row> {
+        let target = try output.map { try StandardOutput(file: $0) } ?? StandardOutput(pages: !noPager && !isLive)
+        let zone = target.isTerminal && !utc ? TableZone.local : .utc
+        return RowWriter(
+            columns, format: format, output: target, style: TableStyle(zone: zone, isWide: wide, keepsOrder: keepsOrder))
     }
 }
 

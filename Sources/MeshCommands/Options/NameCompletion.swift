@@ -32,6 +32,20 @@ enum NameCompletion {
     }
     static let conditions = columns { _, column in column + "=" }
 
+    /// Columns of the list that the command line asks for.
+    static let listColumns = listColumns { prefix, column in prefix.lastIndex(of: ",").map { prefix[...$0] + column } ?? column }
+    static let listConditions = listColumns { _, column in column + "=" }
+
+    private static func listColumns(_ text: @escaping @Sendable (String, String) -> String) -> CompletionKind {
+        .custom { words, _, prefix in
+            await names(words) { ledger in
+                guard let list = MeshLedgerCommand.named(by: words.dropFirst().map(unquoted)).command as? any ListingCommand.Type
+                else { return [] }
+                return try list.columnNames(in: ledger).map { text(unquoted(prefix), $0) }
+            }
+        }
+    }
+
     private static func columns(_ text: @escaping @Sendable (String, String) -> String) -> CompletionKind {
         .custom { words, _, prefix in
             await names(words) { ledger in

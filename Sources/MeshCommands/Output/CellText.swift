@@ -23,6 +23,10 @@ extension CellValue {
             text.append(UInt8(ascii: "\""))
             ISO8601.append(microseconds: time.microseconds, to: &text)
             text.append(UInt8(ascii: "\""))
+        case .second(let time):
+            text.append(UInt8(ascii: "\""))
+            text += TimeText.iso(time).utf8
+            text.append(UInt8(ascii: "\""))
         case .list(let values):
             text.append(UInt8(ascii: "["))
             for (index, value) in values.enumerated() {
@@ -48,6 +52,7 @@ extension CellValue {
         case .null: break
         case .unsigned(let value): text.append(decimal: value)
         case .instant(let time): ISO8601.append(microseconds: time.microseconds, to: &text)
+        case .second(let time): text += TimeText.iso(time).utf8
         case .bool(let value): text += (value ? "true" : "false").utf8
         case .text(let value): if unsafe !text.append(value, where: CSVText.isPlain) { text += CSVText.field(self).utf8 }
         case .list(let values) where values.allSatisfy(\.isPlainText):

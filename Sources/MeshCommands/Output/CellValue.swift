@@ -13,11 +13,13 @@ enum CellValue: Hashable, Sendable {
     case text(String)
     /// Microseconds since 1970, printed in UTC with the fraction of the second.
     case instant(Timestamp)
+    /// Seconds since 1970, printed in UTC.
+    case second(Int64)
     case list([CellValue])
     case object([CellMember])
 
     /// A date in UTC, seconds since 1970; 0 is no date.
-    static func time(_ seconds: UInt32) -> CellValue { seconds == 0 ? .null : .text(TimeText.iso(Int64(seconds))) }
+    static func time(_ seconds: UInt32) -> CellValue { seconds == 0 ? .null : .second(Int64(seconds)) }
 
     static func number(_ value: UInt32) -> CellValue { .unsigned(UInt64(value)) }
     static func number(_ value: UInt32?) -> CellValue { value.map { .unsigned(UInt64($0)) } ?? .null }
@@ -43,6 +45,7 @@ extension CellValue {
         case .float(let value): value.description
         case .text(let value): value
         case .instant(let time): TimeText.iso(microseconds: time.microseconds)
+        case .second(let time): TimeText.iso(time)
         case .list(let values): values.map(\.plain).joined(separator: " ")
         case .object: json
         }
@@ -64,10 +67,33 @@ extension CellValue {
         }
     }
 
+    /// For tables: times in their zone to the second, fractions with as many digits as people read.
+    func table(_ zone: TableZone, digits: Int = 2) -> String {
+        switch self {
+        case .instant(let time): zone.text(time.seconds)
+        case .second(let time): zone.text(time)
+        case .double(let value): Self.short(value, digits)
+        case .float(let value): Self.short(Double(value), digits)
+        case .list(let values): values.map { $0.table(zone, digits: digits) }.joined(separator: " ")
+        default: plain
+        }
+    }
+
+    /// At most so many digits after the point; of small numbers more.
+    private static func short(_ value: Double, _ most: Int) -> String {
+        guard value.isFinite, abs(value) < 1e15 else { return value.description }
+        let digits = value != 0 && abs(value) < 0.01 ? max(5, most) : most
+        var text = String(format: "%.\(digits)f", value)
+        while text.last == "0" { text.removeLast() }
+        if text.last == "." { text.removeLast() }
+        return text == "-0" ? "0" : text
+    }
+
     /// Nil for what is no time.
     var time: Timestamp? {
         switch self {
         case .instant(let time): time
+        case .second(let time): Timestamp(seconds: time)
         case .text(let text): ISOTime.parse(text)
         default: nil
         }
@@ -79,6 +105,7 @@ extension CellValue {
         case (.null, _): false
         case (_, .null): true
         case (.instant(let left), .instant(let right)): left < right
+        case (.second(let left), .second(let right)): left < right
         case (.unsigned(let left), .unsigned(let right)): left < right
         default:
             switch (isNumber ? Double(plain) : nil, other.isNumber ? Double(other.plain) : nil) {

@@ -49,6 +49,38 @@ enum DisplayWidth {
         }
     }
 
+    /// A text in lines of so many columns, broken between words where that is possible.
+    static func wrapped(_ text: String, to width: Int) -> [String] {
+        guard of(text) > width, width > 0 else { return [text] }
+        var lines: [String] = []
+        var (line, used) = ("", 0)
+        func end() {
+            lines.append(line)
+            (line, used) = ("", 0)
+        }
+        for word in text.split(separator: " ", omittingEmptySubsequences: false) {
+            let length = of(String(word))
+            if used > 0, used + 1 + length <= width {
+                line += " " + word
+                used += 1 + length
+                continue
+            }
+            if used > 0 { end() }
+            guard length > width else {
+                (line, used) = (String(word), length)
+                continue
+            }
+            for character in word {
+                let wide = of(character)
+                if used + wide > width, used > 0 { end() }
+                line.append(character)
+                used += wide
+            }
+        }
+        end()
+        return lines
+    }
+
     /// The beginning of a text in so many columns, with `…` where something was cut off.
     static func cut(_ text: String, to width: Int) -> String {
         guard of(text) > width else { return text }

@@ -41,6 +41,15 @@ final class ProgressBar: Sendable {
         }
     }
 
+    /// A line of one's own words, replaced by the next one.
+    func show(_ text: String) {
+        guard isTerminal else { return }
+        state.withLock { state in
+            state.isVisible = true
+            StandardOutput.rawError("\r\u{1b}[K\(DisplayWidth.safe(text))")
+        }
+    }
+
     func end() {
         state.withLock { state in
             if state.isVisible { StandardOutput.rawError("\r\u{1b}[K") }

@@ -6,6 +6,15 @@ enum OutputFormat: String, ExpressibleByArgument, CaseIterable {
     case table, json, jsonl, csv
 }
 
+/// How a table looks.
+struct TableStyle {
+    var zone = TableZone.utc
+    /// Whether lines may be longer than the terminal is wide.
+    var isWide = false
+    /// Whether columns stay in their order; else texts come last.
+    var keepsOrder = false
+}
+
 /// Prints rows one after the other in constant memory: a table finds its widths in the first 200 rows.
 final class RowWriter<Row> {
     private static var rowsForWidths: Int { 200 }
@@ -13,6 +22,7 @@ final class RowWriter<Row> {
     private let columns: [Column<Row>]
     private let shownColumns: [Column<Row>]
     private let format: OutputFormat
+    let style: TableStyle
     private let output: StandardOutput
     /// What precedes the value of each column in an object of JSON.
     private let memberStarts: [[UInt8]]
@@ -25,11 +35,13 @@ final class RowWriter<Row> {
     private var layout: TableLayout?
     private(set) var count = 0
 
-    init(_ columns: [Column<Row>], format: OutputFormat, output: StandardOutput) {
+    init(_ columns: [Column<Row>], format: OutputFormat, output: StandardOutput, style: TableStyle = TableStyle()) {
         self.columns = columns
         self.format = format
+        self.style = style
         self.output = output
-        shownColumns = columns.filter { !$0.isDetail }
+        let shown = columns.filter { !$0.isDetail }
+        shownColumns = style.keepsOrder ? shown : shown.filter { !$0.isText } + shown.filter(\.isText)
         isNumeric = Array(repeating: true, count: shownColumns.count)
         values = columns.map(\.value)
         memberStarts = columns.enumerated().map { index, column in
@@ -49,19 +61,48 @@ final class RowWriter<Row> {
         }
     }
 
+    /// Begins a table whose rows are printed as they come, as wide as these would be.
+    func begin(like rows: some Sequence<Row>) {
+        if format == .table {
+            for row in rows { waiting.append(cells(row)) }
+            layOut()
+            waiting.removeAll()
+        }
+        output.flush()
+    }
+
+    var isOnTerminal: Bool { output.isTerminal }
+
+    /// Passes on what was written.
+    func flush() { output.flush() }
+
     /// Writes the last rows, and the end of the format.
-    func finish(emptyNote: String = "nothing found") {
+    /// - Parameters:
+    ///   - emptyNote: what is said where there are no rows; nil for nothing.
+    ///   - more: what is said after a table of some of the rows.
+    func finish(emptyNote: String? = "nothing found", more: String? = nil) {
         switch format {
         case .table:
-            if count == 0 { StandardOutput.error(emptyNote) }
+            if count == 0, let emptyNote { StandardOutput.error(emptyNote) }
             if layout == nil, count > 0 { startTable() }
         case .json: output.line(count == 0 ? "]" : "\n]")
         case .csv, .jsonl: break
         }
-        output.flush()
-        if let layout, layout.hiddenCount > 0 {
-            StandardOutput.error(
-                "(\(layout.hiddenCount) more columns do not fit; a wider terminal, --format csv or --format json shows them)")
+        if format == .table {
+            if let layout, layout.hiddenCount > 0 {
+                note("(\(layout.hiddenCount) more columns do not fit; --wide, a wider terminal or --format json shows them)")
+            }
+            if let more, count > 0 { note("(\(more))") }
+        }
+        output.finish()
+    }
+
+    /// On a terminal below the table, also in a pager; else where it is no part of it.
+    private func note(_ text: String) {
+        if let width = output.columns {
+            DisplayWidth.wrapped(text, to: width).forEach { output.line($0) }
+        } else {
+            StandardOutput.error(text)
         }
     }
 
@@ -100,17 +141,20 @@ final class RowWriter<Row> {
 
     private func write(_ line: consuming [UInt8]) {
         output.write(line)
-        if output.isTerminal { output.flush() }
+        output.endLine()
         text = line
     }
 
-    private func addToTable(_ row: Row) {
-        var cells: [String] = []
-        for (index, column) in shownColumns.enumerated() {
+    private func cells(_ row: Row) -> [String] {
+        shownColumns.enumerated().map { index, column in
             let value = column.value(row)
             if !value.isNumber && value != .null { isNumeric[index] = false }
-            cells.append(DisplayWidth.safe(column.shown?(row) ?? value.plain))
+            return DisplayWidth.safe(column.shown?(row) ?? value.table(style.zone, digits: column.digits))
         }
+    }
+
+    private func addToTable(_ row: Row) {
+        let cells = cells(row)
         if let layout {
             output.line(layout.line(cells))
         } else {
@@ -119,14 +163,18 @@ final class RowWriter<Row> {
         }
     }
 
-    private func startTable() {
+    private func layOut() {
         let layout = TableLayout(
             headings: shownColumns.map(\.heading), rows: waiting, isNumeric: isNumeric, canCut: shownColumns.map(\.canCut),
-            width: output.columns)
+            isText: shownColumns.map(\.isText), isMinor: shownColumns.map(\.isMinor), width: style.isWide ? nil : output.columns)
         let heading = layout.line(shownColumns.map(\.heading))
         output.line(output.hasColour ? "\u{1b}[1m\(heading)\u{1b}[0m" : heading)
-        for cells in waiting { output.line(layout.line(cells)) }
-        waiting.removeAll()
         self.layout = layout
+    }
+
+    private func startTable() {
+        layOut()
+        if let layout { for cells in waiting { output.line(layout.line(cells)) } }
+        waiting.removeAll()
     }
 }

@@ -4,10 +4,23 @@ import MeshTables
 /// The output of a command. Standard output buffers writes and passes them on in large pieces.
 final class StandardOutput: ByteOutput {
     private var buffer: [UInt8] = []
-    private let descriptor: Int32
+    private var descriptor: Int32
     private let name: String
     private let ownsDescriptor: Bool
     let isTerminal: Bool
+    /// What shows more lines than the terminal has; nil where nothing does.
+    private var pagerCommand: String?
+    private var pager: Pager?
+    /// How many lines the terminal still has room for.
+    private var linesLeft = 0
+
+    /// Standard output, in a pager where it is a terminal and more comes than fits on it.
+    convenience init(pages: Bool) {
+        self.init()
+        guard pages, isTerminal, let command = Pager.command() else { return }
+        pagerCommand = command
+        linesLeft = max(1, size.rows - 1)
+    }
 
     convenience init() { self.init(descriptor: 1, name: "standard output", ownsDescriptor: false) }
 
@@ -33,18 +46,18 @@ final class StandardOutput: ByteOutput {
     }
 
     deinit {
-        flush()
+        finish()
         if ownsDescriptor { close(descriptor) }
     }
 
     func write(_ text: String) {
         buffer.append(contentsOf: text.utf8)
-        if buffer.count >= 1 << 16 { flush() }
+        if buffer.count >= 1 << 16, pagerCommand == nil { flush() }
     }
 
     func write(_ bytes: [UInt8]) {
         buffer.append(contentsOf: bytes)
-        if buffer.count >= 1 << 16 { flush() }
+        if buffer.count >= 1 << 16, pagerCommand == nil { flush() }
     }
 
     /// Large pieces go out without another copy.
@@ -61,7 +74,29 @@ final class StandardOutput: ByteOutput {
     func line(_ text: String = "") {
         write(text)
         buffer.append(10)
-        if isTerminal { flush() }
+        endLine()
+    }
+
+    /// A terminal shows each line at once; those that a pager may have to show wait until there are too many.
+    func endLine() {
+        guard isTerminal else { return }
+        guard let command = pagerCommand else { return flush() }
+        linesLeft -= 1
+        guard linesLeft <= 0 else { return }
+        pagerCommand = nil
+        pager = Pager(command)
+        if let pager { descriptor = pager.descriptor }
+        flush()
+    }
+
+    /// Writes what is left; in a pager, until its reader has done.
+    func finish() {
+        pagerCommand = nil
+        flush()
+        guard let pager else { return }
+        self.pager = nil
+        descriptor = 1
+        pager.end()
     }
 
     /// A reader that went away (`| head`) ends the process quietly: further output has no reader.
@@ -77,7 +112,10 @@ final class StandardOutput: ByteOutput {
             if count > 0 {
                 written += count
             } else if errno != EINTR {
-                if errno == EPIPE { ExitStatus.brokenPipe.end() }
+                if errno == EPIPE {
+                    pager?.end()
+                    (pager == nil ? ExitStatus.brokenPipe : .success).end()
+                }
                 let reason = unsafe String(cString: strerror(errno))
                 Self.error("meshledger: \(DisplayWidth.safe(name)): writing failed: \(reason)")
                 ExitStatus.inputOutput.end()
@@ -93,11 +131,14 @@ final class StandardOutput: ByteOutput {
     }
 
     /// The width of the terminal in columns, or nil where output goes elsewhere.
-    var columns: Int? {
-        guard isTerminal else { return nil }
+    var columns: Int? { isTerminal ? size.columns : nil }
+
+    private var size: (columns: Int, rows: Int) {
         var size = winsize()
-        guard unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
-        return Int(size.ws_col)
+        guard unsafe ioctl(ownsDescriptor ? descriptor : 1, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else {
+            return (80, 24)
+        }
+        return (Int(size.ws_col), size.ws_row > 0 ? Int(size.ws_row) : 24)
     }
 
     /// Colour only on a terminal, and never with NO_COLOR.

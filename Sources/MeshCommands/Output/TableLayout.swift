@@ -1,62 +1,94 @@
 /// The widths of a table's columns, in columns of the terminal.
 ///
-/// Where the output has a width, texts are truncated to make room, widest first; columns that still do not fit are left out from the right.
-/// Without a width nothing is ever truncated.
+/// Where the output has a width, texts are wrapped to make room, minor columns are left out, then names are truncated, widest first; columns that still do not
+/// fit are left out from the right, but no text. Without a width nothing is ever wrapped or truncated.
 struct TableLayout {
     private static let shortestCut = 8
+    private static let shortestText = 24
     private static let space = 2
 
     private var widths: [Int]
     private let isNumeric: [Bool]
     private let canCut: [Bool]
+    private let isText: [Bool]
+    private let isMinor: [Bool]
     private let isBounded: Bool
-    private var shownCount: Int
+    private var isShown: [Bool]
 
     /// How many columns were left out.
-    var hiddenCount: Int { widths.count - shownCount }
+    var hiddenCount: Int { isShown.count { !$0 } }
 
-    init(headings: [String], rows: [[String]], isNumeric: [Bool], canCut: [Bool], width: Int?) {
+    /// - Parameters:
+    ///   - isText: the columns that are wrapped; nil for none.
+    ///   - isMinor: the columns that are left out before anything is truncated; nil for none.
+    init(
+        headings: [String], rows: [[String]], isNumeric: [Bool], canCut: [Bool], isText: [Bool]? = nil, isMinor: [Bool]? = nil,
+        width: Int?
+    ) {
         self.isNumeric = isNumeric
         self.canCut = canCut
+        self.isText = isText ?? headings.map { _ in false }
+        self.isMinor = isMinor ?? headings.map { _ in false }
         isBounded = width != nil
         widths = headings.map(DisplayWidth.of)
-        shownCount = widths.count
+        isShown = headings.map { _ in true }
         for row in rows {
             for (index, cell) in row.enumerated() { widths[index] = max(widths[index], DisplayWidth.of(cell)) }
         }
-        guard let width else { return }
-        while total > width, shownCount > 1 {
-            let cuttable = widths.indices.prefix(shownCount).filter { canCut[$0] && widths[$0] > Self.shortestCut }
-            if let widest = cuttable.max(by: { widths[$0] < widths[$1] }) {
-                widths[widest] -= 1
-            } else {
-                shownCount -= 1
+        if let width { fit(width) }
+    }
+
+    private mutating func fit(_ width: Int) {
+        let (isText, canCut) = (isText, canCut)
+        while total > width, narrow(where: { isText[$0] && $1 > max(Self.shortestText, width / 3) }) {}
+        while total > width, let minor = shown.last(where: { isMinor[$0] }) { isShown[minor] = false }
+        while total > width, narrow(where: { canCut[$0] && !isText[$0] && $1 > Self.shortestCut }) {}
+        while total > width, narrow(where: { isText[$0] && $1 > Self.shortestText }) {}
+        while total > width, shown.count > 1 {
+            if narrow(where: { isText[$0] && $1 > Self.shortestCut * 2 }) { continue }
+            if let last = shown.last(where: { !isText[$0] && $0 != shown.first }) {
+                isShown[last] = false
+            } else if !narrow(where: { isText[$0] && $1 > Self.shortestCut }), let last = shown.last {
+                isShown[last] = false
             }
         }
-        if let last = cuttableShare(of: width) { widths[last.index] += last.spare }
+        // What is left is for the last text, which may be longer in later rows; else what was left out makes room for the last name.
+        let spare = width - total
+        guard spare > 0, let taker = shown.last(where: { isText[$0] }) ?? shown.last(where: { canCut[$0] }) else { return }
+        if hiddenCount > 0 || isText[taker] && taker == shown.last { widths[taker] += spare }
     }
 
-    private var total: Int { widths.prefix(shownCount).reduce(0, +) + Self.space * (shownCount - 1) }
+    private var shown: [Int] { widths.indices.filter { isShown[$0] } }
 
-    /// The space left after columns were removed, for the last truncated text.
-    private func cuttableShare(of width: Int) -> (index: Int, spare: Int)? {
-        guard hiddenCount > 0, total < width, let index = widths.indices.prefix(shownCount).last(where: { canCut[$0] }) else {
-            return nil
-        }
-        return (index, width - total)
+    private var total: Int { shown.reduce(0) { $0 + widths[$1] } + Self.space * (shown.count - 1) }
+
+    /// Takes a column from the widest of some.
+    private mutating func narrow(where mayBe: (_ column: Int, _ width: Int) -> Bool) -> Bool {
+        guard let widest = shown.filter({ mayBe($0, widths[$0]) }).max(by: { widths[$0] < widths[$1] }) else { return false }
+        widths[widest] -= 1
+        return true
     }
 
+    /// A row; several lines where a text is wrapped.
     func line(_ cells: [String]) -> String {
+        let parts = cells.enumerated().map { index, cell in
+            guard isBounded, isShown[index] else { return [cell] }
+            if isText[index] { return DisplayWidth.wrapped(cell, to: widths[index]) }
+            return [canCut[index] ? DisplayWidth.cut(cell, to: widths[index]) : cell]
+        }
+        let height = shown.map { parts[$0].count }.max() ?? 1
+        return (0..<height).map { row in
+            line { parts[$0].indices.contains(row) ? parts[$0][row] : "" }
+        }.joined(separator: "\n")
+    }
+
+    private func line(_ cell: (Int) -> String) -> String {
         var line = ""
-        for (index, cell) in cells.prefix(shownCount).enumerated() {
-            let text = isBounded && canCut[index] ? DisplayWidth.cut(cell, to: widths[index]) : cell
+        for index in shown {
+            let text = cell(index)
             let space = String(repeating: " ", count: max(0, widths[index] - DisplayWidth.of(text)))
-            if index > 0 { line += "  " }
-            if isNumeric[index] {
-                line += space + text
-            } else {
-                line += index == shownCount - 1 ? text : text + space
-            }
+            if index != shown.first { line += "  " }
+            line += isNumeric[index] ? space + text : index == shown.last ? text : text + space
         }
         return line
     }

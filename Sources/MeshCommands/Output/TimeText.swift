@@ -1,6 +1,7 @@
 import EventLog
+import Foundation
 
-/// Times as people and programs read them, in UTC.
+/// Times as people and programs read them.
 enum TimeText {
     static func iso(_ seconds: Int64) -> String { ISO8601.text(seconds: seconds) }
 
@@ -12,5 +13,37 @@ enum TimeText {
         let units: [(length: Int64, name: String)] = [(86_400, "d"), (3_600, "h"), (60, "m")]
         let unit = units.first { seconds >= $0.length } ?? (1, "s")
         return "\(seconds / unit.length)\(unit.name)"
+    }
+}
+
+/// Where the clock of a table stands.
+enum TableZone {
+    case utc
+    /// That of the computer, or of `TZ`.
+    case local
+
+    /// To the second, with the zone: `2026-05-28T22:37:03+02:00`, which every option that takes a time understands.
+    func text(_ seconds: Int64) -> String {
+        guard self == .local, let offset = Self.offset(seconds), offset != 0 else { return TimeText.iso(seconds) }
+        let (shifted, overflows) = seconds.addingReportingOverflow(offset)
+        guard !overflows else { return TimeText.iso(seconds) }
+        let minutes = abs(offset) / 60
+        func two(_ number: Int64) -> String { number < 10 ? "0\(number)" : "\(number)" }
+        let zone = "\(offset < 0 ? "-" : "+")\(two(minutes / 60)):\(two(minutes % 60))"
+        return TimeText.iso(shifted).dropLast() + zone
+    }
+
+    private static let isZoneRead: Bool = {
+        tzset()
+        return true
+    }()
+
+    /// Seconds east of Greenwich, at that time.
+    private static func offset(_ seconds: Int64) -> Int64? {
+        guard isZoneRead else { return nil }
+        var time = time_t(seconds)
+        var parts = unsafe tm()
+        guard unsafe localtime_r(&time, &parts) != nil else { return nil }
+        return unsafe Int64(parts.tm_gmtoff)
     }
 }

@@ -25,7 +25,7 @@ struct PositionsTrackCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await ledger.reading(past) { ledger in
-            let writer = output.writer(TrackStep.columns(isHeard: heardBy))
+            let writer = try output.writer(TrackStep.columns(isHeard: heardBy))
             var query = page.query(times)
             query.newestFirst = false
             var last: PositionRow?
@@ -73,7 +73,7 @@ struct TrackStep {
     }
 
     static func columns(isHeard: Bool) -> [Column<TrackStep>] {
-        let heard = Column<TrackStep>("heard_by", canCut: true, shown: { $0.heardText }) { step in
+        let heard = Column<TrackStep>("heard_by", isText: true, shown: { $0.heardText }) { step in
             .list(
                 step.receptions.map { reception in
                     .object([

@@ -19,7 +19,7 @@ extension RadioRow: ShownRow {
             Column("node") { .node($0.node) },
             Column("part") { .text($0.title) },
             Column("time") { .time($0.time) },
-            Column("content", canCut: true, shown: { CellValue($0.dissected.json).summary }) { CellValue($0.dissected.json) },
+            Column("content", isText: true, shown: { CellValue($0.dissected.json).summary }) { CellValue($0.dissected.json) },
             Column("time_source", isDetail: true) { .text("\($0.timeSource)") },
             Column("sequence", isDetail: true) { .unsigned($0.sequence) },
         ]

@@ -7,16 +7,12 @@ enum HelpText {
         var words = arguments[...]
         guard words.isEmpty || words.first == "help" || words.last == "--help" || words.last == "-h" else { return nil }
         words = words.first == "help" ? words.dropFirst() : words.dropLast()
-        var command: any ParsableCommand.Type = MeshLedgerCommand.self
-        for word in words {
-            let found = command.configuration.subcommands.first { $0.names.contains(word) }
-            guard let found else { return nil }
-            command = found
-        }
-        return text(of: command)
+        let (command, path) = MeshLedgerCommand.named(by: Array(words))
+        guard path.count == words.count else { return nil }
+        return command == ManualTopic.self ? ManualPage.text : text(of: command)
     }
 
-    private static func text(of command: any ParsableCommand.Type) -> String {
+    static func text(of command: any ParsableCommand.Type) -> String {
         let text = MeshLedgerCommand.helpMessage(for: command).replacing(" SUBCOMMANDS:\n", with: ":\n")
         guard let usual = command.configuration.defaultSubcommand, let name = usual.names.first else { return text }
         let (own, other) = (Parts(text), Parts(MeshLedgerCommand.helpMessage(for: usual)))
@@ -44,5 +40,17 @@ enum HelpText {
 }
 
 extension ParsableCommand {
-    fileprivate static var names: [String] { [configuration.commandName ?? ""] + configuration.aliases }
+    /// The command that the words begin with, and those of them that name it.
+    static func named(by words: [String]) -> (command: any ParsableCommand.Type, path: [String]) {
+        var command: any ParsableCommand.Type = Self.self
+        var path: [String] = []
+        for word in words {
+            guard let found = command.configuration.subcommands.first(where: { $0.names.contains(word) }) else { break }
+            command = found
+            path.append(found.names[0])
+        }
+        return (command, path)
+    }
+
+    static var names: [String] { [configuration.commandName ?? ""] + configuration.aliases }
 }

@@ -24,6 +24,12 @@ extension MeshLedgerCommand {
         do {
             try ProcessLimits.require()
             let arguments = FormerNames.replaced(in: Array(CommandLine.arguments.dropFirst()))
+            if let offers = try CommandCompletion.answer(to: arguments) {
+                let output = StandardOutput()
+                output.write(offers)
+                output.flush()
+                ExitStatus.success.end()
+            }
             if let help = HelpText.requested(by: arguments) {
                 let output = StandardOutput()
                 output.line(help)

@@ -16,10 +16,10 @@ public struct MeshLedgerCommand: AsyncParsableCommand {
             The ledger is --ledger FOLDER, else $MESHLEDGER, else meshledger/mesh.ledger in $XDG_DATA_HOME or ~/.local/share. Nodes are \
             named as !19025c00, by number, or by a name that only one has. Times are 2026-01-31, 2026-01, 2026-01-31T10:15:00Z, '2h ago', 1y, today, 'yesterday 10:00'.
 
-            `meshledger help COMMAND` has examples; also `help exit-status` and `help completions`.
+            `meshledger help COMMAND` has examples; also `help exit-status`, `help completions` and `help manual`.
             """,
         version: "0.2.0",
-        subcommands: [ExitStatusTopic.self, CompletionsTopic.self],
+        subcommands: [ExitStatusTopic.self, CompletionsTopic.self, ManualTopic.self],
         groupedSubcommands: [
             CommandGroup(name: "Look at the mesh", subcommands: Lists.all + [SearchCommand.self, DiffCommand.self, SQLCommand.self]),
             CommandGroup(
@@ -50,10 +50,18 @@ private struct ExitStatusTopic: ParsableCommand {
         shouldDisplay: false)
 }
 
+/// What `meshledger help manual` prints.
+struct ManualTopic: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "manual", abstract: "All of the help as a manual page.", shouldDisplay: false)
+}
+
 private struct CompletionsTopic: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "completions", abstract: "Completions of commands and options for bash, zsh and fish.",
+        commandName: "completions", abstract: "Completions for bash, zsh and fish.",
         discussion: """
+            They complete commands, options, and the names of nodes, channels, ports, views and columns of the ledger.
+
               meshledger --generate-completion-script bash > ~/.local/share/bash-completion/completions/meshledger
               meshledger --generate-completion-script zsh > ~/.zsh/completions/_meshledger
               meshledger --generate-completion-script fish > ~/.config/fish/completions/meshledger.fish

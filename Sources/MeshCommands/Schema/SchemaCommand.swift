@@ -34,7 +34,7 @@ struct SchemaListCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        let writer = output.writer([
+        let writer = try output.writer([
             Column<SchemaState>("view") { .text($0.view) },
             Column<SchemaState>("stored_version", heading: "stored") { .number($0.storedVersion) },
             Column<SchemaState>("version") { .number($0.version) },
@@ -56,10 +56,10 @@ struct SchemaPlanCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        let writer = output.writer([
+        let writer = try output.writer([
             Column<SchemaState>("view") { .text($0.view) },
             Column<SchemaState>("action") { .text($0.action.rawValue) },
-            Column<SchemaState>("reason", canCut: true) { .optional($0.reason) },
+            Column<SchemaState>("reason", isText: true) { .optional($0.reason) },
         ])
         for state in try await ledger.schemaPlan() where state.action != .none { writer.write(state) }
         writer.finish(emptyNote: "nothing to do")

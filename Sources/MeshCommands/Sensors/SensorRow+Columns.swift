@@ -18,7 +18,7 @@ extension SensorRow: ShownRow {
             Column("time") { .time($0.time) },
             Column("node") { .text(NodeID.text($0.node)) },
             Column("kind") { .text("\($0.kind)") },
-            Column("content", canCut: true, shown: { $0.text ?? $0.content.summary }) { $0.content },
+            Column("content", isText: true, shown: { $0.text ?? $0.content.summary }) { $0.content },
             Column("gateway") { .node($0.gateway) },
             Column("snr", unit: "dB") { $0.rssi == nil && $0.snr == 0 ? .null : .float($0.snr) },
             Column("rssi", unit: "dBm") { .number($0.rssi) },

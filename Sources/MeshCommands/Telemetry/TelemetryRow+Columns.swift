@@ -38,7 +38,7 @@ extension TelemetryRow: ShownRow {
         ]
         guard let kind else {
             let all = Column<TelemetryRow>(
-                "metrics", canCut: true, shown: { $0.values.map { "\($0.field.name)=\($0.value.text)" }.joined(separator: " ") }
+                "metrics", isText: true, shown: { $0.values.map { "\($0.field.name)=\($0.value.text)" }.joined(separator: " ") }
             ) {
                 .object($0.values.map { CellMember(name: $0.field.name, value: $0.value.cell) })
             }
@@ -59,7 +59,7 @@ extension UnknownTelemetryRow: ShownRow {
             Column("node") { .text(NodeID.text($0.node)) },
             Column("time") { .time($0.time) },
             Column("kind") { .unsigned(UInt64($0.kind)) },
-            Column("metrics_b64", heading: "metrics", canCut: true) { .text(Data($0.metrics).base64EncodedString()) },
+            Column("metrics_b64", heading: "metrics", isText: true) { .text(Data($0.metrics).base64EncodedString()) },
             Column("time_source", isDetail: true) { .text("\($0.timeSource)") },
             Column("sent_time", isDetail: true) { .time($0.sentTime) },
             Column("gateway", isDetail: true) { .node($0.gateway) },

@@ -9,10 +9,10 @@ extension TraceRouteRow: ShownRow {
             Column("to") { .text(NodeID.text($0.to)) },
             Column("is_answered", heading: "answered") { .bool($0.isAnswered) },
             Column("hops") { $0.isAnswered ? .unsigned(UInt64($0.route.count)) : .null },
-            Column("towards", heading: "way there (SNR dB)", canCut: true, shown: { Self.text($0.towards) }) {
+            Column("towards", heading: "way there (SNR dB)", isText: true, shown: { Self.text($0.towards) }) {
                 $0.cell($0.towards)
             },
-            Column("back", heading: "way back (SNR dB)", canCut: true, shown: { Self.text($0.back) }) {
+            Column("back", heading: "way back (SNR dB)", isText: true, shown: { Self.text($0.back) }) {
                 $0.cell($0.back)
             },
             Column("id", isDetail: true) { .number($0.id) },

@@ -1,3 +1,4 @@
+import EventLog
 import Foundation
 import MeshLedger
 import Meshtastic
@@ -52,7 +53,7 @@ enum GenericCell {
         case let float as Float: return .float(float)
         case let double as Double: return .double(double)
         case let text as String: return .optional(text)
-        case let date as Date: return date == .distantPast ? .null : .text(TimeText.iso(microseconds: microseconds(date)))
+        case let date as Date: return date == .distantPast ? .null : .instant(Timestamp(microseconds: microseconds(date)))
         case let bytes as [UInt8]: return hexadecimal(bytes)
         case let data as Data: return hexadecimal(Array(data))
         case let list as [Any]: return .list(list.map { Self.value($0, kind) })

@@ -54,7 +54,11 @@ struct RowCondition: ExpressibleByArgument {
     func holds(_ cell: CellValue, _ value: String) -> Bool {
         guard let comparison else { return cell.plain.lowercased().contains(value.lowercased()) }
         if cell == .null { return (comparison == .equal && value.isEmpty) || (comparison == .notEqual && !value.isEmpty) }
-        if case .instant(let left) = cell, let right = ISOTime.parse(value) { return comparison.holds(left, right) }
+        switch cell {
+        case .instant(let left): if let right = ISOTime.parse(value) { return comparison.holds(left, right) }
+        case .second(let left): if let right = ISOTime.parse(value) { return comparison.holds(Timestamp(seconds: left), right) }
+        default: break
+        }
         switch comparison {
         case .equal: return isSame(cell, value) || numbers(cell, value).map { $0 == $1 } ?? false
         case .notEqual: return !isSame(cell, value) && numbers(cell, value).map { $0 != $1 } ?? true

@@ -29,7 +29,7 @@ struct ViewListCommand: AsyncParsableCommand {
     }
 
     static func write(_ ledger: Ledger, _ output: OutputOptions) async throws {
-        let writer = output.writer([
+        let writer = try output.writer([
             Column<ViewStatus>("view") { .text($0.name) },
             Column<ViewStatus>("rows") { .unsigned(UInt64($0.rows[$0.name] ?? 0)) },
             Column<ViewStatus>("checkpoint") { .unsigned($0.checkpoint) },
@@ -63,7 +63,7 @@ struct ViewDigestCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await ledger.reading(past) { ledger in
-            let writer = output.writer([
+            let writer = try output.writer([
                 Column<Digest>("view") { .text($0.view) }, Column<Digest>("digest") { .text($0.digest) },
             ])
             let known = try await ledger.views().map(\.name)
@@ -92,7 +92,7 @@ struct QuarantineCommand: AsyncParsableCommand {
         try await ledger.reading(past) { ledger in
             let names = try await ledger.views().map(\.name)
             let view = try view.map { try KnownName.find($0, "view", among: names) }
-            let writer = output.writer(QuarantineRow.columns)
+            let writer = try output.writer(QuarantineRow.columns)
             for row in try ledger.quarantine(view: view, limit: page.limit ?? .max, offset: page.offset) { writer.write(row) }
             writer.finish(emptyNote: "nothing in quarantine")
         }
@@ -103,7 +103,7 @@ extension QuarantineRow {
     static var columns: [Column<QuarantineRow>] {
         [
             Column("view") { .text($0.view) }, Column("sequence") { .unsigned($0.sequence) },
-            Column("reason", canCut: true) { .text($0.reason) },
+            Column("reason", isText: true) { .text($0.reason) },
         ]
     }
 }

@@ -80,7 +80,7 @@ struct ViewRowsCommand: AsyncParsableCommand {
         }
         typealias Found = LedgerUnion.Found<Row>
         let origin = Column<Found>("ledger", canCut: true) { .text($0.ledger.path) }
-        let writer = output.writer((also.isEmpty ? [] : [origin]) + (try shown(rows)).map { $0.of(\Found.row) })
+        let writer = try output.writer((also.isEmpty ? [] : [origin]) + (try shown(rows)).map { $0.of(\Found.row) })
         var (skipped, left) = (0, limit ?? .max)
         for found in try Ledger.union(ledgers).fetch(descriptor) where filters.allSatisfy({ $0(found.row) }) {
             if !filters.isEmpty {

@@ -9,7 +9,7 @@ extension WaypointRow: ShownRow {
             Column("id") { .number($0.id) },
             Column("state") { .text($0.state(at: now).rawValue) },
             Column("name", canCut: true) { .optional($0.name) },
-            Column("details", canCut: true) { .optional($0.details) },
+            Column("details", isText: true) { .optional($0.details) },
             Column("icon", shown: { Unicode.Scalar($0.icon).map { $0.properties.isEmoji ? String($0) : "" } ?? "" }) {
                 $0.icon == 0 ? .null : .number($0.icon)
             },

@@ -62,6 +62,18 @@ extension Ledger {
         _ = try passAll(above: nil)
     }
 
+    /// How many packets a selection has; nil where counting takes longer than that.
+    package func packetCount(_ selection: EventSelection?, within time: Duration) throws -> UInt64? {
+        let end = ContinuousClock.now + time
+        var finder = try PacketFinder(self, EventOrder(by: .arrival, selection))
+        var count: UInt64 = 0
+        while let part = try finder.next() {
+            count += UInt64(part.packets.count)
+            if ContinuousClock.now > end { return nil }
+        }
+        return count
+    }
+
     /// How many packets there are of each sender, port and channel, as the index has them: none is decoded.
     package func packetCounts() throws -> [PacketCount: UInt64] {
         struct Key: Hashable {

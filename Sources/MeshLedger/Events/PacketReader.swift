@@ -1,6 +1,6 @@
-import EventLog
+package import EventLog
 import MeshViews
-import Meshtastic
+package import Meshtastic
 import ProtobufWire
 
 /// Reads packets that the index has found, many at a time, with one opener.
@@ -82,8 +82,17 @@ final class PacketReader {
     }
 }
 
+extension PacketRow {
+    /// A packet of which one reception has come in.
+    package init(_ packet: DecodedPacket, channel: String, _ reception: PacketReception) {
+        self.init(
+            from: packet.from, to: packet.to, id: packet.id, port: packet.port, channel: channel, opening: packet.opening,
+            isDamaged: packet.flags.contains(.isDamaged), receptions: [reception])
+    }
+}
+
 extension PacketReception {
-    fileprivate init(_ packet: DecodedPacket, _ header: EventHeader) {
+    package init(_ packet: DecodedPacket, _ header: EventHeader) {
         self.init(
             sequence: header.sequence.rawValue, source: header.source, arrival: header.arrivalTime, rxTime: packet.rxTime,
             heard: header.heard(rxTime: packet.rxTime), heardSource: header.heardSource(rxTime: packet.rxTime),

@@ -1,7 +1,7 @@
-import Meshtastic
+package import Meshtastic
 
 /// The nodes that a packet names besides its sender and its gateway, for the index.
-enum NamedNodes {
+package enum NamedNodes {
     /// Further nodes of a payload are not kept: real payloads have fewer neighbours and hops.
     static let most = 64
 
@@ -44,6 +44,19 @@ enum NamedNodes {
     }
 
     private static func nodes(_ route: RouteDiscovery) -> [UInt32] { route.route + route.routeBack }
+
+    /// Those of an event: of a packet's payload, or the node that a radio reports about.
+    package static func of(_ packet: DecodedPacket, in batch: PacketBatch) -> [UInt32] {
+        var nodes: [UInt32] = []
+        if packet.hasPacket {
+            guard packet.isOpen, mayBe(in: packet.port) else { return [] }
+            append(of: batch.payload(of: packet), port: packet.port, to: &nodes)
+        } else if packet.fromRadio == FromRadioVariant.nodeInfo {
+            let node = node(ofRadioFrame: batch.payload(of: packet))
+            if node != 0 { nodes.append(node) }
+        }
+        return nodes
+    }
 
     /// The node that a radio reports about; 0 if there is none.
     static func node(ofRadioFrame payload: RawSpan) -> UInt32 {

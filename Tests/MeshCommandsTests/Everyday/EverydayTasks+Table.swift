@@ -3,9 +3,6 @@ import TestKit
 import Testing
 
 extension EverydayTasks {
-    /// The next one to come is 12, traffic decoded as it comes: `follow` prints events as they are.
-    static let missing: Set = [12]
-
     private static let now = Int(Date().timeIntervalSince1970)
     private static let midnight = now / 86_400 * 86_400
     private static let broadcast = Int(UInt32.max)
@@ -138,6 +135,28 @@ extension EverydayTasks {
                 replacing: ["4711": { "\($0.receptions.first { $0.port == nil }?.sequence ?? 0)" }]
             ) { answer in
                 #expect(answer.text.contains("key would open it") || answer.text.contains("private key"), "\(answer.text)")
+            },
+            Everyday(
+                number: 12, task: "traffic as it comes, decoded", line: "meshledger packets --follow", help: "packets",
+                replacing: ["--follow": { _ in "--follow --since 2025-01-01 --limit 300" }]
+            ) { answer in
+                var known: Set<String> = []
+                let first = answer.mesh.receptions.filter { $0.from != 0 && $0.from != .max }
+                    .sorted { ($0.heard, $0.sequence) < ($1.heard, $1.sequence) }
+                    .filter { $0.id == 0 || known.insert("\($0.from) \($0.id)").inserted }.prefix(300)
+                let rows = try answer.rows()
+                answer.expect(
+                    rows.map { $0["first_sequence"] as? Int ?? 0 }, first.map(\.sequence), isEmpty: first.isEmpty)
+                answer.expect(rows.map { seconds($0["time"]) }, first.map(\.heard))
+                #expect(rows.allSatisfy { ($0["content"] is NSNull) == ($0["port"] as? String == "unreadable") })
+                // Those that come in while it waits.
+                let line = "meshledger packets --ledger live.ledger --follow --limit 20 --format csv > live.csv & waiting=$!; "
+                _ = try answer.mesh.run("meshledger init live.ledger")
+                let live = try answer.mesh.run(
+                    line + "while [ ! -s live.csv ]; do sleep 0.05; done; "
+                        + "meshledger simulate --ledger live.ledger --seed 9 --nodes 9 --packets 30 > simulated; wait $waiting")
+                let printed = try String(contentsOf: answer.mesh.folder.file("live.csv"), encoding: .utf8)
+                #expect(live.status == 0 && printed.split(separator: "\r\n").count == 21, "\(live.text) \(printed)")
             },
             Everyday(
                 number: 13, task: "packets per hour, by port", line: "meshledger packets --since 30d --count-by hour,port",

@@ -18,7 +18,7 @@ struct EverydayTasks {
 
     @Test func `each of the twenty everyday tasks is one command of at most 100 characters that help shows`() throws {
         let tool = try Tool()
-        #expect(Set(Self.tasks.map(\.number)).union(Self.missing) == Set(1...20))
+        #expect(Self.tasks.map(\.number) == Array(1...20))
         for task in Self.tasks {
             let help = try tool.start(task.help.split(separator: " ").map(String.init) + ["--help"]).wait().output
             let words = help.split(whereSeparator: \.isWhitespace).joined(separator: " ") + " "

@@ -1,0 +1,129 @@
+import Foundation
+import TestKit
+import Testing
+
+/// What comes in while a command runs.
+@Suite(.enabled(if: Tool.isBuilt, "needs the built command"), .timeLimit(.minutes(5)))
+struct LiveTests {
+    private static func text(_ file: URL) throws -> String { try String(contentsOf: file, encoding: .utf8) }
+
+    /// Waits until what a command has printed is as wanted.
+    private func waits(_ running: Tool.Running, seconds: Double = 30, _ isWanted: (String) -> Bool) throws -> Bool {
+        let end = Date(timeIntervalSinceNow: seconds)
+        while Date() < end {
+            if try isWanted(Self.text(running.output)) { return true }
+            usleep(20_000)
+        }
+        return false
+    }
+
+    private func follows(_ tool: Tool, _ arguments: String...) throws -> Tool.Running {
+        let running = try tool.start(arguments + ["--follow", "--format", "csv"])
+        #expect(try waits(running) { $0.contains("\r\n") }, "no heads")
+        return running
+    }
+
+    @Test func `events that come in are printed decoded, as the list has them, until Control-C`() throws {
+        let tool = try Tool(holding: [Line.text("before", from: 1)])
+        let running = try follows(tool, "events", "--columns", "sequence,from,port,channel,content")
+        try tool.run("import", tool.write([Line.text("now, then", from: 2), Line.text("more", from: 3)], to: "more.jsonl"))
+        #expect(try waits(running) { $0.contains("more") })
+        kill(running.process.processIdentifier, SIGINT)
+        let outcome = try running.wait()
+        #expect(outcome.status == 0 && outcome.errors.isEmpty, "\(outcome)")
+        #expect(
+            outcome.output
+                == "sequence,from,port,channel,content\r\n2,!00000002,TEXT_MESSAGE_APP,index 0,\"now, then\"\r\n"
+                + "3,!00000003,TEXT_MESSAGE_APP,index 0,more\r\n")
+        let list = try tool.run(
+            "events", "--columns", "sequence,from,port,channel,content", "--format", "csv", "--oldest-first", "--offset", "1")
+        #expect(list.output == outcome.output)
+    }
+
+    private func eventCount(_ tool: Tool) throws -> Int {
+        try tool.run("stats", "--format", "json").objects.first?["events"] as? Int ?? 0
+    }
+
+    @Test func `it selects what the lists select, and names channels as they do, before the index has the events`() throws {
+        let tool = try Tool()
+        try tool.run("init")
+        try tool.run("simulate", "--seed", "3", "--nodes", "8", "--packets", "20")
+        let before = try eventCount(tool)
+        let columns = ["--format", "csv", "--columns", "sequence,channel,port"]
+        let node = String(try tool.run("nodes", "--limit", "1", "--columns", "node", "--format", "csv").lines[1])
+        let selections: [[String]] = [
+            [], ["--node", node], ["--node", node, "--mentions"], ["--channel", "longfast"], ["--port", "POSITION_APP"],
+            ["--where", "bytes>100"], ["--failed"], ["--source", "simulation", "--port", "TELEMETRY_APP"],
+        ]
+        let all = try selections.map { try tool.start(["events"] + $0 + ["--follow"] + columns) }
+        for running in all { #expect(try waits(running) { $0.contains("\r\n") }) }
+        try tool.run("simulate", "--seed", "3", "--nodes", "8", "--packets", "300")
+        let count = try eventCount(tool)
+        #expect(try waits(all[0]) { $0.contains("\r\n\(count),") })
+        for (selection, running) in zip(selections, all) {
+            let list = try tool.start(["events"] + selection + ["--by", "arrival", "--oldest-first"] + columns).wait()
+            let expected = list.lines.dropFirst().filter { Int($0.prefix { $0 != "," }) ?? 0 > before }
+            #expect(try waits(running) { $0.split(separator: "\r\n").count > expected.count }, "\(selection)")
+            kill(running.process.processIdentifier, SIGINT)
+            let found = Array(try running.wait().lines.dropFirst())
+            #expect(found == expected && !expected.isEmpty, "\(selection)")
+        }
+    }
+
+    @Test func `a packet is printed when it is first heard, and not again`() throws {
+        let tool = try Tool()
+        try tool.run("init")
+        let running = try follows(tool, "packets", "--columns", "first_sequence,from,id,port,channel")
+        try tool.run("simulate", "--seed", "5", "--nodes", "10", "--packets", "60")
+        let list = try tool.run(
+            "packets", "--by", "arrival", "--oldest-first", "--columns", "first_sequence,from,id,port,channel", "--format", "csv")
+        #expect(list.lines.count > 30)
+        #expect(try waits(running) { $0.split(separator: "\r\n").count >= list.lines.count })
+        kill(running.process.processIdentifier, SIGINT)
+        #expect(try running.wait().output == list.output)
+    }
+
+    @Test func `with --since it begins with what has come in since, and ends after --limit`() throws {
+        let tool = try Tool(holding: (1...9).map { Line.text("number \($0)", from: 7, time: 1_760_000_000 + $0 * 60) })
+        let outcome = try tool.run(
+            "events", "--follow", "--since", "2025-10-09T08:57:00Z", "--limit", "3", "--format", "csv", "--columns",
+            "time,content")
+        #expect(outcome.status == 0, "\(outcome)")
+        #expect(outcome.lines.dropFirst().map { $0.suffix(8) } == ["number 4", "number 5", "number 6"], "\(outcome)")
+    }
+
+    @Test(arguments: [["--sort", "time"], ["--until", "now"], ["--as-of", "1"], ["--count-by", "port"], ["--offset", "1"]])
+    func `what needs all rows is refused beside --follow`(option: [String]) throws {
+        let tool = try Tool(holding: [Line.text("one", from: 1)])
+        let outcome = try tool.start(["events", "--follow"] + option).wait()
+        #expect(outcome.status == 64 && outcome.errors.contains("--follow prints what comes in"), "\(outcome)")
+    }
+
+    @Test func `the list shows what packets hold where that column is named`() throws {
+        let tool = try Tool(holding: [
+            Line.text("hello", from: 1), Line.position(2, latitudeE7: 470_000_000, longitudeE7: 80_000_000),
+        ])
+        for list in ["events", "packets"] {
+            let rows = try tool.run(list, "--columns", "from,content", "--format", "jsonl", "--by", "arrival").objects
+            #expect(rows.last?["content"] as? String == "hello", "\(rows)")
+            #expect((rows.first?["content"] as? [String: Any])?["latitude_i"] as? Int == 470_000_000, "\(rows)")
+        }
+    }
+
+    @Test func `follow feeds events raw or decoded, as JSON lines or CSV`() throws {
+        let tool = try Tool(holding: [Line.text("hello, you", from: 1), Line.text("two", from: 2)])
+        func feed(_ name: String, _ arguments: String...) throws -> Tool.Outcome {
+            try tool.start(["follow", "--no-follow", "--consumer", name] + arguments).wait()
+        }
+        for format in ["jsonl", "csv"] {
+            let (fed, exported) = (try feed(format, "--format", format), try tool.run("export", "events", "--format", format))
+            #expect(fed.output == exported.output)
+        }
+        let decoded = try feed("decoded", "--decoded")
+        #expect(decoded.objects.map { $0["content"] as? String } == ["hello, you", "two"], "\(decoded)")
+        #expect(decoded.objects.map { $0["port"] as? String } == ["TEXT_MESSAGE_APP", "TEXT_MESSAGE_APP"], "\(decoded)")
+        let table = try feed("table", "--decoded", "--format", "csv")
+        #expect(table.lines.count == 3 && table.lines[0].hasSuffix(",content") && table.lines[1].hasSuffix("\"hello, you\""))
+        #expect(try feed("view", "--view", "nodes", "--decoded").status == 64)
+    }
+}

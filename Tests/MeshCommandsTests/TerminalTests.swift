@@ -1,0 +1,119 @@
+import Foundation
+import TestKit
+import Testing
+
+/// What people see: on a pseudo-terminal that Python makes.
+@Suite(.enabled(if: Tool.isBuilt, "needs the built command"), .timeLimit(.minutes(5)))
+struct TerminalTests {
+    private static let script = PackageRoot.url.appendingPathComponent("Tests/Oracle/terminal.py").path
+
+    /// - Parameter until: when this has been shown, Control-C is pressed.
+    private func shown(
+        _ tool: Tool, _ arguments: String..., columns: Int = 100, lines: Int = 50, until: String = "",
+        environment: [String: String] = [:]
+    ) throws -> Tool.Outcome {
+        let colours = ["NO_COLOR": "1", "TZ": "UTC", "TERM": "xterm", "PAGER": "cat"].merging(environment) { $1 }
+        let starter = ["/usr/bin/env", "python3", Self.script, "\(columns)", "\(lines)", until, Tool.program.path]
+        return try tool.start(arguments, environment: colours, by: starter).wait()
+    }
+
+    private static let words = (1...30).map { "word\($0)" }.joined(separator: " ")
+
+    @Test(arguments: [60, 80, 120]) func `a table is as wide as the terminal, and its text is last, wrapped and whole`(
+        columns: Int
+    ) throws {
+        let tool = try Tool(holding: [Line.node(1, long: "A node with a long name", short: "n"), Line.text(Self.words, from: 1)])
+        let outcome = try shown(tool, "messages", columns: columns)
+        let lines = outcome.lines
+        #expect(outcome.status == 0 && lines.allSatisfy { $0.count <= columns }, "\(outcome)")
+        #expect(lines[0].hasSuffix("text") && lines.count > 2, "\(outcome)")
+        let found = outcome.output.split(whereSeparator: \.isWhitespace).filter { $0.hasPrefix("word") }.joined(separator: " ")
+        #expect(found == Self.words, "\(outcome)")
+        let wide = try shown(tool, "messages", "--wide", columns: columns)
+        #expect(wide.lines.count == 2 && wide.lines[1].contains(Self.words), "\(wide)")
+    }
+
+    @Test func `times are local with their zone on a terminal, and UTC with --utc and for programs`() throws {
+        let tool = try Tool(holding: [Line.text("in winter", from: 1, time: 1_767_225_600), Line.text("in summer", from: 1)])
+        let berlin = ["TZ": "Europe/Berlin"]
+        let local = try shown(tool, "messages", environment: berlin)
+        #expect(
+            local.output.contains("2026-01-01T01:00:00+01:00") && local.output.contains("2025-10-09T10:53:20+02:00"), "\(local)")
+        let utc = try shown(tool, "messages", "--utc", environment: berlin)
+        #expect(utc.output.contains("2026-01-01T00:00:00Z"), "\(utc)")
+        #expect(try tool.run("messages", environment: berlin).output.contains("2026-01-01T00:00:00Z"))
+        #expect(try shown(tool, "messages", "--format", "csv", environment: berlin).output.contains("2026-01-01T00:00:00Z"))
+        let found = try tool.run("messages", "--since", "2026-01-01T01:00:00+01:00", "--format", "csv")
+        #expect(found.lines.count == 2, "a time as it is shown is understood: \(found)")
+    }
+
+    @Test func `it says how many there are where not all are shown`() throws {
+        let tool = try Tool(holding: (1...1_234).map { Line.text("number \($0)", from: 7, time: 1_760_000_000 + $0) })
+        #expect(try tool.run("events").errors == "(50 of 1,234; --limit and --offset show more)\n")
+        #expect(try shown(tool, "messages", "--limit", "3").output.hasSuffix("(3 of 1,234; --limit and --offset show more)\n"))
+        #expect(try shown(tool, "packets", "--limit", "3").output.contains("\n(3 of "))
+        #expect(
+            try shown(tool, "messages", "--where", "text~9", "--sort", "text", "--limit", "2").output.contains("\n(2 of 312;"))
+        #expect(try shown(tool, "events", "--port", "TEXT_MESSAGE_APP", "--offset", "1231").output.contains(" of ") == false)
+        #expect(try tool.run("messages", "--limit", "3", "--format", "csv").errors.isEmpty)
+        #expect(try tool.run("events", "--limit", "3").errors.isEmpty, "no note where the limit was given, but on a terminal")
+    }
+
+    @Test func `more than fits goes through the pager, less does not`() throws {
+        let tool = try Tool(holding: (1...40).map { Line.text("number \($0)", from: 7, time: 1_760_000_000 + $0) })
+        let pager = ["PAGER": "sed s/^/paged:/"]
+        let long = try shown(tool, "messages", lines: 20, environment: pager)
+        #expect(long.status == 0 && long.lines.count == 41 && long.lines.allSatisfy { $0.hasPrefix("paged:") }, "\(long)")
+        let short = try shown(tool, "messages", "--limit", "5", lines: 20, environment: pager)
+        #expect(short.lines.count == 7 && !short.output.contains("paged:"), "\(short)")
+        for plain in [try shown(tool, "messages", "--no-pager", lines: 20, environment: pager), try tool.run("messages")] {
+            #expect(plain.lines.count == 41 && !plain.output.contains("paged:"), "\(plain)")
+        }
+        let left = try shown(tool, "messages", lines: 20, environment: ["PAGER": "head -n 2"])
+        #expect(left.status == 0 && left.lines.count == 2, "\(left)")
+    }
+
+    @Test func `--output writes to a file, as programs get it`() throws {
+        let tool = try Tool(holding: [Line.text("hello", from: 1)])
+        for format in ["table", "csv", "json", "jsonl"] {
+            let file = tool.folder.file("out.\(format)")
+            let outcome = try shown(tool, "messages", "--format", format, "--output", file.path)
+            #expect(outcome.status == 0 && outcome.output.isEmpty, "\(outcome)")
+            let (written, printed) = (try String(contentsOf: file, encoding: .utf8), try tool.run("messages", "--format", format))
+            #expect(written == printed.output)
+        }
+        let chart = tool.folder.file("chart").path
+        try tool.run("messages", "--count-by", "from", "--chart", "--output", chart)
+        let bars = try String(contentsOfFile: chart, encoding: .utf8)
+        #expect(bars.contains("!00000001"))
+        let refused = try tool.run("messages", "--output", "/nowhere/file")
+        #expect(refused.status == 73 && refused.errors.contains("/nowhere/file"), "\(refused)")
+    }
+
+    @Test func `numbers of tables are rounded, places to a meter, units are in the heads`() throws {
+        let tool = try Tool(holding: [Line.position(2, latitudeE7: 471_234_567, longitudeE7: 80_000_000)])
+        let table = try tool.run("positions").output
+        #expect(table.contains(" 47.12346 ") && table.contains(" 8 ") && table.contains("altitude m"), "\(table)")
+        #expect(try tool.run("positions", "--format", "csv").output.contains("47.1234567"))
+        #expect(try tool.run("view", "positions").output.contains(" 47.12346 "))
+    }
+
+    @Test func `stats fits a screen, and has no forecast of what was imported`() throws {
+        let tool = try Tool()
+        try tool.run("init")
+        try tool.run("simulate", "--seed", "1", "--nodes", "10", "--packets", "200")
+        let screen = try shown(tool, "stats", columns: 80)
+        #expect(screen.status == 0 && screen.lines.count <= 24 && screen.lines.allSatisfy { $0.count <= 80 }, "\(screen)")
+        #expect(screen.output.contains(" 10 nodes, ") && !screen.output.contains("a day"), "\(screen)")
+        let all = try tool.run("stats", "--all").output
+        #expect(all.contains("\nnodes_checkpoint ") && all.contains("\ndisk_full_in_days "), "\(all)")
+        let facts = try tool.run("stats", "--format", "json").objects[0]
+        #expect(facts["log_bytes_a_day"] is NSNull && facts["disk_full_in_days"] is NSNull && facts["nodes_rows"] as? Int == 10)
+    }
+
+    @Test func `what comes in live is shown at once, and Control-C ends it`() throws {
+        let tool = try Tool(holding: [Line.text("first", from: 1)])
+        let outcome = try shown(tool, "events", "--follow", "--since", "2025-01-01", until: "first")
+        #expect(outcome.status == 0 && outcome.lines.count == 3 && outcome.lines[1].hasSuffix("first"), "\(outcome)")
+    }
+}
