@@ -16,12 +16,11 @@ struct ImportSummary {
     /// - Parameter last: the last event before the import.
     init(of ledger: Ledger, after last: EventSequence) throws {
         let first = last.rawValue + 1
-        try ledger.forEachIndexedEvent(from: first) { event in
-            guard event.hasPacket else { return }
-            if event.isFirstReadable { readable += 1 }
-            if event.isRepeat { repeats += 1 }
-            if event.isFirstReception, event.port == nil { unread[event.channel, default: 0] += 1 }
+        guard ledger.log.head > last else { return }
+        for (packets, count) in try ledger.packetCounts(after: last) {
+            if packets.port == nil { unread[packets.channel, default: 0] += count } else { readable += count }
         }
+        try ledger.forEachIndexedEvent(from: first) { if $0.isRepeat { repeats += 1 } }
         let names = try EventRows.sourceNames(ledger)
         for row in try ledger.quarantine() where row.sequence >= first {
             guard let event = try ledger.log.event(EventSequence(row.sequence)) else { continue }
@@ -46,6 +45,10 @@ struct ImportSummary {
             lines.append(
                 "  `meshledger keys add NAME --psk KEY` opens a channel's; `meshledger channels --where readable=false` lists all"
             )
+            if unread["hash 0, unreadable"] != nil {
+                lines.append(
+                    "  hash 0 is mostly direct messages: `meshledger keys add --private-key - --node NODE` opens those to a node")
+            }
         }
         for (source, events) in damaged.sorted(by: { $0.key < $1.key }) {
             lines.append("\(events.count) events of \(source) cannot be decoded and are kept as they are")

@@ -95,42 +95,35 @@ struct ListRequest {
         total: () throws -> UInt64? = { nil },
         _ visit: (RowQuery, (Row) -> Bool) throws -> Void
     ) throws {
-        let tests = try tests(columns)
-        func isWanted(_ row: Row) -> Bool { tests.allSatisfy { $0.holds(row) } }
-        guard options.groups.isGiven else { return try put(columns, emptyNote, isWanted, total, visit) }
+        let tests = try RowTests(options.conditions, columns, in: ledger)
+        guard options.groups.isGiven else { return try put(columns, emptyNote, tests, total, visit) }
         let groups = try RowGroups(options.groups, columns, time: time)
         let chart = try GroupChart(options.groups, options.output)
         let shown = groups.columns
         _ = try (self.shown(shown), options.sort.map { try shown.named($0) })  // refused before rows are read
-        if let rows = try counted(groups.names.union(tests.map(\.column))) {
-            for (row, count) in rows where isWanted(row) { groups.add(row, count: count) }
+        if let rows = try counted(groups.names.union(tests.columns)) {
+            for (row, count) in rows where tests.hold(row) { groups.add(row, count: count) }
         } else {
             try visit(options.query) { row in
-                if isWanted(row) { groups.add(row) }
-                return true
+                if tests.hold(row) { groups.add(row) }
+                return tests.fault == nil
             }
         }
+        try tests.check()
         if let chart { return chart.draw(groups, options.page.range, emptyNote: emptyNote) }
         let sorted = options.sort == nil && options.reverse ? groups.sorted.reversed() : groups.sorted
-        try put(shown, emptyNote, { _ in true }, { UInt64(sorted.count) }) { _, body in _ = sorted.allSatisfy(body) }
-    }
-
-    private func tests<Row>(_ columns: [Column<Row>]) throws -> [(column: String, holds: (Row) -> Bool)] {
-        try options.conditions.map { condition in
-            let column = try columns.named(condition.column)
-            let value = try condition.printedValue(kind(of: column), in: ledger)
-            return (column: column.name, holds: { (row: Row) in condition.holds(column.value(row), value) })
+        try put(shown, emptyNote, RowTests([], shown, in: ledger), { UInt64(sorted.count) }) { _, body in
+            _ = sorted.allSatisfy(body)
         }
     }
 
     /// Which rows the conditions choose, and which columns are shown.
-    func chosen<Row>(_ columns: [Column<Row>]) throws -> (isWanted: (Row) -> Bool, shown: [Column<Row>]) {
-        let tests = try tests(columns)
-        return ({ row in tests.allSatisfy { $0.holds(row) } }, try shown(columns))
+    func chosen<Row>(_ columns: [Column<Row>]) throws -> (tests: RowTests<Row>, shown: [Column<Row>]) {
+        (try RowTests(options.conditions, columns, in: ledger), try shown(columns))
     }
 
     private func put<Row>(
-        _ columns: [Column<Row>], _ emptyNote: String, _ isWanted: @escaping (Row) -> Bool, _ total: () throws -> UInt64?,
+        _ columns: [Column<Row>], _ emptyNote: String, _ tests: RowTests<Row>, _ total: () throws -> UInt64?,
         _ visit: (RowQuery, (Row) -> Bool) throws -> Void
     ) throws {
         let writer = try options.output.writer(shown(columns), keepsOrder: options.columns != nil)
@@ -145,9 +138,9 @@ struct ListRequest {
         let (most, isEndless) = page.left.addingReportingOverflow(page.skips)
         var found: [(value: CellValue, row: Row)] = []
         var wanted: UInt64 = 0
-        func order() { found.sort { options.reverse ? $1.value.precedes($0.value) : $0.value.precedes($1.value) } }
+        func order() { found.sort { $0.value.precedes($1.value, reverse: options.reverse) } }
         try visit(tellsMore ? options.queryBeyond : options.query) { row in
-            guard isWanted(row) else { return true }
+            guard tests.hold(row) else { return tests.fault == nil }
             guard let sort else { return take(row) }
             wanted += 1
             found.append((sort.value(row), row))
@@ -158,6 +151,7 @@ struct ListRequest {
             }
             return true
         }
+        try tests.check()
         order()
         for row in found { guard take(row.row) else { break } }
         var more: String?
@@ -178,18 +172,6 @@ struct ListRequest {
             column.isDetail = false
             return column
         }
-    }
-
-    /// What the values of a column mean, as the row declares it, or as the name of a computed one says.
-    private func kind<Row>(of column: Column<Row>) -> ColumnKind {
-        func declared<Declared: QueryRow>(_ row: Declared.Type) -> ColumnKind? {
-            row.columns.first { GenericCell.plain($0.name) == GenericCell.plain(column.name) }?.kind
-        }
-        if let row = Row.self as? any QueryRow.Type, let kind = declared(row) { return kind }
-        if ["node", "neighbor", "from", "to", "gateway", "gateways"].contains(column.name) { return .node }
-        let isTime =
-            ["time", "arrival"].contains(column.name) || ["_time", "_heard", "_at"].contains { column.name.hasSuffix($0) }
-        return isTime ? .time : .plain
     }
 }
 

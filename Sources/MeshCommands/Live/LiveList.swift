@@ -36,7 +36,7 @@ extension LiveList {
             let chosen = try ListRequest(ledger: ledger, options: options).chosen(liveColumns())
             let printer = LivePrinter(
                 events: try LiveEvents(ledger, found, by: by, since: options.times.since?.time), list: try live(ledger),
-                isWanted: chosen.isWanted,
+                tests: chosen.tests,
                 writer: try options.output.writer(chosen.shown, keepsOrder: options.columns != nil, isLive: true),
                 left: options.page.limit ?? .max)
             try await printer.run()
@@ -65,22 +65,21 @@ private final class LivePrinter<Row> {
 
     private let events: LiveEvents
     private let list: (EventRow, Bool) -> Row?
-    private let isWanted: (Row) -> Bool
+    private let tests: RowTests<Row>
     private let writer: RowWriter<Row>
     private var left: Int
 
     init(
-        events: LiveEvents, list: @escaping (EventRow, Bool) -> Row?, isWanted: @escaping (Row) -> Bool, writer: RowWriter<Row>,
-        left: Int
+        events: LiveEvents, list: @escaping (EventRow, Bool) -> Row?, tests: RowTests<Row>, writer: RowWriter<Row>, left: Int
     ) {
-        (self.events, self.list, self.isWanted, self.writer, self.left) = (events, list, isWanted, writer, left)
+        (self.events, self.list, self.tests, self.writer, self.left) = (events, list, tests, writer, left)
     }
 
     func run() async throws {
         let start = events.head
         var sample: [Row] = []
         try events.forEachEarlier(through: start, most: Self.mostEarlier) { row in
-            guard let row = list(row, false), isWanted(row) else { return }
+            guard let row = list(row, false), tests.hold(row) else { return }
             sample.append(row)
             if sample.count >= Self.samples * 2 { sample.removeFirst(Self.samples) }
         }
@@ -100,12 +99,13 @@ private final class LivePrinter<Row> {
 
     private func print(_ range: ClosedRange<EventSequence>) throws -> Bool {
         try events.forEach(in: range) { print($0) }
+        try tests.check()
         writer.flush()
         return left > 0
     }
 
     private func print(_ row: EventRow) {
-        guard left > 0, let row = list(row, true), isWanted(row) else { return }
+        guard left > 0, let row = list(row, true), tests.hold(row) else { return }
         left -= 1
         writer.write(row)
     }

@@ -99,6 +99,12 @@ extension CellValue {
         }
     }
 
+    /// The same in a list's order: null comes last in the reverse order as well.
+    func precedes(_ other: CellValue, reverse: Bool) -> Bool {
+        guard reverse, self != .null, other != .null else { return precedes(other) }
+        return other.precedes(self)
+    }
+
     /// Numbers by value, before texts; null comes last.
     func precedes(_ other: CellValue) -> Bool {
         switch (self, other) {

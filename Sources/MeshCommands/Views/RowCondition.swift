@@ -27,6 +27,8 @@ struct RowCondition: ExpressibleByArgument {
         }
     }
 
+    var sign: String { comparison?.rawValue ?? "~" }
+
     /// The value in the column's form: a node's number for its name, seconds for a time.
     func value(_ kind: ColumnKind, in ledger: Ledger) throws -> String {
         switch kind {

@@ -93,10 +93,23 @@ extension Ledger {
         }
     }
 
+    /// How many packets begin after an event, by whether they are readable and by channel; none is decoded.
+    package func packetCounts(after event: EventSequence) throws -> [PacketCount: UInt64] {
+        var counts: [PacketCount: UInt64] = [:]
+        try forEachFound(EventSelection(), event.advanced(by: 1)...log.head, includesEarlier: false) { found, walk in
+            guard let readable = found.readable else { return true }
+            let channel = readable.channel < 0 ? "" : walk.channels[Int(readable.channel)]
+            counts[PacketCount(from: 0, port: readable.port, channel: channel), default: 0] += 1
+            return true
+        } atEnd: { _ in
+        }
+        return counts
+    }
+
     /// Walks back through the index and passes the receptions of each packet when its first one is reached.
     private func forEachFound(
-        _ selection: EventSelection, _ range: ClosedRange<EventSequence>?, _ body: (PacketWalk.Found, PacketWalk) throws -> Bool,
-        atEnd: (PacketWalk) throws -> Void
+        _ selection: EventSelection, _ range: ClosedRange<EventSequence>?, includesEarlier: Bool = true,
+        _ body: (PacketWalk.Found, PacketWalk) throws -> Bool, atEnd: (PacketWalk) throws -> Void
     ) throws {
         let (store, last) = try packetIndex()
         let lower = max(range?.lowerBound.rawValue ?? 1, log.first.rawValue)
@@ -110,7 +123,7 @@ extension Ledger {
             guard number > PacketBlock.number(of: lower) else { break }
             number -= 1
         }
-        for group in walk.rest() { guard try body(group, walk) else { return } }
+        if includesEarlier { for group in walk.rest() { guard try body(group, walk) else { return } } }
         try atEnd(walk)
     }
 

@@ -1,0 +1,66 @@
+import MeshLedger
+import Meshtastic
+import ViewQuery
+
+/// Tests rows of a list by the conditions of `--where`.
+///
+/// Only a row's value tells whether a column has numbers: the first one that cannot be compared with what was asked for is the fault, and no further row passes.
+final class RowTests<Row> {
+    let columns: [String]
+    private var tests: [(column: Column<Row>, condition: RowCondition, value: String)] = []
+    private(set) var fault: CommandError?
+
+    init(_ conditions: [RowCondition], _ columns: [Column<Row>], in ledger: Ledger) throws {
+        tests = try conditions.map { condition in
+            let column = try columns.named(condition.column)
+            return (column, condition, try condition.printedValue(Self.kind(of: column), in: ledger))
+        }
+        self.columns = tests.map(\.column.name)
+    }
+
+    func hold(_ row: Row) -> Bool {
+        fault == nil && tests.allSatisfy { holds($0.column, $0.condition, $0.value, row) }
+    }
+
+    private func holds(_ column: Column<Row>, _ condition: RowCondition, _ value: String, _ row: Row) -> Bool {
+        let cell = column.value(row)
+        guard condition.comparison != nil, !value.isEmpty else { return condition.holds(cell, value) }
+        switch cell {
+        case .integer, .unsigned, .double, .float:
+            if Double(value) == nil { fault = refusal(of: value, column, "a number, as in \(column.name)\(condition.sign)20") }
+        case .bool:
+            guard let flag = Self.flags[value.lowercased()] else {
+                fault = refusal(of: value, column, "true or false")
+                break
+            }
+            return condition.holds(cell, flag ? "true" : "false")
+        case .text(let text) where column.name == "port":
+            if let name = UInt32(value).flatMap(FieldTable.portName) { return condition.holds(.text(text), name) }
+        default: break
+        }
+        return fault == nil && condition.holds(cell, value)
+    }
+
+    private static var flags: [String: Bool] { ["true": true, "yes": true, "1": true, "false": false, "no": false, "0": false] }
+
+    private func refusal(of value: String, _ column: Column<Row>, _ wanted: String) -> CommandError {
+        CommandError(.usage, "'\(value)' cannot be compared with \(column.name): it takes \(wanted)")
+    }
+
+    /// - Throws: the fault, if there was one.
+    func check() throws {
+        if let fault { throw fault }
+    }
+
+    /// What the values of a column mean, as the row declares it, or as the name of a computed one says.
+    private static func kind(of column: Column<Row>) -> ColumnKind {
+        func declared<Declared: QueryRow>(_ row: Declared.Type) -> ColumnKind? {
+            row.columns.first { GenericCell.plain($0.name) == GenericCell.plain(column.name) }?.kind
+        }
+        if let row = Row.self as? any QueryRow.Type, let kind = declared(row) { return kind }
+        if ["node", "neighbor", "from", "to", "gateway", "gateways"].contains(column.name) { return .node }
+        let isTime =
+            ["time", "arrival"].contains(column.name) || ["_time", "_heard", "_at"].contains { column.name.hasSuffix($0) }
+        return isTime ? .time : .plain
+    }
+}
