@@ -13,6 +13,7 @@ struct HelpTests {
         "keys add", "stats", "view", "view quarantine", "view rebuild", "view schema", "verify", "salvage", "export", "storage",
         "storage retain", "nodes note", "nodes alias", "nodes archive", "revert", "row", "row archive", "row refer", "search",
         "prove", "prove check", "follow", "merge", "backup", "restore", "decode", "diff", "simulate", "sql",
+        "lake", "lake write", "lake verify",
     ])
     func `help teaches by example`(command: String) throws {
         let words = command.split(separator: " ").map(String.init)
