@@ -88,6 +88,52 @@ struct OddFiles {
         }
     }
 
+    @Test func `what salvages, backs up or restores copies plain files only, and waits for nothing`() throws {
+        let made = try made()
+        let backup = made.folder.file("backup").path
+        #expect(try made.run("backup", backup).status == 0)
+        for kind in Kind.allCases {
+            let tool = try Tool()
+            let (ledger, new) = (tool.ledger, tool.folder.file("new").path)
+            try FileManager.default.copyItem(atPath: made.ledger, toPath: ledger)
+            try FileManager.default.createDirectory(atPath: ledger + "/baselines", withIntermediateDirectories: true)
+            let place = tool.folder.file("outside").path
+            try put(kind, at: ledger + "/consumers/y", outside: place)
+            try put(kind, at: ledger + "/baselines/z", outside: place + "/2")
+            let odd = tool.folder.file("odd backup").path
+            try FileManager.default.copyItem(atPath: backup, toPath: odd)
+            let part = try #require(FileManager.default.subpathsOfDirectory(atPath: odd).first { $0.hasPrefix("files/") })
+            try put(kind, at: odd + "/" + part, outside: place + "/3")
+            let before = try outside(place)
+            for command in [
+                ["salvage", ledger, new], ["backup", tool.folder.file("other").path], ["backup", odd],
+                ["restore", odd, tool.folder.file("restored").path],
+            ] {
+                let running = try tool.start(command)
+                let end = Date(timeIntervalSinceNow: 60)
+                while running.process.isRunning, Date() < end { usleep(5_000) }
+                if running.process.isRunning {
+                    Issue.record("\(command) with \(kind) hangs")
+                    kill(running.process.processIdentifier, SIGKILL)
+                }
+                let outcome = try running.wait()
+                #expect([0, 1, 65, 66, 73, 74].contains(outcome.status), "\(command), \(kind): \(outcome)")
+                #expect(!outcome.errors.contains("Error Domain"), "\(command), \(kind): \(outcome.errors)")
+                #expect(try outside(place) == before, "\(command) with \(kind)")
+                guard command[0] == "salvage" else { continue }
+                #expect(
+                    outcome.status == 0 && outcome.errors.contains("consumers/y") == (kind != .hard && kind != .folder),
+                    "\(outcome)")
+            }
+            for name in try FileManager.default.subpathsOfDirectory(atPath: new) {
+                let type = try FileManager.default.attributesOfItem(atPath: new + "/" + name)[.type] as? FileAttributeType
+                #expect(type == .typeRegular || type == .typeDirectory, "\(kind): \(name)")
+            }
+            #expect(try tool.run("events", "--ledger", new).lines.count == made.run("events").lines.count)
+            #expect(FileManager.default.fileExists(atPath: new + "/consumers/x"), "\(kind)")
+        }
+    }
+
     @Test func `a recording is written into a FIFO or device as it is, replaces plain files only, and leaves nothing else`()
         throws
     {

@@ -85,6 +85,9 @@ struct IngestCommandTests {
             try publisher.publish(MadeEnvelope.bytes(from: 4, id: 1), to: topic)
             try await Task.sleep(for: .milliseconds(100))
         }
+        let before = log.head
+        try publisher.publish([UInt8](repeating: 7, count: 70_000), to: topic)
+        while log.head == before, process.isRunning { try await Task.sleep(for: .milliseconds(10)) }
         await log.close()
         try FileManager.default.moveItem(atPath: path, toPath: path + ".old")
         if isReplaced { try await Ledger.create(at: path).close() }
@@ -100,6 +103,8 @@ struct IngestCommandTests {
         let lines = text.split(separator: "\n")
         #expect(lines.count { $0.contains("moved, removed or replaced") } == 1, "\(text)")
         #expect(lines.last?.contains("moved, removed or replaced") == true, "\(text)")
+        let told = try #require(text.firstMatch(of: /(\d+) of (\d+) messages stored, 1 too long/), "\(text)")
+        #expect(try #require(Int(told.1)) + 1 < #require(Int(told.2)), "what was not stored was received: \(text)")
         guard isReplaced else { return #expect(!FileManager.default.fileExists(atPath: path)) }
         let other = try EventLog.open(at: path, options: EventLogOptions(access: .readOnly))
         #expect(other.head == .zero)

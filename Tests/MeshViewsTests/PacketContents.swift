@@ -2,6 +2,7 @@ import EventLog
 import MeshLedger
 import Meshtastic
 import ProtobufWire
+import Synchronization
 import Testing
 
 /// Which receptions are of one packet, and which count.
@@ -224,6 +225,29 @@ struct PacketContents {
         #expect((node.longName, node.shortName, node.hardwareModel) == ("today", "toda", 7))
         #expect(node.publicKey == [UInt8](repeating: 2, count: 32) && node.hasKeyConflict)
         #expect((node.firstHeard, node.lastHeard) == (old, 1_780_000_000))
+        try await ledger.close()
+    }
+
+    @Test func `D17: in live traffic nobody dates back what was first, or ahead what is latest`() async throws {
+        let clock = Mutex(Timestamp(seconds: 1_780_000_000))
+        let ledger = try await Ledger.temporary(
+            options: LedgerOptions(log: EventLogOptions(clock: { clock.withLock { $0 } })))
+        let source = try await ledger.log.source(named: "test")
+        for (key, shift) in [(1, 0), (2, -90_000), (3, 86_000), (4, 0)] as [(UInt8, Int64)] {
+            let now = clock.withLock { clock in
+                clock = clock.adding(seconds: 60)
+                return clock.seconds
+            }
+            let packet = Packet(
+                id: UInt32(key), rxTime: UInt32(now + shift), port: Port.nodeInfo,
+                payload: Packet.user("name \(key)", key: [UInt8](repeating: key, count: 32), hardware: UInt32(key)))
+            _ = try await ledger.log.append(
+                NewEvent(packet.envelope(), encoding: .serviceEnvelope, source: source, reception: .live))
+            try await ledger.catchUp()
+            let node = try #require(try ledger.node(0x1000_0001))
+            #expect(node.longName == "name \(key)" && node.hardwareModel == UInt32(key))
+            #expect(node.publicKey.first == 1 && node.hasKeyConflict == (key > 1))
+        }
         try await ledger.close()
     }
 

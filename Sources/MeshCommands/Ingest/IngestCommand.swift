@@ -67,8 +67,11 @@ struct IngestMQTTCommand: AsyncParsableCommand {
         try await ledger.close()
         let statistics = ingest.statistics
         if statistics.connectionCount > 0 {
+            let long = statistics.oversizedCount
+            let gaps =
+                long == 0 ? "" : ", \(long) too long for a packet: `meshledger events` shows \(long == 1 ? "a gap" : "gaps")"
             StandardOutput.error(
-                "meshledger: \(statistics.storedCount) of \(statistics.receivedCount) messages stored, views flushed")
+                "meshledger: \(statistics.storedCount) of \(statistics.receivedCount) messages stored\(gaps), views flushed")
         }
         try outcome.get()
     }

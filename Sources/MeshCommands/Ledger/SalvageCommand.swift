@@ -93,17 +93,13 @@ struct SalvageCommand: AsyncParsableCommand {
             ("consumers", "the positions of consumers"), ("limit", "the size limit"),
         ] {
             let file = "\(damaged)/\(name)"
-            let type = (try? FileManager.default.attributesOfItem(atPath: file))?[.type] as? FileAttributeType  // nil: missing
-            guard let type else { continue }
-            guard type == .typeRegular || type == .typeDirectory else {
-                StandardOutput.error("meshledger: \(what) in \(file) cannot be copied: it is no plain file or folder")
-                continue
-            }
-            do {
-                try FileManager.default.copyItem(atPath: file, toPath: "\(new)/\(name)")
+            guard (try? FileManager.default.attributesOfItem(atPath: file)) != nil else { continue }  // it does not exist
+            do throws(EventLogError) {
+                for left in try PlainCopy.copy(file, to: "\(new)/\(name)") {
+                    StandardOutput.error("meshledger: of \(what) this cannot be copied: \(DisplayWidth.safe(left))")
+                }
             } catch {
-                StandardOutput.error(
-                    "meshledger: \(what) in \(file) cannot be copied: \(LedgerError(ofFile: error)?.description ?? "\(error)")")
+                StandardOutput.error("meshledger: \(what) in \(file) cannot be copied: \(DisplayWidth.safe("\(error)"))")
             }
         }
     }

@@ -104,11 +104,18 @@ public final class MQTTIngest: Sendable {
     ) async throws(IngestError) {
         var events: [NewEvent] = []
         var came = MQTTStatistics()
+        var waiting = 0
+        // Also where the ledger takes no more: what it did not take is then received and not stored.
+        defer { counts.withLock { $0.add(came) } }
+        func appendAll() async throws(IngestError) {
+            try await append(&events)
+            (came.storedCount, waiting) = (came.storedCount + waiting, 0)
+        }
         for item in items {
             switch item {
             case .connected: came.connectionCount += 1
             case .lost:
-                try await append(&events)
+                try await appendAll()
                 do throws(IngestError) {
                     try await target.flush(options.address.text)
                 } catch {
@@ -128,15 +135,14 @@ public final class MQTTIngest: Sendable {
                         } else {
                             events.append(
                                 NewEvent(delivery.payload, encoding: PayloadEncoding(form), source: source, reception: .live))
-                            came.storedCount += 1
+                            waiting += 1
                         }
-                        if events.count >= Self.batchLimit { try await append(&events) }
+                        if events.count >= Self.batchLimit { try await appendAll() }
                     }
                 }
             }
         }
-        try await append(&events)
-        counts.withLock { $0.add(came) }
+        try await appendAll()
         board.received(came.storedCount)
     }
 

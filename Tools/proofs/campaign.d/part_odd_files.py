@@ -16,7 +16,7 @@ def commands(part):
         ("nodes",), ("messages", "--limit", 3), ("events", "--limit", 3), ("verify",), ("stats",), ("seal",), ("compact",), ("node", "favorite", "!5a000001"),
         ("consumers",), ("follow", "--consumer", "other", "--no-follow"), ("limit", "5GB"), ("retain", "--policy", "--older-than", "900d"), ("rebuild", "nodes"),
         ("nodes", "--as-of", 100), ("export", "--format", "ledger", place), ("backup", part.folder / "backup"), ("keys",), ("erase", "--sequence", 3, "--yes"),
-        ("checkpoint",), ("import", "--format", "mqtt-json", part.folder / "more.jsonl"), ("retain", "--larger-than", "20KB", "--yes")]
+        ("checkpoint",), ("salvage", part.folder / "odd", part.folder / "salvaged"), ("import", "--format", "mqtt-json", part.folder / "more.jsonl"), ("retain", "--larger-than", "20KB", "--yes")]
 
 
 def run(part):
@@ -71,7 +71,7 @@ def put(part, place, kind, outside):
 
 def try_one(part, model, name, kind, held):
     ledger, outside, old = part.folder / "odd", part.folder / "outside", part.folder / "old"
-    for folder in (ledger, outside, part.folder / "backup"): shutil.rmtree(folder, ignore_errors=True)
+    for folder in (ledger, outside, part.folder / "backup", part.folder / "salvaged"): shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(model.path, ledger)
     outside.mkdir()
     (outside / "canary").write_text("not of this ledger")
@@ -81,7 +81,9 @@ def try_one(part, model, name, kind, held):
     if not put(part, place, kind, outside): return
     what, may_be_less = f"with {kind} as {general(name)}", False
     for arguments in part.random.sample(commands(part), 3):
-        ended = part.command(*arguments, "--ledger", ledger, limit=SECONDS_OF_A_COMMAND)
+        of_ledger = () if arguments[0] == "salvage" else ("--ledger", ledger)
+        ended = part.command(*arguments, *of_ledger, limit=SECONDS_OF_A_COMMAND)
+        if ended.status == 64: part.finding(f"the campaign itself: {ended.last_line}", ended.line)
         where = f"{what}: {ended.line}"
         if (outside / "canary").read_text() != "not of this ledger":
             part.finding(f"{what}, {arguments[0]} writes through it", where)

@@ -1,0 +1,68 @@
+package import EventLog
+internal import Foundation
+internal import Glibc
+internal import LMDB
+
+/// Copies what a ledger of unknown origin has beside its log.
+package enum PlainCopy {
+    private static let deepest = 8
+
+    /// Copies a plain file, or a folder with its plain files and folders. Follows no link and waits for nothing.
+    ///
+    /// - Returns: what was left out, each with the reason.
+    /// - Throws: where the copy cannot be written.
+    package static func copy(_ path: String, to new: String) throws(EventLogError) -> [String] {
+        try copy(path, to: new, depth: 0)
+    }
+
+    private static func copy(_ path: String, to new: String, depth: Int) throws(EventLogError) -> [String] {
+        var status = stat()
+        guard unsafe lstat(path, &status) == 0 else { return ["\(SmallFile.failure(errno, path))"] }
+        let type = status.st_mode & S_IFMT
+        guard type == S_IFDIR else {
+            return type == S_IFREG ? try copyFile(path, to: new) : ["\(path): it is \(OwnFile.kind(type)), not a plain file"]
+        }
+        guard depth < deepest else { return ["\(path): it is too deep in the ledger"] }
+        let names: [String]
+        do {
+            names = try FileManager.default.contentsOfDirectory(atPath: path).sorted()
+        } catch {
+            return ["\(path): it cannot be listed"]
+        }
+        do throws(StorageError) {
+            try OwnFile.makeFolder(new)
+        } catch {
+            throw SmallFile.failure(error)
+        }
+        var left: [String] = []
+        for name in names { left += try copy("\(path)/\(name)", to: "\(new)/\(name)", depth: depth + 1) }
+        return left
+    }
+
+    private static func copyFile(_ path: String, to new: String) throws(EventLogError) -> [String] {
+        let file: Int32
+        do throws(EventLogError) {
+            file = try SmallFile.open(path, O_RDONLY)
+        } catch {
+            return ["\(error)"]
+        }
+        defer { close(file) }
+        let target = try SmallFile.create(new)
+        defer { close(target) }
+        var chunk = [UInt8](repeating: 0, count: 1 << 18)
+        while true {
+            let count = unsafe chunk.withUnsafeMutableBytes { unsafe read(file, $0.baseAddress, $0.count) }
+            guard count >= 0 || errno == EINTR else {
+                let reason = "\(SmallFile.failure(errno, path))"
+                unsafe unlink(new)
+                return [reason]
+            }
+            if count == 0 { return [] }
+            do throws(StorageError) {
+                try OwnFile.write(target, Array(chunk.prefix(max(count, 0))), new)
+            } catch {
+                throw SmallFile.failure(error)
+            }
+        }
+    }
+}
