@@ -80,9 +80,8 @@ protocol ListingCommand {
 extension ListCommand: ListingCommand {
     static func columnNames(in ledger: Ledger) throws -> [String] {
         // Of some lists, a node is to be named; which one makes no difference to their columns.
-        let list = try (try? List.parse([])) ?? List.parse(["!1"])  // refused only where a node is to be named
-        let options = try ListOptions.parse([])
-        return try list.columns(ListRequest(ledger: ledger, options: options)).map(\.name)
+        let command = try (try? parse([])) ?? parse(["!1"])  // refused only where a node is to be named
+        return try command.list.columns(ListRequest(ledger: ledger, options: command.options)).map(\.name)
     }
 }
 

@@ -39,7 +39,8 @@ extension LiveList {
                 tests: chosen.tests,
                 writer: try options.output.writer(chosen.shown, keepsOrder: options.columns != nil, isLive: true),
                 left: options.page.limit ?? .max)
-            try await printer.run()
+            let work = Isolated(printer)
+            _ = try await StopSignals.cancelling { try await work.value.run() }
         }
     }
 }
@@ -87,12 +88,7 @@ private final class LivePrinter<Row> {
         try events.forEachSince(through: start) { print($0) }
         writer.flush()
         if left > 0 {
-            let (events, printer) = (self.events, Isolated(self))
-            _ = try await StopSignals.cancelling {
-                for await range in events.news(after: start) {
-                    guard try printer.value.print(range) else { return }
-                }
-            }
+            for await range in events.news(after: start) { guard try print(range) else { break } }
         }
         writer.finish(emptyNote: nil)
     }
@@ -109,10 +105,11 @@ private final class LivePrinter<Row> {
         left -= 1
         writer.write(row)
     }
+}
 
-    /// Synchronization: only the one task that waits for events uses it, while its caller waits for that task.
-    private struct Isolated: @unchecked Sendable {
-        let value: LivePrinter
-        init(_ value: LivePrinter) { self.value = value }
-    }
+/// Synchronization: only the one task that prints uses the value, while its caller waits for that task.
+private struct Isolated<Value>: @unchecked Sendable {
+    let value: Value
+
+    init(_ value: Value) { self.value = value }
 }
