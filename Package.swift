@@ -26,6 +26,9 @@ let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swif
 let sockets: [Target.Dependency] = [
     .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
 ]
+let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+let signals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
+let yaml = Target.Dependency.product(name: "Yams", package: "Yams")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 
 let package = Package(
@@ -41,6 +44,8 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+        .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
     ],
     targets: [
         .systemLibrary(name: "CLMDB", pkgConfig: "lmdb", providers: [.apt(["liblmdb-dev"])]),
@@ -88,7 +93,7 @@ let package = Package(
             "MeshCommands",
             [
                 "MeshIngest", "MeshTables", "MeshSimulator", "MeshLedger", "ViewQuery", "Projections", "Meshtastic", "EventLog",
-                "ProtobufWire", "CSQLite", arguments, logging,
+                "ProtobufWire", "CSQLite", arguments, logging, lifecycle, signals, yaml,
             ]),
         .executableTarget(name: "LedgerMain", dependencies: ["MeshCommands"], swiftSettings: settings),
 
@@ -140,7 +145,7 @@ let package = Package(
         tests(
             "MeshCommandsTests",
             [
-                "MeshCommands", "MeshSimulator", "MeshLedger", "ViewQuery", "Meshtastic", "EventLog", "MeshCrypto",
+                "MeshCommands", "MeshIngest", "MeshSimulator", "MeshLedger", "ViewQuery", "Meshtastic", "EventLog", "MeshCrypto",
                 "ProtobufWire",
                 arguments,
             ]),

@@ -6,7 +6,8 @@ import Testing
 @Suite(.enabled(if: Tool.isBuilt, "needs the built command"))
 struct HelpTests {
     @Test(arguments: [
-        "init", "import", "ingest mqtt", "ingest tcp", "ingest serial", "ingest udp", "ingest file", "events", "packets",
+        "init", "import", "ingest mqtt", "ingest tcp", "ingest serial", "ingest udp", "ingest file", "run", "status",
+        "config check", "config example", "service install", "events", "packets",
         "packets show", "nodes", "positions", "telemetry", "messages",
         "channels", "waypoints", "links traceroutes", "links", "gateways", "gateways mapreports", "telemetry sensors",
         "nodes history", "nodes hardware", "nodes radios", "links neighbors", "positions track", "nodes timeline", "keys",
@@ -28,7 +29,7 @@ struct HelpTests {
         for status in ExitStatus.allCases { #expect(help.contains("  \(status.rawValue) ")) }
     }
 
-    @Test func `the first help has at most 33 commands in at most 7 groups, a line each, and fits a screen`() throws {
+    @Test func `the first help has at most 35 commands in at most 7 groups, a line each, and fits a screen`() throws {
         let tool = try Tool()
         let help = try tool.run("--help").output
         #expect(try tool.run().output == help && tool.run("help").output == help && tool.run("-h").output == help)
@@ -38,7 +39,7 @@ struct HelpTests {
         }
         #expect(groups.count <= 7)
         let entries = groups.flatMap { lines[($0 + 1)...].prefix { !$0.isEmpty } }
-        #expect(entries.count <= 33 && lines.count <= 72, "\(entries.count), \(lines.count)")
+        #expect(entries.count <= 35 && lines.count <= 74, "\(entries.count), \(lines.count)")
         #expect(entries.allSatisfy { $0.hasPrefix("  ") && !$0.hasPrefix("   ") }, "an abstract takes two lines: \(help)")
     }
 

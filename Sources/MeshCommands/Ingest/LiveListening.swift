@@ -31,6 +31,7 @@ struct LiveListening {
         }
         let outcome: Result<Void, any Error>
         do {
+            try await ledger.reportSources { SourceReport.bytes([source.status]) }
             _ = try await StopSignals.cancelling { try await source.run() }
             try await after()
             outcome = .success(())

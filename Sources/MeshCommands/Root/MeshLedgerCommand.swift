@@ -27,7 +27,11 @@ public struct MeshLedgerCommand: AsyncParsableCommand {
                 subcommands: [PacketList.command, EventList.command, FollowCommand.self, DecodeCommand.self]),
             CommandGroup(
                 name: "Collect",
-                subcommands: [InitCommand.self, ImportCommand.self, IngestCommand.self, SimulateCommand.self]),
+                subcommands: [
+                    InitCommand.self, ImportCommand.self, IngestCommand.self, RunCommand.self, StatusCommand.self,
+                    ConfigCommand.self, ServiceCommand.self,
+                    SimulateCommand.self,
+                ]),
             CommandGroup(
                 name: "Views, keys and decisions",
                 subcommands: [ViewCommand.self, KeysCommand.self, RowCommand.self, RevertCommand.self]),

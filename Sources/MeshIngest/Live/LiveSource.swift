@@ -22,7 +22,7 @@ public protocol LiveSource: Sendable {
 }
 
 /// What a live source is doing.
-public enum SourceState: String, Sendable, CaseIterable {
+public enum SourceState: String, Sendable, CaseIterable, Codable {
     case connecting
     /// The peer sends what it knows already: configuration, nodes, kept messages.
     case replaying
@@ -35,7 +35,7 @@ public enum SourceState: String, Sendable, CaseIterable {
 }
 
 /// What a live source did so far and is doing.
-public struct SourceStatus: Sendable, Equatable {
+public struct SourceStatus: Sendable, Equatable, Codable {
     public var name: String
     public var state = SourceState.connecting
     /// When it came into this state.

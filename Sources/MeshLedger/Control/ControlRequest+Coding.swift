@@ -11,6 +11,7 @@ extension ControlRequest {
         static let (erase, retain, importRecording): (UInt32, UInt32, UInt32) = (11, 12, 13)
         static let (annotate, revert): (UInt32, UInt32) = (14, 15)
         static let (goBack, rebuildKeeping): (UInt32, UInt32) = (16, 17)
+        static let sources: UInt32 = 18
     }
 
     var bytes: [UInt8] {
@@ -42,6 +43,7 @@ extension ControlRequest {
         case .seal: writer.message(Kind.seal) { _ in }
         case .compact: writer.message(Kind.compact) { _ in }
         case .status: writer.message(Kind.status) { _ in }
+        case .sources: writer.message(Kind.sources) { _ in }
         case .erase(let ranges, let reason, let request, let forgotten):
             writer.message(Kind.erase) { message in
                 for range in ranges {
@@ -110,6 +112,7 @@ extension ControlRequest {
         case Kind.seal: self = .seal
         case Kind.compact: self = .compact
         case Kind.status: self = .status
+        case Kind.sources: self = .sources
         case Kind.erase: self = try Self.erase(body, path: path)
         case Kind.annotate: self = try Self.annotate(body, path: path)
         case Kind.revert: self = .revert(EventSequence(try body.controlNumbers(1)[0]))

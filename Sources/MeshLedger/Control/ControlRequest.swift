@@ -31,13 +31,15 @@ enum ControlRequest: Sendable {
     case annotate([Annotation], AliasCollision)
     /// Undoes an annotation.
     case revert(EventSequence)
+    /// What the live sources of the process are doing.
+    case sources
     /// A request that this version does not know, by its number.
     case unknown(UInt32)
 
     /// Whether it takes no longer than a commit, so that a closing process finishes it first.
     var isShort: Bool {
         switch self {
-        case .hello, .append, .source, .cursor, .status, .annotate, .unknown: true
+        case .hello, .append, .source, .cursor, .status, .sources, .annotate, .unknown: true
         case .catchUp, .changeKeys, .rebuild, .goBack, .seal, .compact, .erase, .retain, .importRecording, .revert: false
         }
     }

@@ -1,6 +1,7 @@
 import EventLog
 import MeshViews
 import Meshtastic
+import Synchronization
 
 extension Ledger {
     /// Processes a client's request.
@@ -52,6 +53,7 @@ extension Ledger {
         case .status:
             guard let condition = await condition() else { throw readOnlyError }
             return ControlAnswer(bytes: condition.bytes)
+        case .sources: return ControlAnswer(bytes: sourceReport.withLock { $0 }?())
         case .hello, .unknown:
             throw ControlError(.unknownRequest, path: path, "this process cannot do that")
         }

@@ -44,6 +44,8 @@ public final class Ledger: Sendable {
     /// Annotations are checked against the present state and written one after the other.
     let annotationGate = SerialGate()
     private let control = Mutex<ControlServer?>(nil)
+    /// Says what the live sources of this process are doing.
+    let sourceReport = Mutex<(@Sendable () -> [UInt8])?>(nil)
     /// The historical views, where this is a ledger as of a point in time.
     let past: PastViews?
 

@@ -1,0 +1,66 @@
+/// A configuration with every setting, which is itself valid.
+enum ConfigExample {
+    static let text = """
+        # What `meshledger run` does. `meshledger config check FILE` finds mistakes. After a change, `systemctl reload meshledger` or SIGHUP
+        # takes it over: sources that did not change stay connected.
+
+        # The ledger's folder, made if it does not exist. Without it, that of --ledger or $MESHLEDGER.
+        ledger: /var/lib/meshledger/mesh.ledger
+
+        log:
+          # How messages are written to standard error: text, or json for programs, one object a line.
+          format: text
+
+        # Where packets come from: any number of sources of any kind, each with its own connection. All are stored in the one ledger.
+        sources:
+          # A radio on the network. Its port, if it is not 4403, follows the host after a colon.
+          - tcp: 192.168.1.20
+
+          # A radio at USB or another serial port, best by the name that stays the same when it is plugged in again.
+          - serial: /dev/serial/by-id/usb-RAKwireless_WisCore-if00
+            # Raise the line DTR, as most boards expect; some reset when it is raised.
+            dtr: true
+
+          # A broker: mqtt:// or mqtts://, the user if there is one, host, port, and a topic root.
+          - mqtt: mqtts://user@broker.example:8883/msh/EU_868/#
+            # A file whose first line is the password.
+            password-file: /etc/meshledger/broker.password
+            # 0, or 1 for messages that the broker keeps until they are stored.
+            qos: 1
+            # How the broker knows this client; needed to keep a session.
+            client-id: meshledger-roof
+            # The broker keeps messages while this client is away (needs client-id and qos 1).
+            keep-session: true
+            # Seconds between signs of life.
+            keep-alive: 60
+            # PEM files: of the certificates that sign trusted brokers, of this client's certificate, and of its key.
+            ca-file: /etc/meshledger/ca.pem
+            cert-file: /etc/meshledger/client.pem
+            key-file: /etc/meshledger/client.key
+
+          # Radios that send to the local network: the multicast groups to listen to, or all for those that radios use.
+          - udp: all
+            # Without it, all interfaces that can multicast, also those that appear later.
+            interfaces: [eth0]
+            port: 4403
+
+          # A file that grows and is rotated.
+          - file: /var/log/mesh.jsonl
+            # Without it, the file's content decides; `meshledger help import` lists the formats.
+            format: jsonl
+
+        # Events that are dropped. Without this section the ledger's policy stays as it is; by default everything is kept.
+        retention:
+          # Those that arrived longer ago: 90d, 12h, 1y.
+          older-than: 5y
+          # The oldest of a log that takes more: 10GB, 500MB.
+          larger-than: 100GB
+
+        # A backup that is kept up to date.
+        backup:
+          to: /srv/backup/mesh
+          # How often; the first one is made at the start.
+          every: 1d
+
+        """
+}

@@ -1,0 +1,103 @@
+import ArgumentParser
+import Foundation
+import Logging
+import MeshIngest
+import MeshLedger
+import ServiceLifecycle
+import UnixSignals
+
+struct RunCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "run", abstract: "Listen to all sources of a configuration, for years.",
+        discussion: """
+            Radios, brokers, multicast groups and files at once, in one process. A source that fails harms no other one. SIGTERM stores what was received, flushes the views and ends
+            within 10 s; SIGHUP reads the file again, and sources that did not change stay connected.
+
+              meshledger config example > mesh.yaml
+              meshledger run mesh.yaml --check
+              meshledger run mesh.yaml
+              meshledger status --watch
+              meshledger service install
+            """)
+
+    @OptionGroup var ledger: LedgerOption
+    @Flag(help: "Only find mistakes in the file.") var check = false
+    @Argument(help: "The configuration; `meshledger config example` prints one.", completion: .file()) var file: String
+
+    private static let shutdownSeconds = 9
+
+    func run() async throws {
+        let config = try RunConfig(file: file)
+        if check { return ConfigCheckCommand.tell(config, file) }
+        let opened = try await open(config)
+        do {
+            try await serve(config, opened)
+        } catch {
+            try? await opened.close()  // the first failure is the one to report
+            throw error
+        }
+        try await opened.close()
+    }
+
+    private func open(_ config: RunConfig) async throws -> Ledger {
+        var option = ledger
+        if option.ledger == nil { option.ledger = config.ledger }
+        if !FileManager.default.fileExists(atPath: option.path) {
+            return try await Ledger.create(at: option.path, options: OwnViews.options())
+        }
+        return try await option.openForWriting(patience: .seconds(15))
+    }
+
+    private func serve(_ config: RunConfig, _ ledger: Ledger) async throws {
+        let logger = RunLog.logger(config.logFormat)
+        if let policy = config.retention { try ledger.setRetentionPolicy(policy) }
+        let sources = RunningSources(into: IngestTarget(ledger), logger: logger)
+        ledger.reportSources { SourceReport.bytes(sources.statuses) }
+        defer { ledger.reportSources(nil) }
+        let manager = ServiceManager()
+        var services: [any Service] = [
+            SourceService(sources: sources, config: config, manager: manager),
+            ReloadService(file: file, ledger: ledger, sources: sources, logger: logger, manager: manager),
+            WatchdogService(manager: manager, ledger: ledger),
+        ]
+        if let backup = config.backup { services.append(BackupService(backup: backup, log: ledger.log, logger: logger)) }
+        var quiet = logger
+        quiet.logLevel = .error
+        var group = ServiceGroupConfiguration(
+            services: services.map { .init(service: $0, successTerminationBehavior: .ignore) },
+            gracefulShutdownSignals: [.sigterm, .sigint], logger: quiet)
+        group.maximumGracefulShutdownDuration = .seconds(Self.shutdownSeconds)
+        try await ServiceGroup(configuration: group).run()
+        let stored = sources.statuses.reduce(0) { $0 + $1.storedCount }
+        logger.info("stopped: \(stored) packets stored, views flushed")
+    }
+}
+
+struct ConfigCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "config", abstract: "Check a configuration, or print an example.",
+        shouldDisplay: false, subcommands: [ConfigCheckCommand.self, ConfigExampleCommand.self])
+}
+
+struct ConfigCheckCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "check", abstract: "Find mistakes in a configuration.",
+        discussion: "  meshledger config check /etc/meshledger/mesh.yaml")
+
+    @Argument(help: "The configuration.", completion: .file()) var file: String
+
+    func run() throws { Self.tell(try RunConfig(file: file), file) }
+
+    static func tell(_ config: RunConfig, _ file: String) {
+        let sources = config.sources.count == 1 ? "1 source" : "\(config.sources.count) sources"
+        StandardOutput().line("\(DisplayWidth.safe(file)) is valid: \(sources)")
+    }
+}
+
+struct ConfigExampleCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "example", abstract: "Print a configuration with every setting, each explained.",
+        discussion: "  meshledger config example > mesh.yaml")
+
+    func run() { StandardOutput().write(ConfigExample.text) }
+}

@@ -1,0 +1,212 @@
+import ArgumentParser
+import Foundation
+import MeshIngest
+import MeshLedger
+import Yams
+
+/// What `meshledger run` does, from its file.
+struct RunConfig: Equatable {
+    struct Backup: Equatable {
+        var folder: String
+        var everySeconds: Int64
+    }
+
+    enum LogFormat: String, CaseIterable { case text, json }
+
+    var ledger: String?
+    var logFormat = LogFormat.text
+    var sources: [SourceConfig] = []
+    /// Nil leaves the ledger's policy as it is.
+    var retention: RetentionPolicy?
+    var backup: Backup?
+
+    private static let keys = ["ledger", "log", "sources", "retention", "backup"]
+    private static let sizeLimit = 1 << 20
+
+    /// - Throws: `CommandError` with the line of the first mistake.
+    init(file: String) throws {
+        let data: Data
+        do {
+            data = try Data(contentsOf: URL(fileURLWithPath: file))
+        } catch {
+            throw LedgerError(ofFile: error) ?? error
+        }
+        guard data.count <= Self.sizeLimit else {
+            throw CommandError(.badData, "\(file) is larger than 1 MiB; is it a configuration?")
+        }
+        try self.init(text: String(decoding: data, as: UTF8.self), file: file)
+    }
+
+    init(text: String, file: String) throws {
+        let root: Node?
+        do {
+            root = try Yams.compose(yaml: text)
+        } catch let error as YamlError {
+            throw Self.error(error, file)
+        }
+        guard let root else {
+            throw CommandError(.badData, "\(file): it is empty; `meshledger config example` prints one that explains itself")
+        }
+        let map = try ConfigNode(root, keys: Self.keys, what: "a configuration", file: file)
+        ledger = try map.string("ledger")
+        if let log = try map.child("log", keys: ["format"], what: "log"), let text = try log.string("format") {
+            guard let format = LogFormat(rawValue: text) else { throw log.error("format", "format is text or json, not \(text)") }
+            logFormat = format
+        }
+        for node in try map.list("sources") {
+            let source = try SourceConfig(node, file: file)
+            guard !sources.contains(where: { $0.key == source.key }) else {
+                throw ConfigNode.error(file, node.mark?.line ?? 1, "the source \(source.key) is there already")
+            }
+            sources.append(source)
+        }
+        guard !sources.isEmpty else { throw map.error("sources", "it has no sources: there is nothing to run") }
+        if let node = try map.child("retention", keys: ["older-than", "larger-than"], what: "retention") {
+            retention = RetentionPolicy(
+                longestSeconds: try node.duration("older-than"), largestBytes: try node.size("larger-than"))
+        }
+        if let node = try map.child("backup", keys: ["to", "every"], what: "backup") {
+            guard let folder = try node.string("to") else { throw node.error(nil, "backup needs to: the folder of the backup") }
+            backup = Backup(folder: folder, everySeconds: try node.duration("every") ?? 86_400)
+        }
+    }
+
+    private static func error(_ error: YamlError, _ file: String) -> CommandError {
+        switch error {
+        case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _), .composer(_, let problem, let mark, _):
+            ConfigNode.error(file, mark.line, "this is not YAML: \(problem)")
+        default: CommandError(.badData, "\(file): this is not YAML: \(error)")
+        }
+    }
+}
+
+/// One source of a configuration.
+struct SourceConfig: Equatable, Sendable {
+    enum Kind: Equatable, Sendable {
+        case radio(RadioAddress)
+        case broker(url: String, Broker)
+        case multicast(groups: [String]?, interfaces: [String]?, port: UInt16)
+        case file(path: String, ImportFormat?)
+    }
+
+    struct Broker: Equatable, Sendable {
+        var passwordFile: String?
+        var quality: Int = 0
+        var clientID: String?
+        var keepsSession = false
+        var keepAliveSeconds = 60
+        var authorityFile: String?
+        var certificateFile: String?
+        var keyFile: String?
+    }
+
+    var kind: Kind
+    /// What tells it from the other sources of the configuration.
+    var key: String
+
+    private static let kinds = ["tcp", "serial", "mqtt", "udp", "file"]
+    private static let brokerKeys = [
+        "password-file", "qos", "client-id", "keep-session", "keep-alive", "ca-file", "cert-file", "key-file",
+    ]
+    private static let options: [String: [String]] = [
+        "tcp": [], "serial": ["dtr"], "mqtt": brokerKeys, "udp": ["interfaces", "port"], "file": ["format"],
+    ]
+
+    init(_ node: Node, file: String) throws {
+        let line = node.mark?.line ?? 1
+        let named = node.mapping?.compactMap { $0.key.scalar?.string } ?? []
+        let found = named.filter { Self.kinds.contains($0) }
+        guard found.count == 1, let name = found.first else {
+            let guess = named.first.map { KnownName.suggestion(for: $0, among: Self.kinds) } ?? ""
+            throw ConfigNode.error(file, line, "a source begins with one of \(Self.kinds.joined(separator: ", "))\(guess)")
+        }
+        let map = try ConfigNode(
+            node, keys: [name] + (Self.options[name] ?? []), what: "a source of the kind \(name)", file: file)
+        switch name {
+        case "tcp": kind = .radio(try Self.checked(map, name) { try RadioAddress(host: map.string("tcp") ?? "") })
+        case "serial": kind = .radio(.serial(path: try map.string("serial") ?? "", raisesDTR: try map.bool("dtr") ?? true))
+        case "mqtt": kind = try Self.broker(map)
+        case "udp":
+            let groups = try map.strings("udp")
+            kind = .multicast(
+                groups: groups == ["all"] ? nil : groups, interfaces: try map.strings("interfaces"),
+                port: UInt16(try map.number("port", in: 1...65_535) ?? 4403))
+        default:
+            var format: ImportFormat?
+            if let text = try map.string("format") {
+                guard let known = ImportFormat(rawValue: text) else {
+                    throw map.error(
+                        "format",
+                        "there is no format \(text)\(KnownName.suggestion(for: text, among: ImportFormat.allCases.map(\.rawValue)))"
+                    )
+                }
+                format = known
+            }
+            kind = .file(path: try map.string("file") ?? "", format)
+        }
+        key = Self.key(kind)
+    }
+
+    private static func key(_ kind: Kind) -> String {
+        switch kind {
+        case .radio(let address): address.text
+        // Without the password, which it may have.
+        case .broker(let url, _):
+            (try? MQTTAddress(url)).map { "\($0.text)/\($0.topics.joined(separator: " "))" } ?? "mqtt"  // it was checked
+        case .multicast(_, _, let port): "udp:\(port)"
+        case .file(let path, _): "file:\(path)"
+        }
+    }
+
+    private static func checked<Value>(_ map: ConfigNode, _ key: String, _ body: () throws -> Value) throws -> Value {
+        do {
+            return try body()
+        } catch let error as IngestError {
+            throw map.error(key, error.reason)
+        }
+    }
+
+    private static func broker(_ map: ConfigNode) throws -> Kind {
+        let url = try map.string("mqtt") ?? ""
+        _ = try checked(map, "mqtt") { try MQTTAddress(url) }
+        var broker = Broker()
+        broker.passwordFile = try map.string("password-file")
+        broker.quality = try map.number("qos", in: 0...1) ?? 0
+        broker.clientID = try map.string("client-id")
+        broker.keepsSession = try map.bool("keep-session") ?? false
+        broker.keepAliveSeconds = try map.number("keep-alive", in: 5...65_535) ?? 60
+        broker.authorityFile = try map.string("ca-file")
+        broker.certificateFile = try map.string("cert-file")
+        broker.keyFile = try map.string("key-file")
+        return .broker(url: url, broker)
+    }
+
+    /// The source, ready to run.
+    func source(
+        into target: IngestTarget, report: @escaping @Sendable (SourceStatus, String) -> Void
+    ) throws -> any LiveSource {
+        switch kind {
+        case .radio(let address): return RadioSource(address, into: target, report: report)
+        case .multicast(let groups, let interfaces, let port):
+            var options = UDPOptions()
+            if let groups { options.groups = groups }
+            (options.interfaces, options.port) = (interfaces, port)
+            return UDPSource(options, into: target, report: report)
+        case .file(let path, let format):
+            return FileFollow(path, into: target, options: ImportOptions(format: format), report: report)
+        case .broker(let url, let broker):
+            var options = MQTTOptions(try MQTTAddress(url))
+            if let file = broker.passwordFile {
+                let option = try BrokerPassword.parse(["--password-file", file])
+                options.address.password = try option.value(address: options.address.password != nil, environment: [:])
+            }
+            if let quality = MQTTOptions.QualityOfService(rawValue: Int32(broker.quality)) { options.qualityOfService = quality }
+            (options.clientID, options.keepsSession) = (broker.clientID, broker.keepsSession)
+            options.keepAliveSeconds = broker.keepAliveSeconds
+            options.certificateAuthorityFile = broker.authorityFile
+            (options.certificateFile, options.keyFile) = (broker.certificateFile, broker.keyFile)
+            let name = options.address.text
+            return MQTTIngest(options, into: target) { report(SourceStatus(name: name), $0.description) }
+        }
+    }
+}

@@ -1,0 +1,37 @@
+import Foundation
+import Logging
+import ProtobufWire
+
+/// Writes log messages to standard error, a line each: for people, or as JSON.
+struct RunLog: LogHandler {
+    var logLevel = Logger.Level.info
+    var metadata: Logger.Metadata = [:]
+    var metadataProvider: Logger.MetadataProvider?
+    let format: RunConfig.LogFormat
+
+    init(_ format: RunConfig.LogFormat) { self.format = format }
+
+    static func logger(_ format: RunConfig.LogFormat) -> Logger { Logger(label: "meshledger") { _ in RunLog(format) } }
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+        let metadata = metadata.merging(event.metadata ?? [:]) { $1 }
+        let time = TimeText.iso(microseconds: Int64(Date().timeIntervalSince1970 * 1_000_000))
+        let message = DisplayWidth.safe(event.message.description)
+        switch format {
+        case .text:
+            let source = metadata["source"].map { "\($0): " } ?? ""
+            let repeats = message.hasPrefix(source)
+            StandardOutput.error("\(time) \(event.level) \(repeats ? "" : source)\(message)")
+        case .json:
+            var members = [("time", time), ("level", "\(event.level)"), ("message", message)]
+            members += metadata.sorted { $0.key < $1.key }.map { ($0.key, "\($0.value)") }
+            StandardOutput.error(
+                "{" + members.map { JSONText.quoted($0.0) + ":" + JSONText.quoted($0.1) }.joined(separator: ",") + "}")
+        }
+    }
+}

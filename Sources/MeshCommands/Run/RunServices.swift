@@ -1,0 +1,97 @@
+import EventLog
+import Foundation
+import Logging
+import MeshIngest
+import MeshLedger
+import ServiceLifecycle
+import UnixSignals
+
+/// Runs the sources until the process is to end.
+struct SourceService: Service {
+    let sources: RunningSources
+    let config: RunConfig
+    let manager: ServiceManager
+
+    func run() async throws {
+        try await sources.apply(config.sources)
+        manager.tell("READY=1", "STATUS=\(config.sources.count) sources")
+        try? await gracefulShutdown()  // cancelled: it ends as well
+        manager.tell("STOPPING=1")
+        await sources.stop()
+    }
+}
+
+/// Reads the configuration again at SIGHUP.
+struct ReloadService: Service {
+    let file: String
+    let ledger: Ledger
+    let sources: RunningSources
+    let logger: Logger
+    let manager: ServiceManager
+
+    func run() async throws {
+        for await _ in await UnixSignalsSequence(trapping: .sighup).cancelOnGracefulShutdown() {
+            do {
+                let config = try RunConfig(file: file)
+                try await sources.apply(config.sources)
+                if let policy = config.retention { try ledger.setRetentionPolicy(policy) }
+                logger.notice("\(file) was read again: \(config.sources.count) sources")
+                manager.tell("STATUS=\(config.sources.count) sources")
+            } catch {
+                let text = CommandError(known: error)?.message ?? "\(error)"
+                logger.error("\(text); everything goes on as before")
+            }
+        }
+    }
+}
+
+/// Gives the service manager signs of life, as long as tasks are scheduled and the ledger answers.
+struct WatchdogService: Service {
+    let manager: ServiceManager
+    let ledger: Ledger
+
+    func run() async throws {
+        let seconds = manager.watchdogSeconds.map { $0 / 2 }
+        while !Task.isShuttingDownGracefully {
+            if seconds != nil, await ledger.condition() != nil { manager.tell("WATCHDOG=1") }
+            await Self.wait(seconds ?? 3_600)
+            if Task.isCancelled { return }
+        }
+    }
+}
+
+/// Brings a backup up to date, at the start and then regularly.
+struct BackupService: Service {
+    let backup: RunConfig.Backup
+    let log: EventLog
+    let logger: Logger
+
+    func run() async throws {
+        while !Task.isShuttingDownGracefully, !Task.isCancelled {
+            let isStopped = StopMark()
+            let (folder, log, logger) = (backup.folder, log, logger)
+            let work = Task.detached {
+                do {
+                    let report = try log.backup(to: folder) { _ in !isStopped.isSet }
+                    logger.info("\(report.eventCount) events are in the backup \(folder), \(report.written) written now")
+                } catch {
+                    if !isStopped.isSet { logger.error("the backup failed: \(error)") }
+                }
+            }
+            await withGracefulShutdownHandler {
+                await work.value
+            } onGracefulShutdown: {
+                isStopped.set()
+            }
+            await Self.wait(Double(backup.everySeconds))
+        }
+    }
+}
+
+extension Service {
+    /// Waits, but not longer than the process runs.
+    fileprivate static func wait(_ seconds: Double) async {
+        let wait: @Sendable () async throws -> Void = { try await Task.sleep(for: .seconds(seconds)) }
+        try? await cancelWhenGracefulShutdown(wait)  // the end of the wait is enough
+    }
+}

@@ -1,0 +1,62 @@
+import Foundation
+import Logging
+import MeshIngest
+import Synchronization
+
+/// The live sources that run, as the configuration names them.
+///
+/// Synchronization: what runs is behind the mutex; only one task applies configurations.
+final class RunningSources: Sendable {
+    private struct Running {
+        var config: SourceConfig
+        var source: any LiveSource
+        var task: Task<Void, Never>
+    }
+
+    private let running = Mutex<[Running]>([])
+    private let target: IngestTarget
+    private let logger: Logger
+
+    init(into target: IngestTarget, logger: Logger) { (self.target, self.logger) = (target, logger) }
+
+    var statuses: [SourceStatus] { running.withLock { $0.map(\.source) }.map(\.status) }
+
+    /// Ends the sources that are not named any more, or otherwise, and begins the new ones. Those that did not change stay connected.
+    func apply(_ wanted: [SourceConfig]) async throws {
+        let present = running.withLock { $0 }
+        let (kept, gone) = (present.filter { wanted.contains($0.config) }, present.filter { !wanted.contains($0.config) })
+        let new = wanted.filter { config in !kept.contains { $0.config == config } }
+        // What cannot be set up is found out before anything ends.
+        let sources = try new.map { config in
+            try config.source(into: target) { [logger] status, text in Self.log(logger, status, text) }
+        }
+        await Self.end(gone)
+        let begun = zip(new, sources).map { config, source in
+            Running(config: config, source: source, task: Task { [logger] in await Self.run(source, logger) })
+        }
+        running.withLock { $0 = kept + begun }
+    }
+
+    /// Ends all; what they received is stored.
+    func stop() async { await Self.end(running.withLock { $0 }) }
+
+    private static func end(_ gone: [Running]) async {
+        for running in gone { running.task.cancel() }
+        for running in gone { await running.task.value }
+    }
+
+    /// A source that fails harms no other one; its state and last error are shown by `status`.
+    private static func run(_ source: any LiveSource, _ logger: Logger) async {
+        do {
+            try await source.run()
+        } catch {
+            logger.error("\(error)", metadata: ["source": "\(source.name)", "state": "failed"])
+        }
+    }
+
+    private static func log(_ logger: Logger, _ status: SourceStatus, _ text: String) {
+        let level: Logger.Level = status.state == .waiting ? .warning : .info
+        if status.state == .failed { return }  // run tells it
+        logger.log(level: level, "\(text)", metadata: ["source": "\(status.name)"])
+    }
+}

@@ -1,0 +1,116 @@
+import ArgumentParser
+import Foundation
+
+struct ServiceCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "service", abstract: "Run as a service of the system.", shouldDisplay: false,
+        subcommands: [ServiceInstallCommand.self])
+}
+
+struct ServiceInstallCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "install", abstract: "Write a hardened systemd unit that runs a configuration.",
+        discussion: """
+            The service runs as a user of its own, which systemd makes, in a read-only system: it can write to /var/lib/meshledger only, and open serial ports and sockets.
+            An existing unit is replaced. Afterwards: `systemctl daemon-reload`, then `systemctl enable --now meshledger`.
+
+              meshledger service install --config /etc/meshledger/mesh.yaml
+              meshledger service install --print
+            """)
+
+    @Option(help: "The configuration.", completion: .file()) var config = "/etc/meshledger/mesh.yaml"
+    @Option(help: ArgumentHelp("Where the unit is written.", valueName: "file"), completion: .file()) var to =
+        "/etc/systemd/system/meshledger.service"
+    @Flag(help: "Print the unit; write nothing.") var print = false
+
+    func run() throws {
+        guard config.hasPrefix("/") else {
+            throw CommandError(.usage, "--config needs a path from the root, such as /etc/meshledger/mesh.yaml")
+        }
+        let program = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().path
+        let unit = ServiceUnit(program: program, config: config).text
+        guard !print else { return StandardOutput().write(unit) }
+        let file = try StandardOutput(file: to)
+        file.write(unit)
+        file.flush()
+        StandardOutput().line(
+            "\(DisplayWidth.safe(to)) is written; `systemctl daemon-reload && systemctl enable --now meshledger` starts it")
+    }
+}
+
+/// The systemd unit of `meshledger run`.
+struct ServiceUnit {
+    var program: String
+    var config: String
+
+    /// As systemd reads an argument: quoted, with its own escapes.
+    private static func quoted(_ text: String) -> String {
+        "\""
+            + text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("%", with: "%%").replacing(
+                "$", with: "$$") + "\""
+    }
+
+    var text: String {
+        """
+        [Unit]
+        Description=MeshLedger: keeps every Meshtastic packet
+        After=network-online.target
+        Wants=network-online.target
+
+        [Service]
+        Type=notify
+        ExecStart=\(Self.quoted(program)) run \(Self.quoted(config))
+        ExecReload=/bin/kill -HUP $MAINPID
+        Environment=MESHLEDGER=/var/lib/meshledger/mesh.ledger
+        Restart=on-failure
+        RestartSec=5
+        TimeoutStartSec=10min
+        TimeoutStopSec=20
+        WatchdogSec=120
+        UMask=0077
+
+        # A user of its own; dialout may open serial ports.
+        DynamicUser=yes
+        User=meshledger
+        SupplementaryGroups=dialout
+        StateDirectory=meshledger
+        StateDirectoryMode=0700
+        WorkingDirectory=/var/lib/meshledger
+
+        # What it needs: files of its own, serial ports, sockets.
+        NoNewPrivileges=yes
+        CapabilityBoundingSet=
+        AmbientCapabilities=
+        ProtectSystem=strict
+        ProtectHome=yes
+        PrivateTmp=yes
+        DevicePolicy=closed
+        DeviceAllow=char-ttyUSB rw
+        DeviceAllow=char-ttyACM rw
+        DeviceAllow=char-ttyS rw
+        ProtectClock=yes
+        ProtectControlGroups=yes
+        ProtectHostname=yes
+        ProtectKernelLogs=yes
+        ProtectKernelModules=yes
+        ProtectKernelTunables=yes
+        ProtectProc=invisible
+        ProcSubset=pid
+        RestrictAddressFamilies=AF_INET AF_INET6 AF_UNIX AF_NETLINK
+        RestrictNamespaces=yes
+        RestrictRealtime=yes
+        RestrictSUIDSGID=yes
+        RemoveIPC=yes
+        LockPersonality=yes
+        MemoryDenyWriteExecute=yes
+        SystemCallArchitectures=native
+        SystemCallFilter=@system-service
+        SystemCallFilter=~@privileged @resources
+        SystemCallErrorNumber=EPERM
+
+        [Install]
+        WantedBy=multi-user.target
+
+        """
+    }
+}

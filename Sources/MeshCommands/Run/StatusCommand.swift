@@ -1,0 +1,78 @@
+import ArgumentParser
+import EventLog
+import Foundation
+import MeshIngest
+import MeshLedger
+
+/// The states of sources as they go from process to process.
+enum SourceReport {
+    static func bytes(_ statuses: [SourceStatus]) -> [UInt8] {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
+        let data = try? encoder.encode(statuses)  // a number that JSON does not have, which none is
+        return Array(data ?? Data("[]".utf8))
+    }
+
+    /// Nil for what is no report.
+    static func statuses(_ bytes: [UInt8]) -> [SourceStatus]? {
+        do {
+            return try JSONDecoder().decode([SourceStatus].self, from: Data(bytes))
+        } catch {
+            return nil
+        }
+    }
+}
+
+struct StatusCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "status", abstract: "What the running sources are doing.",
+        discussion: """
+            Each source of the process that writes to the ledger: its state, packets a second, how far its storing lags behind, and its last error.
+
+              meshledger status
+              meshledger status --watch
+              meshledger status --format json
+            """)
+
+    @OptionGroup var ledger: LedgerOption
+    @Option(help: "table, json, jsonl or csv.") var format = OutputFormat.table
+    @Flag(help: "Show it again every second, until Ctrl-C.") var watch = false
+
+    func run() async throws {
+        guard watch else { return try await show() }
+        while true {
+            if isatty(1) == 1 { StandardOutput().write("\u{1b}[H\u{1b}[2J") }
+            try await show()
+            try await Task.sleep(for: .seconds(1))
+        }
+    }
+
+    private func show() async throws {
+        guard let bytes = await LedgerWriter.sources(at: ledger.path), let statuses = SourceReport.statuses(bytes) else {
+            throw CommandError(
+                .noInput,
+                "no process with live sources writes to \(ledger.path); start one with `meshledger run` or `meshledger ingest`")
+        }
+        let writer = RowWriter(Self.columns, format: format, output: StandardOutput())
+        for status in statuses { writer.write(status) }
+        writer.finish(emptyNote: "no sources")
+    }
+
+    private static var columns: [Column<SourceStatus>] {
+        [
+            Column("source", canCut: true) { .text(DisplayWidth.safe($0.name)) },
+            Column("state") { .text($0.state.rawValue) },
+            Column("since") { .instant($0.since) },
+            Column("stored") { .unsigned($0.storedCount) },
+            Column("rate", unit: "/s", shown: { String(format: "%.1f", $0.ratePerSecond) }) { .double($0.ratePerSecond) },
+            Column("lag", unit: "s", shown: { String(format: "%.1f", $0.lagSeconds) }) { .double($0.lagSeconds) },
+            Column("dropped") { .unsigned($0.droppedCount) },
+            Column("received", isDetail: true) { .unsigned($0.receivedCount) },
+            Column("connections", isDetail: true) { .unsigned($0.connectionCount) },
+            Column("skipped_bytes", isDetail: true) { .unsigned($0.skippedBytes) },
+            Column("last_arrival", isDetail: true) { $0.lastArrival.map { .instant($0) } ?? .null },
+            Column("last_error_time", isDetail: true) { $0.lastErrorTime.map { .instant($0) } ?? .null },
+            Column("last_error", canCut: true) { .optional(DisplayWidth.safe($0.lastError ?? "")) },
+        ]
+    }
+}

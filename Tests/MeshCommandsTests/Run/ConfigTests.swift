@@ -1,0 +1,73 @@
+import Foundation
+import MeshIngest
+import MeshLedger
+import TestKit
+import Testing
+
+@testable import MeshCommands
+
+/// Configurations of `run`: what they mean, and what is said of mistakes.
+struct ConfigTests {
+    private func message(_ text: String) -> String {
+        do {
+            _ = try RunConfig(text: text, file: "mesh.yaml")
+            return "valid"
+        } catch {
+            return (error as? CommandError)?.message ?? "\(error)"
+        }
+    }
+
+    @Test func `the example is valid, has a source of every kind and every key, and says what it sets`() throws {
+        let config = try RunConfig(text: ConfigExample.text, file: "example")
+        #expect(config.sources.count == 5 && config.retention?.longestSeconds == 5 * 31_536_000)
+        #expect(config.backup == RunConfig.Backup(folder: "/srv/backup/mesh", everySeconds: 86_400))
+        #expect(config.sources[0].kind == .radio(.tcp(host: "192.168.1.20")))
+        // A key that the parser knows and the example does not show would be named in an error of the parser.
+        for (broken, keys) in [
+            ("- tcp: a\n  x: 1", "tcp"), ("- serial: a\n  x: 1", "dtr"), ("- mqtt: mqtt://a\n  x: 1", "cert-file"),
+        ] {
+            let known = message("sources:\n" + broken).split(separator: "keys are ").last?.split(separator: ", ") ?? []
+            #expect(known.contains { $0 == keys })
+            for key in known { #expect(ConfigExample.text.contains("\(key): "), "\(key)") }
+        }
+    }
+
+    @Test(arguments: [
+        ("sources:\n  - tpc: roof", "mesh.yaml:2: a source begins with one of tcp, serial, mqtt, udp, file; did you mean tcp?"),
+        ("source:\n  - tcp: roof", "mesh.yaml:1: a configuration has no key source; did you mean sources?"),
+        (
+            "sources:\n  - mqtt: mqtt://a\n    quos: 1",
+            "mesh.yaml:3: a source of the kind mqtt has no key quos; did you mean qos?"
+        ),
+        ("sources:\n  - mqtt: http://a", "mesh.yaml:2: an address begins with mqtt://"),
+        ("sources:\n  - mqtt: mqtt://a\n    qos: 2", "mesh.yaml:3: qos is a number from 0 to 1, not 2"),
+        ("sources:\n  - tcp: a\n  - tcp: a:4403", "mesh.yaml:3: the source tcp://a:4403 is there already"),
+        ("sources:\n  - serial: /dev/x\n    dtr: perhaps", "mesh.yaml:3: dtr is true or false, not perhaps"),
+        ("sources:\n  - file: x\n    format: stram", "mesh.yaml:3: there is no format stram; did you mean stream?"),
+        ("log:\n  format: xml\nsources: []", "mesh.yaml:2: format is text or json, not xml"),
+        ("log: {}", "it has no sources"), ("", "it is empty"), ("sources: [", "this is not YAML"),
+        ("- 1", "a configuration needs keys"),
+        ("sources:\n  - tcp: a\nbackup:\n  every: 1d", "mesh.yaml:4: backup needs to"),
+        ("sources:\n  - tcp: a\nretention:\n  older-than: soon", "mesh.yaml:4: older-than is a duration such as 90d"),
+    ])
+    func `a mistake is told with its line and what is meant`(_ text: String, _ told: String) {
+        #expect(message(text).contains(told), "\(message(text))")
+    }
+
+    @Test func `the unit passes the system's own check, and is exposed little`() throws {
+        let folder = try TemporaryFolder()
+        let unit = folder.file("meshledger.service")
+        let text = ServiceUnit(program: "/bin/true", config: "/etc/mesh \"a\" 100%.yaml").text
+        #expect(text.contains(#"ExecStart="/bin/true" run "/etc/mesh \"a\" 100%%.yaml""#))
+        try Data(text.utf8).write(to: unit)
+        let analyze = URL(fileURLWithPath: "/usr/bin/systemd-analyze")
+        // Without systemd there is nobody to ask.
+        guard FileManager.default.isExecutableFile(atPath: analyze.path) else { return }
+        let verified = try FinishedProcess(analyze, ["verify", unit.path])
+        #expect(!verified.text.contains("meshledger.service"), "\(verified.text)")
+        let security = try FinishedProcess(analyze, ["security", "--offline=true", unit.path])
+        let level = security.text.split(separator: "\n").last { $0.contains("Overall exposure level") }.map(String.init) ?? ""
+        let number = level.split(separator: ":").last?.split(separator: " ").first.flatMap { Double($0) }
+        #expect(number.map { $0 <= 2.0 } ?? false, "\(level)")
+    }
+}

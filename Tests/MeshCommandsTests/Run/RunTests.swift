@@ -1,0 +1,155 @@
+import Foundation
+import MeshIngest
+import Synchronization
+import TestKit
+import Testing
+
+@testable import MeshCommands
+
+/// `run` as a process, with files as sources.
+@Suite(.enabled(if: Tool.isBuilt, "needs the built command"), .timeLimit(.minutes(3)))
+struct RunTests {
+    private func configure(_ tool: Tool, _ names: [String]) throws -> String {
+        let sources = names.map { "  - file: \(tool.folder.file($0).path)\n" }.joined()
+        let file = tool.folder.file("mesh.yaml")
+        try Data("log: {format: json}\nsources:\n\(sources)".utf8).write(to: file)
+        return file.path
+    }
+
+    private func statuses(_ tool: Tool) throws -> [String: [String: Any]] {
+        let outcome = try tool.run("status", "--format", "jsonl")
+        return Dictionary(uniqueKeysWithValues: outcome.objects.map { ($0["source"] as? String ?? "", $0) })
+    }
+
+    private func wait(_ condition: () throws -> Bool) throws {
+        let end = ContinuousClock.now + .seconds(60)
+        while try !condition() {
+            try #require(ContinuousClock.now < end)
+            usleep(50_000)
+        }
+    }
+
+    @Test
+    func `it tells its manager when it is ready, reloads without touching what did not change, and ends with everything stored`()
+        throws
+    {
+        let tool = try Tool()
+        try tool.run(
+            "simulate", "--nodes", "10", "--packets", "300", "--bad", "0", "--to", tool.folder.file("one").path, "--as",
+            "envelopes")
+        try tool.run(
+            "simulate", "--seed", "2", "--nodes", "10", "--packets", "200", "--bad", "0", "--to", tool.folder.file("two").path,
+            "--as", "envelopes")
+        let manager = try Manager(tool.folder.file("notify").path)
+        let config = try configure(tool, ["one", "missing"])
+        let running = try tool.start(
+            ["run", config], environment: ["NOTIFY_SOCKET": manager.path, "WATCHDOG_USEC": "200000"])
+        defer { kill(running.process.processIdentifier, SIGKILL) }
+        #expect(manager.waits(for: "READY=1"))
+        try wait { try statuses(tool)["file:one"]?["state"] as? String == "live" }
+        let before = try #require(try statuses(tool)["file:one"])
+        #expect(try statuses(tool)["file:missing"]?["state"] as? String == "connecting")
+        #expect(manager.waits(for: "WATCHDOG=1"))
+        _ = try configure(tool, ["one", "two"])
+        kill(running.process.processIdentifier, SIGHUP)
+        try wait { try statuses(tool)["file:two"]?["state"] as? String == "live" }
+        let after = try statuses(tool)
+        #expect(after.keys.sorted() == ["file:one", "file:two"])
+        #expect(
+            after["file:one"]?["since"] as? String == before["since"] as? String && after["file:one"]?["connections"] as? Int == 1
+        )
+        // A mistake in the file changes nothing.
+        try Data("sources:\n  - tpc: x\n".utf8).write(to: URL(fileURLWithPath: config))
+        kill(running.process.processIdentifier, SIGHUP)
+        #expect(try running.waits(for: "everything goes on as before"))
+        #expect(try statuses(tool).count == 2)
+        let begun = ContinuousClock.now
+        kill(running.process.processIdentifier, SIGTERM)
+        let outcome = try running.wait()
+        #expect(outcome.status == 0 && ContinuousClock.now - begun < .seconds(10), "\(outcome.errors)")
+        #expect(manager.waits(for: "STOPPING=1"))
+        let lines = outcome.errors.split(separator: "\n").compactMap {
+            try? JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: String]
+        }
+        #expect(lines.count == outcome.errors.split(separator: "\n").count)
+        #expect(lines.contains { $0["source"] == "file:one" && $0["level"] == "info" })
+        let stored = (after["file:one"]?["stored"] as? Int ?? 0) + (after["file:two"]?["stored"] as? Int ?? 0)
+        #expect(lines.last?["message"] == "stopped: \(stored) packets stored, views flushed")
+        #expect(stored >= 500)
+        #expect(try tool.run("stats", "--format", "csv").output.contains("events,\(stored)"))
+    }
+
+    @Test func `a source that fails is shown as failed, and the others go on`() throws {
+        let tool = try Tool()
+        let config = tool.folder.file("mesh.yaml")
+        try FileManager.default.createDirectory(at: tool.folder.file("folder"), withIntermediateDirectories: false)
+        try Data("sources:\n  - file: \(tool.folder.file("folder").path)\n  - file: \(tool.folder.file("later").path)\n".utf8)
+            .write(to: config)
+        let running = try tool.start(["run", config.path])
+        defer { kill(running.process.processIdentifier, SIGKILL) }
+        try wait { try statuses(tool)["file:folder"]?["state"] as? String == "failed" }
+        let failed = try statuses(tool)["file:folder"]
+        #expect((failed?["last_error"] as? String)?.contains("only files can be followed") == true)
+        try tool.run("simulate", "--packets", "50", "--bad", "0", "--to", tool.folder.file("later").path, "--as", "envelopes")
+        try wait { try statuses(tool)["file:later"]?["stored"] as? Int ?? 0 >= 50 }
+        kill(running.process.processIdentifier, SIGINT)
+        #expect(try running.wait().status == 0)
+        let none = try tool.run("status")
+        #expect(none.status == ExitStatus.noInput.rawValue && none.errors.contains("no process with live sources"))
+    }
+
+    private final class Heard: Sendable {
+        private let lines = Mutex<[String]>([])
+        func add(_ new: [String]) { lines.withLock { $0 += new } }
+        func contains(_ line: String) -> Bool { lines.withLock { $0.contains(line) } }
+    }
+
+    /// The service manager's end of the socket.
+    private final class Manager {
+        let path: String
+        private let descriptor: Int32
+        private let heard = Heard()
+
+        init(_ path: String) throws {
+            self.path = path
+            descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0)
+            var address = sockaddr_un()
+            address.sun_family = sa_family_t(AF_UNIX)
+            let bytes = Array(path.utf8)
+            try #require(bytes.count < 108)
+            unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: bytes) }
+            let bound = unsafe withUnsafePointer(to: &address) { pointer in
+                unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    unsafe bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+                }
+            }
+            try #require(bound == 0)
+            listen()
+        }
+
+        deinit {
+            shutdown(descriptor, Int32(SHUT_RDWR))
+            close(descriptor)
+        }
+
+        /// Reads what comes, so that the sender never finds the queue full.
+        private func listen() {
+            Thread { [descriptor, heard] in
+                var buffer = [UInt8](repeating: 0, count: 1_024)
+                while case let count = unsafe recv(descriptor, &buffer, buffer.count, 0), count > 0 {
+                    let text = String(decoding: buffer.prefix(count), as: UTF8.self)
+                    heard.add(text.split(separator: "\n").map(String.init))
+                }
+            }.start()
+        }
+
+        func waits(for line: String) -> Bool {
+            let end = ContinuousClock.now + .seconds(60)
+            while ContinuousClock.now < end {
+                if heard.contains(line) { return true }
+                usleep(10_000)
+            }
+            return false
+        }
+    }
+}
