@@ -50,6 +50,34 @@ struct ImportSignalTests {
         #expect(try await head(path) == UInt64(Self.count))
     }
 
+    @Test(.timeLimit(.minutes(5)), arguments: [(SIGINT, 130), (SIGTERM, 143)] as [(Int32, Int32)])
+    func `a signal ends an import that waits for a pipe to which nobody writes`(_ signal: Int32, _ status: Int32) async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/mesh.ledger"
+        try await Ledger.create(at: path).close()
+        let pipe = folder.file("pipe")
+        #expect(unsafe mkfifo(pipe.path, 0o600) == 0)
+        let (process, errors) = try importing(pipe, into: path)
+        defer { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }
+        func hasPipe() -> Bool {
+            let folder = "/proc/\(process.processIdentifier)/fd"
+            let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+            return names.contains { (try? FileManager.default.destinationOfSymbolicLink(atPath: "\(folder)/\($0)")) == pipe.path }
+        }
+        let opened = Date(timeIntervalSinceNow: 30)
+        while process.isRunning, !hasPipe(), Date() < opened { usleep(10_000) }
+        #expect(hasPipe(), "opening it waits for a writer")
+        #expect(process.isRunning)
+        kill(process.processIdentifier, signal)
+        let end = Date(timeIntervalSinceNow: 30)
+        while process.isRunning, Date() < end { usleep(5_000) }
+        #expect(!process.isRunning, "the signal was not heard")
+        if process.isRunning { kill(process.processIdentifier, SIGKILL) }
+        let text = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        #expect(process.terminationStatus == status, "\(text)")
+    }
+
     private func head(_ path: String) async throws -> UInt64 {
         let log = try EventLog.open(at: path, options: EventLogOptions(access: .readOnly))
         let head = log.head.rawValue

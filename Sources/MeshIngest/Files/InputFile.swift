@@ -12,8 +12,10 @@ final class InputFile: Sendable {
     init(_ path: String) throws(IngestError) {
         self.path = path
         let isStandardInput = path == "-"
-        var descriptor = isStandardInput ? dup(STDIN_FILENO) : unsafe open(path, O_RDONLY | O_CLOEXEC)
+        var descriptor = isStandardInput ? dup(STDIN_FILENO) : unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw Self.cannotOpen(path, errno) }
+        // Only the opening does not wait for the other end of a pipe, where no signal would end it; reading waits, as long as it is not cancelled.
+        if !isStandardInput { _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) & ~O_NONBLOCK) }
         var facts = stat()
         guard unsafe fstat(descriptor, &facts) == 0 else {
             let code = errno
@@ -86,7 +88,8 @@ final class InputFile: Sendable {
     /// Waits up to 0.2 s for a pipe to have bytes or to end.
     private func hasInput() -> Bool {
         var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        return unsafe poll(&request, 1, 200) != 0
+        let count = unsafe poll(&request, 1, 200)
+        return count > 0 || count < 0 && errno != EINTR
     }
 
     /// Without opening it: that would wait for the other end of a pipe, and take it away from its reader.
