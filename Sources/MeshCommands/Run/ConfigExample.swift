@@ -15,6 +15,13 @@ enum ConfigExample {
         sources:
           # A radio on the network. Its port, if it is not 4403, follows the host after a colon.
           - tcp: 192.168.1.20
+            # Share it: apps and programs connect to this port of this computer as if it were the radio, many at once. 0.0.0.0:4403 offers it to
+            # the network.
+            share: 4403
+            # From where clients may connect. Without it, from this computer only.
+            share-allow: [127.0.0.0/8, 192.168.1.0/24]
+            # From where clients may change the radio's settings. Without it, from nowhere.
+            share-admin: [127.0.0.1]
 
           # A radio at USB or another serial port, best by the name that stays the same when it is plugged in again.
           - serial: /dev/serial/by-id/usb-RAKwireless_WisCore-if00

@@ -51,7 +51,7 @@ struct RunCommand: AsyncParsableCommand {
     private func serve(_ config: RunConfig, _ ledger: Ledger) async throws {
         let logger = RunLog.logger(config.logFormat)
         if let policy = config.retention { try ledger.setRetentionPolicy(policy) }
-        let sources = RunningSources(into: IngestTarget(ledger), logger: logger)
+        let sources = RunningSources(into: ledger, logger: logger)
         ledger.reportSources { SourceReport.bytes(sources.statuses) }
         defer { ledger.reportSources(nil) }
         let manager = ServiceManager()

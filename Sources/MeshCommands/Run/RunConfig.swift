@@ -1,4 +1,5 @@
 import ArgumentParser
+import EventLog
 import Foundation
 import MeshIngest
 import MeshLedger
@@ -101,6 +102,8 @@ struct SourceConfig: Equatable, Sendable {
     }
 
     var kind: Kind
+    /// Where clients find the radio, and which.
+    var share: ShareOptions?
     /// What tells it from the other sources of the configuration.
     var key: String
 
@@ -108,8 +111,9 @@ struct SourceConfig: Equatable, Sendable {
     private static let brokerKeys = [
         "password-file", "qos", "client-id", "keep-session", "keep-alive", "ca-file", "cert-file", "key-file",
     ]
+    private static let shareKeys = ["share", "share-allow", "share-admin"]
     private static let options: [String: [String]] = [
-        "tcp": [], "serial": ["dtr"], "mqtt": brokerKeys, "udp": ["interfaces", "port"], "file": ["format"],
+        "tcp": shareKeys, "serial": ["dtr"] + shareKeys, "mqtt": brokerKeys, "udp": ["interfaces", "port"], "file": ["format"],
     ]
 
     init(_ node: Node, file: String) throws {
@@ -145,6 +149,29 @@ struct SourceConfig: Equatable, Sendable {
             kind = .file(path: try map.string("file") ?? "", format)
         }
         key = Self.key(kind)
+        share = try Self.share(map)
+    }
+
+    private static func share(_ map: ConfigNode) throws -> ShareOptions? {
+        guard let text = try map.string("share") else {
+            for key in shareKeys where map.has(key) {
+                throw map.error(key, "\(key) needs share: the port that clients connect to")
+            }
+            return nil
+        }
+        let colon = text.lastIndex(of: ":")
+        guard let port = UInt16(colon.map { text[text.index(after: $0)...] } ?? text[...]), port > 0 else {
+            throw map.error("share", "share is a port such as 4403, or an address and a port such as 0.0.0.0:4403")
+        }
+        var options = ShareOptions(port: port)
+        if let colon { options.host = text[..<colon].trimmingCharacters(in: ["[", "]"]) }
+        if let texts = try map.strings("share-allow") {
+            options.allowed = try checked(map, "share-allow") { try texts.map { try NetworkRange($0) } }
+        }
+        if let texts = try map.strings("share-admin") {
+            options.admins = try checked(map, "share-admin") { try texts.map { try NetworkRange($0) } }
+        }
+        return options
     }
 
     private static func key(_ kind: Kind) -> String {
@@ -183,10 +210,12 @@ struct SourceConfig: Equatable, Sendable {
 
     /// The source, ready to run.
     func source(
-        into target: IngestTarget, report: @escaping @Sendable (SourceStatus, String) -> Void
+        into target: IngestTarget, log: EventLog, report: @escaping @Sendable (SourceStatus, String) -> Void
     ) throws -> any LiveSource {
         switch kind {
-        case .radio(let address): return RadioSource(address, into: target, report: report)
+        case .radio(let address):
+            let radio = RadioSource(address, into: target, report: report)
+            return share.map { SharedRadio(radio, $0, log: log) } ?? radio
         case .multicast(let groups, let interfaces, let port):
             var options = UDPOptions()
             if let groups { options.groups = groups }

@@ -1,6 +1,8 @@
+import EventLog
 import Foundation
 import Logging
 import MeshIngest
+import MeshLedger
 import Synchronization
 
 /// The live sources that run, as the configuration names them.
@@ -15,9 +17,10 @@ final class RunningSources: Sendable {
 
     private let running = Mutex<[Running]>([])
     private let target: IngestTarget
+    private let log: EventLog
     private let logger: Logger
 
-    init(into target: IngestTarget, logger: Logger) { (self.target, self.logger) = (target, logger) }
+    init(into ledger: Ledger, logger: Logger) { (target, log, self.logger) = (IngestTarget(ledger), ledger.log, logger) }
 
     var statuses: [SourceStatus] { running.withLock { $0.map(\.source) }.map(\.status) }
 
@@ -28,7 +31,7 @@ final class RunningSources: Sendable {
         let new = wanted.filter { config in !kept.contains { $0.config == config } }
         // What cannot be set up is found out before anything ends.
         let sources = try new.map { config in
-            try config.source(into: target) { [logger] status, text in Self.log(logger, status, text) }
+            try config.source(into: target, log: log) { [logger] status, text in Self.log(logger, status, text) }
         }
         await Self.end(gone)
         let begun = zip(new, sources).map { config, source in

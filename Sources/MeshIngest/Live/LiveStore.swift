@@ -12,6 +12,8 @@ struct LiveStore {
     let target: IngestTarget
     let buffer: LiveBuffer
     let board: SourceBoard
+    /// Rises with each append.
+    var tide: Tide?
 
     /// Runs a source's work beside its storing. When the task is cancelled, what was received is stored before it returns.
     ///
@@ -94,6 +96,7 @@ struct LiveStore {
         } catch {
             throw IngestError(ledger: error, subject: name, reason: "the ledger did not take \(events.count) received packets")
         }
+        tide?.rise()
         board.stored(events.count { $0.encoding != .gap })
     }
 }

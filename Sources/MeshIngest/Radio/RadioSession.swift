@@ -10,15 +10,18 @@ struct RadioSession {
     let options: RadioOptions
     private(set) var handshake: RadioHandshake
     let isSerial: Bool
+    let memory: RadioMemory
+    let outbox: RadioOutbox
     let found: @Sendable (SecretMask.Findings) -> Void
     /// Whether the radio has sent anything.
     private(set) var hasHeard = false
 
     init(
-        store: LiveStore, options: RadioOptions, handshake: RadioHandshake, isSerial: Bool,
-        found: @escaping @Sendable (SecretMask.Findings) -> Void
+        store: LiveStore, options: RadioOptions, handshake: RadioHandshake, isSerial: Bool, memory: RadioMemory,
+        outbox: RadioOutbox, found: @escaping @Sendable (SecretMask.Findings) -> Void
     ) {
-        (self.store, self.options, self.handshake, self.isSerial, self.found) = (store, options, handshake, isSerial, found)
+        (self.store, self.options, self.handshake, self.isSerial) = (store, options, handshake, isSerial)
+        (self.memory, self.outbox, self.found) = (memory, outbox, found)
     }
 
     private enum End: Error {
@@ -45,7 +48,8 @@ struct RadioSession {
         store.board.enter(.replaying, "connected to \(subject)")
         let life = RadioLife(limit: options.missedHeartbeats)
         let pump = RadioPump(
-            store: store, life: life, handshake: Mutex(handshake), found: found, isHeard: Atomic(false))
+            store: store, life: life, handshake: Mutex(handshake), memory: memory, outbox: outbox, found: found,
+            isHeard: Atomic(false))
         var end: (any Error)?
         do {
             try await channel.executeThenClose { inbound, outbound in
@@ -91,6 +95,7 @@ struct RadioSession {
                     try await send(open.map(ToRadioMessage.wantConfig) ?? ToRadioMessage.heartbeat, outbound)
                 }
             }
+            group.addTask { try await pump.outbox.run { try await send($0, outbound) } }
             defer { group.cancelAll() }
             try await group.next()
         }
@@ -128,14 +133,17 @@ final class RadioPump: Sendable {
     let store: LiveStore
     let life: RadioLife
     let handshake: Mutex<RadioHandshake>
+    private let memory: RadioMemory
+    let outbox: RadioOutbox
     private let found: @Sendable (SecretMask.Findings) -> Void
     let isHeard: Atomic<Bool>
 
     init(
-        store: LiveStore, life: RadioLife, handshake: consuming Mutex<RadioHandshake>,
+        store: LiveStore, life: RadioLife, handshake: consuming Mutex<RadioHandshake>, memory: RadioMemory, outbox: RadioOutbox,
         found: @escaping @Sendable (SecretMask.Findings) -> Void, isHeard: consuming Atomic<Bool>
     ) {
         (self.store, self.life, self.found) = (store, life, found)
+        (self.memory, self.outbox) = (memory, outbox)
         self.handshake = handshake
         self.isHeard = isHeard
     }
@@ -152,6 +160,8 @@ final class RadioPump: Sendable {
             }
             isHeard.store(true, ordering: .relaxed)
             let kind = FromRadioGlance(piece.bytes).kind
+            memory.take(kind, piece.bytes)
+            if case .queueStatus(_, let free, let packet) = kind { outbox.status(free: free, packet: packet, frame: piece.bytes) }
             switch handshake.withLock({ $0.take(kind) }) {
             case .nothing: break
             case .ask(let nonce):

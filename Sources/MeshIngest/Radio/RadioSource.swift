@@ -20,7 +20,12 @@ public final class RadioSource: LiveSource {
     private let store: LiveStore
     private let keys = Mutex(RadioKeys())
 
-    private var board: SourceBoard { store.board }
+    /// What the radio told of itself, for those that it is shared with; what they send to it; and what rises with each append.
+    let memory = RadioMemory()
+    let outbox = RadioOutbox()
+    let tide = Tide()
+
+    var board: SourceBoard { store.board }
 
     /// - Parameter report: told what happens, with one line for people
     public init(
@@ -30,7 +35,8 @@ public final class RadioSource: LiveSource {
         self.address = address
         self.options = options
         store = LiveStore(
-            name: address.text, target: target, buffer: LiveBuffer(), board: SourceBoard(address.text, report: report))
+            name: address.text, target: target, buffer: LiveBuffer(), board: SourceBoard(address.text, report: report), tide: tide
+        )
     }
 
     public var name: String { address.text }
@@ -51,7 +57,7 @@ public final class RadioSource: LiveSource {
             while !Task.isCancelled {
                 board.enter(.connecting, "connecting to \(name)")
                 var session = RadioSession(
-                    store: store, options: options, handshake: handshake, isSerial: isSerial,
+                    store: store, options: options, handshake: handshake, isSerial: isSerial, memory: memory, outbox: outbox,
                     found: { [self] findings in keys.withLock { $0.add(findings) } })
                 let failure = await session.run(at: address)
                 handshake = session.handshake

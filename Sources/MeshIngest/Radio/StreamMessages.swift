@@ -7,7 +7,6 @@ enum ToRadioMessage {
     enum Field {
         static let packet: UInt32 = 1
         static let wantConfig: UInt32 = 3
-        static let disconnect: UInt32 = 4
         static let heartbeat: UInt32 = 7
     }
 
@@ -23,11 +22,11 @@ enum ToRadioMessage {
         return writer.bytes
     }()
 
-    static let disconnect: [UInt8] = {
-        var writer = WireWriter()
-        writer.bool(Field.disconnect, true)
+    static func packet(_ packet: [UInt8]) -> [UInt8] {
+        var writer = WireWriter(capacity: packet.count + 4)
+        writer.bytes(Field.packet, packet)
         return writer.bytes
-    }()
+    }
 }
 
 /// The nonces with which a radio is asked, and answers, for a part of what it knows.

@@ -44,6 +44,12 @@ struct ConfigTests {
         ("sources:\n  - tcp: a\n  - tcp: a:4403", "mesh.yaml:3: the source tcp://a:4403 is there already"),
         ("sources:\n  - serial: /dev/x\n    dtr: perhaps", "mesh.yaml:3: dtr is true or false, not perhaps"),
         ("sources:\n  - file: x\n    format: stram", "mesh.yaml:3: there is no format stram; did you mean stream?"),
+        ("sources:\n  - tcp: a\n    share: x", "mesh.yaml:3: share is a port such as 4403"),
+        ("sources:\n  - tcp: a\n    share-allow: 10.0.0.1", "mesh.yaml:3: share-allow needs share"),
+        (
+            "sources:\n  - tcp: a\n    share: 4403\n    share-allow: 10.0.0.0/40",
+            "mesh.yaml:4: a network is written as 192.168.1.0/24"
+        ),
         ("log:\n  format: xml\nsources: []", "mesh.yaml:2: format is text or json, not xml"),
         ("log: {}", "it has no sources"), ("", "it is empty"), ("sources: [", "this is not YAML"),
         ("- 1", "a configuration needs keys"),

@@ -1,0 +1,70 @@
+import ProtobufWire
+
+/// What a client of a shared radio says: a ToRadio.
+enum ClientMessage: Equatable {
+    struct Packet: Equatable {
+        var id: UInt32
+        /// The MeshPacket, from the radio's own node, as the radio sends it.
+        var bytes: [UInt8]
+        /// Whether it changes or reads the settings of a node, or may: what is encrypted cannot be told.
+        var isAdmin: Bool
+    }
+
+    case wantConfig(UInt32)
+    case heartbeat
+    case disconnect
+    case packet(Packet)
+    /// Something that is the radio's alone, such as its files; or no message.
+    case other
+
+    private static let adminPort: UInt64 = 6
+
+    /// - Parameter number: the radio's own node number
+    init(_ message: [UInt8], from number: UInt32) {
+        do throws(WireError) {
+            self = try Self.read(message, number)
+        } catch {
+            self = .other
+        }
+    }
+
+    private static func read(_ message: [UInt8], _ number: UInt32) throws(WireError) -> ClientMessage {
+        var reader = WireReader(message.rawSpan)
+        var found = ClientMessage.other
+        while let field = try reader.next() {
+            switch field.tag {
+            case WireField.tag(1, .lengthDelimited): found = .packet(try packet(reader.bytes(field), number))
+            case WireField.tag(3, .varint): found = .wantConfig(field.asUInt32)
+            case WireField.tag(4, .varint): found = .disconnect
+            case WireField.tag(7, .lengthDelimited): found = .heartbeat
+            default: found = .other
+            }
+        }
+        return found
+    }
+
+    private static func packet(_ bytes: RawSpan, _ number: UInt32) throws(WireError) -> Packet {
+        var writer = WireWriter(capacity: bytes.byteCount + 8)
+        // A radio sends what its client gives it in its own name, whatever the client says.
+        writer.fixed32(1, number)
+        var (id, isDecoded, isAdmin): (UInt32, Bool, Bool) = (0, false, false)
+        var reader = WireReader(bytes)
+        var start = 0
+        while let field = try reader.next() {
+            if field.number != 1 { writer.raw(bytes.bytes(ByteRange(truncating: start, reader.position - start))) }
+            start = reader.position
+            switch field.tag {
+            case WireField.tag(6, .fixed32): id = field.asUInt32
+            case WireField.tag(4, .lengthDelimited):
+                isDecoded = true
+                var data = WireReader(bytes.bytes(field.range))
+                while let field = try data.next() {
+                    if field.tag == WireField.tag(1, .varint) { isAdmin = field.scalar == adminPort || isAdmin }
+                }
+            case WireField.tag(5, .lengthDelimited): isAdmin = true
+            default: break
+            }
+        }
+        return Packet(id: id, bytes: writer.bytes, isAdmin: isAdmin || !isDecoded)
+    }
+}

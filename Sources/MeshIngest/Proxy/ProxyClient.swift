@@ -1,0 +1,140 @@
+import EventLog
+import Foundation
+import MeshLedger
+import Meshtastic
+import NIOCore
+import Synchronization
+
+/// One client of a shared radio.
+///
+/// Synchronization: what is shared by its reading and its writing task is behind the mutex.
+final class ProxyClient: Sendable {
+    private enum Answer {
+        case frame([UInt8])
+        case configuration(UInt32)
+    }
+
+    private struct State {
+        var answers: [Answer] = []
+        var cursor: UInt64
+    }
+
+    private static let mostAnswers = 1_000
+    private static let eventsAtOnce: UInt64 = 256
+    private static let notAuthorized: Int32 = 33
+
+    private struct Left: Error {}
+
+    private let radio: SharedRadio
+    private let address: String
+    private let mayAdminister: Bool
+    private let state: Mutex<State>
+
+    init(_ radio: SharedRadio, address: String, mayAdminister: Bool, cursor: UInt64) {
+        (self.radio, self.address, self.mayAdminister) = (radio, address, mayAdminister)
+        state = Mutex(State(cursor: cursor))
+    }
+
+    /// The last event that it was sent.
+    var position: UInt64 { state.withLock { $0.cursor } }
+
+    func run(_ inbound: NIOAsyncChannelInboundStream<ByteBuffer>, _ outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>)
+        async throws
+    {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { [self] in try await read(inbound) }
+            group.addTask { [self] in try await write(outbound) }
+            defer { group.cancelAll() }
+            try await group.next()
+        }
+    }
+
+    private func read(_ inbound: NIOAsyncChannelInboundStream<ByteBuffer>) async throws {
+        var framer = StreamFramer()
+        for try await chunk in inbound {
+            for piece in framer.feed(Array(chunk.readableBytesView)) where piece.kind == .frame {
+                switch ClientMessage(piece.bytes, from: radio.memory.number) {
+                case .wantConfig(let nonce): try answer(.configuration(nonce))
+                case .heartbeat: try answer(.frame(FromRadioMessage.queueStatus()))
+                case .disconnect: throw Left()
+                case .packet(let packet) where packet.isAdmin && !mayAdminister:
+                    try answer(.frame(FromRadioMessage.queueStatus(result: Self.notAuthorized, packet: packet.id)))
+                case .packet(let packet):
+                    await radio.take(packet, from: address) { [weak self] frame in
+                        try? self?.answer(.frame(frame))  // it is about to leave
+                    }
+                case .other: break
+                }
+            }
+        }
+        throw Left()
+    }
+
+    /// - Throws: for a client that asks and asks but does not read
+    private func answer(_ answer: Answer) throws {
+        let fits = state.withLock { state in
+            state.answers.append(answer)
+            return state.answers.count <= Self.mostAnswers
+        }
+        radio.tide.rise()
+        if !fits { throw Left() }
+    }
+
+    private func write(_ outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>) async throws {
+        var isGreeted = false
+        while !Task.isCancelled {
+            let level = radio.tide.level
+            var frames: [[UInt8]] = []
+            for answer in state.withLock({ state in
+                defer { state.answers = [] }
+                return state.answers
+            }) {
+                switch answer {
+                case .frame(let frame): frames.append(frame)
+                case .configuration(let nonce):
+                    frames += try await configuration(nonce)
+                    isGreeted = true
+                }
+            }
+            var last = position
+            if isGreeted {
+                let (packets, reached) = try packets(after: last)
+                frames += packets
+                last = reached
+            }
+            guard !frames.isEmpty || last > position else {
+                await radio.tide.wait(past: level)
+                continue
+            }
+            var buffer = ByteBuffer()
+            for frame in frames.compactMap(StreamFrame.around) { buffer.writeBytes(frame) }
+            // Waits while the client does not read.
+            if buffer.readableBytes > 0 { try await outbound.write(buffer) }
+            state.withLock { $0.cursor = last }
+        }
+    }
+
+    /// The answer to its question, as soon as the radio itself has told everything.
+    private func configuration(_ nonce: UInt32) async throws -> [[UInt8]] {
+        while !Task.isCancelled {
+            let level = radio.memory.tide.level
+            if let frames = radio.memory.answer(to: nonce) { return frames }
+            await radio.memory.tide.wait(past: level)
+        }
+        throw Left()
+    }
+
+    /// The radio's packets after an event.
+    private func packets(after last: UInt64) throws -> (frames: [[UInt8]], reached: UInt64) {
+        let head = radio.log.head.rawValue
+        guard last < head else { return ([], last) }
+        let end = min(head, last + Self.eventsAtOnce)
+        let source = try radio.log.sources().first { $0.name == radio.name }?.id
+        let events = try radio.log.events(in: EventSequence(rawValue: last + 1)...EventSequence(rawValue: end))
+        let frames = events.filter { event in
+            guard event.header.source == source, event.header.encoding == PayloadEncoding(.fromRadio) else { return false }
+            return FromRadioGlance(event.payload).kind == .packet
+        }
+        return (frames.map(\.payload), end)
+    }
+}

@@ -1,0 +1,106 @@
+import ProtobufWire
+import Synchronization
+
+/// What the radio said of itself and its nodes at last, with its secrets, in memory only: what clients of a shared radio are answered with.
+///
+/// Synchronization: everything is behind the mutex.
+final class RadioMemory: Sendable {
+    private static let mostNodes = 20_000
+    private static let mostFrames = 2_000
+
+    private struct State {
+        var staged: [[UInt8]] = []
+        var configuration: [[UInt8]] = []
+        var nodes: [UInt32: [UInt8]] = [:]
+        var hasNodes = false
+        /// The radio's own node number.
+        var number: UInt32 = 0
+    }
+
+    private let state = Mutex(State())
+    let tide = Tide()
+
+    /// The radio's own node number; 0 until it is known.
+    var number: UInt32 { state.withLock { $0.number } }
+
+    func take(_ kind: FromRadioGlance.Kind, _ frame: [UInt8]) {
+        let isNew = state.withLock { state in
+            switch kind {
+            case .myInfo:
+                state.staged = [frame]
+                state.number = Self.number(frame, within: 3) ?? state.number
+            case .configuration:
+                if !state.staged.isEmpty, state.staged.count < Self.mostFrames { state.staged.append(frame) }
+            case .nodeInfo:
+                guard let node = Self.number(frame, within: 4) else { return false }
+                if state.nodes[node] != nil || state.nodes.count < Self.mostNodes { state.nodes[node] = frame }
+            case .configComplete(ConfigNonce.configuration):
+                state.configuration = state.staged
+                state.staged = []
+                return true
+            case .configComplete(ConfigNonce.nodes):
+                state.hasNodes = true
+                return true
+            default: break
+            }
+            return false
+        }
+        if isNew { tide.rise() }
+    }
+
+    /// The answer to a client that asks with this nonce, its end included; nil while the radio has not told everything.
+    func answer(to nonce: UInt32) -> [[UInt8]]? {
+        state.withLock { state in
+            guard state.hasNodes, let info = state.configuration.first else { return nil }
+            var frames: [[UInt8]] = []
+            if nonce != ConfigNonce.nodes {
+                frames.append(info)
+                if let own = state.nodes[state.number] { frames.append(own) }
+                frames += state.configuration.dropFirst()
+            }
+            if nonce != ConfigNonce.configuration {
+                let others = state.nodes.filter { $0.key != state.number || nonce == ConfigNonce.nodes }
+                frames += others.sorted { $0.key < $1.key }.map(\.value)
+            }
+            return frames + [FromRadioMessage.configComplete(nonce)]
+        }
+    }
+
+    /// The first field of the message that is a frame's variant.
+    private static func number(_ frame: [UInt8], within variant: UInt32) -> UInt32? {
+        var reader = WireReader(frame.rawSpan)
+        do throws(WireError) {
+            while let field = try reader.next() {
+                guard field.tag == WireField.tag(variant, .lengthDelimited) else { continue }
+                var inner = WireReader(reader.bytes(field))
+                while let field = try inner.next() { if field.tag == WireField.tag(1, .varint) { return field.asUInt32 } }
+            }
+        } catch {
+            return nil
+        }
+        return nil
+    }
+}
+
+/// What a radio says to its client.
+enum FromRadioMessage {
+    static let queueLength: UInt32 = 16
+
+    static func configComplete(_ nonce: UInt32) -> [UInt8] {
+        var writer = WireWriter(capacity: 8)
+        writer.uint32(7, nonce)
+        return writer.bytes
+    }
+
+    /// - Parameter result: an error of Routing, 0 for none
+    static func queueStatus(result: Int32 = 0, packet: UInt32 = 0, free: UInt32 = queueLength) -> [UInt8] {
+        var writer = WireWriter(capacity: 24)
+        writer.message(11) { status in
+            if result != 0 { status.int32(1, result) }
+            status.uint32(2, free)
+            status.uint32(3, queueLength)
+            if packet != 0 { status.uint32(4, packet) }
+        }
+        return writer.bytes
+    }
+}

@@ -1,0 +1,281 @@
+import EventLog
+import Foundation
+import Meshtastic
+import ProtobufWire
+import Synchronization
+import TestKit
+import Testing
+
+@testable import MeshIngest
+
+/// A radio that many clients share.
+@Suite(.timeLimit(.minutes(3)))
+struct SharedRadioTests {
+    /// What the radio is told, and its text number after number when the test asks for it.
+    private final class Radio: Sendable {
+        let radio: FakeRadio
+        let heard: Heard
+        private let line: Line
+
+        init() throws {
+            let (heard, line) = (Heard(), Line())
+            (self.heard, self.line) = (heard, line)
+            radio = try FakeRadio { client, number in
+                _ = client.greet(asks: number == 1 ? 2 : 1, psk: [UInt8](1...16))
+                line.set(client)
+                while let message = client.message() {
+                    if message == ToRadioMessage.heartbeat { continue }
+                    heard.add(message)
+                    if case .packet(let packet) = ClientMessage(message, from: 0) {
+                        client.send(frame: FakeRadio.queueStatus(packet: packet.id))
+                    }
+                }
+            }
+        }
+
+        func say(_ ids: Range<UInt32>) { for id in ids { line.get()?.send(frame: FakeRadio.text(id)) } }
+    }
+
+    private final class Line: Sendable {
+        private let line = Mutex<FakeLine?>(nil)
+        func set(_ new: FakeLine) { line.withLock { $0 = new } }
+        func get() -> FakeLine? { line.withLock { $0 } }
+    }
+
+    private final class Heard: Sendable {
+        private let messages = Mutex<[[UInt8]]>([])
+        var all: [[UInt8]] { messages.withLock { $0 } }
+        func add(_ message: [UInt8]) { messages.withLock { $0.append(message) } }
+    }
+
+    /// A client of the stream protocol on this computer. It blocks on threads of its own: those that Swift's tasks share run the radio.
+    ///
+    /// `@unchecked Sendable`: one test uses it, one call at a time.
+    private final class Client: @unchecked Sendable {
+        private let descriptor: Int32
+        private var framer = StreamFramer()
+        private var frames: [[UInt8]] = []
+
+        private static func blocking<Value: Sendable>(_ work: @escaping @Sendable () -> Value) async -> Value {
+            await withCheckedContinuation { continuation in Thread { continuation.resume(returning: work()) }.start() }
+        }
+
+        static func connected(to port: UInt16) async throws -> Client {
+            try await blocking { Result { try Client(port: port) } }.get()
+        }
+
+        /// The next frame; nil at the end, or when none comes for long.
+        func next() async -> [UInt8]? { await Self.blocking { self.nextNow() } }
+
+        func next(_ count: Int) async -> [[UInt8]] { await Self.blocking { (0..<count).compactMap { _ in self.nextNow() } } }
+
+        /// Asks, and reads the answer to its end.
+        @discardableResult
+        func greet(_ nonce: UInt32) async -> [[UInt8]] { await Self.blocking { self.greetNow(nonce) } }
+
+        private init(port: UInt16) throws {
+            descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+            var address = sockaddr_in()
+            address.sin_family = sa_family_t(AF_INET)
+            address.sin_port = port.bigEndian
+            unsafe address.sin_addr.s_addr = inet_addr("127.0.0.1")
+            var patience = timeval(tv_sec: 30, tv_usec: 0)
+            unsafe setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+            let end = ContinuousClock.now + .seconds(30)
+            while ContinuousClock.now < end {
+                let connected = unsafe withUnsafePointer(to: &address) { pointer in
+                    unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                        unsafe connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+                    }
+                }
+                if connected == 0 { return }
+                usleep(20_000)
+            }
+            throw BrokerFailure("nobody shares a radio at port \(port)")
+        }
+
+        deinit { close(descriptor) }
+
+        func send(_ bytes: [UInt8]) { _ = unsafe write(descriptor, bytes, bytes.count) }
+
+        func send(frame message: [UInt8]) { send(StreamFrame.around(message) ?? []) }
+
+        private func nextNow() -> [UInt8]? {
+            while frames.isEmpty {
+                var buffer = [UInt8](repeating: 0, count: 65_536)
+                let count = unsafe read(descriptor, &buffer, buffer.count)
+                guard count > 0 else { return nil }
+                frames += framer.feed(Array(buffer.prefix(count))).filter { $0.kind == .frame }.map(\.bytes)
+            }
+            return frames.removeFirst()
+        }
+
+        private func greetNow(_ nonce: UInt32) -> [[UInt8]] {
+            send(frame: ToRadioMessage.wantConfig(nonce))
+            var answer: [[UInt8]] = []
+            while let frame = nextNow() {
+                answer.append(frame)
+                if frame == FakeRadio.complete(nonce) { break }
+            }
+            return answer
+        }
+    }
+
+    private static func clients(_ count: Int, _ port: UInt16) async throws -> [Client] {
+        var clients: [Client] = []
+        for _ in 0..<count { clients.append(try await Client.connected(to: port)) }
+        return clients
+    }
+
+    private static func packet(_ id: UInt32, port: UInt32 = 1) -> [UInt8] {
+        var writer = WireWriter()
+        writer.message(1) { packet in
+            packet.fixed32(2, .max)
+            packet.message(4) {
+                $0.uint32(1, port)
+                $0.string(2, "hi")
+            }
+            packet.fixed32(6, id)
+        }
+        return writer.bytes
+    }
+
+    private func share(
+        _ radio: Radio, _ bench: ImportBench, _ change: (inout ShareOptions) -> Void = { _ in }
+    ) throws -> (running: RunningSource<SharedRadio>, port: UInt16) {
+        var options = ShareOptions(port: try TestBroker.freePort())
+        change(&options)
+        let source = RadioSource(.tcp(host: "127.0.0.1", port: radio.radio.port), into: bench.target)
+        return (RunningSource(SharedRadio(source, options, log: bench.log)), options.port)
+    }
+
+    @Test func `each client gets the configuration with its keys and its own nonce, and each packet once and in order`()
+        async throws
+    {
+        let (bench, radio) = (try ImportBench(), try Radio())
+        defer { radio.radio.stop() }
+        let (running, port) = try share(radio, bench)
+        let clients = try await Self.clients(5, port)
+        for (number, client) in clients.enumerated() {
+            let nonce = UInt32(1_000 + number)
+            let answer = await client.greet(nonce)
+            #expect(
+                answer == [
+                    FakeRadio.myInfo, FakeRadio.channel([UInt8](1...16)), FakeRadio.nodeInfo(7), FakeRadio.complete(nonce),
+                ])
+            client.send(frame: ToRadioMessage.heartbeat)
+            #expect(await client.next() == FakeRadio.queueStatus())
+        }
+        #expect(await clients[0].greet(69_420).count == 3)
+        #expect(await clients[0].greet(69_421).count == 2)
+        radio.say(0..<2_000)
+        // Each reads when it comes to it: the first ones to be read hold up none of the others.
+        for client in clients.reversed() { #expect(await client.next(2_000) == (0..<2_000).map { FakeRadio.text($0) }) }
+        #expect(radio.radio.clients.all == 1)
+        try await running.stop()
+        let stored = try bench.events().map { Array($0.payload) }
+        #expect(!stored.contains(FakeRadio.channel([UInt8](1...16))))
+    }
+
+    @Test func `what clients send is stored, naming them, and given to the radio in order; its answer goes to the sender`()
+        async throws
+    {
+        let (bench, radio) = (try ImportBench(), try Radio())
+        defer { radio.radio.stop() }
+        let (running, port) = try share(radio, bench)
+        let (one, two) = (try await Client.connected(to: port), try await Client.connected(to: port))
+        await one.greet(1)
+        await two.greet(2)
+        for id in 1...20 as ClosedRange<UInt32> {
+            let sender = id % 2 == 0 ? two : one
+            sender.send(frame: Self.packet(id))
+            #expect(await sender.next() == FakeRadio.queueStatus(packet: id))
+        }
+        let own = Self.sent(1...20)
+        #expect(radio.heard.all == own.map(ToRadioMessage.packet))
+        try await running.stop()
+        let source = try bench.log.sources().first { $0.name.hasSuffix("/client 127.0.0.1") }
+        #expect(try bench.events().filter { $0.header.source == source?.id }.map { Array($0.payload) } == own)
+    }
+
+    /// The packets as the radio gets them: from its own node.
+    private static func sent(_ ids: ClosedRange<UInt32>) -> [[UInt8]] {
+        ids.map { id in
+            guard case .packet(let packet) = ClientMessage(packet(id), from: 0x1000_0001) else { return [] }
+            return packet.bytes
+        }
+    }
+
+    @Test func `settings are refused unless the client's network may change them, also where they cannot be told`() async throws {
+        let (bench, radio) = (try ImportBench(), try Radio())
+        defer { radio.radio.stop() }
+        let (running, port) = try share(radio, bench)
+        let client = try await Client.connected(to: port)
+        _ = await client.greet(1)
+        client.send(frame: Self.packet(5, port: 6))
+        #expect(await client.next() == FromRadioMessage.queueStatus(result: 33, packet: 5))
+        var hidden = WireWriter()
+        hidden.message(1) { packet in
+            packet.bytes(5, [1, 2, 3])
+            packet.fixed32(6, 6)
+        }
+        client.send(frame: hidden.bytes)
+        #expect(await client.next() == FromRadioMessage.queueStatus(result: 33, packet: 6))
+        client.send(frame: Self.packet(7))
+        #expect(await client.next() == FakeRadio.queueStatus(packet: 7))
+        #expect(radio.heard.all == Self.sent(7...7).map(ToRadioMessage.packet))
+        try await running.stop()
+        let other = try Radio()
+        defer { other.radio.stop() }
+        let (second, there) = try share(other, bench) { $0.admins = NetworkRange.loopback }
+        let admin = try await Client.connected(to: there)
+        _ = await admin.greet(1)
+        admin.send(frame: Self.packet(8, port: 6))
+        #expect(await admin.next() == FakeRadio.queueStatus(packet: 8))
+        try await second.stop()
+    }
+
+    @Test func `a client that was away gets what it missed, and those that babble, or never read, harm nobody`() async throws {
+        let (bench, radio) = (try ImportBench(), try Radio())
+        defer { radio.radio.stop() }
+        let (running, port) = try share(radio, bench)
+        var away: Client? = try await Client.connected(to: port)
+        _ = await away?.greet(1)
+        radio.say(0..<10)
+        #expect(await away?.next(10).count == 10)
+        away = nil
+        try await running.until { running.source.clientCount == 0 }
+        radio.say(10..<300)
+        try await running.until { try bench.events().count >= 300 }
+        let back = try await Client.connected(to: port)
+        _ = await back.greet(2)
+        #expect(await back.next(290) == (10..<300).map { FakeRadio.text($0) })
+        let silent = try await Client.connected(to: port)
+        silent.send(frame: ToRadioMessage.wantConfig(3))
+        let babbling = try await Client.connected(to: port)
+        for _ in 0..<50 { babbling.send((0..<1_000).map { _ in UInt8.random(in: 0...255) }) }
+        let many = try await Self.clients(80, port)
+        radio.say(300..<4_000)
+        #expect(await back.next(3_700) == (300..<4_000).map { FakeRadio.text($0) })
+        #expect(running.source.clientCount <= 64 && radio.radio.clients.all == 1)
+        try await running.stop()
+        withExtendedLifetime((silent, babbling, many)) {}
+    }
+
+    @Test func `only addresses of the allowed networks are let in`() async throws {
+        let (bench, radio) = (try ImportBench(), try Radio())
+        defer { radio.radio.stop() }
+        let (running, port) = try share(radio, bench) { $0.allowed = [] }
+        let client = try await Client.connected(to: port)
+        client.send(frame: ToRadioMessage.wantConfig(1))
+        #expect(await client.next() == nil)
+        try await running.stop()
+        let network = try NetworkRange("192.168.4.0/22")
+        #expect(network.contains("192.168.7.255") && network.contains("::ffff:192.168.4.1"))
+        #expect(!network.contains("192.168.8.0") && !network.contains("::1") && !network.contains("x"))
+        #expect(try NetworkRange("fe80::/10").contains("febf::1") && NetworkRange("10.0.0.1").contains("10.0.0.1"))
+        for text in ["", "10.0.0.0/33", "host", "10.0.0.0/x", "1/2/3"] {
+            #expect(throws: IngestError.self) { try NetworkRange(text) }
+        }
+    }
+}
