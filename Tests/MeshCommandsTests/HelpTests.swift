@@ -11,7 +11,8 @@ struct HelpTests {
         "nodes history", "nodes hardware", "nodes radios", "links neighbors", "positions track", "nodes timeline", "keys",
         "keys add", "stats", "view", "view quarantine", "view rebuild", "view schema", "verify", "salvage", "export", "storage",
         "storage retain", "nodes note", "nodes alias", "nodes archive", "revert", "row", "row archive", "row refer", "search",
-        "prove", "prove check", "follow", "merge", "backup", "restore", "decode", "diff", "simulate", "sql",
+        "prove", "prove check", "follow", "merge", "backup", "restore", "decode", "diff", "simulate",
+        "lake", "lake write", "lake verify", "sql",
     ])
     func `help teaches by example`(command: String) throws {
         let words = command.split(separator: " ").map(String.init)

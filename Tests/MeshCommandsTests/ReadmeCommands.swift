@@ -43,12 +43,13 @@ struct ReadmeCommands {
     /// The documents with commands, and what was done before the first of them, in a new folder.
     private static let prepared = [
         "README": [], "ForOperators": [], "YourFirstView": filled, "AskingThePast": filled, "Proofs": filled,
-        "Performance": filled, "SQL": filled,
+        "Performance": filled, "SQL": filled, "Analytics": filled,
     ]
     /// The files that their commands leave there, each of more than 300 bytes.
     private static let written = [
         "README": ["capture.base64", "track.gpx"],
         "ForOperators": ["events.jsonl", "track.gpx", "positions.geojson", "device.csv"], "Proofs": ["event.proof"],
+        "Analytics": ["positions.arrow", "positions.parquet"],
     ]
     /// That line needs a broker: IngestCommandTests runs it.
     private static let online = "meshledger ingest mqtt mqtt://localhost"

@@ -51,7 +51,8 @@ struct SQLCommands {
             ("SELEC", "syntax error"), ("SELECT nope FROM nodes", "no such column: nope"),
             ("SELECT * FROM nope", "no such table"),
             ("DELETE FROM nodes", "may not be modified"), ("CREATE TABLE t(x)", "only read"),
-            ("VACUUM INTO '\(tool.folder.path)/copy.db'", "only read"), ("ATTACH '\(tool.folder.path)/other.db' AS o", "attached"),
+            ("VACUUM INTO '\(tool.folder.path)/copy.db'", "only read"),
+            ("ATTACH '\(tool.folder.path)/other.db' AS o", "attached"),
         ] {
             let outcome = try tool.run("sql", text)
             #expect(outcome.status == 64 && outcome.errors.contains(reason), "\(text): \(outcome.errors)")

@@ -48,10 +48,9 @@ struct DeltaLog {
     private mutating func take(_ action: JSONValue) {
         if let add = action["add"], case .string(let path)? = add["path"] {
             let day = add["partitionValues"]?["day"] ?? .null
-            var rows = 0
-            if case .string(let text)? = add["stats"], let stats = try? JSONValue(text: text) {
-                rows = stats["numRecords"]?.whole ?? 0
-            }  // it is only a count
+            // It is only a count.
+            let stats = add["stats"]?.string.flatMap { try? JSONValue(text: $0) }  // see above
+            let rows = stats?["numRecords"]?.whole ?? 0
             live[path] = File(path: path, day: day, size: add["size"]?.whole ?? 0, rows: rows)
             removed[path] = nil
         } else if let remove = action["remove"], case .string(let path)? = remove["path"] {

@@ -44,7 +44,7 @@ public struct Lake {
         try LakeFolder.make(folder)
         let lock = try LakeFolder.lock(folder + "/.lock")
         defer { close(lock) }
-        var manifest = try LakeManifest.load(manifestPath) ?? LakeManifest()
+        var manifest = try begun() ?? LakeManifest()
         guard manifest.ledger.isEmpty || manifest.ledger == ledger.log.identifier else {
             throw TableError("\(folder) is the lake of another ledger, \(manifest.ledger); name another folder")
         }
@@ -65,10 +65,20 @@ public struct Lake {
         let isErased = erasure > manifest.erasure
         if isErased, options.tables == nil { try run.emptyUnvisited() }
         // What was erased, or is now to be less exact, must not stay in files of earlier versions.
-        run.report.removedFiles = try vacuum(isErased: isErased || isOther, options)
+        run.report.removedFiles = try vacuum(run.knownTables, isErased: isErased || isOther, options)
         if run.visitedAll { run.manifest.erasure = max(erasure, manifest.erasure) }
         try LakeFolder.replace(manifestPath, Array((run.manifest.json.description + "\n").utf8))
         return run.report
+    }
+
+    /// The manifest. A new lake has an empty one before its first table, so that no other folder is taken for a lake.
+    private func begun() throws -> LakeManifest? {
+        if let manifest = try LakeManifest.load(manifestPath) { return manifest }
+        if let other = LakeFolder.names(folder).first(where: { $0 != ".lock" && !$0.hasPrefix("manifest.json.") }) {
+            throw TableError("\(folder) is no lake, but has something in it: \(other); name a new or empty folder")
+        }
+        try LakeFolder.replace(manifestPath, Array((LakeManifest().json.description + "\n").utf8))
+        return nil
     }
 
     static func root(_ ledger: Ledger, _ head: UInt64) throws -> String {
@@ -78,18 +88,19 @@ public struct Lake {
     }
 
     /// Removes what interrupted runs have left, and files of earlier versions: after an erasure all of them, else those that are old enough.
-    private func vacuum(isErased: Bool, _ options: Options) throws -> Int {
+    private func vacuum(_ tables: [String], isErased: Bool, _ options: Options) throws -> Int {
         let now = Int64(Date.now.timeIntervalSince1970 * 1000)
         var count = 0
-        for table in LakeFolder.names(folder) where LakeFolder.names("\(folder)/\(table)").contains("_delta_log") {
+        for table in tables {
             let log = try DeltaLog("\(folder)/\(table)")
             for name in LakeFolder.names(log.table + "/_delta_log") where name.hasSuffix(".tmp") {
                 try LakeFolder.remove("\(log.table)/_delta_log/\(name)")
             }
             for day in LakeFolder.names(log.table) {
-                if day.hasSuffix(".tmp") { try LakeFolder.remove("\(log.table)/\(day)") }
+                if day.hasPrefix("."), day.hasSuffix(".tmp") { try LakeFolder.remove("\(log.table)/\(day)") }
                 guard day.hasPrefix("day=") else { continue }
-                for name in LakeFolder.names("\(log.table)/\(day)") where name.hasSuffix(".parquet") {
+                for name in LakeFolder.names("\(log.table)/\(day)")
+                where name.hasPrefix("part-") && name.hasSuffix(LakePart.ending) {
                     let path = "\(day)/\(name)"
                     guard log.live[path] == nil else { continue }
                     if !isErased, let time = log.removed[path], now - time < options.keptSeconds * 1000 { continue }

@@ -12,6 +12,8 @@ struct LakeRun: LakeVisitor {
     /// Whether no table of the lake was left as it was.
     var visitedAll: Bool { manifest.tables.keys.allSatisfy(visited.contains) }
 
+    var knownTables: [String] { visited.union(manifest.tables.keys).sorted() }
+
     /// Tables of views that this program does not know may hold what was erased.
     mutating func emptyUnvisited() throws {
         for name in manifest.tables.keys.sorted() where !visited.contains(name) {
@@ -22,7 +24,8 @@ struct LakeRun: LakeVisitor {
             var change = Lake.Change(table: name, version: log.version, rows: 0)
             change.removed = Set(gone.map { String($0.prefix { $0 != "/" }) }).sorted()
             report.changes.append(change)
-            manifest.tables[name] = nil
+            manifest.tables[name]?.version = log.version
+            manifest.tables[name]?.files = []
         }
     }
 
@@ -105,6 +108,11 @@ struct LakeRun: LakeVisitor {
         try builder.finish()
         return digests
     }
+}
+
+/// The files that hold rows: no other program names its files so.
+enum LakePart {
+    static let ending = ".zstd.parquet"
 }
 
 extension LakeDay {
@@ -236,7 +244,7 @@ final class LakeDayWriter<Row> {
         try builder.finish()
         try writer.finish()
         try file.finish()
-        let path = "\(day.folder)/part-\(UUID().uuidString.lowercased()).zstd.parquet"
+        let path = "\(day.folder)/part-\(UUID().uuidString.lowercased())\(LakePart.ending)"
         try LakeFolder.make("\(table)/\(day.folder)")
         try file.move(to: "\(table)/\(path)")
         return .init(
