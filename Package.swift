@@ -105,7 +105,8 @@ let package = Package(
             path: "Tests/FuzzKit", swiftSettings: settings),
         .target(
             name: "QueryKit",
-            dependencies: ["MeshTables", "MeshLedger", "ViewQuery", "MeshSimulator", "CSQLite", "TestKit"], path: "Tests/QueryKit",
+            dependencies: ["MeshTables", "MeshLedger", "ViewQuery", "MeshSimulator", "CSQLite", "TestKit"],
+            path: "Tests/QueryKit",
             swiftSettings: settings),
         .executableTarget(
             name: "querylab", dependencies: ["QueryKit", "MeshLedger"], path: "Tests/QueryLab", swiftSettings: settings),
@@ -141,7 +142,10 @@ let package = Package(
             ["MeshIngest", "MeshLedger", "Meshtastic", "EventLog", "ProtobufWire", "MeshSimulator", "CMosquitto", "CZstd"]),
         tests(
             "MeshTablesTests",
-            ["MeshTables", "MeshCommands", "QueryKit", "MeshSimulator", "MeshLedger", "ViewQuery", "Meshtastic", "EventLog", "ProtobufWire"]),
+            [
+                "MeshTables", "MeshCommands", "QueryKit", "MeshSimulator", "MeshLedger", "ViewQuery", "Meshtastic", "EventLog",
+                "ProtobufWire",
+            ]),
         tests(
             "MeshCommandsTests",
             [

@@ -39,7 +39,7 @@ struct HelpTests {
         }
         #expect(groups.count <= 7)
         let entries = groups.flatMap { lines[($0 + 1)...].prefix { !$0.isEmpty } }
-        #expect(entries.count <= 35 && lines.count <= 74, "\(entries.count), \(lines.count)")
+        #expect(entries.count <= 37 && lines.count <= 78, "\(entries.count), \(lines.count)")
         #expect(entries.allSatisfy { $0.hasPrefix("  ") && !$0.hasPrefix("   ") }, "an abstract takes two lines: \(help)")
     }
 

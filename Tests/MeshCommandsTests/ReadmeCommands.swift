@@ -8,7 +8,8 @@ struct ReadmeCommands {
         "model": ["steps=100", "length=100"], "tamper": ["count=2"], "crash-images": ["scenarios=1", "images=20", "appends=3"],
         "failing-calls": ["runs=2"], "kill9": ["kills=2"], "bitrot": ["bits=4", "bytes=65536", "reports=0"],
         "read-ledger": ["--checkpoint", "Tests/Fixtures/format-2/mesh.ledger"], "memory": ["--events", "20000"],
-        "queries": ["200"], "sql": ["100"], "campaign": ["--seconds", "4", "--part", "making"], "histories": ["count=2"], "folds": ["count=2"],
+        "queries": ["200"], "sql": ["100"], "campaign": ["--seconds", "4", "--part", "making"], "histories": ["count=2"],
+        "folds": ["count=2"],
     ]
 
     @Test(.timeLimit(.minutes(15)))

@@ -48,7 +48,8 @@ import QueryKit
         let failures = proofs.run(0..<count, seed: seed)
         try await proofs.ledger.close()
         for failure in failures { print(failure) }
-        print("\(failures.isEmpty ? "all as SQLite's own tables say" : "\(failures.count) FAILED"), \(ContinuousClock.now - start)")
+        print(
+            "\(failures.isEmpty ? "all as SQLite's own tables say" : "\(failures.count) FAILED"), \(ContinuousClock.now - start)")
         exit(failures.isEmpty ? 0 : 1)
     }
 }

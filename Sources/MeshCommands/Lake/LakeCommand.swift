@@ -5,7 +5,7 @@ import MeshTables
 
 struct LakeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "lake", abstract: "Keep a folder of Delta tables for DuckDB, polars, Spark and pandas.",
+        commandName: "lake", abstract: "Keep Delta tables for DuckDB, polars, Spark, pandas.",
         discussion: """
             Each view is a table: Parquet files by day (`positions/day=2026-11-24/`) and a Delta log, which engines read as one table, with its history. Run again, it
             writes only the days that have changed: new rows, rows that a late key opened, erased ones. After an erasure, all files of earlier versions go.

@@ -21,7 +21,8 @@ public struct MeshLedgerCommand: AsyncParsableCommand {
         version: "0.2.0",
         subcommands: [ExitStatusTopic.self, CompletionsTopic.self, ManualTopic.self],
         groupedSubcommands: [
-            CommandGroup(name: "Look at the mesh", subcommands: Lists.all + [SearchCommand.self, DiffCommand.self, SQLCommand.self]),
+            CommandGroup(
+                name: "Look at the mesh", subcommands: Lists.all + [SearchCommand.self, DiffCommand.self, SQLCommand.self]),
             CommandGroup(
                 name: "Packets and events",
                 subcommands: [PacketList.command, EventList.command, FollowCommand.self, DecodeCommand.self]),

@@ -25,7 +25,7 @@ class LogTable: PlannedTable {
 
     override func choose(_ question: TableQuestion) throws -> TableAnswer? {
         guard var answer = try super.choose(question) else { return nil }
-        let total = Double((try? session.ledger(at: path))?.log.head.rawValue ?? 1_000)
+        let total = Double(try session.ledger(at: path).log.head.rawValue)
         var (plan, share, notes) = (plan(answer.number), 1.0, [String]())
         for (index, constraint) in question.constraints.enumerated() {
             // The row's number is that of its event.

@@ -62,9 +62,10 @@ final class ViewTable<Row: QueryRow>: PlannedTable {
         session.ask(Row.view)
         var accesses = accesses
         var count = 1_000.0
-        // A view that is not built yet is reported when it is read.
-        if let store = try? session.ledger(at: path).store(of: Row.view), let transaction = try? store.environment.beginRead() {
-            count = Double((try? transaction.count(store.table(Row.table))) ?? 1_000)
+        let ledger = try session.ledger(at: path)
+        if let store = try? ledger.store(of: Row.view) {  // one that is not built yet is reported when it is read
+            let transaction = try store.environment.beginRead()
+            count = Double(try transaction.count(store.table(Row.table)))
             if try !RowAccess.isIndexed(Row.self, in: store, transaction) { accesses = Array(accesses.prefix(1)) }
         }
         return AccessPlanner(
