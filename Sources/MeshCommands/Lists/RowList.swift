@@ -74,19 +74,22 @@ struct ListCommand<List: RowList>: AsyncParsableCommand {
 
 /// A command that lists rows, whose columns can be named.
 protocol ListingCommand {
-    static func columnNames(in ledger: Ledger) throws -> [String]
+    static func columnNames(in ledger: Ledger) async throws -> [String]
 }
 
 extension ListCommand: ListingCommand {
-    static func columnNames(in ledger: Ledger) throws -> [String] {
+    static func columnNames(in ledger: Ledger) async throws -> [String] {
         // Of some lists, a node is to be named; which one makes no difference to their columns.
-        let command = try (try? parse([])) ?? parse(["!1"])  // refused only where a node is to be named
+        // Refused without an argument only where a node is to be named.
+        var command = try? await asyncParse([])  // see above
+        if command == nil { command = try await asyncParse(["!1"]) }
+        guard let command else { return [] }
         return try command.list.columns(ListRequest(ledger: ledger, options: command.options)).map(\.name)
     }
 }
 
 extension NounCommand: ListingCommand {
-    static func columnNames(in ledger: Ledger) throws -> [String] { try ListCommand<List>.columnNames(in: ledger) }
+    static func columnNames(in ledger: Ledger) async throws -> [String] { try await ListCommand<List>.columnNames(in: ledger) }
 }
 
 /// A noun that lists its rows, and of which something else can be said.

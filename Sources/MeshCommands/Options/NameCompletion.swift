@@ -41,7 +41,7 @@ enum NameCompletion {
             await names(words) { ledger in
                 guard let list = MeshLedgerCommand.named(by: words.dropFirst().map(unquoted)).command as? any ListingCommand.Type
                 else { return [] }
-                return try list.columnNames(in: ledger).map { text(unquoted(prefix), $0) }
+                return try await list.columnNames(in: ledger).map { text(unquoted(prefix), $0) }
             }
         }
     }
@@ -57,14 +57,20 @@ enum NameCompletion {
     }
 
     /// - Parameter words: those of the command line, as they are typed.
-    private static func names(_ words: [String], _ find: (Ledger) throws -> [String]) async -> [String] {
+    private static func names(_ words: [String], _ find: (Ledger) async throws -> [String]) async -> [String] {
         let path = LedgerOption.path(ledger(in: words), ProcessInfo.processInfo.environment)
         // A shell has no place for an error: where there is nothing to read, there is nothing to complete.
         do {
             let ledger = try await Ledger.open(at: path, options: OwnViews.options(access: .readOnly))
-            let found = Result { try find(ledger) }
+            let found: [String]
+            do {
+                found = try await find(ledger)
+            } catch {
+                try await ledger.close()
+                return []
+            }
             try await ledger.close()
-            return try found.get().filter { name in !name.isEmpty && !name.unicodeScalars.contains { $0.value < 0x20 } }
+            return found.filter { name in !name.isEmpty && !name.unicodeScalars.contains { $0.value < 0x20 } }
                 .withoutRepeats
         } catch {
             return []
