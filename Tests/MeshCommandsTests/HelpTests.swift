@@ -69,6 +69,6 @@ struct HelpTests {
     @Test(arguments: ["bash", "zsh", "fish"]) func `there are completions for shells`(shell: String) throws {
         let outcome = try Tool().run("--generate-completion-script", shell)
         #expect(outcome.status == 0)
-        #expect(outcome.output.contains("positions"))
+        #expect(outcome.output.contains("---complete"))
     }
 }

@@ -36,6 +36,7 @@ extension LiveList {
             let chosen = try ListRequest(ledger: ledger, options: options).chosen(liveColumns())
             let printer = LivePrinter(
                 events: try LiveEvents(ledger, found, by: by, since: options.times.since?.time), list: try live(ledger),
+                sampleList: options.times.since == nil ? nil : try live(ledger),
                 tests: chosen.tests,
                 writer: try options.output.writer(chosen.shown, keepsOrder: options.columns != nil, isLive: true),
                 left: options.page.limit ?? .max)
@@ -66,13 +67,17 @@ private final class LivePrinter<Row> {
 
     private let events: LiveEvents
     private let list: (EventRow, Bool) -> Row?
+    /// What earlier events are read with; nil for `list`, which then knows their packets.
+    private let sampleList: ((EventRow, Bool) -> Row?)?
     private let tests: RowTests<Row>
     private let writer: RowWriter<Row>
     private var left: Int
 
     init(
-        events: LiveEvents, list: @escaping (EventRow, Bool) -> Row?, tests: RowTests<Row>, writer: RowWriter<Row>, left: Int
+        events: LiveEvents, list: @escaping (EventRow, Bool) -> Row?, sampleList: ((EventRow, Bool) -> Row?)?,
+        tests: RowTests<Row>, writer: RowWriter<Row>, left: Int
     ) {
+        self.sampleList = sampleList
         (self.events, self.list, self.tests, self.writer, self.left) = (events, list, tests, writer, left)
     }
 
@@ -80,7 +85,7 @@ private final class LivePrinter<Row> {
         let start = events.head
         var sample: [Row] = []
         try events.forEachEarlier(through: start, most: Self.mostEarlier) { row in
-            guard let row = list(row, false), tests.hold(row) else { return }
+            guard let row = (sampleList ?? list)(row, false), tests.hold(row) else { return }
             sample.append(row)
             if sample.count >= Self.samples * 2 { sample.removeFirst(Self.samples) }
         }
