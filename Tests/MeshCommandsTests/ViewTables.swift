@@ -52,9 +52,9 @@ struct ViewTables {
             ])
         #expect(
             try table(tool, "sensors") == [
-                "time                  node       kind        content                   gateway    snr dB  rssi dBm  hops",
-                "2025-10-09T08:53:24Z  !00000022  paxcounter  wifi=12 ble=3 uptime=900  !0000abcd     5.5       -60",
-                "2025-10-09T08:53:23Z  !00000022  detection   Gate opened               !0000abcd     5.5       -90",
+                "time                  node       kind        gateway    snr dB  rssi dBm  hops  content",
+                "2025-10-09T08:53:24Z  !00000022  paxcounter  !0000abcd     5.5       -60        wifi=12 ble=3 uptime=900",
+                "2025-10-09T08:53:23Z  !00000022  detection   !0000abcd     5.5       -90        Gate opened",
             ])
         #expect(
             try table(tool, "nodehistory") == [
@@ -143,8 +143,8 @@ struct ViewTables {
         #expect(
             try table(tool, "positions", "track", "--node", "Rover") == [
                 "time                  latitude  longitude  altitude m  within m  distance m  seconds s  speed km/h  course °  gateway    snr dB",
-                "2025-10-09T08:55:00Z      50.0        8.0         120                                                         !0000abcd     5.5",
-                "2025-10-09T08:56:40Z    50.001        8.0         120                 111.2        100         4.0            !0000abcd     5.5",
+                "2025-10-09T08:55:00Z        50          8         120                                                         !0000abcd     5.5",
+                "2025-10-09T08:56:40Z    50.001          8         120                 111.2        100           4            !0000abcd     5.5",
                 "2025-10-09T08:57:30Z    50.001      8.002         120                 142.9         50        10.3            !0000abcd     5.5",
             ])
         #expect(try tool.run("positions", "--node", "Rover", "--format", "jsonl").objects.count == 3)

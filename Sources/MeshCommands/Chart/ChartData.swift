@@ -53,8 +53,7 @@ struct ChartData {
     }
 
     private static func time<Row>(_ group: RowGroup, _ keys: [RowGroups<Row>.Key]) -> Timestamp? {
-        guard let index = keys.firstIndex(where: { $0.span != nil }), case .text(let text) = group.keys[index] else { return nil }
-        return ISOTime.parse(text)
+        keys.firstIndex { $0.span != nil }.flatMap { group.keys[$0].time }
     }
 
     /// The values in so many columns at most: spans that share one are added up, or their mean is taken.
