@@ -32,7 +32,7 @@ struct CourseTests {
         let first = try #require(try tool.run("positions", "--oldest-first", "--format", "jsonl").objects.first)
         #expect([first["pdop"], first["hdop"], first["vdop"]].map { $0 as? Double } == [1.59, 0.9, 1.31])
         let table = try tool.run("positions", "--oldest-first").lines
-        #expect(table[0].contains("course °") && table[1].contains("  123.45678  ") && !table[2].contains("360.0"))
+        #expect(table[0].contains("course °") && table[1].contains("  123.46  ") && !table[2].contains("360"))
         #expect(try tool.run("positions", "track", "--node", "!11").lines[0].contains("course °"))
         #expect(try tool.run("positions", "--oldest-first", "--format", "csv").lines[1].contains(",123.45678,"))
     }

@@ -177,7 +177,7 @@ struct OddFiles {
         let tool = try made()
         for (limit, word) in [
             ("-n 5", "5 files"), ("-n 16", "16 files"), ("-n 40", "40 files"), ("-n 60", "60 files"), ("-n 200", "200 files"),
-            ("-v 100000", "97 MB of address space"), ("-v 280000", "273 MB of address space"),
+            ("-v 160000", "156 MB of address space"), ("-v 280000", "273 MB of address space"),
             ("-v 500000", "488 MB of address space"),
             // Started with many files open.
             ("-n 300; for n in $(seq 3 230); do eval \"exec $n</dev/null\"; done", "started with"),

@@ -25,8 +25,10 @@ struct ReadmeBlocks {
             try Data(text.utf8).write(to: url)
             return url.path
         }
-        let modules = try BuiltProgram.url().deletingLastPathComponent().appendingPathComponent("Modules").path
-        let searched = try ([modules] + PackageRoot.moduleMaps()).flatMap { ["-I", $0] }
+        let built = try BuiltProgram.url().deletingLastPathComponent()
+        let searched = try ([built.appendingPathComponent("Modules").path] + PackageRoot.moduleMaps(of: built)).flatMap {
+            ["-I", $0]
+        }
         return try FinishedProcess(
             URL(fileURLWithPath: "/usr/bin/env"),
             ["swiftc", "-typecheck", "-swift-version", "6"] + (isLibrary ? ["-parse-as-library"] : []) + searched + paths)

@@ -23,10 +23,27 @@ public enum PackageRoot {
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
     /// The folders with the module maps of Debian's libraries, which code that imports ours is compiled with.
-    public static func moduleMaps() throws -> [String] {
-        let sources = url.appendingPathComponent("Sources").path
-        return try FileManager.default.contentsOfDirectory(atPath: sources).sorted().map { "\(sources)/\($0)" }.filter {
-            FileManager.default.fileExists(atPath: $0 + "/module.modulemap")
+    public static func moduleMaps() throws -> [String] { try folders(url.appendingPathComponent("Sources"), "module.modulemap") }
+
+    /// The same with those of the packages that our modules import for themselves.
+    /// - Parameter built: the folder of the build's programs.
+    public static func moduleMaps(of built: URL) throws -> [String] {
+        let scratch = sequence(first: built) { $0.path == "/" ? nil : $0.deletingLastPathComponent() }
+            .map { $0.appendingPathComponent("checkouts") }.first { FileManager.default.fileExists(atPath: $0.path) }
+        let packages = try scratch.map { try FileManager.default.contentsOfDirectory(atPath: $0.path).sorted() } ?? []
+        let theirs = try packages.flatMap { name in
+            guard let sources = scratch?.appendingPathComponent("\(name)/Sources") else { return [String]() }
+            return try folders(sources, "include/module.modulemap").map { $0 + "/include" }
+        }
+        return try moduleMaps() + theirs
+            + folders(built, "module.modulemap").filter { $0.contains("/C") && $0.hasSuffix(".build") }
+    }
+
+    /// The folders in a folder that have this file.
+    private static func folders(_ folder: URL, _ file: String) throws -> [String] {
+        guard FileManager.default.fileExists(atPath: folder.path) else { return [] }
+        return try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted().map { "\(folder.path)/\($0)" }.filter {
+            FileManager.default.fileExists(atPath: "\($0)/\(file)")
         }
     }
 }

@@ -154,7 +154,7 @@ extension EverydayTasks {
                 _ = try answer.mesh.run("meshledger init live.ledger")
                 let live = try answer.mesh.run(
                     line + "while [ ! -s live.csv ]; do sleep 0.05; done; "
-                        + "meshledger simulate --ledger live.ledger --seed 9 --nodes 9 --packets 30 > simulated; wait $waiting")
+                        + "meshledger simulate --ledger live.ledger --seed 9 --nodes 9 --packets 100 > simulated; wait $waiting")
                 let printed = try String(contentsOf: answer.mesh.folder.file("live.csv"), encoding: .utf8)
                 #expect(live.status == 0 && printed.split(separator: "\r\n").count == 21, "\(live.text) \(printed)")
             },
