@@ -41,7 +41,7 @@ final class ProgressBar: Sendable {
         }
     }
 
-    /// A line of one's own words, replaced by the next one.
+    /// Shows a line of text, which the next one replaces.
     func show(_ text: String) {
         guard isTerminal else { return }
         state.withLock { state in

@@ -32,7 +32,7 @@ struct RadioHandshake: Sendable {
             return asked.map { .ask($0) } ?? .live
         case .rebooted: return .ask(begin())
         case .myInfo where asked == nil:
-            // It tells of itself without being asked: it has started again.
+            // A radio that reports itself unasked has restarted.
             let question = begin()
             hasInfo = true
             return .ask(question)

@@ -49,9 +49,9 @@ extension Lake {
     private func verify(
         _ file: LakeManifest.File, _ path: String, against ledger: Ledger, _ found: inout LakeVerification
     ) throws {
-        let hash: String?
-        do { hash = try PartFile.sha256(of: path) } catch { hash = nil }  // the file is missing, which is told
-        guard let hash else { return found.problems.append("\(path) is missing") }
+        guard FileManager.default.fileExists(atPath: path) else { return found.problems.append("\(path) is missing") }
+        let hash: String
+        do { hash = try PartFile.sha256(of: path) } catch { return found.problems.append("\(path) cannot be read: \(error)") }
         if hash != file.sha256 { found.problems.append("\(path) was changed: its SHA-256 is not that of the manifest") }
         if file.root != (try Self.root(ledger, file.head)) {
             found.problems.append("\(path) was written for another history: the tree's root at event \(file.head) differs")

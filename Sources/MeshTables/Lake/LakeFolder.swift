@@ -58,7 +58,7 @@ enum LakeFolder {
         guard fsync(descriptor) == 0 || errno == EINVAL else { throw failure("fsync", folder) }
     }
 
-    /// Nil where there is none.
+    /// - Returns: the file's bytes, or nil if it does not exist or cannot be read.
     static func read(_ path: String) -> [UInt8]? { FileManager.default.contents(atPath: path).map { Array($0) } }
 
     /// The names in a folder; none where there is no folder.

@@ -62,7 +62,7 @@ struct LakeManifest {
         }
     }
 
-    /// Nil where there is none.
+    /// - Returns: nil if there is no manifest.
     static func load(_ path: String) throws -> LakeManifest? {
         guard let bytes = LakeFolder.read(path) else { return nil }
         guard let json = try? unsafe JSONValue(parsing: bytes.span.bytes) else {  // named as a whole

@@ -177,7 +177,7 @@ final class ParquetColumn {
         return count
     }
 
-    /// - Parameter column: whose nulls are left out; nil where there are none.
+    /// - Parameter column: whose nulls are left out; nil if no value is null.
     private func append(
         _ data: ColumnData, _ column: ColumnArray?, to page: inout [UInt8]
     ) throws -> (PageEncoding, ValueBounds?) {

@@ -34,7 +34,7 @@ enum ValueOrder {
             greatest: precedes(left.greatest, right.greatest) ? right.greatest : left.greatest)
     }
 
-    /// Of numbers by their bits; nil where there are none that can be compared.
+    /// The bounds of numbers, given as their bits; nil if none of them can be compared.
     /// - Parameter width: 4 or 8 bytes.
     func bounds(_ values: [UInt64], width: Int) -> ValueBounds? {
         func bytes(_ value: UInt64) -> [UInt8] {
