@@ -48,7 +48,10 @@ enum ShownProperty {
     /// The names of properties where a column's is another one.
     private static let renamed = ["nodes.node": "number", "hardware.number": "model"]
     /// Further properties from which a column is made.
-    private static let further = ["snr": ["rssi"], "mapreports.altitude": ["latitude"], "traceroutes.reply_id": ["isAnswered"]]
+    private static let further = [
+        "snr": ["rssi"], "messages.state": ["failureReason"], "mapreports.altitude": ["latitude"],
+        "traceroutes.reply_id": ["isAnswered"],
+    ]
     /// Columns that are made from many properties.
     private static let mixed: Set<String> = ["nodes.role"]
     /// Columns that depend on more than the row: on names, or on the present time.
