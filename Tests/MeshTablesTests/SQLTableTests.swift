@@ -9,10 +9,9 @@ import ViewQuery
 
 /// SQL over the virtual tables of a simulated mesh.
 struct SQLTableTests {
-    @Test(.timeLimit(.minutes(3))) func `random SQL says of the virtual tables what it says of plain tables with the same rows`()
-        async throws
-    {
-        let seed = UInt64.random(in: 1...999_999)
+    /// The fixed seed has a message that failed, whose state needs a second stored field.
+    @Test(.timeLimit(.minutes(3)), arguments: [995_696, UInt64.random(in: 1...999_999)])
+    func `random SQL says of the virtual tables what it says of plain tables with the same rows`(seed: UInt64) async throws {
         let proofs = try await SQLProofs(packets: 300, seed: seed)
         #expect(proofs.tables.count > 12, "seed \(seed)")
         for failure in proofs.run(0..<300, seed: seed) { Issue.record("\(failure)") }
