@@ -131,7 +131,7 @@ extension EventLog {
                 try storing { () throws(StorageError) in try environment.isInMemory() }
             }
         let queue = AppendQueue(limit: options.queueLimit, sharesClock: isInMemory, clock: options.clock)
-        let board = HeadBoard(head: tail.head, cut: tail.cut)
+        let board = HeadPublisher(head: tail.head, cut: tail.cut)
         let prepared = PreparedWorkBox()
         let stores = StoreBox(store)
         let sizes = SizeGuard(path: folder.path, stores: stores, limit: options.sizeLimit, slowestCommit: options.slowestCommit)

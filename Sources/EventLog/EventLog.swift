@@ -25,7 +25,7 @@ public final class EventLog: Sendable {
     let stores: StoreBox
     package var store: LogStore { stores.store }
     let queue: AppendQueue
-    let board: HeadBoard
+    let board: HeadPublisher
     package let names: SourceNames
     let sizes: SizeGuard
     private let keeper: LogKeeper
@@ -47,7 +47,7 @@ public final class EventLog: Sendable {
     private let readerLock: ReaderLock?
 
     init(
-        path: String, identifier: String, options: EventLogOptions, stores: StoreBox, queue: AppendQueue, board: HeadBoard,
+        path: String, identifier: String, options: EventLogOptions, stores: StoreBox, queue: AppendQueue, board: HeadPublisher,
         names: SourceNames, sizes: SizeGuard, keeper: LogKeeper, driver: LogDriver?, sealer: Sealer?, maintenance: Maintenance?,
         dropper: Dropper?, watch: ClockWatch?,
         readerLock: ReaderLock?

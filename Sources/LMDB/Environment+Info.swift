@@ -101,14 +101,14 @@ extension Environment {
         defer { leave() }
         var source: Int32 = -1
         try check(unsafe mdb_env_get_fd(handle, &source), "mdb_env_get_fd")
-        let target = try OwnFile.create(path)
+        let target = try OwnedFile.create(path)
         defer { Glibc.close(target) }
         var (offset, buffer) = (0, [UInt8](repeating: 0, count: 1 << 20))
         while true {
             let count = unsafe buffer.withUnsafeMutableBytes { unsafe pread(source, $0.baseAddress, $0.count, off_t(offset)) }
             guard count >= 0 else { throw StorageError(.init(number: errno), call: "pread", path: self.path, number: errno) }
             if count == 0 { break }
-            try OwnFile.write(target, Array(buffer.prefix(count)), path)
+            try OwnedFile.write(target, Array(buffer.prefix(count)), path)
             offset += count
         }
         guard fsync(target) == 0 else { throw StorageError(.init(number: errno), call: "fsync", path: path, number: errno) }
@@ -118,7 +118,7 @@ extension Environment {
     package func copySnapshot(to path: String) throws(StorageError) {
         try enter(forWriting: false)
         defer { leave() }
-        let target = try OwnFile.create(path)
+        let target = try OwnedFile.create(path)
         defer { Glibc.close(target) }
         try check(unsafe mdb_env_copyfd(handle, target), "mdb_env_copyfd")
     }

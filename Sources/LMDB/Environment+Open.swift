@@ -10,7 +10,7 @@ extension Environment {
         _ path: String, _ options: EnvironmentOptions = EnvironmentOptions()
     ) throws(StorageError) -> Environment {
         if options.access == .readWrite && options.createsFolder { try createFolder(path) }
-        try OwnFile.requireFolder(path, mayBeAlias: true)
+        try OwnedFile.requireFolder(path, mayBeAlias: true)
         let identity = try OpenEnvironments.Identity(path: path)
         try FileSystemKind.refuse(path)
         let files = try FilesBefore(path)
@@ -39,10 +39,10 @@ extension Environment {
     }
 
     private static func createFolder(_ path: String) throws(StorageError) {
-        try OwnFile.makeFolder(path)
+        try OwnedFile.makeFolder(path)
         // LMDB would create it for the superuser; it accepts an empty file as a new one.
         let file = path + "/data.mdb"
-        if OwnFile.owner(above: file) != nil { Glibc.close(try OwnFile.open(file, O_RDWR | O_CREAT)) }
+        if OwnedFile.owner(above: file) != nil { Glibc.close(try OwnedFile.open(file, O_RDWR | O_CREAT)) }
     }
 
     /// LMDB would create an empty data file where a reader or a careful writer expects one.
@@ -138,7 +138,7 @@ extension Environment {
         let place = path + "/lock.mdb"
         let file: Int32
         do throws(StorageError) {
-            file = try OwnFile.open(place, O_RDWR | O_CREAT)
+            file = try OwnedFile.open(place, O_RDWR | O_CREAT)
         } catch {
             guard error.code == .foreign else { return }  // LMDB says why
             throw error
@@ -188,13 +188,13 @@ extension Environment {
 
 /// The files of an environment before LMDB opens them by their paths, to be checked again afterwards.
 private struct FilesBefore {
-    private let (data, locks): (OwnFile.Identity?, OwnFile.Identity?)
+    private let (data, locks): (OwnedFile.Identity?, OwnedFile.Identity?)
     private let path: String
 
     init(_ path: String) throws(StorageError) {
         self.path = path
-        data = try OwnFile.require(path + "/data.mdb")
-        locks = try OwnFile.require(path + "/lock.mdb")
+        data = try OwnedFile.require(path + "/data.mdb")
+        locks = try OwnedFile.require(path + "/lock.mdb")
     }
 
     func requireSame(as environment: Environment) throws(StorageError) {
@@ -203,8 +203,8 @@ private struct FilesBefore {
         guard unsafe fstat(file, &status) == 0 else {
             throw StorageError(.init(number: errno), call: "fstat", path: path, number: errno)
         }
-        let opened = OwnFile.Identity(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
-        let (dataNow, locksNow) = (try OwnFile.require(path + "/data.mdb"), try OwnFile.require(path + "/lock.mdb"))
+        let opened = OwnedFile.Identity(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
+        let (dataNow, locksNow) = (try OwnedFile.require(path + "/data.mdb"), try OwnedFile.require(path + "/lock.mdb"))
         guard data == nil || data == opened, dataNow == nil || dataNow == opened,
             locks == nil || locksNow == nil || locks == locksNow
         else { throw StorageError(.foreign, call: "it was replaced while it was being opened", path: path) }

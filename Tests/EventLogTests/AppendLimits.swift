@@ -83,7 +83,7 @@ struct AppendLimits {
     @Test(arguments: [1, 2, 3] as [UInt64])
     func `a lane is stored in groups that follow each other and end once they are large`(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
-        var lane = AppendLane()
+        var lane = AppendBatch()
         // Sizes of the entries, nil for a request that holds this many bytes.
         var sizes: [(bytes: Int, isRequest: Bool)] = []
         let megabyte = [UInt8](repeating: 7, count: 1 << 20)
@@ -100,7 +100,7 @@ struct AppendLimits {
             } else {
                 let count = Int.random(in: 0...4096, using: &generator)
                 lane.bytes += megabyte.prefix(count)
-                unsafe lane.entries.append(AppendLane.Entry(header: header, length: Int32(count), waiter: nil))
+                unsafe lane.entries.append(AppendBatch.Entry(header: header, length: Int32(count), waiter: nil))
                 sizes.append((count + RecordHeader.size, false))
             }
         }

@@ -18,7 +18,7 @@ struct RemovedFolders {
             isDone.store(false, ordering: .relaxed)
             DispatchQueue.concurrentPerform(iterations: 2) { number in
                 if number == 0 {
-                    #expect(throws: Never.self) { try OwnFile.removeAll(path) }
+                    #expect(throws: Never.self) { try OwnedFile.removeAll(path) }
                     isDone.store(true, ordering: .relaxed)
                     return
                 }
@@ -29,6 +29,6 @@ struct RemovedFolders {
             #expect(!FileManager.default.fileExists(atPath: path))
         }
         #expect(FileManager.default.fileExists(atPath: elsewhere))
-        try OwnFile.removeAll(path)
+        try OwnedFile.removeAll(path)
     }
 }

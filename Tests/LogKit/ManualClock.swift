@@ -18,7 +18,7 @@ package final class ManualClock: Sendable {
 /// Lets threads through only while it is open.
 package final class Gate: Sendable {
     private let condition = Mutex(true)
-    private let bell = DispatchSemaphore(value: 0)
+    private let wakeUp = DispatchSemaphore(value: 0)
 
     package init() {}
 
@@ -26,10 +26,10 @@ package final class Gate: Sendable {
 
     package func open() {
         condition.withLock { $0 = true }
-        bell.signal()
+        wakeUp.signal()
     }
 
     package func pass() {
-        while !condition.withLock({ $0 }) { bell.wait() }
+        while !condition.withLock({ $0 }) { wakeUp.wait() }
     }
 }

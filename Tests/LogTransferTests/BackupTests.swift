@@ -176,14 +176,14 @@ import Testing
         try consumer.acknowledge(through: try #require(given.last).sequence)
         let position = consumer.position
         consumer.close()
-        let seat = try ConsumerSeat("map", in: path)
-        try seat.store("view positions feed 5 number 12\n")
-        seat.release()
+        let lease = try ConsumerLease("map", in: path)
+        try lease.store("view positions feed 5 number 12\n")
+        lease.release()
         try log.backup(to: backup)
         await log.close()
         let again = try await restored("again")
         #expect(try again.consumers().map(\.position) == [position] && position > .zero)
-        #expect(try ConsumerSeat.all(in: again.path).map(\.text) == ["view positions rows\n"])
+        #expect(try ConsumerLease.all(in: again.path).map(\.text) == ["view positions rows\n"])
         await again.close()
     }
 }

@@ -77,7 +77,7 @@ import Testing
     }
 }
 
-@Suite struct OwnFigureTests {
+@Suite struct CipherFigureTests {
     @Test func `SHA-256 of abc is that of FIPS 180`() {
         #expect(SHA256.hash(Array("abc".utf8)) == .init(hex: "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"))
     }

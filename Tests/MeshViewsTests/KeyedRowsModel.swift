@@ -15,7 +15,7 @@ struct KeyedRowsModel {
         var time: UInt32
         var value: UInt32
         var storedSize: Int { 20 }
-        func isOf(_ node: ForgottenNode) -> Bool { key == UInt64(node.number) }
+        func isOf(_ node: ErasedNode) -> Bool { key == UInt64(node.number) }
 
         init(key: UInt64, time: UInt32, value: UInt32) { (self.key, self.time, self.value) = (key, time, value) }
 

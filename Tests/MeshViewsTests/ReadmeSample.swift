@@ -48,7 +48,7 @@ struct ReadmeSample {
 
     @Test func `the view in the article is the example that the tests compile`() throws {
         let article = try Document.named("YourFirstView")
-        let folder = PackageRoot.url.appendingPathComponent("Tools/Examples/OwnView/Sources/OwnView")
+        let folder = PackageRoot.url.appendingPathComponent("Tools/Examples/CustomView/Sources/CustomView")
         for (block, file) in zip(article.blocks(in: "swift"), ["PortUse.swift", "Main.swift"]) {
             let source = try String(contentsOf: folder.appendingPathComponent(file), encoding: .utf8)
             #expect(block.text == source, "\(file)")

@@ -131,7 +131,7 @@ struct SeenPacketsModel {
             var random = SeededGenerator(seed: seed)
             var seen = SeenPackets()
             var model = Model()
-            var log = Carry()
+            var log = StageState()
             for sequence in UInt64(1)...4_000 {
                 let hearing = hearing(sequence, &random)
                 let verdict = seen.place(hearing, changes: &log)
@@ -153,7 +153,7 @@ struct SeenPacketsModel {
 
     @Test func `memory is bounded, and what is within the bounds is kept`() {
         var seen = SeenPackets()
-        var changes = Carry()
+        var changes = StageState()
         for sequence in UInt64(1)...200_000 {
             let verdict = seen.place(hearing(of: sequence, at: UInt32(sequence / 10), sequence), changes: &changes)
             #expect(verdict.isFirstReception)
@@ -166,13 +166,13 @@ struct SeenPacketsModel {
     @Test func `of more than a million packets within an hour the newest million are remembered`() {
         var seen = SeenPackets()
         let most = UInt64(SeenPackets.mostKept)
-        var changes = Carry()
+        var changes = StageState()
         func isNew(_ packet: UInt64, at sequence: UInt64) -> Bool {
             seen.place(hearing(of: packet, at: 7, sequence), changes: &changes).isFirstReception
         }
         for sequence in 1...most + 10 {
             if !isNew(sequence, at: sequence) { Issue.record("packet \(sequence) was heard before") }
-            changes = Carry()
+            changes = StageState()
         }
         #expect(seen.count == SeenPackets.mostKept)
         #expect(!isNew(11, at: most + 11) && !isNew(most, at: most + 12))
@@ -184,7 +184,7 @@ struct SeenPacketsModel {
     /// Whoever knows the key can send as many contents under one id as there are.
     @Test func `many packets of one sender and id cost no more than few`() {
         var seen = SeenPackets()
-        var changes = Carry()
+        var changes = StageState()
         for sequence in UInt64(1)...50_000 {
             var forged = hearing(of: 7, at: 7, sequence)
             forged.print.plain = UInt32(sequence)

@@ -8,7 +8,7 @@ struct LastValues: Projection {
     struct Batch: FoldBatch {
         var events: ClosedRange<EventSequence>
         var lastChecksum: UInt64 { events.upperBound.rawValue &* 31 }
-        var carry = Carry()
+        var stageState = StageState()
         /// One value an event.
         var values: [(key: UInt32, value: UInt64)]
         /// Nil for the projection's.

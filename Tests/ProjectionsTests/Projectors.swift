@@ -5,19 +5,19 @@ import TestKit
 import Testing
 
 struct Projectors {
-    private func record(_ sequence: UInt64, _ number: UInt64) -> Carry.Record {
-        var words = Carry.Record.Words()
+    private func record(_ sequence: UInt64, _ number: UInt64) -> StageState.Record {
+        var words = StageState.Record.Words()
         (words.first, words.second, words.third, words.fourth, words.fifth) = (number, number + 1, number + 2, .max, number + 4)
-        return Carry.Record(sequence: sequence, words: words)
+        return StageState.Record(sequence: sequence, words: words)
     }
 
     @Test func `rows, quarantine, carried state and checkpoint are committed together and found again`() async throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/view"
         var batch = LastValues.Batch(first: 1, [(7, 1), (8, .max), (7, 3)])
-        batch.carry.records = [record(1, 10), record(3, 30)]
-        batch.carry.receptions = [Carry.Reception(sequence: 3, first: 31, second: 32, third: 33)]
-        batch.carry.entries = [Carry.Entry(sequence: 2, key: [1], value: [2, 3])]
+        batch.stageState.records = [record(1, 10), record(3, 30)]
+        batch.stageState.receptions = [StageState.Reception(sequence: 3, first: 31, second: 32, third: 33)]
+        batch.stageState.entries = [StageState.Entry(sequence: 2, key: [1], value: [2, 3])]
         do {
             let store = try openStore(path)
             let projector = try Projector(LastValues(), store: store)
@@ -31,9 +31,9 @@ struct Projectors {
         #expect(try store.quarantined() == [Quarantined(sequence: EventSequence(2), reason: "too large")])
         #expect(try store.quarantinedCount() == 1)
         let projector = try Projector(LastValues(), store: store)
-        let carry = try await projector.storedCarry()
-        #expect(carry.records == batch.carry.records && carry.receptions == batch.carry.receptions)
-        #expect(carry.entries.map(\.value) == [[2, 3]])
+        let stageState = try await projector.storedStageState()
+        #expect(stageState.records == batch.stageState.records && stageState.receptions == batch.stageState.receptions)
+        #expect(stageState.entries.map(\.value) == [[2, 3]])
     }
 
     @Test func `events before the checkpoint are not folded again`() async throws {
@@ -52,22 +52,22 @@ struct Projectors {
             let folder = try TemporaryFolder()
             let store = try openStore(folder.path + "/view")
             let projector = try Projector(LastValues(), store: store)
-            var model: [Carry.Record] = []
+            var model: [StageState.Record] = []
             var next: UInt64 = 1
             for _ in 0..<60 {
                 var batch = LastValues.Batch(first: next, (0..<Int.random(in: 1...300, using: &random)).map { _ in (1, 1) })
                 for sequence in next...batch.events.upperBound.rawValue where Bool.random(using: &random) {
-                    batch.carry.records.append(record(sequence, sequence &* 3))
+                    batch.stageState.records.append(record(sequence, sequence &* 3))
                 }
-                model += batch.carry.records
+                model += batch.stageState.records
                 if model.count > 500 { model.removeFirst(model.count - 500) }
-                batch.carry.oldestRecord = model.first?.sequence ?? 0
+                batch.stageState.oldestRecord = model.first?.sequence ?? 0
                 next = batch.events.upperBound.rawValue + 1
                 try await projector.fold(batch, isCatchingUp: true)
                 if Int.random(in: 0..<4, using: &random) == 0 { try await projector.flush(.request) }
             }
             try await projector.flush(.request)
-            #expect(try await projector.storedCarry().records == model, "seed \(seed)")
+            #expect(try await projector.storedStageState().records == model, "seed \(seed)")
         }
     }
 

@@ -35,7 +35,7 @@ struct SeriesCaps {
             var random = SeededGenerator(seed: seed)
             let folder = try TemporaryFolder()
             let store = try openStore(folder.path + "/view", tables: ["rows", "counts"])
-            var buffer = SeriesBuffer(prefixLength: 4, cap: 20)
+            var buffer = CappedSeries(prefixLength: 4, cap: 20)
             var model: [Key] = []
             for sequence in UInt64(1)...1_500 {
                 let key = Key(
@@ -60,7 +60,7 @@ struct SeriesCaps {
         let folder = try TemporaryFolder()
         let store = try openStore(folder.path + "/view", tables: ["rows", "counts"])
         let writer = Task.detached {
-            var buffer = SeriesBuffer(prefixLength: 4, cap: 100)
+            var buffer = CappedSeries(prefixLength: 4, cap: 100)
             for sequence in UInt64(1)...5_000 {
                 buffer.append(prefix: 1, time: UInt32(sequence), sequence: sequence) { $0.varint(1, sequence) }
                 guard sequence % 50 == 0 else { continue }

@@ -15,7 +15,7 @@ struct KeptRows<Row: KeptRow>: Projection {
     struct Batch: FoldBatch {
         var events: ClosedRange<EventSequence>
         var lastChecksum: UInt64 { events.upperBound.rawValue &* 31 }
-        var carry = Carry()
+        var stageState = StageState()
         var changes: [(row: Row, isGone: Bool)]
 
         init(first: UInt64, _ changes: [(row: Row, isGone: Bool)]) {

@@ -7,12 +7,12 @@ internal import Synchronization
 /// Callers of `append` wait for the disk anyway, so the number of callers bounds what they queue; only requests without a waiting
 /// caller count against the queue's limit.
 ///
-/// Synchronization: `state` is behind its mutex, `waiting` is atomic; the writer sleeps on `bell`.
+/// Synchronization: `state` is behind its mutex, `waiting` is atomic; the writer sleeps on `wakeUp`.
 final class AppendQueue: Sendable {
     private struct State {
-        var lane = AppendLane()
+        var lane = AppendBatch()
         /// Lanes that have been served and can be filled again.
-        var spares: [AppendLane] = []
+        var spares: [AppendBatch] = []
         var isWriterAsleep = false
         /// Schedules a step of the writer where it is served from the pool.
         var schedule: Schedule?
@@ -29,7 +29,7 @@ final class AppendQueue: Sendable {
     }
 
     private let state = Mutex(State())
-    private let bell = DispatchSemaphore(value: 0)
+    private let wakeUp = DispatchSemaphore(value: 0)
     private let limit: Int
     /// Entries in the lane that is being filled.
     private let waiting = Atomic<Int>(0)
@@ -91,19 +91,19 @@ final class AppendQueue: Sendable {
 
     private enum Wake {
         case none
-        case bell
+        case wakeUp
         case schedule(Schedule)
     }
 
     private static func wake(_ state: inout State) -> Wake {
         state.isWriterAsleep = false
-        return state.schedule.map { .schedule($0) } ?? .bell
+        return state.schedule.map { .schedule($0) } ?? .wakeUp
     }
 
     private func perform(_ wake: Wake) {
         switch wake {
         case .none: break
-        case .bell: bell.signal()
+        case .wakeUp: wakeUp.signal()
         case .schedule(let schedule): schedule.body()
         }
     }
@@ -127,23 +127,23 @@ final class AppendQueue: Sendable {
     ///   - expected: how many callers were recently active. Callers that append one event after the other
     ///     come back within microseconds of a commit; where a commit takes much longer, waiting that long for them saves one.
     ///   - lingerNanoseconds: how long to wait for them at most.
-    func take(expected: Int, lingerNanoseconds: UInt64) -> AppendLane? {
+    func take(expected: Int, lingerNanoseconds: UInt64) -> AppendBatch? {
         if lingerNanoseconds > 0 && waitingCount < expected { linger(expected, lingerNanoseconds) }
         while true {
             if let lane = takeNow() { return lane }
             switch rest() {
             case .more: break
-            case .asleep: bell.wait()
+            case .asleep: wakeUp.wait()
             case .ended: return nil
             }
         }
     }
 
     /// Everything that waits, nil when there is nothing.
-    func takeNow() -> AppendLane? {
+    func takeNow() -> AppendBatch? {
         state.withLock { state in
             guard !state.lane.entries.isEmpty else { return nil }
-            var lane = state.spares.popLast() ?? AppendLane()
+            var lane = state.spares.popLast() ?? AppendBatch()
             swap(&lane, &state.lane)
             state.laneArrival = nil
             state.unattendedBytes = 0
@@ -184,7 +184,7 @@ final class AppendQueue: Sendable {
     }
 
     /// Takes back a lane whose callers have all received their outcomes.
-    func recycle(_ lane: consuming AppendLane) {
+    func recycle(_ lane: consuming AppendBatch) {
         lane.removeAll()
         let empty = lane
         state.withLock { state in

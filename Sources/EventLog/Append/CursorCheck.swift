@@ -4,7 +4,7 @@ internal import LMDB
 enum CursorCheck {
     /// - Returns: the places of the requests of which nothing may be stored.
     static func overtaken(
-        in group: LaneGroup, of lane: AppendLane, _ write: borrowing WriteTransaction, _ store: LogStore
+        in group: LaneGroup, of lane: AppendBatch, _ write: borrowing WriteTransaction, _ store: LogStore
     ) throws(StorageError) -> Set<Int> {
         var overtaken: Set<Int> = []
         // What the requests before, in the same transaction, leave behind.

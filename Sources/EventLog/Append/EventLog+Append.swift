@@ -14,7 +14,7 @@ extension EventLog {
         if isReadOnly { throw EventLogError(.readOnly, path: path) }
         if event.isOfLog { throw ownEvent }
         if AppendGuard.isActive { throw EventLogError(.mutationDuringEnumeration, path: path) }
-        guard event.payload.count <= AppendLane.largestCopy else { return try await appendLarge(event) }
+        guard event.payload.count <= AppendBatch.largestCopy else { return try await appendLarge(event) }
         let header = RecordHeader(event)
         do {
             let first = unsafe try await withUnsafeThrowingContinuation { (waiter: UnsafeContinuation<UInt64, any Error>) in

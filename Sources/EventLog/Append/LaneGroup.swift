@@ -11,7 +11,7 @@ struct LaneGroup {
     var bytesEnd = 0
 
     /// The group after this one: at least one entry.
-    func next(in lane: AppendLane) -> LaneGroup {
+    func next(in lane: AppendBatch) -> LaneGroup {
         var group = after
         var size = 0
         repeat {
@@ -21,7 +21,7 @@ struct LaneGroup {
     }
 
     /// Each entry as a separate group.
-    func singles(of lane: AppendLane) -> [LaneGroup] {
+    func singles(of lane: AppendBatch) -> [LaneGroup] {
         var single = LaneGroup(
             entries: entries.lowerBound..<entries.lowerBound, requests: requests.lowerBound..<requests.lowerBound,
             bytesStart: bytesStart, bytesEnd: bytesStart)
@@ -40,7 +40,7 @@ struct LaneGroup {
 
     /// Takes one more entry in.
     /// - Returns: about the bytes that storing it takes.
-    private mutating func extend(in lane: AppendLane) -> Int {
+    private mutating func extend(in lane: AppendBatch) -> Int {
         let length = lane.entries[entries.upperBound].length
         entries = entries.lowerBound..<entries.upperBound + 1
         if let length {

@@ -83,7 +83,7 @@ final class LogDriver: Sendable {
         guard isInMemory, queue.isIdle, sizes.pause(isResting: false) == nil else { return nil }
         return state.withLockIfAvailable { state in
             guard !state.hasEnded else { return nil }
-            var lane = AppendLane()
+            var lane = AppendBatch()
             lane.add(request)
             state.writer.serve(&lane)
             return lane.outcomes.first
@@ -172,7 +172,7 @@ extension LogDriver {
     ///
     /// Many are woken from jobs on the pool where they run, one job for each core: a thread of the pool that has nothing to do sleeps,
     /// and waking it for each caller separately costs several times what the append does.
-    private func wake(_ lane: consuming AppendLane) {
+    private func wake(_ lane: consuming AppendBatch) {
         let count = lane.entries.count
         guard count >= 8 else {
             lane.complete(0..<count, firstRequest: 0)

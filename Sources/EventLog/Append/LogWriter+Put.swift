@@ -3,7 +3,7 @@ internal import LMDB
 /// What a transaction writes: records first, then what few of them bring along.
 extension LogWriter {
     mutating func put(
-        _ group: LaneGroup, of lane: inout AppendLane, _ cursor: inout WriteCursor,
+        _ group: LaneGroup, of lane: inout AppendBatch, _ cursor: inout WriteCursor,
         _ filledTiles: inout [(UInt64, ArrivalRange)], _ overtaken: Set<Int>
     ) throws(StorageError) {
         let bytes = lane.bytes
@@ -29,7 +29,7 @@ extension LogWriter {
     }
 
     private mutating func put(
-        _ request: AppendRequest, of lane: inout AppendLane, _ cursor: inout WriteCursor,
+        _ request: AppendRequest, of lane: inout AppendBatch, _ cursor: inout WriteCursor,
         _ filledTiles: inout [(UInt64, ArrivalRange)]
     ) throws(StorageError) {
         if let token = request.token, try isStored(token) {
@@ -123,7 +123,7 @@ extension LogWriter {
 
     /// Cursors and new sources, which few requests have.
     func putRareParts(
-        of group: LaneGroup, of lane: inout AppendLane, _ write: inout WriteTransaction
+        of group: LaneGroup, of lane: inout AppendBatch, _ write: inout WriteTransaction
     ) throws(StorageError) {
         for place in group.requests {
             let request = lane.requests[place]

@@ -6,7 +6,7 @@ struct LogWriter {
     var store: LogStore { stores.store }
     let sizes: SizeGuard
     let path: String
-    let board: HeadBoard
+    let board: HeadPublisher
     let names: SourceNames
     let prepared: PreparedWorkBox
     let saltSeed: @Sendable (_ tile: UInt64) -> [UInt8]
@@ -27,7 +27,7 @@ struct LogWriter {
     }
 
     init(
-        stores: StoreBox, sizes: SizeGuard, path: String, board: HeadBoard, names: SourceNames, prepared: PreparedWorkBox,
+        stores: StoreBox, sizes: SizeGuard, path: String, board: HeadPublisher, names: SourceNames, prepared: PreparedWorkBox,
         tail: LogTail,
         saltSeed: @escaping @Sendable (_ tile: UInt64) -> [UInt8], commitFault: (@Sendable () -> CommitFault?)?,
         lock: WriterLock? = nil
@@ -45,7 +45,7 @@ struct LogWriter {
     }
 
     /// Stores a lane, in groups of a size that suits one transaction.
-    mutating func serve(_ lane: inout AppendLane) {
+    mutating func serve(_ lane: inout AppendBatch) {
         var group = LaneGroup()
         while group.entries.upperBound < lane.entries.count {
             group = group.next(in: lane)
@@ -57,7 +57,7 @@ struct LogWriter {
     /// not fail the others.
     ///
     /// - Parameter works: prepared work that moves with it. When that does not fit, the group is tried without.
-    private mutating func serve(_ group: LaneGroup, of lane: inout AppendLane, with works: [any PreparedWork]) {
+    private mutating func serve(_ group: LaneGroup, of lane: inout AppendBatch, with works: [any PreparedWork]) {
         let before = state
         do throws(StorageError) {
             try store(group, of: &lane, with: works)
@@ -80,7 +80,7 @@ struct LogWriter {
         }
     }
 
-    private func fail(_ group: LaneGroup, of lane: inout AppendLane, _ error: StorageError) {
+    private func fail(_ group: LaneGroup, of lane: inout AppendBatch, _ error: StorageError) {
         let isUnknown = store.environment.areWritesClosed && error.code != .writesClosed && error.code != .replaced
         let reason = error.code == .sizeLimitReached ? sizes.limitReached(error) : EventLogError(error)
         func failure(_ token: @autoclosure () -> AppendToken?) -> EventLogError {
@@ -117,13 +117,13 @@ struct LogWriter {
     {
         let waiting = prepared.takeAll()
         if !waiting.isEmpty {
-            var lane = AppendLane()
+            var lane = AppendBatch()
             lane.add(Self.request([], at: time))
             var group = LaneGroup()
             group = group.next(in: lane)
             serve(group, of: &lane, with: waiting)
         }
-        var lane = AppendLane()
+        var lane = AppendBatch()
         lane.add(Self.request(events, at: time))
         var group = LaneGroup()
         group = group.next(in: lane)
@@ -147,7 +147,7 @@ struct LogWriter {
     }
 
     private mutating func store(
-        _ group: LaneGroup, of lane: inout AppendLane, with works: [any PreparedWork]
+        _ group: LaneGroup, of lane: inout AppendBatch, with works: [any PreparedWork]
     ) throws(StorageError) {
         if let refusal = sizes.refusal() { throw refusal }
         var write = try store.environment.beginWrite()

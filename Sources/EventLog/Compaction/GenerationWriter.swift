@@ -53,7 +53,7 @@ struct GenerationWriter: Sendable {
     private func makeFolder(new: UInt32, like old: String) throws(EventLogError) {
         let target = folder.environmentPath(generation: new)
         guard unsafe mkdir(target, 0o700) == 0 else { throw SmallFile.failureToMake(errno, target) }
-        OwnFile.give(target)
+        OwnedFile.give(target)
         do throws(EventLogError) {
             try SmallFile.copyMode(of: old, to: target)
         } catch {

@@ -11,7 +11,7 @@ extension LogFolder {
             let names = try? FileManager.default.contentsOfDirectory(atPath: path),  // gone, or the next opening tries again
             names.allSatisfy({ $0 == "data.mdb" || $0 == "lock.mdb" })
         else { return }
-        try? OwnFile.removeAll(path)  // the next opening tries again
+        try? OwnedFile.removeAll(path)  // the next opening tries again
     }
 
     /// Removes what an interruption left beside the log, but only where it has no event that the log lacks. What cannot be read stays.

@@ -9,7 +9,7 @@ internal import Synchronization
 /// Synchronization: behind the mutex, but for `isDegraded`.
 final class SizeGuard: Sendable {
     private struct State {
-        var condition: LogCondition
+        var condition: LogHealth
         var otherReaders: [LogReading] = []
         /// Bytes when the writer was last asked to rest.
         var lastTotal: Int?
@@ -34,7 +34,7 @@ final class SizeGuard: Sendable {
         self.path = path
         self.stores = stores
         self.slowestCommit = slowestCommit
-        state = Mutex(State(condition: LogCondition(sizeLimit: limit)))
+        state = Mutex(State(condition: LogHealth(sizeLimit: limit)))
     }
 
     func setLimit(_ bytes: Int) { state.withLock { $0.condition.sizeLimit = bytes } }
@@ -49,11 +49,11 @@ final class SizeGuard: Sendable {
     /// The most bytes that the log's file may have.
     var mapLimit: Int { state.withLock { Self.mapLimit($0.condition) } }
 
-    private static func mapLimit(_ condition: LogCondition) -> Int {
+    private static func mapLimit(_ condition: LogHealth) -> Int {
         max(condition.sizeLimit - condition.otherBytes, min(condition.sizeLimit, smallestMap))
     }
 
-    func condition() -> LogCondition {
+    func condition() -> LogHealth {
         let environment = stores.store.environment
         var (condition, others) = state.withLock { ($0.condition, $0.otherReaders) }
         condition.logBytes = (try? environment.extent().usedSize) ?? 0  // closed: it has no size

@@ -10,7 +10,7 @@ package struct IssuedCheckpoints {
     package init(ledger: String) { path = ledger + "/checkpoints" }
 
     var sizes: Set<UInt64> {
-        guard let data = try? OwnFile.contents(path) else { return [] }  // an unreadable file counts as no issued checkpoints
+        guard let data = try? OwnedFile.contents(path) else { return [] }  // an unreadable file counts as no issued checkpoints
         return Set(data.split(separator: UInt8(ascii: "\n")).compactMap { UInt64(String(decoding: $0, as: UTF8.self)) })
     }
 

@@ -37,7 +37,7 @@ final class Sealer: Sendable {
     private let policy: SealingPolicy
     private let summariser: EventSummariser?
     private let prepared: PreparedWorkBox
-    private let board: HeadBoard
+    private let board: HeadPublisher
     /// Asks the writer for a transaction.
     private let nudge: @Sendable () -> Void
     private let queue = BackgroundQueue(name: "meshledger-seal")
@@ -52,7 +52,7 @@ final class Sealer: Sendable {
     private static let patience = DispatchTimeInterval.seconds(1)
 
     init(
-        stores: StoreBox, policy: SealingPolicy, summariser: EventSummariser?, prepared: PreparedWorkBox, board: HeadBoard,
+        stores: StoreBox, policy: SealingPolicy, summariser: EventSummariser?, prepared: PreparedWorkBox, board: HeadPublisher,
         nudge: @escaping @Sendable () -> Void
     ) {
         self.stores = stores

@@ -12,7 +12,7 @@ package enum CheckedText {
     package static func read(_ path: String) throws(EventLogError) -> String? {
         let bytes: [UInt8]?
         do throws(StorageError) {
-            bytes = try OwnFile.contents(path, limit: 1 << 16)
+            bytes = try OwnedFile.contents(path, limit: 1 << 16)
         } catch {
             throw SmallFile.failure(error)
         }

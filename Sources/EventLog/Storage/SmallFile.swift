@@ -34,7 +34,7 @@ package enum SmallFile {
     /// Opens a plain file of the ledger's owner, and refuses anything else in its place.
     package static func open(_ path: String, _ flags: Int32) throws(EventLogError) -> Int32 {
         do throws(StorageError) {
-            return try OwnFile.open(path, flags)
+            return try OwnedFile.open(path, flags)
         } catch {
             throw failure(error)
         }
@@ -43,7 +43,7 @@ package enum SmallFile {
     /// Creates an empty file, replacing what an interruption left there.
     package static func create(_ path: String) throws(EventLogError) -> Int32 {
         do throws(StorageError) {
-            return try OwnFile.create(path)
+            return try OwnedFile.create(path)
         } catch {
             throw failure(error)
         }
@@ -52,7 +52,7 @@ package enum SmallFile {
     /// Creates a folder of the ledger's owner, unless it exists.
     static func makeFolder(_ path: String) throws(EventLogError) {
         do throws(StorageError) {
-            try OwnFile.makeFolder(path)
+            try OwnedFile.makeFolder(path)
         } catch {
             throw error.number > 0 ? failureToMake(error.number, path) : failure(error)
         }
@@ -61,7 +61,7 @@ package enum SmallFile {
     /// Refuses anything but a folder of the ledger's owner.
     package static func requireFolder(_ path: String) throws(EventLogError) {
         do throws(StorageError) {
-            try OwnFile.requireFolder(path)
+            try OwnedFile.requireFolder(path)
         } catch {
             throw failure(error)
         }
@@ -90,7 +90,7 @@ package enum SmallFile {
     /// Writes beside the file, syncs and renames, so that a reader finds the old text or the new one.
     package static func replace(_ path: String, with text: String) throws(EventLogError) {
         do throws(StorageError) {
-            try OwnFile.replace(path, with: Array(text.utf8))
+            try OwnedFile.replace(path, with: Array(text.utf8))
         } catch {
             throw failure(error)
         }

@@ -47,8 +47,8 @@ private final class UnfinishedFolder: Sendable {
 
     /// Does nothing once the folder has its final name: another process may build its own under this one.
     func remove() {
-        guard OwnFile.isOpen(file, at: path) else { return }
-        try? OwnFile.removeAll(path)  // the earlier failure is the one to report
+        guard OwnedFile.isOpen(file, at: path) else { return }
+        try? OwnedFile.removeAll(path)  // the earlier failure is the one to report
     }
 
     private static func requireRoom(_ new: String) throws(EventLogError) {
@@ -71,7 +71,7 @@ private final class UnfinishedFolder: Sendable {
                 throw EventLogError(.locked, path: path, detail: "another process makes the ledger")
             }
             // The previous holder of the lock may have renamed the folder, or removed it.
-            if OwnFile.isOpen(file, at: path) { return file }
+            if OwnedFile.isOpen(file, at: path) { return file }
             close(file)
         }
     }
@@ -83,7 +83,7 @@ private final class UnfinishedFolder: Sendable {
         }
         if names.contains("LOCK") { try WriterLock(path: path + "/LOCK").release() }  // of a process that opened it
         do throws(StorageError) {
-            for name in names { try OwnFile.removeAll(path + "/" + name) }
+            for name in names { try OwnedFile.removeAll(path + "/" + name) }
         } catch {
             throw EventLogError(error)
         }

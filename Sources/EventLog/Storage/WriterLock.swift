@@ -8,10 +8,10 @@ internal import Synchronization
 /// Synchronization: `isHeld` is behind its mutex, as are the locks that this process holds.
 final class WriterLock: Sendable {
     /// Process numbers do not identify this process: two containers can have the same number.
-    private static let heldHere = Mutex<Set<OwnFile.Identity>>([])
+    private static let heldHere = Mutex<Set<OwnedFile.Identity>>([])
 
     private let file: Int32
-    private let identity: OwnFile.Identity
+    private let identity: OwnedFile.Identity
     private let isHeld = Mutex(true)
 
     init(path: String) throws(EventLogError) {
@@ -19,7 +19,7 @@ final class WriterLock: Sendable {
         do throws(EventLogError) {
             var status = stat()
             guard unsafe fstat(file, &status) == 0 else { throw SmallFile.failure(errno, path) }
-            let identity = OwnFile.Identity(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
+            let identity = OwnedFile.Identity(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
             guard flock(file, LOCK_EX | LOCK_NB) == 0 else {
                 guard errno == EWOULDBLOCK else { throw SmallFile.failure(errno, path) }
                 if flock(file, LOCK_SH | LOCK_NB) == 0 {
@@ -64,7 +64,7 @@ final class WriterLock: Sendable {
     }
 
     /// Whether the file at the path is still the one that is locked: else the ledger was moved, removed or replaced.
-    func isInPlace(at path: String) -> Bool { OwnFile.isOpen(file, at: path) }
+    func isInPlace(at path: String) -> Bool { OwnedFile.isOpen(file, at: path) }
 
     /// Whether a process holds the lock now. The test itself briefly holds it; a writer that starts meanwhile tries again.
     static func isHeld(_ path: String) throws(EventLogError) -> Bool {

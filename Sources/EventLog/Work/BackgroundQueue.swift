@@ -6,7 +6,7 @@ internal import Synchronization
 /// Runs jobs one after the other on a separate thread of lower priority: work beside the writer must not take
 /// the core from callers that append. Jobs leave anything that wakes tasks or uses Dispatch's queues to `Relay`.
 ///
-/// Synchronization: the jobs are behind the mutex; the thread sleeps on `bell`.
+/// Synchronization: the jobs are behind the mutex; the thread sleeps on `wakeUp`.
 final class BackgroundQueue: Sendable {
     private struct State {
         var jobs: [@Sendable () -> Void] = []
@@ -17,7 +17,7 @@ final class BackgroundQueue: Sendable {
     /// What the thread holds, so that the queue itself can end.
     private final class Line: Sendable {
         let state = Mutex(State())
-        let bell = DispatchSemaphore(value: 0)
+        let wakeUp = DispatchSemaphore(value: 0)
 
         func run(_ name: String) {
             ThreadName.set(name)
@@ -27,7 +27,7 @@ final class BackgroundQueue: Sendable {
             let niceness = min(getpriority(which, id_t(getpid())) + BackgroundQueue.stepBack, 19)
             _ = setpriority(which, 0, niceness)
             while true {
-                bell.wait()
+                wakeUp.wait()
                 let (job, isEnded) = state.withLock { ($0.jobs.isEmpty ? nil : $0.jobs.removeFirst(), $0.isEnded) }
                 if let job { job() } else if isEnded { return }
             }
@@ -44,7 +44,7 @@ final class BackgroundQueue: Sendable {
 
     deinit {
         line.state.withLock { $0.isEnded = true }
-        line.bell.signal()
+        line.wakeUp.signal()
     }
 
     func async(_ job: @escaping @Sendable () -> Void) {
@@ -54,7 +54,7 @@ final class BackgroundQueue: Sendable {
             return !state.hasThread
         }
         if startsThread { startThread() }
-        line.bell.signal()
+        line.wakeUp.signal()
     }
 
     /// Returns when the jobs that were added before are done.

@@ -7,10 +7,10 @@ internal import Synchronization
 /// On Linux a new thread inherits the niceness of the thread that starts it, and cannot lower it without privileges; the threads of the process'
 /// pool are started by any thread that hands them work. Without this, the pool's threads would keep the low priority for good.
 enum Relay {
-    /// Synchronization: the jobs are behind the mutex; the thread sleeps on `bell`.
+    /// Synchronization: the jobs are behind the mutex; the thread sleeps on `wakeUp`.
     private final class Line: Sendable {
         private let jobs = Mutex<[@Sendable () -> Void]>([])
-        private let bell = DispatchSemaphore(value: 0)
+        private let wakeUp = DispatchSemaphore(value: 0)
 
         init() {
             let thread = Thread { self.serve() }
@@ -20,13 +20,13 @@ enum Relay {
 
         func add(_ job: @escaping @Sendable () -> Void) {
             jobs.withLock { $0.append(job) }
-            bell.signal()
+            wakeUp.signal()
         }
 
         private func serve() {
             ThreadName.set("meshledger-wake")
             while true {
-                bell.wait()
+                wakeUp.wait()
                 let job = jobs.withLock { $0.isEmpty ? nil : $0.removeFirst() }
                 job?()
             }

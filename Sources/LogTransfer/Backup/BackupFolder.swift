@@ -49,7 +49,7 @@ struct BackupFolder: Sendable {
             throw EventLogError(.exists, path: path, detail: "the folder is not a backup, and is not empty")
         }
         do throws(StorageError) {
-            for place in [partsPath, filesPath] { try OwnFile.makeFolders(place) }
+            for place in [partsPath, filesPath] { try OwnedFile.makeFolders(place) }
         } catch {
             throw error.number > 0 ? SmallFile.failureToMake(error.number, partsPath) : SmallFile.failure(error)
         }

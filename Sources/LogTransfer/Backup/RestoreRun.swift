@@ -129,7 +129,7 @@ struct RestoreRun {
             let place = ledger + "/" + file.path
             let parent = URL(fileURLWithPath: place).deletingLastPathComponent().path
             do throws(StorageError) {
-                try OwnFile.makeFolders(parent)
+                try OwnedFile.makeFolders(parent)
             } catch {
                 throw error.number > 0 ? SmallFile.failureToMake(error.number, parent) : SmallFile.failure(error)
             }

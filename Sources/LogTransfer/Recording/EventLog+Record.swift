@@ -35,8 +35,8 @@ extension EventLog {
 
     private static func createRecording(_ path: String) throws(EventLogError) -> Int32 {
         do throws(StorageError) {
-            try OwnFile.require(path)
-            return try OwnFile.create(path)
+            try OwnedFile.require(path)
+            return try OwnedFile.create(path)
         } catch {
             throw error.code == .foreign || error.number == 0 ? EventLogError(error) : SmallFile.failureToMake(error.number, path)
         }
@@ -99,7 +99,7 @@ private struct OutputDevice: ~Copyable {
         guard unsafe lstat(path, &own) == 0, own.st_mode & S_IFMT != S_IFREG else { return nil }
         let type = unsafe stat(path, &target) == 0 ? target.st_mode & S_IFMT : S_IFLNK
         guard type == S_IFCHR || type == S_IFIFO else {
-            throw EventLogError(.exists, path: path, detail: "it is \(OwnFile.kind(own.st_mode & S_IFMT))")
+            throw EventLogError(.exists, path: path, detail: "it is \(OwnedFile.kind(own.st_mode & S_IFMT))")
         }
         var waited: UInt32 = 0
         while true {

@@ -20,7 +20,7 @@ package enum PlainCopy {
         guard unsafe lstat(path, &status) == 0 else { return ["\(SmallFile.failure(errno, path))"] }
         let type = status.st_mode & S_IFMT
         guard type == S_IFDIR else {
-            return type == S_IFREG ? try copyFile(path, to: new) : ["\(path): it is \(OwnFile.kind(type)), not a plain file"]
+            return type == S_IFREG ? try copyFile(path, to: new) : ["\(path): it is \(OwnedFile.kind(type)), not a plain file"]
         }
         guard depth < deepest else { return ["\(path): it is too deep in the ledger"] }
         let names: [String]
@@ -30,7 +30,7 @@ package enum PlainCopy {
             return ["\(path): it cannot be listed"]
         }
         do throws(StorageError) {
-            try OwnFile.makeFolder(new)
+            try OwnedFile.makeFolder(new)
         } catch {
             throw SmallFile.failure(error)
         }
@@ -59,7 +59,7 @@ package enum PlainCopy {
             }
             if count == 0 { return [] }
             do throws(StorageError) {
-                try OwnFile.write(target, Array(chunk.prefix(max(count, 0))), new)
+                try OwnedFile.write(target, Array(chunk.prefix(max(count, 0))), new)
             } catch {
                 throw SmallFile.failure(error)
             }

@@ -81,7 +81,7 @@ struct FollowFeedCommand: AsyncParsableCommand {
         if let view { return try await followView(view) }
         if decoded {
             try await ledger.reading { _ in }  // brings the views up to date where nobody else does
-            let opened = try await Ledger.open(at: ledger.path, options: OwnViews.options(access: .readOnly))
+            let opened = try await Ledger.open(at: ledger.path, options: CustomViews.options(access: .readOnly))
             return try await ledger.using(opened) { try await feed($0.log, EventRows($0, with: .content)) }
         }
         let log = try ledger.openLogForReading()

@@ -20,8 +20,8 @@ struct DiffCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
     @Option(
         help: ArgumentHelp("A moment of the ledger, twice for two: a time of the mesh, or an event.", valueName: "time|sequence"),
-        transform: MomentArgument.parsed)
-    var asOf: [MomentArgument] = []
+        transform: PointInTimeArgument.parsed)
+    var asOf: [PointInTimeArgument] = []
     @Option(help: "Only this view; may be repeated.", completion: NameCompletion.views) var view: [String] = []
     @Flag(help: "The rows themselves: added (+), removed (-) and changed (~).") var rows = false
     @Argument(help: ArgumentHelp("Two ledgers.", valueName: "folder"), completion: .directory) var ledgers: [String] = []

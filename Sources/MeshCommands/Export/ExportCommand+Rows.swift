@@ -49,7 +49,7 @@ extension ExportCommand {
     }
 
     /// The rows of a view that only the ledger knows, such as a custom one.
-    func exportOwnView(_ ledger: Ledger) throws {
+    func exportCustomView(_ ledger: Ledger) throws {
         let name = try KnownName.find(subject.name, "view", among: ExportSubject.allCases.map(\.rawValue) + ledger.rowNames)
         func export<Row: QueryRow>(_ rows: Row.Type) throws {
             var descriptor = FetchDescriptor<Row>()

@@ -123,7 +123,7 @@ struct ExportCommand: AsyncParsableCommand {
     func run() async throws {
         guard format != .ledger else { return try await exportLedger() }
         try await ledger.reading(past) { ledger in
-            guard case .subject(let subject) = subject else { return try exportOwnView(ledger) }
+            guard case .subject(let subject) = subject else { return try exportCustomView(ledger) }
             let number = try node?.number(in: ledger)
             var query = page.query(times, channel: try ledger.channel(named: channel))
             query.newestFirst = false

@@ -24,7 +24,7 @@ struct InitCommand: AsyncParsableCommand {
     func run() async throws {
         let path = folder ?? ledger.path
         try makeParent(of: path)
-        let made = try await Ledger.create(at: path, options: OwnViews.options())
+        let made = try await Ledger.create(at: path, options: CustomViews.options())
         try await made.close()
         let output = StandardOutput()
         output.line("made the ledger \(path)")

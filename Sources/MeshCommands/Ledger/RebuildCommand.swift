@@ -31,9 +31,9 @@ struct RebuildCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let views = try views.map { try KnownName.find($0, "view", among: OwnViews.names) }
+        let views = try views.map { try KnownName.find($0, "view", among: CustomViews.names) }
         if diff { return try await compare(views) }
-        let names = Set(views.isEmpty ? OwnViews.names : views)
+        let names = Set(views.isEmpty ? CustomViews.names : views)
         try await ledger.writing(holding: keep || back ? names : []) { ledger in
             if back {
                 try await ledger.goBack(views)
@@ -54,7 +54,7 @@ struct RebuildCommand: AsyncParsableCommand {
     }
 
     private func compare(_ views: [String]) async throws {
-        let names = views.isEmpty ? OwnViews.names : views
+        let names = views.isEmpty ? CustomViews.names : views
         try await ledger.using(ledger.openForComparing(holding: Set(names))) { ledger in
             let bar = ProgressBar("comparing")
             defer { bar.end() }

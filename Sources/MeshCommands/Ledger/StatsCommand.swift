@@ -132,7 +132,7 @@ struct StatsCommand: AsyncParsableCommand {
     }
 
     /// The state of the process that writes, as it reports it.
-    private static func writer(_ condition: LedgerCondition?) -> [Fact] {
+    private static func writer(_ condition: LedgerHealth?) -> [Fact] {
         guard let condition else { return [Fact(name: "writer", value: .null)] }
         let log = condition.log
         var facts = [

@@ -31,7 +31,7 @@ extension LiveList {
             found = try selection.selection(in: ledger)
             _ = try ListRequest(ledger: ledger, options: options).chosen(liveColumns())
         }
-        let ledger = try await Ledger.open(at: options.ledger.path, options: OwnViews.options(access: .readOnly))
+        let ledger = try await Ledger.open(at: options.ledger.path, options: CustomViews.options(access: .readOnly))
         try await options.ledger.using(ledger) { ledger in
             let chosen = try ListRequest(ledger: ledger, options: options).chosen(liveColumns())
             let printer = LivePrinter(

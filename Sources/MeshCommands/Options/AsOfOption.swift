@@ -8,17 +8,17 @@ struct AsOfOption: ParsableArguments {
         help: ArgumentHelp(
             "As the answer was then, under today's keys: at this time of the mesh, by when packets were heard, or after this event.",
             valueName: "time|sequence"),
-        transform: MomentArgument.parsed)
-    var asOf: MomentArgument?
+        transform: PointInTimeArgument.parsed)
+    var asOf: PointInTimeArgument?
 }
 
 /// A point of the history as people write it: a number is an event's sequence, anything else a time.
-struct MomentArgument: Equatable {
-    var moment: Moment
+struct PointInTimeArgument: Equatable {
+    var moment: PointInTime
 
     /// - Throws: an error that says what is understood.
-    static func parsed(_ text: String) throws -> MomentArgument {
-        guard let moment = MomentArgument(text) else {
+    static func parsed(_ text: String) throws -> PointInTimeArgument {
+        guard let moment = PointInTimeArgument(text) else {
             throw ValidationError("a number is an event's sequence; \(TimeArgument.understood)")
         }
         return moment
@@ -36,7 +36,7 @@ struct MomentArgument: Equatable {
     }
 }
 
-extension Moment {
+extension PointInTime {
     /// What a person sees of it.
     fileprivate func text(in then: Ledger) -> String {
         let event = then.asOfSequence?.rawValue ?? 0

@@ -27,7 +27,7 @@ struct LedgerOption: ParsableArguments {
         var isTold = false
         while true {
             do {
-                return try await Ledger.open(at: path, options: OwnViews.options())
+                return try await Ledger.open(at: path, options: CustomViews.options())
             } catch {
                 let waited = ContinuousClock.now - start
                 guard error.code == .locked, waited < patience else { throw withAdvice(error) }
@@ -47,7 +47,7 @@ struct LedgerOption: ParsableArguments {
     /// - Parameter held: views that are not rebuilt automatically.
     func openForComparing(holding held: Set<String>) async throws -> Ledger {
         do {
-            var options = OwnViews.options(access: .automatic)
+            var options = CustomViews.options(access: .automatic)
             options.heldViews = held
             return try await Ledger.open(at: path, options: options)
         } catch {
@@ -68,7 +68,7 @@ struct LedgerOption: ParsableArguments {
     /// - Parameter keepsPast: whether earlier states that are queried are kept for the next query.
     func openForReading(keepsPast: Bool = false) async throws -> Ledger {
         do {
-            var options = OwnViews.options(access: .readOnly)
+            var options = CustomViews.options(access: .readOnly)
             options.keepsPast = keepsPast
             let reader = try await Ledger.open(at: path, options: options)
             let head = reader.log.head.rawValue
@@ -89,7 +89,7 @@ struct LedgerOption: ParsableArguments {
     private func openUpToDate() async throws -> Ledger {
         var writer: Ledger?
         do {
-            let ledger = try await Ledger.open(at: path, options: OwnViews.options(access: .automatic))
+            let ledger = try await Ledger.open(at: path, options: CustomViews.options(access: .automatic))
             writer = ledger
             if !ledger.isReadOnly { try await ledger.catchUp(title: "bringing the views up to date") }
             return ledger
@@ -97,7 +97,7 @@ struct LedgerOption: ParsableArguments {
             try? await writer?.close()  // it fails for the same reason, which is reported
             guard error.code == .full else { throw error }
             StandardOutput.error("meshledger: \(error.description); the answer is of the views as they were before")
-            return try await Ledger.open(at: path, options: OwnViews.options(access: .readOnly))
+            return try await Ledger.open(at: path, options: CustomViews.options(access: .readOnly))
         }
     }
 
@@ -139,7 +139,7 @@ struct LedgerOption: ParsableArguments {
     /// - Parameter held: views that are not rebuilt automatically where this process opens it.
     func openWriter(holding held: Set<String> = []) async throws -> LedgerWriter {
         do {
-            var options = OwnViews.options()
+            var options = CustomViews.options()
             options.heldViews = held
             return try await LedgerWriter.open(at: path, options: options)
         } catch {

@@ -61,7 +61,7 @@ enum NameCompletion {
         let path = LedgerOption.path(ledger(in: words), ProcessInfo.processInfo.environment)
         // A shell has no place for an error: where there is nothing to read, there is nothing to complete.
         do {
-            let ledger = try await Ledger.open(at: path, options: OwnViews.options(access: .readOnly))
+            let ledger = try await Ledger.open(at: path, options: CustomViews.options(access: .readOnly))
             let found: [String]
             do {
                 found = try await find(ledger)

@@ -37,7 +37,7 @@ extension MeshLedgerCommand {
                 ExitStatus.success.end()
             }
             var command = try await asyncParseAsRoot(arguments)
-            try await OwnViews.$types.withValue(views) {
+            try await CustomViews.$types.withValue(views) {
                 if var asynchronous = command as? any AsyncParsableCommand {
                     try await asynchronous.run()
                 } else {

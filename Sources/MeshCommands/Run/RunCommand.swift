@@ -43,7 +43,7 @@ struct RunCommand: AsyncParsableCommand {
         var option = ledger
         if option.ledger == nil { option.ledger = config.ledger }
         if !FileManager.default.fileExists(atPath: option.path) {
-            return try await Ledger.create(at: option.path, options: OwnViews.options())
+            return try await Ledger.create(at: option.path, options: CustomViews.options())
         }
         return try await option.openForWriting(patience: .seconds(15))
     }

@@ -25,7 +25,7 @@ struct SQLCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await ledger.reading(past) { ledger in
-            let opener = LedgerOpener(views: OwnViews.types)
+            let opener = LedgerOpener(views: CustomViews.types)
             do {
                 let sqlite = try LinkedSQLite(ledger, opener)
                 if let statements {

@@ -85,7 +85,7 @@ struct SchemaCheckCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Writes the versions of this program's views.", valueName: "file")) var write: String?
 
     func run() async throws {
-        let schemas = try Ledger.schemas(OwnViews.options())
+        let schemas = try Ledger.schemas(CustomViews.options())
         if let write {
             let text = schemas.map { "\($0.view) \($0.version) \($0.fingerprint)\n" }.joined()
             try Data(text.utf8).write(to: URL(fileURLWithPath: write))
@@ -129,6 +129,6 @@ struct SchemaDropCommand: AsyncParsableCommand {
 
 extension LedgerOption {
     func schemaPlan() async throws -> [SchemaState] {
-        try await advising { try Ledger.schemaPlan(at: path, options: OwnViews.options()) }
+        try await advising { try Ledger.schemaPlan(at: path, options: CustomViews.options()) }
     }
 }

@@ -152,7 +152,7 @@ extension VerifyCommand {
     /// Views that are not built have seen nothing.
     private func problemsOfViews() async throws -> [String] {
         do throws(LedgerError) {
-            var options = OwnViews.options(access: .readOnly)
+            var options = CustomViews.options(access: .readOnly)
             options.toleratesBrokenKeys = true
             let ledger = try await Ledger.open(at: ledger.path, options: options)
             let holdErased = try ledger.viewsHoldErasedForGood()

@@ -34,7 +34,7 @@ final class MQTTConnection: Sendable {
     let output: Handoff<Item>
     private let options: MQTTOptions
     private let report: @Sendable (MQTTNotice) -> Void
-    private let bell: Bell
+    private let wakeUp: WakeUpPipe
     private let stopFlag = StopFlag()
     private let isConnecting = Mutex(false)
     private let result = Mutex<IngestError?>(nil)
@@ -43,10 +43,10 @@ final class MQTTConnection: Sendable {
         self.options = options
         self.report = report
         output = Handoff(limit: max(1, options.queueLimit / Self.messagesATurn), byteLimit: options.queueByteLimit)
-        guard let bell = Bell() else {
+        guard let wakeUp = WakeUpPipe() else {
             throw IngestError(.unreachable, subject: options.address.text, reason: "too many files are open")
         }
-        self.bell = bell
+        self.wakeUp = wakeUp
     }
 
     /// Why it ended, unless it was stopped.
@@ -62,7 +62,7 @@ final class MQTTConnection: Sendable {
     private func offer(_ item: Item) -> Bool { output.offer(item, byteCount: item.byteCount) }
 
     /// Makes the thread check whether something was stored.
-    func wake() { bell.ring() }
+    func wake() { wakeUp.ring() }
 
     /// Listens until it is stopped or fails permanently. Call it on a thread that may block.
     func run() {
@@ -233,7 +233,7 @@ final class MQTTConnection: Sendable {
         return .stopped
     }
 
-    /// Waits for the network or the bell, then reads up to `messagesATurn` messages and, if allowed, writes what is queued.
+    /// Waits for the network or the wakeUp, then reads up to `messagesATurn` messages and, if allowed, writes what is queued.
     private func turn(_ client: MosquittoClient, mayWrite: Bool, milliseconds: Int32) -> (result: Int32, systemError: Int32) {
         guard client.descriptor != nil else { return (MOSQ_ERR_CONN_LOST.rawValue, 0) }
         let writes = mayWrite && client.wantsWrite
@@ -258,11 +258,11 @@ final class MQTTConnection: Sendable {
 
     private func waitForSocket(_ client: MosquittoClient, _ events: Int32, _ milliseconds: Int32) -> Bool {
         var requests = [
-            pollfd(fd: bell.descriptor, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: wakeUp.descriptor, events: Int16(POLLIN), revents: 0),
             pollfd(fd: client.descriptor ?? -1, events: Int16(events), revents: 0),
         ]
         let count = unsafe poll(&requests, 2, milliseconds)
-        if requests[0].revents != 0 { bell.silence() }
+        if requests[0].revents != 0 { wakeUp.silence() }
         return count > 0 && requests[1].revents != 0
     }
 
@@ -270,8 +270,8 @@ final class MQTTConnection: Sendable {
         let deadline = ContinuousClock.now + .seconds(seconds)
         while !stopFlag.isSet, ContinuousClock.now < deadline {
             let left = ContinuousClock.now.duration(to: deadline) / .milliseconds(1)
-            var request = pollfd(fd: bell.descriptor, events: Int16(POLLIN), revents: 0)
-            if unsafe poll(&request, 1, Int32(max(1, min(left, 60_000)))) > 0 { bell.silence() }
+            var request = pollfd(fd: wakeUp.descriptor, events: Int16(POLLIN), revents: 0)
+            if unsafe poll(&request, 1, Int32(max(1, min(left, 60_000)))) > 0 { wakeUp.silence() }
         }
     }
 }

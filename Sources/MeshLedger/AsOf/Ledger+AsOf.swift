@@ -13,17 +13,17 @@ extension Ledger {
     /// was erased since is missing in them, as in the log. `log` is that of the whole ledger. It is read only; close it before this one.
     ///
     /// - Throws: `.beyondRetention` where events after that point were already dropped, and `.missing` for an event that does not exist yet.
-    public func asOf(_ moment: Moment) throws(LedgerError) -> Ledger {
+    public func asOf(_ moment: PointInTime) throws(LedgerError) -> Ledger {
         let whole = past?.whole ?? self
         do {
             switch moment {
             case .sequence(let sequence):
                 let last = try Self.check(sequence, in: log, path)
                 let clock = last >= log.first.rawValue ? try log.event(EventSequence(last))?.header.arrivalTime : nil
-                return Ledger(past: PastViews(whole, through: last, clock: clock))
+                return Ledger(past: HistoricalViews(whole, through: last, clock: clock))
             case .arrival(let time):
                 let last = try Self.check(log.lastSequence(arrivedBy: time).rawValue, in: log, path)
-                return Ledger(past: PastViews(whole, through: last, clock: time))
+                return Ledger(past: HistoricalViews(whole, through: last, clock: time))
             case .time(let time):
                 let blocks = try HeardBlocks(of: whole)
                 let heard = try blocks.split(at: time)
@@ -32,7 +32,8 @@ extension Ledger {
                 }
                 let last = max(heard.last, log.first.rawValue - 1)
                 let isInOrder = last < heard.firstLater
-                return Ledger(past: PastViews(whole, through: last, clock: time, heardLater: isInOrder ? nil : heard.firstLater))
+                return Ledger(
+                    past: HistoricalViews(whole, through: last, clock: time, heardLater: isInOrder ? nil : heard.firstLater))
             }
         } catch {
             throw LedgerError(error, path: path)

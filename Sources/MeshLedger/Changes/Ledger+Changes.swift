@@ -65,17 +65,17 @@ extension Ledger {
     ) throws(LedgerError) -> ViewConsumer {
         _ = try definition(view)
         do {
-            let seat = try ConsumerSeat(name, in: path)
-            let known = try seat.text().map { try ViewConsumer.Place(text: $0, path: seat.path) }
+            let lease = try ConsumerLease(name, in: path)
+            let known = try lease.text().map { try ViewConsumer.Place(text: $0, path: lease.path) }
             guard known?.view ?? view == view else {
                 throw EventLogError(
-                    .consumerName, path: seat.path, detail: "it follows the view \(known?.view ?? ""); choose another name")
+                    .consumerName, path: lease.path, detail: "it follows the view \(known?.view ?? ""); choose another name")
             }
             let start = known == nil && fromNow ? try changePosition(of: view) : nil
             var place = known ?? ViewConsumer.Place(view: view, position: start)
             if restarts { place.position = nil }
-            if known != place { try seat.store(place.text) }
-            return ViewConsumer(self, seat, place)
+            if known != place { try lease.store(place.text) }
+            return ViewConsumer(self, lease, place)
         } catch {
             throw LedgerError(error, path: path)
         }
@@ -84,7 +84,7 @@ extension Ledger {
     /// All consumers of changes of views, by name.
     public func viewConsumers() throws(LedgerError) -> [ViewConsumerStatus] {
         do {
-            return try ConsumerSeat.all(in: path).map { (name, text, holder) in
+            return try ConsumerLease.all(in: path).map { (name, text, holder) in
                 let place = try ViewConsumer.Place(text: text, path: "\(path)/consumers/\(name).view")
                 let last = try? changePosition(of: place.view)  // nil before the view is built
                 let isOfFeed = place.position.map { $0.feed == last?.feed } ?? false
@@ -102,7 +102,7 @@ extension Ledger {
     /// - Returns: false where no consumer has that name.
     public func removeViewConsumer(named name: String) throws(LedgerError) -> Bool {
         do throws(EventLogError) {
-            return try ConsumerSeat.remove(name, in: path)
+            return try ConsumerLease.remove(name, in: path)
         } catch {
             throw LedgerError(error)
         }

@@ -45,15 +45,15 @@ public final class ViewConsumer: Sendable {
     public let name: String
     public let view: String
     private let ledger: Ledger
-    private let seat: ConsumerSeat
+    private let lease: ConsumerLease
     private let state: Mutex<State>
     /// How long a change may go unnoticed.
     private static let period = Duration.milliseconds(100)
 
-    init(_ ledger: Ledger, _ seat: ConsumerSeat, _ place: Place) {
+    init(_ ledger: Ledger, _ lease: ConsumerLease, _ place: Place) {
         self.ledger = ledger
-        self.seat = seat
-        (name, view) = (seat.name, place.view)
+        self.lease = lease
+        (name, view) = (lease.name, place.view)
         state = Mutex(State(place: place, given: place.position))
     }
 
@@ -123,7 +123,7 @@ public final class ViewConsumer: Sendable {
         var place = state.place
         place.position = position
         do throws(EventLogError) {
-            try seat.store(place.text)
+            try lease.store(place.text)
         } catch {
             throw LedgerError(error)
         }
@@ -131,7 +131,7 @@ public final class ViewConsumer: Sendable {
     }
 
     /// Frees the name for another process. This also happens on release, and when the process ends.
-    public func close() { seat.release() }
+    public func close() { lease.release() }
 }
 
 extension ViewConsumer.Place {

@@ -6,7 +6,7 @@ struct ControlListener: Sendable {
     let file: Int32
     let place: LedgerPlace
     private let path: String
-    private let identity: OwnFile.Identity?
+    private let identity: OwnedFile.Identity?
 
     /// - Parameter file: the socket that was just bound in this ledger, before another process can move or replace the ledger.
     init(ledger: String, file: Int32) {
@@ -23,9 +23,9 @@ struct ControlListener: Sendable {
     }
 
     /// The identity of the socket at the path; nil without one.
-    private static func socket(at path: String) -> OwnFile.Identity? {
+    private static func socket(at path: String) -> OwnedFile.Identity? {
         var status = stat()
         guard unsafe lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFSOCK else { return nil }
-        return OwnFile.Identity(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
+        return OwnedFile.Identity(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
     }
 }

@@ -66,7 +66,7 @@ struct ControlLoop {
     }
 
     private func wait() -> Ready {
-        var polls = [pollfd(fd: mailbox.bell, events: Int16(POLLIN), revents: 0)]
+        var polls = [pollfd(fd: mailbox.wakeUp, events: Int16(POLLIN), revents: 0)]
         let admits = isListening && (isShutUntil.map { $0 <= now } ?? true)
         polls.append(pollfd(fd: admits ? listener.file : -1, events: Int16(POLLIN), revents: 0))
         let order = Array(clients.keys)

@@ -14,7 +14,7 @@ final class ControlMailbox: Sendable {
 
     private let letters = Mutex(Letters())
     /// The thread reads from it.
-    let bell: Int32
+    let wakeUp: Int32
     private let rope: Int32
 
     /// - Throws: `.unreachable` where there are no file descriptors left.
@@ -22,12 +22,12 @@ final class ControlMailbox: Sendable {
         var ends: [Int32] = [-1, -1]
         let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
         guard unsafe socketpair(AF_UNIX, kind, 0, &ends) == 0 else { throw ControlError(.unreachable, path: path, number: errno) }
-        bell = ends[0]
+        wakeUp = ends[0]
         rope = ends[1]
     }
 
     deinit {
-        close(bell)
+        close(wakeUp)
         close(rope)
     }
 
@@ -51,7 +51,7 @@ final class ControlMailbox: Sendable {
 
     func takeAll() -> Letters {
         var bytes = [UInt8](repeating: 0, count: 64)
-        while unsafe read(bell, &bytes, bytes.count) > 0 {}
+        while unsafe read(wakeUp, &bytes, bytes.count) > 0 {}
         return letters.withLock { letters in
             let taken = letters
             letters.progress = [:]

@@ -141,9 +141,9 @@ extension ControlRequest {
     private static func erase(_ body: RawSpan, path: String) throws -> ControlRequest {
         var ranges: [ClosedRange<EventSequence>] = []
         var (reason, request) = ("", "")
-        var forgotten: Forgotten?
-        var node: ForgottenNode?
-        var packet: ForgottenPacket?
+        var forgotten: ErasureSubject?
+        var node: ErasedNode?
+        var packet: ErasedPacket?
         var reader = WireReader(body)
         while let field = try reader.next() {
             switch field.number {
@@ -155,9 +155,9 @@ extension ControlRequest {
                 ranges.append(EventSequence(numbers[0])...EventSequence(numbers[1]))
             case 2: reason = reader.string(field)
             case 3: request = reader.string(field)
-            case 4: node = ForgottenNode(UInt32(truncatingIfNeeded: field.scalar))
+            case 4: node = ErasedNode(UInt32(truncatingIfNeeded: field.scalar))
             case 5: node?.includesMentions = field.scalar != 0
-            case 6: packet = ForgottenPacket(id: UInt32(truncatingIfNeeded: field.scalar))
+            case 6: packet = ErasedPacket(id: UInt32(truncatingIfNeeded: field.scalar))
             case 7: packet?.sender = UInt32(truncatingIfNeeded: field.scalar)
             default: break
             }

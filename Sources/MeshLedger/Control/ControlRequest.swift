@@ -22,7 +22,7 @@ enum ControlRequest: Sendable {
     case compact
     case status
     /// Erases events for good.
-    case erase([ClosedRange<EventSequence>], reason: String, request: String, forgetting: Forgotten? = nil)
+    case erase([ClosedRange<EventSequence>], reason: String, request: String, forgetting: ErasureSubject? = nil)
     /// Drops all events up to one.
     case retain(through: EventSequence, keeping: [UInt64])
     /// Takes the recording of a ledger from a file that this process can read.

@@ -19,7 +19,7 @@ enum ControlSocket {
             guard fchmod(file, 0o600) == 0 else { throw ControlError(.unreachable, path: path(in: ledger), number: errno) }
             unsafe unlink(path(in: ledger))
             unsafe try withAddress(ledger) { address, length in unsafe bind(file, address, length) }
-            OwnFile.give(path(in: ledger))
+            OwnedFile.give(path(in: ledger))
             guard Glibc.listen(file, 16) == 0 else { throw ControlError(.unreachable, path: path(in: ledger), number: errno) }
             let flags = fcntl(file, F_GETFL)
             guard flags >= 0, fcntl(file, F_SETFL, flags | O_NONBLOCK) == 0 else {

@@ -3,7 +3,7 @@ import LMDB
 /// Identifies the ledger at a path by its file LOCK, which exists as long as the ledger does.
 struct LedgerPlace: Sendable {
     private let path: String
-    private let lock: OwnFile.Identity?
+    private let lock: OwnedFile.Identity?
 
     init(_ ledger: String) {
         path = ledger + "/LOCK"
@@ -13,8 +13,8 @@ struct LedgerPlace: Sendable {
     /// Whether it is still there. A ledger that was moved, removed or replaced is not.
     var isThere: Bool { lock != nil && Self.lock(path) == lock }
 
-    private static func lock(_ path: String) -> OwnFile.Identity? {
+    private static func lock(_ path: String) -> OwnedFile.Identity? {
         // Anything else at the path is not the lock.
-        (try? OwnFile.require(path)) ?? nil  // see above
+        (try? OwnedFile.require(path)) ?? nil  // see above
     }
 }

@@ -94,7 +94,7 @@ extension LedgerWriter {
     ///   - request: a description of the request, stored in the log.
     ///   - forgotten: the subjects whose rows are removed from the baselines of events that retention has dropped.
     public func erase(
-        _ ranges: [ClosedRange<EventSequence>], reason: String, request: String, forgetting forgotten: Forgotten? = nil
+        _ ranges: [ClosedRange<EventSequence>], reason: String, request: String, forgetting forgotten: ErasureSubject? = nil
     ) async throws(LedgerError) -> ErasureReport {
         try await asking {
             try await either {
@@ -130,11 +130,11 @@ extension LedgerWriter {
     }
 
     /// The state of a ledger, from the process that writes to it. Nil where no process writes, or it does not answer.
-    public static func condition(at path: String) async -> LedgerCondition? {
+    public static func condition(at path: String) async -> LedgerHealth? {
         do {
             let client = try await ControlClient(ledger: path)
             guard let bytes = try await client.call(.status).bytes else { return nil }
-            return try LedgerCondition(bytes.rawSpan, process: client.holder)
+            return try LedgerHealth(bytes.rawSpan, process: client.holder)
         } catch {
             return nil
         }

@@ -26,7 +26,7 @@ public final class LedgerWriter: Sendable {
     let options: LedgerOptions
     private let place: LedgerPlace
     private let way: Mutex<Way>
-    private let gate = SerialGate()
+    private let gate = AsyncMutex()
 
     /// How long to retry a ledger that another process holds briefly, without a socket.
     private static let patience = Duration.seconds(3)

@@ -15,7 +15,7 @@ struct SpooledRecording {
     init(_ descriptor: Int32, in ledger: String) throws {
         while true {
             let path = "\(ledger)/\(Self.prefix)\(UUID().uuidString)"
-            let file = try OwnFile.open(path, O_WRONLY | O_CREAT | O_EXCL)
+            let file = try OwnedFile.open(path, O_WRONLY | O_CREAT | O_EXCL)
             var status = stat()
             guard flock(file, LOCK_EX) == 0, unsafe fstat(file, &status) == 0, status.st_nlink > 0 else {
                 Glibc.close(file)  // taken for abandoned before it was locked
@@ -44,7 +44,7 @@ struct SpooledRecording {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: ledger)) ?? []  // reported when it is opened
         for name in names where name.hasPrefix(prefix) && UUID(uuidString: String(name.dropFirst(prefix.count))) != nil {
             let path = ledger + "/" + name
-            guard let file = try? OwnFile.open(path, O_RDWR) else { continue }  // no file of ours
+            guard let file = try? OwnedFile.open(path, O_RDWR) else { continue }  // no file of ours
             if flock(file, LOCK_EX | LOCK_NB) == 0 { unsafe unlink(path) }
             close(file)
         }

@@ -42,7 +42,7 @@ struct ViewBaselines: Sendable {
     /// library does not know loses its baseline when a node is erased.
     ///
     /// - Returns: whether there are new ones.
-    func forget(_ forgotten: Forgotten) async throws -> Bool {
+    func forget(_ forgotten: ErasureSubject) async throws -> Bool {
         let cut = log.first.rawValue - 1
         guard cut > 0, let retention = try log.retention()?.retention else { return false }
         try folder.prepareBuilding()

@@ -10,7 +10,7 @@ extension ViewEngine {
     /// Runs `work`, which erases events, while no view is kept; then starts all views over.
     /// - Parameter forgotten: the subjects whose rows are removed from the baselines of dropped events.
     func erase(
-        _ definitions: [ViewDefinition], keyring: Keyring, forgetting forgotten: Forgotten?,
+        _ definitions: [ViewDefinition], keyring: Keyring, forgetting forgotten: ErasureSubject?,
         _ work: @escaping @Sendable () async throws -> ErasureReport
     ) async throws -> ErasureReport {
         while let erasure { _ = try? await erasure.value }  // its caller received the error
@@ -23,7 +23,7 @@ extension ViewEngine {
     }
 
     func runErasure(
-        _ definitions: [ViewDefinition], keyring: Keyring, _ forgotten: Forgotten?,
+        _ definitions: [ViewDefinition], keyring: Keyring, _ forgotten: ErasureSubject?,
         _ work: @Sendable () async throws -> ErasureReport
     ) async throws -> ErasureReport {
         TemporaryFolders.removeAbandoned()

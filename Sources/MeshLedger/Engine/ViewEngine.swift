@@ -32,7 +32,7 @@ actor ViewEngine {
     /// Views whose old recipe is kept when the new one is swapped in.
     var keeping: Set<String> = []
     /// The policy for copies of earlier states.
-    let past: PastPolicy
+    let past: HistoricalPolicy
     /// Running while events are erased and no view is kept.
     var erasure: Task<ErasureReport, any Error>?
     let logger = Logger(label: "meshledger.views")
@@ -48,7 +48,7 @@ actor ViewEngine {
     var isClosed = false
     private(set) var failures: (count: UInt64, last: String?) = (0, nil)
 
-    init(log: EventLog, served: ServedViews, erased: ErasedViews, changesKept: Int, held: Set<String>, past: PastPolicy) {
+    init(log: EventLog, served: ServedViews, erased: ErasedViews, changesKept: Int, held: Set<String>, past: HistoricalPolicy) {
         self.held = held
         self.past = past
         self.changesKept = changesKept

@@ -35,7 +35,7 @@ struct ErasedViews: Sendable {
     private func removeLeftovers() throws {
         let names = try FileManager.default.contentsOfDirectory(atPath: ledger).filter { $0.hasPrefix(Self.removed) }
         guard !names.isEmpty else { return }
-        for name in names { try OwnFile.removeAll(ledger + "/" + name) }
+        for name in names { try OwnedFile.removeAll(ledger + "/" + name) }
         try Self.sync(ledger)
     }
 
@@ -44,7 +44,7 @@ struct ErasedViews: Sendable {
         try removeLeftovers()
         guard let last = try log.lastErasure(), try known() < last.rawValue else { return }
         try removeAll()
-        try OwnFile.makeFolder(folder)
+        try OwnedFile.makeFolder(folder)
         try CheckedText.replace(file, with: "\(last.rawValue)\n")
         try Self.sync(folder)
         try Self.sync(ledger)

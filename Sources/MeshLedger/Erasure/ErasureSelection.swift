@@ -32,10 +32,10 @@ public enum ErasureSelection: Sendable, Hashable {
     }
 
     /// The subjects whose rows are removed from the baselines of dropped events.
-    public var forgotten: Forgotten? {
+    public var forgotten: ErasureSubject? {
         switch self {
-        case .node(let node, let mentions): .node(ForgottenNode(node, includesMentions: mentions))
-        case .packet(let id, let sender): .packet(ForgottenPacket(id: id, sender: sender))
+        case .node(let node, let mentions): .node(ErasedNode(node, includesMentions: mentions))
+        case .packet(let id, let sender): .packet(ErasedPacket(id: id, sender: sender))
         case .sequences: nil
         }
     }

@@ -73,7 +73,7 @@ extension Ledger {
     /// - Throws: `.notErasable` for events of the log itself, `.full` where the log cannot be rewritten.
     @discardableResult
     public func erase(
-        _ selection: ErasureSelection, reason: String, request: String? = nil, forgetting forgotten: Forgotten? = nil
+        _ selection: ErasureSelection, reason: String, request: String? = nil, forgetting forgotten: ErasureSubject? = nil
     ) async throws(LedgerError) -> ErasureReport {
         guard !isReadOnly else { throw readOnlyError }
         let ranges: [ClosedRange<EventSequence>]
@@ -108,7 +108,7 @@ extension Ledger {
     }
 
     private func erasing(
-        _ forgotten: Forgotten?, _ work: @escaping @Sendable (EventLog) async throws -> ErasureReport
+        _ forgotten: ErasureSubject?, _ work: @escaping @Sendable (EventLog) async throws -> ErasureReport
     ) async throws(LedgerError) -> ErasureReport {
         let log = log
         do {

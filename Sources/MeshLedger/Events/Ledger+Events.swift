@@ -139,7 +139,7 @@ extension Ledger {
     ) throws(StorageError) -> [UInt64] {
         let transaction = try store.environment.beginRead()
         var cursor = try transaction.cursor(store.table("packets"))
-        let start = PacketsView.key(number)
+        let start = EventIndex.key(number)
         var isThere = newestFirst ? try cursor.seek(atOrBefore: start.rawSpan) : try cursor.seek(atOrAfter: start.rawSpan)
         while isThere {
             let block = UInt64(cursor.key.bigEndianUInt32(at: 0))

@@ -40,7 +40,7 @@ extension Ledger {
     private func indexBlock(atOrAfter number: UInt64, of store: ViewStore) throws(StorageError) -> (UInt64, [UInt8])? {
         let transaction = try store.environment.beginRead()
         var cursor = try transaction.cursor(store.table("packets"))
-        guard try cursor.seek(atOrAfter: PacketsView.key(number).rawSpan) else { return nil }
+        guard try cursor.seek(atOrAfter: EventIndex.key(number).rawSpan) else { return nil }
         return (UInt64(cursor.key.bigEndianUInt32(at: 0)), cursor.value.asArray)
     }
 }

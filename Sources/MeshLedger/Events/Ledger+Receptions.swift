@@ -131,7 +131,7 @@ extension Ledger {
         layout: PacketBlockLayout, value: [UInt8]
     )? {
         let transaction = try store.environment.beginRead()
-        guard let value = try transaction.get(store.table("packets"), PacketsView.key(number).rawSpan) else { return nil }
+        guard let value = try transaction.get(store.table("packets"), EventIndex.key(number).rawSpan) else { return nil }
         guard let layout = PacketBlockLayout(value) else {
             throw StorageError(.malformedValue, call: "read a block of the index", path: store.path)
         }

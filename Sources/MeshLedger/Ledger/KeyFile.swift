@@ -11,7 +11,7 @@ enum KeyFile {
         let path = path(in: ledger)
         let bytes: [UInt8]?
         do throws(StorageError) {
-            bytes = try OwnFile.contents(path)
+            bytes = try OwnedFile.contents(path)
         } catch {
             throw LedgerError(error, path: path)
         }
@@ -33,7 +33,7 @@ enum KeyFile {
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
             let data = try encoder.encode(keyring)
-            try OwnFile.replace(path, with: Array(data))
+            try OwnedFile.replace(path, with: Array(data))
         } catch {
             throw LedgerError(error, path: path)
         }

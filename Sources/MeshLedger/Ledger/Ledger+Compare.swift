@@ -15,7 +15,7 @@ extension Ledger {
         let place = try TemporaryStores()
         defer { place.remove() }
         let (copy, fresh) = (place.path + "/served", place.path + "/fresh")
-        try OwnFile.makeFolder(copy)
+        try OwnedFile.makeFolder(copy)
         try served.environment.copySnapshot(to: copy + "/data.mdb")
         let old = try ViewStore.open(
             at: copy, recipe: definition.recipe, tables: definition.tables, indexes: definition.indexes, access: .readOnly)

@@ -40,14 +40,14 @@ public final class Ledger: Sendable {
     let logger = Logger(label: "meshledger.ledger")
     private let removesFolder: Bool
     /// Rebuilds and changes of keys run one after the other, for all callers.
-    let gate = SerialGate()
+    let gate = AsyncMutex()
     /// Annotations are checked against the present state and written one after the other.
-    let annotationGate = SerialGate()
+    let annotationGate = AsyncMutex()
     private let control = Mutex<ControlServer?>(nil)
     /// Says what the live sources of this process are doing.
     let sourceReport = Mutex<(@Sendable () -> [UInt8])?>(nil)
     /// The historical views, where this is a ledger as of a point in time.
-    let past: PastViews?
+    let past: HistoricalViews?
 
     private init(
         path: String, log: EventLog, keyring: Keyring, keysProblem: LedgerError? = nil, options: LedgerOptions, isReadOnly: Bool,
@@ -63,13 +63,13 @@ public final class Ledger: Sendable {
         served = ServedViews(root: path + "/views", followsFolder: isReadOnly, excludesWriters: log.excludesWriters)
         engine = ViewEngine(
             log: log, served: served, erased: ErasedViews(ledger: path),
-            changesKept: options.changesKept, held: options.heldViews, past: PastPolicy(options, isReadOnly: isReadOnly))
+            changesKept: options.changesKept, held: options.heldViews, past: HistoricalPolicy(options, isReadOnly: isReadOnly))
         keys = Mutex(keyring)
         definitionsBox = Mutex(Self.definitions(keyring, options))
     }
 
     /// The ledger as of a point in time: it reads the log of the whole ledger, and separate views.
-    init(past: PastViews) {
+    init(past: HistoricalViews) {
         let whole = past.whole
         (path, log, options) = (whole.path, whole.log, whole.options)
         (isReadOnly, removesFolder, keysProblem) = (true, false, nil)

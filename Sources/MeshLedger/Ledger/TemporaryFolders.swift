@@ -31,7 +31,7 @@ enum TemporaryFolders {
         guard unsafe lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR, status.st_uid == geteuid() else { return }
         var file: Int32?
         do throws(StorageError) {
-            file = try OwnFile.open(path + "/LOCK", O_RDWR)
+            file = try OwnedFile.open(path + "/LOCK", O_RDWR)
         } catch {
             guard error.code == .missing else { return }  // whether it is held is unknown; without one, its age decides
         }

@@ -15,7 +15,7 @@ package final class LedgerOpener: Sendable {
 
     private struct Key: Hashable {
         let ledger: ObjectIdentifier
-        let moment: Moment
+        let moment: PointInTime
     }
 
     /// Each is a ledger's views in memory or in temporary files.
@@ -38,7 +38,7 @@ package final class LedgerOpener: Sendable {
         return made
     }
 
-    func past(of ledger: Ledger, _ moment: Moment) throws -> Ledger {
+    func past(of ledger: Ledger, _ moment: PointInTime) throws -> Ledger {
         let key = Key(ledger: ObjectIdentifier(ledger), moment: moment)
         if let known = state.withLock({ $0.past[key] }) { return known }
         let made = try ledger.asOf(moment)

@@ -117,7 +117,7 @@ class BatchCursor: VirtualCursor {
             }
         }
         var ledger = try table.session.ledger(at: table.path)
-        if let moment = try AskedMoment.parse(moment) { ledger = try table.session.past(of: ledger, moment) }
+        if let moment = try AskedPointInTime.parse(moment) { ledger = try table.session.past(of: ledger, moment) }
         let snapshot = try table.session.snapshot(of: ledger)
         (self.ledger, self.snapshot) = (ledger, snapshot)
         size = Self.first

@@ -38,7 +38,7 @@ internal import Synchronization
         )
     }
 
-    func past(of ledger: Ledger, _ moment: Moment) throws -> Ledger { try opener.past(of: ledger, moment) }
+    func past(of ledger: Ledger, _ moment: PointInTime) throws -> Ledger { try opener.past(of: ledger, moment) }
 
     func ask(_ view: String) { asked.insert(view) }
 

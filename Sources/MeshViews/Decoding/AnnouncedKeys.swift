@@ -28,15 +28,17 @@ struct AnnouncedKeys: Sendable {
 
     /// Stores the key of a node that has none yet, or whose known key was announced later.
     /// - Returns: the entry to store; nil where nothing changes.
-    mutating func learn(_ key: [UInt8], of node: UInt32, heard: UInt32, sequence: UInt64) -> Carry.Entry? {  // nil: nothing new
+    mutating func learn(
+        _ key: [UInt8], of node: UInt32, heard: UInt32, sequence: UInt64
+    ) -> StageState.Entry? {  // nil: nothing new
         guard mayBeFirst(of: node, heard: heard) else { return nil }
         let announcement = Announcement(key: key, heard: heard == 0 ? .max : heard)
         announcements[node] = announcement
-        return Carry.Entry(
+        return StageState.Entry(
             sequence: sequence, key: [Self.entryKind] + bigEndian(node), value: key + bigEndian(announcement.heard))
     }
 
-    mutating func restore(_ entry: Carry.Entry) -> (node: UInt32, key: [UInt8])? {
+    mutating func restore(_ entry: StageState.Entry) -> (node: UInt32, key: [UInt8])? {
         guard entry.key.count == 5, entry.value.count >= 32 else { return nil }
         let node = entry.key.rawSpan.bigEndianUInt32(at: 1)
         // Earlier versions did not store the time.

@@ -23,14 +23,14 @@ struct HeardReception: Sendable {
 
     var firstSequence: UInt64 { sequence &- UInt64(back) }
 
-    init(_ stored: Carry.Reception) {
+    init(_ stored: StageState.Reception) {
         (sequence, packet) = (stored.sequence, stored.first)
         (print, gateway) = (UInt32(truncatingIfNeeded: stored.second >> 32), UInt32(truncatingIfNeeded: stored.second))
         (time, back) = (UInt32(truncatingIfNeeded: stored.third >> 32), UInt32(truncatingIfNeeded: stored.third))
     }
 
-    var stored: Carry.Reception {
-        Carry.Reception(
+    var stored: StageState.Reception {
+        StageState.Reception(
             sequence: sequence, first: packet, second: UInt64(print) << 32 | UInt64(gateway),
             third: UInt64(time) << 32 | UInt64(back))
     }

@@ -43,7 +43,7 @@ public struct MeshBatch: FoldBatch {
 
     public var events: ClosedRange<EventSequence>
     public var lastChecksum: UInt64 = 0
-    package var carry = Carry()
+    package var stageState = StageState()
     public var packets = PacketBatch()
     public var stamps: [Stamp] = []
     /// People's decisions, in the order of the log.

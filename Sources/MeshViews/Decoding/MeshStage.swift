@@ -54,7 +54,7 @@ public struct MeshStage: FoldStage {
 
     /// Decodes events that are known to be annotations or the first readable receptions of their packets, and need not be consecutive.
     /// - Parameter carry: the state that the sequential stage has built since: it decrypts direct messages.
-    package func decodeFirstReadable(_ events: [EventSequence], knowing carry: Carry) throws -> MeshBatch {
+    package func decodeFirstReadable(_ events: [EventSequence], knowing stageState: StageState) throws -> MeshBatch {
         guard let first = events.first, let last = events.last else { return MeshBatch(events: .zero ... .zero) }
         let opener = openers.take()
         defer { openers.give(opener) }
@@ -77,7 +77,7 @@ public struct MeshStage: FoldStage {
         }
         if !keyring.privateKeys.isEmpty {
             var state = initialState()
-            for entry in carry.entries { state.restore(entry) }
+            for entry in stageState.entries { state.restore(entry) }
             for index in batch.stamps.indices { state.open(index, in: &batch) }
         }
         batch.lastChecksum = try log.checksum(of: last) ?? 0
@@ -90,18 +90,18 @@ public struct MeshStage: FoldStage {
 
     public func resolve(_ batch: inout MeshBatch, state: inout MeshState) {
         state.channels.trim()
-        batch.carry.records.reserveCapacity(batch.stamps.count)
-        batch.carry.receptions.reserveCapacity(batch.stamps.count)
+        batch.stageState.records.reserveCapacity(batch.stamps.count)
+        batch.stageState.receptions.reserveCapacity(batch.stamps.count)
         for stamp in batch.stamps where stamp.isJSON && !state.knowsTopic(of: stamp.source) { learnTopics(&state) }
-        for start in stride(from: 0, to: batch.stamps.count, by: SeenPackets.glanceCount) {
-            let range = start..<min(start + SeenPackets.glanceCount, batch.stamps.count)
-            state.seen.glance(at: batch.packets.packets.span, range)
+        for start in stride(from: 0, to: batch.stamps.count, by: SeenPackets.prefetchCount) {
+            let range = start..<min(start + SeenPackets.prefetchCount, batch.stamps.count)
+            state.seen.prefetch(at: batch.packets.packets.span, range)
             for index in range where batch.stamps[index].isMeshtastic { state.resolve(index, in: &batch) }
         }
         batch.places.fill(from: batch.packets.packets)
         batch.channels = state.channels.channels
-        batch.carry.oldestRecord = state.seen.oldestRecord
-        batch.carry.oldestReception = state.seen.receptions.oldestRecord
+        batch.stageState.oldestRecord = state.seen.oldestRecord
+        batch.stageState.oldestReception = state.seen.receptions.oldestRecord
     }
 
     /// The channels in the topics that end the names of sources.
@@ -110,9 +110,9 @@ public struct MeshStage: FoldStage {
         for source in sources { state.learnTopic(source.id, channel: Topic(parsing: source.name)?.channel ?? "") }
     }
 
-    package func restore(_ carry: Carry, into state: inout MeshState) {
-        state.seen.restore(carry)
-        for entry in carry.entries { state.restore(entry) }
+    package func restore(_ stageState: StageState, into state: inout MeshState) {
+        state.seen.restore(stageState)
+        for entry in stageState.entries { state.restore(entry) }
     }
 }
 
@@ -193,7 +193,7 @@ final class SpareBatches: Sendable {
         batch.signers = [:]
         batch.places.removeAll()
         batch.annotations.removeAll()
-        batch.carry = Carry()
+        batch.stageState = StageState()
         let empty = batch
         spares.withLock { spares in
             if spares.count < Self.most { spares.append(empty) }

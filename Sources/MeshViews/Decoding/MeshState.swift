@@ -75,7 +75,7 @@ public struct MeshState: Sendable {
         let hearing = SeenPackets.Hearing(
             packet: SeenPackets.key(packet.from, packet.id), sequence: stamp.sequence, time: stamp.heard, rowTime: stamp.time,
             gateway: packet.gateway, isReadable: isReadable, isReplayedState: packet.isReplayedState, print: batch.prints[index])
-        let verdict = seen.place(hearing, changes: &batch.carry)
+        let verdict = seen.place(hearing, changes: &batch.stageState)
         batch.stamps[index].take(verdict)
         if let superseded = verdict.superseded { batch.superseded[index] = superseded }
         if let twin = verdict.twin { batch.twins[index] = twin }
@@ -89,7 +89,7 @@ public struct MeshState: Sendable {
         let stamp = batch.stamps[index]
         guard let entry = announcedKeys.learn(key, of: node, heard: stamp.heard, sequence: stamp.sequence) else { return }
         directMessages?.learn(key, of: node)
-        batch.carry.entries.append(entry)
+        batch.stageState.entries.append(entry)
     }
 
     /// A radio reports to its client what other nodes announced before.
@@ -120,13 +120,13 @@ public struct MeshState: Sendable {
         let source = batch.stamps[index].source.rawValue
         let name = ChannelIdentity.shortened(frame.name)
         radios[source, default: RadioChannels()][UInt32(frame.index)] = channels.identity(named: name)
-        batch.carry.entries.append(
-            Carry.Entry(
+        batch.stageState.entries.append(
+            StageState.Entry(
                 sequence: batch.stamps[index].sequence,
                 key: [Self.radioKey] + bigEndian(source) + [UInt8(frame.index)], value: Array(name.utf8)))
     }
 
-    mutating func restore(_ entry: Carry.Entry) {
+    mutating func restore(_ entry: StageState.Entry) {
         if entry.key.first == AnnouncedKeys.entryKind {
             if let (node, key) = announcedKeys.restore(entry) { directMessages?.learn(key, of: node) }
             return

@@ -110,7 +110,7 @@ struct SeenPacket: Sendable {
 
     // MARK: Stored form
 
-    init(_ stored: Carry.Record) {
+    init(_ stored: StageState.Record) {
         record = stored.sequence
         let words = stored.words
         packet = words.first
@@ -120,14 +120,14 @@ struct SeenPacket: Sendable {
         (rowTime, rowBack) = Self.halves(words.fifth)
     }
 
-    var stored: Carry.Record {
-        var words = Carry.Record.Words()
+    var stored: StageState.Record {
+        var words = StageState.Record.Words()
         words.first = packet
         words.second = UInt64(firstTime) << 32 | UInt64(flags)
         words.third = UInt64(plain) << 32 | UInt64(cipher)
         words.fourth = UInt64(shape) << 32 | UInt64(rowHeard)
         words.fifth = UInt64(rowTime) << 32 | UInt64(rowBack)
-        return Carry.Record(sequence: record, words: words)
+        return StageState.Record(sequence: record, words: words)
     }
 
     private static func halves(_ word: UInt64) -> (UInt32, UInt32) {

@@ -54,28 +54,28 @@ struct SeenPackets: Sendable {
     private var packets = RecentRing<SeenPacket>(filler: SeenPacket())
     private var places = FlatMap(minimumCapacity: 1_024)
     private(set) var receptions = HeardReceptions()
-    /// Exists only so that the compiler keeps the reads of `glance`.
-    private var glanced: UInt64 = 0
+    /// Exists only so that the compiler keeps the reads of `prefetch`.
+    private var prefetched: UInt64 = 0
 
     var count: Int { packets.count }
 
     /// Records below this are dropped.
     var oldestRecord: UInt64 { packets.count > 0 ? packets[packets.head].record : 0 }
 
-    /// How many packets `glance` handles at once: as many as can wait for main memory together.
-    static let glanceCount = 32
+    /// How many packets `prefetch` handles at once: as many as can wait for main memory together.
+    static let prefetchCount = 32
 
     /// Reads the slots that `place` is about to look up and drop, so that they are in the processor's caches when packets need them.
-    mutating func glance(at packets: Span<DecodedPacket>, _ range: Range<Int>) {
+    mutating func prefetch(at packets: Span<DecodedPacket>, _ range: Range<Int>) {
         var sum: UInt64 = 0
         for index in range {
-            sum &+= places.glance(at: Self.key(packets[index].from, packets[index].id))
+            sum &+= places.prefetch(at: Self.key(packets[index].from, packets[index].id))
         }
         let head = self.packets.head
         for position in head..<min(head + Int64(range.count), self.packets.tail) {
-            sum &+= places.glance(at: self.packets[position].packet)
+            sum &+= places.prefetch(at: self.packets[position].packet)
         }
-        glanced &+= sum
+        prefetched &+= sum
     }
 
     static func key(_ from: UInt32, _ id: UInt32) -> UInt64 { UInt64(from) << 32 | UInt64(id) }
@@ -92,7 +92,7 @@ struct SeenPackets: Sendable {
     private static func place(of position: Int64) -> Int32 { Int32(truncatingIfNeeded: position & positionMask) }
 
     /// Places a reception, and records the changes.
-    mutating func place(_ hearing: Hearing, changes: inout Carry) -> Verdict {
+    mutating func place(_ hearing: Hearing, changes: inout StageState) -> Verdict {
         defer { forget(at: hearing.time) }
         var (parent, position) = (Int64(-1), newest(of: hearing.packet))
         var (steps, twin) = (0, UInt64?.none)
@@ -114,7 +114,7 @@ struct SeenPackets: Sendable {
     }
 
     private mutating func hearAgain(
-        _ hearing: Hearing, at position: Int64, below parent: Int64, _ changes: inout Carry
+        _ hearing: Hearing, at position: Int64, below parent: Int64, _ changes: inout StageState
     ) -> Verdict {
         let known = packets[position]
         var verdict = Verdict(firstSequence: known.firstSequence)
@@ -135,7 +135,7 @@ struct SeenPackets: Sendable {
         return verdict
     }
 
-    private mutating func hear(_ hearing: Hearing, of packet: SeenPacket, _ changes: inout Carry) -> Int64 {
+    private mutating func hear(_ hearing: Hearing, of packet: SeenPacket, _ changes: inout StageState) -> Int64 {
         guard !hearing.isReplayedState else { return -1 }
         let reception = HeardReception(hearing, firstSequence: packet.firstSequence)
         changes.receptions.append(reception.stored)
@@ -197,8 +197,8 @@ struct SeenPackets: Sendable {
     // MARK: Stored form
 
     /// Restores stored records, in their order.
-    mutating func restore(_ carry: Carry) {
-        for record in carry.records {
+    mutating func restore(_ stageState: StageState) {
+        for record in stageState.records {
             let packet = SeenPacket(record)
             let (position, parent) = find(packet.packet, firstSequence: packet.firstSequence)
             if position >= 0 {
@@ -207,7 +207,7 @@ struct SeenPackets: Sendable {
                 append(packet, after: newest(of: packet.packet))
             }
         }
-        for record in carry.receptions {
+        for record in stageState.receptions {
             let reception = HeardReception(record)
             let (position, _) = find(reception.packet, firstSequence: reception.firstSequence)
             let place = receptions.append(reception, older: position >= 0 ? packets[position].lastReception : -1)
@@ -232,7 +232,7 @@ struct SupersededRow: Sendable, Equatable {
     var time: UInt32
 }
 
-extension SeriesBuffer {
+extension CappedSeries {
     /// Takes back the superseded row.
     /// - Returns: whether it still existed.
     @discardableResult

@@ -18,10 +18,10 @@ struct GatewaysView: Projection {
     private var gateways: KeyedRows<GatewayRow>
     private var pairs: KeyedRows<GatewayNodeRow>
     /// Exists only so that the compiler keeps the prefetching reads.
-    private var glanced: UInt64 = 0
+    private var prefetched: UInt64 = 0
 
     /// How many pairs are fetched from memory at once.
-    private static let glanceCount = 32
+    private static let prefetchCount = 32
 
     init(cap: Int = 5_000, pairCap: Int = 100_000) {
         self.cap = cap
@@ -41,9 +41,9 @@ struct GatewaysView: Projection {
     mutating func fold(_ batch: MeshBatch, after checkpoint: EventSequence, in context: inout FoldContext) {
         let stamps = batch.stamps.span
         let packets = batch.packets.packets.span
-        for start in stride(from: 0, to: packets.count, by: Self.glanceCount) {
-            let range = start..<min(start + Self.glanceCount, packets.count)
-            glanced &+= pairs.glance(
+        for start in stride(from: 0, to: packets.count, by: Self.prefetchCount) {
+            let range = start..<min(start + Self.prefetchCount, packets.count)
+            prefetched &+= pairs.prefetch(
                 at: batch.packets.packets[range].lazy.map { GatewayNodeRow.key($0.gateway, $0.from) })
             for index in range where packets[index].gateway != 0 && stamps[index].sequence > checkpoint.rawValue {
                 hear(packets[index], stamps[index], &context)

@@ -47,10 +47,10 @@ struct KeyedRows<Row: KeyedRow>: Sendable {
     ///
     /// - Returns: a number without meaning, to be stored so that the compiler keeps the reads.
     @inline(__always)
-    func glance(at keys: some Collection<UInt64>) -> UInt64 {
+    func prefetch(at keys: some Collection<UInt64>) -> UInt64 {
         var sum: UInt64 = 0
-        for key in keys { sum &+= places.glance(at: key) }
-        for key in keys { if let place = places[key] { sum &+= rows[Int(place)].glance &+ (isDirty[Int(place)] ? 1 : 0) } }
+        for key in keys { sum &+= places.prefetch(at: key) }
+        for key in keys { if let place = places[key] { sum &+= rows[Int(place)].prefetch &+ (isDirty[Int(place)] ? 1 : 0) } }
         return sum
     }
 

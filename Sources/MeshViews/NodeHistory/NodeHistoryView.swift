@@ -19,7 +19,7 @@ struct NodeHistoryView: Projection {
 
     static let mostRadios = 10_000
 
-    private var series: SeriesBuffer
+    private var series: CappedSeries
     private var identities: KeyedRows<NodeIdentity>
     private var hardware: KeyedRows<HardwareRow>
     private var radios = KeyedRows<RadioNode>(cap: Self.mostRadios)
@@ -28,7 +28,7 @@ struct NodeHistoryView: Projection {
     init(cap: Int = 256, nodeCap: Int = 10_000) {
         self.cap = cap
         self.nodeCap = nodeCap
-        series = SeriesBuffer(prefixLength: 4, cap: cap)
+        series = CappedSeries(prefixLength: 4, cap: cap)
         identities = KeyedRows(cap: nodeCap)
         hardware = KeyedRows(cap: nodeCap * 2)
     }

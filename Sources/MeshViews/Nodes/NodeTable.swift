@@ -41,10 +41,10 @@ struct NodeTable: Sendable {
 
     var pendingCount: Int { dirty.count + removed.count + marks.pendingCount }
 
-    /// Reads the places of the rows of these packets' senders, as `KeyedRows.glance` does.
-    func glance(at packets: Span<DecodedPacket>, _ range: Range<Int>) -> UInt64 {
+    /// Reads the places of the rows of these packets' senders, as `KeyedRows.prefetch` does.
+    func prefetch(at packets: Span<DecodedPacket>, _ range: Range<Int>) -> UInt64 {
         var sum: UInt64 = 0
-        for index in range { sum &+= places.glance(at: UInt64(packets[index].from)) }
+        for index in range { sum &+= places.prefetch(at: UInt64(packets[index].from)) }
         for index in range {
             guard let place = places[UInt64(packets[index].from)] else { continue }
             // The values that each packet changes are in these cache lines.

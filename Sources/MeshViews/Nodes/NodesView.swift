@@ -29,12 +29,12 @@ public struct NodesView: Projection {
     static let newcomerEvents: UInt64 = 1_024
 
     /// How many rows are fetched from memory at once.
-    private static let glanceCount = 32
+    private static let prefetchCount = 32
 
     var table: NodeTable
     var traffic = ChannelTraffic()
     /// Exists only so that the compiler keeps the prefetching reads.
-    private var glanced: UInt64 = 0
+    private var prefetched: UInt64 = 0
 
     public init(cap: Int = 10_000, kept: Set<UInt32> = []) {
         self.cap = cap
@@ -67,9 +67,9 @@ public struct NodesView: Projection {
     ) {
         let stamps = batch.stamps.span
         let packets = batch.packets.packets.span
-        for start in stride(from: range.lowerBound, to: range.upperBound, by: Self.glanceCount) {
-            let range = start..<min(start + Self.glanceCount, range.upperBound)
-            glanced &+= table.glance(at: packets, range)
+        for start in stride(from: range.lowerBound, to: range.upperBound, by: Self.prefetchCount) {
+            let range = start..<min(start + Self.prefetchCount, range.upperBound)
+            prefetched &+= table.prefetch(at: packets, range)
             for index in range where stamps[index].sequence > checkpoint.rawValue && stamps[index].isMeshtastic {
                 foldOne(packets[index], stamps[index], batch, &context)
             }

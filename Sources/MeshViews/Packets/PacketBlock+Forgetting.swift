@@ -3,7 +3,7 @@ import Projections
 extension PacketBlock {
     /// The block without the data of an erased node: its packets, what radios report about it, and, where mentions are erased as well, packets to it and those
     /// that it published. The events stay, as empty ones.
-    func without(_ node: ForgottenNode) -> PacketBlock {
+    func without(_ node: ErasedNode) -> PacketBlock {
         var left = PacketBlock(number: number, skipped: skipped, latestTime: latestTime)
         for event in events {
             let entry = entries[Int(event.entry)]
@@ -25,7 +25,7 @@ extension PacketBlock {
         return left
     }
 
-    private func isOf(_ node: ForgottenNode, _ kind: PacketKind, sender: UInt32, _ named: [UInt32], _ gateway: UInt32) -> Bool {
+    private func isOf(_ node: ErasedNode, _ kind: PacketKind, sender: UInt32, _ named: [UInt32], _ gateway: UInt32) -> Bool {
         guard kind.flags.contains(.hasPacket) else { return named.contains(node.number) }
         if sender == node.number { return true }
         guard node.includesMentions else { return false }

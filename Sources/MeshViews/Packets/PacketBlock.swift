@@ -131,7 +131,7 @@ package struct PacketBlock: Sendable {
     ///
     /// - Returns: a number without meaning, to be stored so that the compiler keeps the reads.
     @inline(__always)
-    func glance(sender: UInt32, mark: UInt32) -> UInt64 { entryPlaces.glance(at: Self.entryKey(sender, mark)) }
+    func prefetch(sender: UInt32, mark: UInt32) -> UInt64 { entryPlaces.prefetch(at: Self.entryKey(sender, mark)) }
 
     /// Records when an event was received, or when it arrived.
     @inline(__always)

@@ -24,7 +24,7 @@ public struct PositionsView: Projection {
     public let stateTables = ["counts", FavoriteCaps.table]
     private let caps: ViewCaps
     private var favorites: FavoriteCaps
-    private var series: SeriesBuffer
+    private var series: CappedSeries
     /// The last place of each node; only where a policy needs it.
     private var latest: [UInt32: LatestPosition] = [:]
 
@@ -33,7 +33,7 @@ public struct PositionsView: Projection {
     init(_ caps: ViewCaps) {
         self.caps = caps
         favorites = FavoriteCaps(caps, caps.positions, \.positions)
-        series = SeriesBuffer(prefixLength: 4, cap: caps.positions, capOfNode: favorites.ofNode)
+        series = CappedSeries(prefixLength: 4, cap: caps.positions, capOfNode: favorites.ofNode)
     }
 
     private var isThinned: Bool { caps.thinsPositions }

@@ -19,7 +19,7 @@ struct RadioState: DeclaredRow, Equatable {
     init(key: UInt64) { self.init(series: key) }
 
     static let declaration = RowDeclaration<RadioState>([
-        // No node: rows of sources are removed with the node of the source's radio, see `ForgottenNode`.
+        // No node: rows of sources are removed with the node of the source's radio, see `ErasedNode`.
         RowColumn(1, "time", \.time, as: .fixed32),
         RowColumn(2, "content", \.content, as: .bytes),
     ])

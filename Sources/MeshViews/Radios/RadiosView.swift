@@ -20,12 +20,12 @@ struct RadiosView: Projection {
     /// Firmware sends at most 512 bytes in a frame.
     static let mostBytes = 4_096
 
-    private var series: SeriesBuffer
+    private var series: CappedSeries
     private var last = KeyedRows<RadioState>(cap: Self.mostParts)
 
     init(cap: Int = 64) {
         self.cap = cap
-        series = SeriesBuffer(prefixLength: 7, cap: cap)
+        series = CappedSeries(prefixLength: 7, cap: cap)
     }
 
     var pendingBytes: Int { series.pendingBytes + last.pendingBytes }

@@ -18,7 +18,7 @@ package enum ViewRegistry {
             NodeHistoryView(cap: caps.nodeHistory, nodeCap: caps.nodes),
             RadiosView(cap: caps.radios),
             DecisionsView(),
-            PacketsView(),
+            EventIndex(),
         ]
     }
 

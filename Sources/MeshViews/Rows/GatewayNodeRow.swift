@@ -31,7 +31,7 @@ public struct GatewayNodeRow: Sendable, Equatable {
 
     /// Every other row spans two cache lines.
     @inline(__always)
-    var glance: UInt64 { UInt64(time) &+ receptions }
+    var prefetch: UInt64 { UInt64(time) &+ receptions }
 
     init(key: UInt64) { self.init(gateway: UInt32(truncatingIfNeeded: key >> 32), node: UInt32(truncatingIfNeeded: key)) }
 }

@@ -16,10 +16,10 @@ protocol KeyedRow: Sendable {
     var storedSize: Int { get }
 
     /// Whether erasing a node removes the row: it belongs to the node, or, where mentions are erased as well, names it.
-    func isOf(_ node: ForgottenNode) -> Bool
+    func isOf(_ node: ErasedNode) -> Bool
 
-    /// Reads the row where a change will touch it, see `KeyedRows.glance`: the result has no meaning.
-    var glance: UInt64 { get }
+    /// Reads the row where a change will touch it, see `KeyedRows.prefetch`: the result has no meaning.
+    var prefetch: UInt64 { get }
 
     func encode(to writer: inout WireWriter)
     init(key: UInt64, decoding value: RawSpan) throws(WireError)
@@ -34,7 +34,7 @@ extension DeclaredFields {
     func encode(to writer: inout WireWriter) { Self.declaration.write(self, to: &writer) }
 
     /// Whether erasing a node removes the row: it belongs to the node, or, where mentions are erased as well, names it.
-    func isOf(_ node: ForgottenNode) -> Bool {
+    func isOf(_ node: ErasedNode) -> Bool {
         Self.declaration.names(node.number, in: self, includesMentions: node.includesMentions)
     }
 }
@@ -61,7 +61,7 @@ extension DeclaredRow {
 
 extension KeyedRow {
     @inline(__always)
-    var glance: UInt64 { UInt64(time) }
+    var prefetch: UInt64 { UInt64(time) }
 
     /// A stored row, or nil where the bytes are damaged.
     static func decode(key: RawSpan, value: RawSpan) -> Self? {

@@ -14,11 +14,11 @@ struct SensorsView: Projection {
     let rowTables = ["sensors"]
     let stateTables = ["counts", FavoriteCaps.table]
     private var favorites: FavoriteCaps
-    private var series: SeriesBuffer
+    private var series: CappedSeries
 
     init(_ caps: ViewCaps) {
         favorites = FavoriteCaps(caps, caps.sensors, \.sensors)
-        series = SeriesBuffer(prefixLength: 5, cap: caps.sensors, capOfNode: favorites.ofNode)
+        series = CappedSeries(prefixLength: 5, cap: caps.sensors, capOfNode: favorites.ofNode)
     }
 
     var pendingBytes: Int { series.pendingBytes }

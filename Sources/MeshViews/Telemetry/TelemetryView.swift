@@ -19,15 +19,15 @@ public struct TelemetryView: Projection {
     public let rowTables = ["telemetry", "unknown_telemetry"]
     public let stateTables = ["counts", "unknown_counts", FavoriteCaps.table]
     private var favorites: FavoriteCaps
-    private var series: SeriesBuffer
-    private var unknown: SeriesBuffer
+    private var series: CappedSeries
+    private var unknown: CappedSeries
 
     public init(cap: Int = 5_000) { self.init(ViewCaps(telemetry: cap)) }
 
     init(_ caps: ViewCaps) {
         favorites = FavoriteCaps(caps, caps.telemetry, \.telemetry)
-        series = SeriesBuffer(prefixLength: 5, cap: caps.telemetry, capOfNode: favorites.ofNode)
-        unknown = SeriesBuffer(prefixLength: 5, cap: caps.telemetry, capOfNode: favorites.ofNode)
+        series = CappedSeries(prefixLength: 5, cap: caps.telemetry, capOfNode: favorites.ofNode)
+        unknown = CappedSeries(prefixLength: 5, cap: caps.telemetry, capOfNode: favorites.ofNode)
     }
 
     public var pendingBytes: Int { series.pendingBytes + unknown.pendingBytes }

@@ -16,7 +16,7 @@ package struct BaselineCopy {
     ///   - file: the baseline's data file, which was checked; it is only read.
     ///   - path: a folder that does not exist yet.
     package init(of file: String, at path: String) throws {
-        try OwnFile.makeFolders(path)
+        try OwnedFile.makeFolders(path)
         var options = EnvironmentOptions(access: .readOnly, sizeLimit: ViewStore.reservation, maximumTables: 64)
         options.excludesWriters = true
         options.createsFolder = false

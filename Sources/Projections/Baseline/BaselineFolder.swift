@@ -19,7 +19,7 @@ package struct BaselineFolder: Sendable {
     /// Empties the folder where the next ones are built.
     package func prepareBuilding() throws {
         if FileManager.default.fileExists(atPath: building) { try FileManager.default.removeItem(atPath: building) }
-        try OwnFile.makeFolders(building)
+        try OwnedFile.makeFolders(building)
     }
 
     /// Moves finished baselines, which are on the disk, into place.
@@ -89,8 +89,8 @@ package struct BaselineFolder: Sendable {
     }
 
     private static func digest(ofFile path: String) throws -> [UInt8]? {
-        guard try OwnFile.require(path) != nil else { return nil }
-        let handle = FileHandle(fileDescriptor: try OwnFile.open(path, O_RDONLY), closeOnDealloc: true)
+        guard try OwnedFile.require(path) != nil else { return nil }
+        let handle = FileHandle(fileDescriptor: try OwnedFile.open(path, O_RDONLY), closeOnDealloc: true)
         var context = SHA256Context()
         while let chunk = try handle.read(upToCount: 1 << 20), !chunk.isEmpty { context.update(Array(chunk).rawSpan) }
         return context.finish().bytes

@@ -33,9 +33,9 @@ extension ViewStore {
     ) throws -> ViewStore {
         let unfinished = (path as NSString).deletingLastPathComponent + "/new-" + (path as NSString).lastPathComponent
         try? FileManager.default.removeItem(atPath: unfinished)  // what an interruption left, if anything
-        try OwnFile.makeFolders(unfinished)
+        try OwnedFile.makeFolders(unfinished)
         try FileManager.default.copyItem(atPath: file, toPath: unfinished + "/data.mdb")
-        OwnFile.give(unfinished + "/data.mdb")
+        OwnedFile.give(unfinished + "/data.mdb")
         do {
             var options = EnvironmentOptions(sizeLimit: reservation, maximumTables: Name.all.count + 1 + tables.count)
             options.createsFolder = false

@@ -48,7 +48,7 @@ package struct FlatMap: Sendable {
 
     /// Touches the key's slot. Doing so for many keys at once waits for main memory once, instead of once per key.
     @inlinable @inline(__always)
-    package func glance(at key: UInt64) -> UInt64 { slots[home(key)].key }
+    package func prefetch(at key: UInt64) -> UInt64 { slots[home(key)].key }
 
     /// Stores a number of 0 or more under the key.
     @usableFromInline

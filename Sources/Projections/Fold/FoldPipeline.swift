@@ -22,7 +22,7 @@ public struct FoldProgress: Sendable {
 private let coreCount = max(ProcessInfo.processInfo.activeProcessorCount, 1)
 
 /// Where a fold pauses on its way, with no batch in flight, and what is done there.
-package struct FoldHalts<Batch: FoldBatch>: Sendable {
+package struct FoldBarriers<Batch: FoldBatch>: Sendable {
     /// Given the position and the fold's end: the events after which it pauses, in order.
     let places: @Sendable (_ reached: UInt64, _ target: UInt64) -> [UInt64]
     let visit: @Sendable (_ halt: UInt64, _ folders: [any BatchFolder<Batch>]) async throws -> Void
@@ -76,7 +76,7 @@ package actor FoldPipeline<Stage: FoldStage> {
             let sequence = await folder.checkpoint().sequence
             if sequence < slowest?.sequence ?? .max { slowest = (folder, sequence) }
         }
-        if let slowest { stage.restore(try await slowest.folder.storedCarry(), into: &state) }
+        if let slowest { stage.restore(try await slowest.folder.storedStageState(), into: &state) }
         self.state = state
         position = slowest?.sequence ?? 0
     }
@@ -90,7 +90,7 @@ package actor FoldPipeline<Stage: FoldStage> {
     ///   - halts: where it pauses on the way.
     ///   - reason: makes each projector commit what it holds at the end, while others still fold; nil leaves that to `flush`.
     package func fold(
-        through target: UInt64, halts: FoldHalts<Stage.Batch>? = nil, committing reason: FlushReason? = nil,
+        through target: UInt64, halts: FoldBarriers<Stage.Batch>? = nil, committing reason: FlushReason? = nil,
         progress: (@Sendable (FoldProgress) -> Void)? = nil
     ) async throws {
         let previous = tail

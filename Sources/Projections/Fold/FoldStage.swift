@@ -7,7 +7,7 @@ package protocol FoldBatch: Sendable {
     /// The checksum of the last event's record, for checkpoints.
     var lastChecksum: UInt64 { get }
     /// What the sequential stage learned in this run.
-    var carry: Carry { get }
+    var stageState: StageState { get }
 }
 
 /// How events become a batch: a pure stage that may run on several threads at once, and a sequential one.
@@ -28,7 +28,7 @@ package protocol FoldStage: Sendable {
     func recycle(_ batch: consuming Batch)
 
     /// Restores what views stored of earlier batches.
-    func restore(_ carry: Carry, into state: inout State)
+    func restore(_ stageState: StageState, into state: inout State)
 }
 
 extension FoldStage {

@@ -6,7 +6,7 @@ package protocol BatchFolder<Batch>: Actor {
     associatedtype Batch: FoldBatch
     nonisolated var viewName: String { get }
     func checkpoint() -> Checkpoint
-    func storedCarry() throws -> Carry
+    func storedStageState() throws -> StageState
     func fold(_ batch: Batch, isCatchingUp: Bool) throws
     func flush(_ reason: FlushReason) throws
     /// About how much the next flush writes, in bytes, entries of indexes included.
@@ -36,7 +36,7 @@ package actor Projector<P: Projection>: BatchFolder {
     private var schedule: FlushSchedule
     private var committed: Checkpoint
     private var reached: Checkpoint
-    private var carry = PendingCarry()
+    private var stageState = PendingStageState()
     private var quarantined: [Quarantined] = []
     private var counters = ProjectorStatistics()
     private var timer: Task<Void, Never>?
@@ -69,7 +69,7 @@ package actor Projector<P: Projection>: BatchFolder {
 
     package func checkpoint() -> Checkpoint { reached }
 
-    package func storedCarry() throws -> Carry { try store.carry() }
+    package func storedStageState() throws -> StageState { try store.stageState() }
 
     package func recordChanges(keeping limit: Int) { changesKept = limit }
 
@@ -81,11 +81,11 @@ package actor Projector<P: Projection>: BatchFolder {
         guard batch.events.lowerBound.rawValue <= reached.sequence + 1 else { throw FoldFailure() }
         var context = FoldContext(store: store)
         try projection.fold(batch, after: EventSequence(rawValue: reached.sequence), in: &context)
-        carry.add(batch.carry, after: reached.sequence)
+        stageState.add(batch.stageState, after: reached.sequence)
         quarantined += context.quarantined
         counters.folded += batch.events.upperBound.rawValue - reached.sequence
         reached = Checkpoint(sequence: batch.events.upperBound.rawValue, checksum: batch.lastChecksum)
-        if projection.pendingBytes + carry.byteCount >= policy.pendingBytesLimit {
+        if projection.pendingBytes + stageState.byteCount >= policy.pendingBytesLimit {
             // While a view is rebuilt, its indexes are left to the end, where building them takes a fraction of the time.
             return try flush(.size, buildsIndexes: !isCatchingUp)
         }
@@ -123,7 +123,7 @@ package actor Projector<P: Projection>: BatchFolder {
         let changes = watch?.changes ?? []
         if let changesKept { try store.add(changes, keeping: changesKept, at: reached, to: &transaction) }
         try store.keep(upkeep, changes, at: reached, in: &transaction)
-        try store.add(carry.whole, to: &transaction)
+        try store.add(stageState.whole, to: &transaction)
         try store.add(quarantined, to: &transaction)
         try store.setCheckpoint(reached, in: &transaction)
         try transaction.commit()
@@ -134,7 +134,7 @@ package actor Projector<P: Projection>: BatchFolder {
     private func settle(_ reason: FlushReason) {
         let wasLarge = projection.pendingBytes >= Self.largeCommit
         projection.committed()
-        carry = PendingCarry()
+        stageState = PendingStageState()
         quarantined.removeAll()
         committed = reached
         counters.commits[reason, default: 0] += 1

@@ -52,7 +52,7 @@ private struct ReplayRun<P: Projection, Stage: FoldStage> where P.Batch == Stage
     private let stage: Stage
     private var state: Stage.State
     private(set) var reached: Checkpoint
-    private var carry = PendingCarry()
+    private var stageState = PendingStageState()
     private var quarantined: [Quarantined] = []
 
     init(_ projection: P, _ store: ViewStore, _ stage: Stage) throws {
@@ -62,7 +62,7 @@ private struct ReplayRun<P: Projection, Stage: FoldStage> where P.Batch == Stage
         self.stage = stage
         state = stage.initialState()
         reached = try store.checkpoint()
-        stage.restore(try store.carry(), into: &state)
+        stage.restore(try store.stageState(), into: &state)
     }
 
     mutating func fold(through target: UInt64, _ batchSize: UInt64, _ depth: Int, _ pendingLimit: Int) throws {
@@ -81,14 +81,14 @@ private struct ReplayRun<P: Projection, Stage: FoldStage> where P.Batch == Stage
             stage.resolve(&batch, state: &state)
             try fold(batch)
             stage.recycle(batch)
-            if projection.pendingBytes + carry.byteCount >= pendingLimit { try commit() }
+            if projection.pendingBytes + stageState.byteCount >= pendingLimit { try commit() }
         }
     }
 
     private mutating func fold(_ batch: Stage.Batch) throws {
         var context = FoldContext(store: store)
         try projection.fold(batch, after: EventSequence(rawValue: reached.sequence), in: &context)
-        carry.add(batch.carry, after: reached.sequence)
+        stageState.add(batch.stageState, after: reached.sequence)
         quarantined += context.quarantined
         reached = Checkpoint(sequence: batch.events.upperBound.rawValue, checksum: batch.lastChecksum)
     }
@@ -97,12 +97,12 @@ private struct ReplayRun<P: Projection, Stage: FoldStage> where P.Batch == Stage
         guard try store.checkpoint() != reached else { return }
         var transaction = try store.environment.beginWrite()
         try projection.write(to: &transaction, store: store)
-        try store.add(carry.whole, to: &transaction)
+        try store.add(stageState.whole, to: &transaction)
         try store.add(quarantined, to: &transaction)
         try store.setCheckpoint(reached, in: &transaction)
         try transaction.commit()
         projection.committed()
-        carry = PendingCarry()
+        stageState = PendingStageState()
         quarantined.removeAll()
     }
 }

@@ -15,7 +15,7 @@ extension ViewFolder {
     private func keptOrFailure() throws(ViewFolderError) -> [String] {
         let data: [UInt8]
         do throws(StorageError) {
-            data = try OwnFile.contents(keptFile) ?? []
+            data = try OwnedFile.contents(keptFile) ?? []
         } catch {
             throw ViewFolderError(error, keptFile)
         }
@@ -37,7 +37,7 @@ extension ViewFolder {
 
     func write(_ text: String, to file: String) throws(ViewFolderError) {
         do {
-            try OwnFile.replace(file, with: Array(text.utf8))
+            try OwnedFile.replace(file, with: Array(text.utf8))
         } catch {
             throw ViewFolderError(error, file)
         }
@@ -47,7 +47,7 @@ extension ViewFolder {
     package func requireReadable() throws(ViewFolderError) {
         for file in [currentFile, keptFile] {
             do throws(StorageError) {
-                _ = try OwnFile.contents(file)
+                _ = try OwnedFile.contents(file)
             } catch {
                 guard error.code == .foreign else { throw ViewFolderError(error, file) }  // reported when it is written
             }

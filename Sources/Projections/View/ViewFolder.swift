@@ -32,8 +32,8 @@ package struct ViewFolder: Sendable {
     }
 
     private func named() -> String? {
-        guard (try? OwnFile.requireFolder(path)) != nil,  // otherwise writing it reports the error
-            let data = try? OwnFile.contents(currentFile, limit: 4096)  // damaged: the view is rebuilt
+        guard (try? OwnedFile.requireFolder(path)) != nil,  // otherwise writing it reports the error
+            let data = try? OwnedFile.contents(currentFile, limit: 4096)  // damaged: the view is rebuilt
         else { return nil }
         let text = String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
         let isName =
@@ -59,8 +59,8 @@ package struct ViewFolder: Sendable {
     /// Creates the folder, for its owner only, unless it exists.
     package func create() throws(ViewFolderError) {
         do {
-            try OwnFile.requireFolder(path)
-            try OwnFile.makeFolders(path)
+            try OwnedFile.requireFolder(path)
+            try OwnedFile.makeFolders(path)
         } catch {
             throw ViewFolderError(error, path)
         }
@@ -75,7 +75,7 @@ package struct ViewFolder: Sendable {
     /// Deletes a recipe's files. A process that still reads them keeps them until it closes them.
     package func remove(_ identifier: String) throws(ViewFolderError) {
         do {
-            try OwnFile.removeAll(store(identifier))
+            try OwnedFile.removeAll(store(identifier))
         } catch {
             throw ViewFolderError(error, store(identifier))
         }

@@ -202,39 +202,39 @@ package final class ViewStore: Sendable {
         }
     }
 
-    // MARK: Carry
+    // MARK: StageState
 
     /// The sequential stage's state as of the checkpoint.
-    package func carry() throws(StorageError) -> Carry {
-        var carry = Carry()
+    package func stageState() throws(StorageError) -> StageState {
+        var stageState = StageState()
         let transaction = try environment.beginRead()
-        carry.oldestRecord = try number(Self.oldestRecordKey, in: transaction)
-        carry.oldestReception = try number(Self.oldestReceptionKey, in: transaction)
-        let former: [FormerCarryRecord] = try records(Name.formerRecords, from: carry.oldestRecord, transaction)
-        carry.records = try former.map(\.asRecord) + records(Name.records, from: carry.oldestRecord, transaction)
-        carry.receptions = try records(Name.receptions, from: carry.oldestReception, transaction)
+        stageState.oldestRecord = try number(Self.oldestRecordKey, in: transaction)
+        stageState.oldestReception = try number(Self.oldestReceptionKey, in: transaction)
+        let former: [FormerStageStateRecord] = try records(Name.formerRecords, from: stageState.oldestRecord, transaction)
+        stageState.records = try former.map(\.asRecord) + records(Name.records, from: stageState.oldestRecord, transaction)
+        stageState.receptions = try records(Name.receptions, from: stageState.oldestReception, transaction)
         var entries = try transaction.cursor(table(Name.entries))
         while try entries.next() {
-            carry.entries.append(Carry.Entry(sequence: 0, key: entries.key.asArray, value: entries.value.asArray))
+            stageState.entries.append(StageState.Entry(sequence: 0, key: entries.key.asArray, value: entries.value.asArray))
         }
-        return carry
+        return stageState
     }
 
-    func add(_ carry: Carry, to transaction: inout WriteTransaction) throws(StorageError) {
+    func add(_ stageState: StageState, to transaction: inout WriteTransaction) throws(StorageError) {
         let entries = try table(Name.entries)
-        for entry in carry.entries {
+        for entry in stageState.entries {
             try transaction.put(entries, key: entry.key.rawSpan, value: entry.value.rawSpan)
         }
         let meta = try table(Name.meta)
-        try transaction.put(meta, key: Self.oldestRecordKey.rawSpan, value: bigEndian(carry.oldestRecord).rawSpan)
-        try transaction.put(meta, key: Self.oldestReceptionKey.rawSpan, value: bigEndian(carry.oldestReception).rawSpan)
-        try replace(Name.records, with: carry.records, from: carry.oldestRecord, &transaction)
-        try replace(Name.receptions, with: carry.receptions, from: carry.oldestReception, &transaction)
-        try CarryChunk.remove(
-            FormerCarryRecord.self, below: carry.oldestRecord, from: table(Name.formerRecords), in: &transaction)
+        try transaction.put(meta, key: Self.oldestRecordKey.rawSpan, value: bigEndian(stageState.oldestRecord).rawSpan)
+        try transaction.put(meta, key: Self.oldestReceptionKey.rawSpan, value: bigEndian(stageState.oldestReception).rawSpan)
+        try replace(Name.records, with: stageState.records, from: stageState.oldestRecord, &transaction)
+        try replace(Name.receptions, with: stageState.receptions, from: stageState.oldestReception, &transaction)
+        try StageStateChunk.remove(
+            FormerStageStateRecord.self, below: stageState.oldestRecord, from: table(Name.formerRecords), in: &transaction)
     }
 
-    private func records<Record: StoredCarryRecord>(
+    private func records<Record: StoredStageStateRecord>(
         _ name: String, from oldest: UInt64, _ transaction: borrowing ReadTransaction
     ) throws(StorageError) -> [Record] {
         var records: [Record] = []
@@ -246,18 +246,18 @@ package final class ViewStore: Sendable {
             return []  // a view of an earlier version that may only be read
         }
         var cursor = try transaction.cursor(stored)
-        while try cursor.next() { CarryChunk.read(cursor.value, into: &records) }
+        while try cursor.next() { StageStateChunk.read(cursor.value, into: &records) }
         records.removeAll { $0.sequence < oldest }
         return records
     }
 
     /// Adds records, and removes obsolete ones.
-    private func replace<Record: StoredCarryRecord>(
+    private func replace<Record: StoredStageStateRecord>(
         _ name: String, with records: [Record], from oldest: UInt64, _ transaction: inout WriteTransaction
     ) throws(StorageError) {
         let table = try table(name)
-        try CarryChunk.append(records.filter { $0.sequence >= oldest }, to: table, in: &transaction)
-        try CarryChunk.remove(Record.self, below: oldest, from: table, in: &transaction)
+        try StageStateChunk.append(records.filter { $0.sequence >= oldest }, to: table, in: &transaction)
+        try StageStateChunk.remove(Record.self, below: oldest, from: table, in: &transaction)
     }
 }
 

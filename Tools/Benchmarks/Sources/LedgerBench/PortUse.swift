@@ -1,1 +1,1 @@
-../../../Examples/OwnView/Sources/OwnView/PortUse.swift
+../../../Examples/CustomView/Sources/CustomView/PortUse.swift

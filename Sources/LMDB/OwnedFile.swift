@@ -1,0 +1,187 @@
+internal import Glibc
+
+/// The files of a ledger and of a backup, opened so that nothing else can take their place: no link is followed, no FIFO or device waited for,
+/// and a file belongs to this user, to the owner of its folder or to the superuser.
+///
+/// ```swift
+/// let file = try OwnedFile.open("/srv/mesh.ledger/LOCK", O_RDWR | O_CREAT)
+/// ```
+package enum OwnedFile {
+    /// Opens a plain file; a created one gets `mode`.
+    /// - Throws: `.foreign` with what is there instead; nothing was opened or changed.
+    package static func open(_ path: String, _ flags: Int32, mode: UInt32 = 0o600) throws(StorageError) -> Int32 {
+        try require(path)
+        let flags = flags | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC
+        // The superuser has to know which files are new, since those get another owner.
+        var file = Int32(-1)
+        let mayBeOfOther = flags & O_CREAT != 0 && geteuid() == 0
+        if mayBeOfOther { file = unsafe Glibc.open(path, flags | O_EXCL, mode) }
+        let isNew = file >= 0
+        if !isNew { file = unsafe Glibc.open(path, flags, mode) }
+        guard file >= 0 else {
+            let number = errno
+            try require(path)  // it may have been put there meanwhile
+            throw StorageError(.init(number: number), call: "open", path: path, number: number)
+        }
+        var status = stat()
+        do throws(StorageError) {
+            guard unsafe fstat(file, &status) == 0 else { throw failed("fstat", path) }
+            try require(status, isFolder: false, path)
+            if isNew, let owner = owner(above: path) { fchown(file, owner.user, owner.group) }
+        } catch {
+            close(file)
+            throw error
+        }
+        return file
+    }
+
+    /// The identity of the file at the path, without opening it; nil where nothing is there.
+    /// - Throws: `.foreign` where it is no plain file of the owner.
+    @discardableResult
+    package static func require(_ path: String) throws(StorageError) -> Identity? {
+        guard let status = try status(path) else { return nil }
+        try require(status, isFolder: false, path)
+        return Identity(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
+    }
+
+    /// Refuses anything but a folder of the owner. A missing one is accepted: it can be created.
+    /// - Parameter mayBeAlias: whether it may be a link to a folder beside it.
+    package static func requireFolder(_ path: String, mayBeAlias: Bool = false) throws(StorageError) {
+        var place = path
+        for _ in 0..<64 {
+            guard let status = try status(place) else { return }
+            guard mayBeAlias, status.st_mode & S_IFMT == S_IFLNK, let name = target(of: place), !name.contains("/"),
+                name != "..", name != ".", let end = path.lastIndex(of: "/")
+            else { return try require(status, isFolder: true, place) }
+            place = path[...end] + name
+        }
+        throw StorageError(.foreign, call: "it is a symbolic link", path: path)
+    }
+
+    /// The file's bytes, `limit` at most; nil where it does not exist.
+    package static func contents(_ path: String, limit: Int = 1 << 26) throws(StorageError) -> [UInt8]? {
+        let file: Int32
+        do throws(StorageError) {
+            file = try open(path, O_RDONLY)
+        } catch {
+            guard error.code == .missing else { throw error }
+            return nil
+        }
+        defer { close(file) }
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 1 << 14)
+        while bytes.count < limit {
+            let count = unsafe buffer.withUnsafeMutableBytes { unsafe read(file, $0.baseAddress, $0.count) }
+            guard count >= 0 || errno == EINTR else { throw failed("read", path) }
+            if count == 0 { break }
+            bytes += buffer.prefix(max(count, 0))
+        }
+        return Array(bytes.prefix(limit))
+    }
+
+    /// Writes beside the file, as `PATH.new`, syncs, renames and syncs the folder, so that a reader or a crash finds the old bytes or the new ones.
+    package static func replace(_ path: String, with bytes: [UInt8], mode: UInt32 = 0o600) throws(StorageError) {
+        try require(path)
+        let temporary = path + ".new"
+        let file = try create(temporary, mode: mode)
+        defer { close(file) }
+        do throws(StorageError) {
+            try write(file, bytes, temporary)
+            guard fsync(file) == 0 else { throw failed("fsync", temporary) }
+            guard unsafe rename(temporary, path) == 0 else { throw failed("rename", path) }
+        } catch {
+            unsafe unlink(temporary)
+            throw error
+        }
+        try syncFolder(path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? ".")
+    }
+
+    /// Creates an empty file for writing, replacing what an interruption left there.
+    package static func create(_ path: String, mode: UInt32 = 0o600) throws(StorageError) -> Int32 {
+        guard unsafe unlink(path) == 0 || errno == ENOENT || errno == EISDIR else { throw failed("unlink", path) }
+        return try open(path, O_WRONLY | O_CREAT | O_EXCL, mode: mode)
+    }
+
+    package static func write(_ file: Int32, _ bytes: [UInt8], _ path: String) throws(StorageError) {
+        var done = 0
+        while done < bytes.count {
+            let count = unsafe bytes.withUnsafeBytes { left in
+                unsafe Glibc.write(file, left.baseAddress.map { unsafe $0 + done }, left.count - done)
+            }
+            if count == 0 { throw StorageError(.diskFull, call: "write", path: path, number: ENOSPC) }
+            guard count > 0 || errno == EINTR else { throw failed("write", path) }
+            done += max(count, 0)
+        }
+    }
+
+    package static func syncFolder(_ path: String) throws(StorageError) {
+        let folder = unsafe Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard folder >= 0 else { throw failed("open", path) }
+        defer { close(folder) }
+        guard fsync(folder) == 0 else { throw failed("fsync", path) }
+    }
+
+    package struct Identity: Hashable, Sendable {
+        package let device: UInt64
+        package let inode: UInt64
+
+        package init(device: UInt64, inode: UInt64) { (self.device, self.inode) = (device, inode) }
+    }
+
+    /// Whether what is open lies at the path.
+    package static func isOpen(_ file: Int32, at path: String) -> Bool {
+        var (own, found) = (stat(), stat())
+        guard unsafe fstat(file, &own) == 0, unsafe lstat(path, &found) == 0 else { return false }
+        return own.st_dev == found.st_dev && own.st_ino == found.st_ino
+    }
+
+    // MARK: What is there
+
+    private static func failed(_ call: String, _ path: String) -> StorageError {
+        StorageError(.init(number: errno), call: call, path: path, number: errno)
+    }
+
+    private static func status(_ path: String) throws(StorageError) -> stat? {
+        var status = stat()
+        guard unsafe lstat(path, &status) != 0 else { return status }
+        guard errno == ENOENT else { throw failed("lstat", path) }
+        return nil
+    }
+
+    private static func require(_ status: stat, isFolder: Bool, _ path: String) throws(StorageError) {
+        let type = status.st_mode & S_IFMT
+        guard type == (isFolder ? S_IFDIR : S_IFREG) else {
+            throw StorageError(.foreign, call: "it is \(kind(type)), not \(isFolder ? "a folder" : "a plain file")", path: path)
+        }
+        guard status.st_uid != geteuid(), status.st_uid != 0 else { return }
+        var parent = stat()
+        if unsafe stat(path + "/..", &parent) != 0, let end = path.lastIndex(of: "/") {
+            guard unsafe stat(String(path[...end]), &parent) == 0 else { throw failed("stat", path) }
+        }
+        guard parent.st_uid == status.st_uid else {
+            throw StorageError(
+                .foreign, call: "it belongs to the user \(status.st_uid), its folder to \(parent.st_uid)", path: path)
+        }
+    }
+
+    /// What is at a path, in words.
+    package static func kind(_ type: UInt32) -> String {
+        switch type {
+        case S_IFREG: "a plain file"
+        case S_IFDIR: "a folder"
+        case S_IFLNK: "a symbolic link"
+        case S_IFIFO: "a FIFO"
+        case S_IFSOCK: "a socket"
+        default: "a device"
+        }
+    }
+
+    private static func target(of link: String) -> String? {
+        var name = [UInt8](repeating: 0, count: 256)
+        let count = unsafe name.withUnsafeMutableBytes { room in
+            guard let start = unsafe room.bindMemory(to: CChar.self).baseAddress else { return -1 }
+            return unsafe readlink(link, start, room.count)
+        }
+        return count > 0 && count < name.count ? String(decoding: name.prefix(count), as: UTF8.self) : nil
+    }
+}

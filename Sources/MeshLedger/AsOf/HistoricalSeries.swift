@@ -1,0 +1,162 @@
+import EventLog
+import LMDB
+import MeshViews
+import Meshtastic
+import Projections
+import ProtobufWire
+
+/// A view whose rows never change and are removed only when a series has too many, or when the next row replaces one.
+struct SeriesView {
+    var name: String
+    /// The port of its packets.
+    var port: UInt32
+    private var cap: Int
+    /// Lower or higher caps of chosen nodes. Those of favorites are never lower than without.
+    private var capOfNode: [UInt32: Int]
+    /// Whether the next row may replace one.
+    var isThinned = false
+    /// The number of bytes that precede a row's time.
+    var prefixLength: Int
+
+    static func positions(_ caps: ViewCaps) -> SeriesView {
+        SeriesView(
+            name: "positions", port: Port.position, cap: caps.positions, capOfNode: caps.ofNode.compactMapValues(\.positions),
+            isThinned: caps.thinsPositions, prefixLength: 4)
+    }
+
+    static func telemetry(_ caps: ViewCaps) -> SeriesView {
+        SeriesView(
+            name: "telemetry", port: Port.telemetry, cap: caps.telemetry, capOfNode: caps.ofNode.compactMapValues(\.telemetry),
+            prefixLength: 5)
+    }
+
+    func cap(of node: UInt32) -> Int { max(capOfNode[node] ?? cap, 1) }
+}
+
+/// One series of a view, a node's positions or its metrics of one kind, by the bytes that precede the times of its rows.
+struct Series {
+    var view: SeriesView
+    var prefix: [UInt8]
+
+    var node: UInt32 { prefix.rawSpan.bigEndianUInt32(at: 0) }
+    var cap: Int { view.cap(of: node) }
+    var name: String { "\(view.name) of \(prefix)" }
+
+    /// How many rows a store has of it.
+    func count(in store: ViewStore) throws(StorageError) -> UInt64 {
+        let transaction = try store.environment.beginRead()
+        guard let count = try transaction.get(store.table("counts"), prefix.rawSpan), count.byteCount == 8 else { return 0 }
+        return count.bigEndianUInt64(at: 0)
+    }
+
+    /// The last event that superseded one of its rows; 0 if none was.
+    func lastSuperseded(in store: ViewStore) throws(StorageError) -> UInt64 {
+        let transaction = try store.environment.beginRead()
+        let key = CappedSeries.supersededKey(prefix)
+        return try transaction.get(store.table("counts"), key.rawSpan)?.bigEndianUInt64(at: 0) ?? 0
+    }
+
+    /// The time of the first of its rows.
+    func firstTime(in store: ViewStore) throws(StorageError) -> UInt32? {
+        let transaction = try store.environment.beginRead()
+        var cursor = try transaction.cursor(store.table(view.name))
+        guard try cursor.seek(atOrAfter: prefix.rawSpan), cursor.key.starts(with: prefix) else { return nil }
+        return cursor.key.bigEndianUInt32(at: view.prefixLength)
+    }
+}
+
+/// Folds a series again, up to an event, into a store that has its baseline. The store may lack rows of other series.
+struct HistoricalSeries {
+    /// Events that are decoded at once.
+    private static let batchSize = 512
+    /// Batches that are decoded on other threads while the next events are searched.
+    private static let depth = 4
+
+    private let series: Series
+    private let definition: ViewDefinition
+    private let store: ViewStore
+    private let ledger: Ledger
+    private let stage: MeshStage
+    /// The last event that is already folded.
+    private let cut: UInt64
+    private let through: UInt64
+    /// The state with which direct messages are decrypted.
+    private let stageState: StageState
+    /// The events that changed the cap, including those that are already folded.
+    private let changes: [UInt64]
+    /// Whether a row of an earlier reception may have replaced one.
+    private let hasSuperseded: Bool
+    private var rows = SupersededRows()
+    private var decoding = WorkAhead<MeshBatch, any Error>()
+
+    /// - Parameter today: the current view.
+    init(_ series: Series, _ definition: ViewDefinition, into store: ViewStore, of past: HistoricalViews, today: ViewStore) throws
+    {
+        (self.series, self.definition, self.store) = (series, definition, store)
+        (ledger, stage, through) = (past.whole, past.stage, past.through)
+        cut = try store.checkpoint().sequence
+        stageState = try today.stageState()
+        hasSuperseded = try series.lastSuperseded(in: today) > cut
+        changes = try FavoriteCaps.changes(of: series.node, in: today).filter { $0 <= past.through }
+    }
+
+    mutating func fold() throws {
+        guard cut < through else { return }
+        defer { decoding.drop() }  // they read the log, which may be closed next
+        if series.view.isThinned || !changes.isEmpty || hasSuperseded { try foldAll() } else { try foldNewest() }
+        try finish(downTo: 0)
+    }
+
+    private var selection: EventSelection {
+        var wanted = EventSelection(node: series.node, roles: .sender, port: series.view.port)
+        wanted.onlyFirstReadable = true
+        return wanted
+    }
+
+    private mutating func foldAll() throws {
+        let range = EventSequence(cut + 1)...EventSequence(through)
+        let changes = changes.map { EventSequence($0) }.filter(range.contains)
+        let events = try (ledger.sequences(of: selection, in: range) + changes).sorted()
+        for start in stride(from: 0, to: events.count, by: Self.batchSize) {
+            try begin(Array(events[start..<min(start + Self.batchSize, events.count)]))
+        }
+    }
+
+    /// Goes from the newest event to the oldest. Once there are as many rows as the cap allows, events whose rows are certainly earlier than all of these
+    /// need not be read.
+    private mutating func foldNewest() throws {
+        var wanted = selection
+        var last = through
+        var missing = try missingRows()
+        while last > cut {
+            if missing <= 0, wanted.rowsFrom == 0 {
+                try finish(downTo: 0)
+                missing = try missingRows()
+                if missing <= 0 { wanted.rowsFrom = try series.firstTime(in: store) ?? 0 }
+            }
+            let range = EventSequence(cut + 1)...EventSequence(last)
+            let events = try ledger.sequences(of: wanted, in: range, limit: Self.batchSize, newestFirst: true)
+            guard let earliest = events.last else { return }
+            try begin(events.reversed())
+            missing -= events.count
+            last = earliest.rawValue - 1
+        }
+    }
+
+    /// How many rows the store may still add under the cap.
+    private func missingRows() throws -> Int { series.cap - Int(clamping: try series.count(in: store)) }
+
+    private mutating func begin(_ events: [EventSequence]) throws {
+        decoding.append { [stage, stageState] in Result { try stage.decodeFirstReadable(events, knowing: stageState) } }
+        try finish(downTo: Self.depth)
+    }
+
+    /// Folds decoded batches, until only so many are pending.
+    private mutating func finish(downTo count: Int) throws {
+        while decoding.count > count {
+            var batch = try decoding.removeFirst().get()
+            if hasSuperseded { rows.find(in: &batch) }
+            try definition.replayBatch(store, batch, EventSequence(rawValue: cut))
+        }
+    }
+}

@@ -1,0 +1,114 @@
+import EventLog
+import Foundation
+import LMDB
+import MeshViews
+import Projections
+import Synchronization
+
+/// The views of a ledger as of an event: each is built on first use, in memory files without a name.
+///
+/// Synchronization: the mutex, which is held while a view is built, so that it is built once.
+final class HistoricalViews: Sendable {
+    private struct Made {
+        var stores: [String: ViewStore] = [:]
+        /// The last erasure when they were built.
+        var erasure: EventSequence?
+    }
+
+    let whole: Ledger
+    let through: UInt64
+    let clock: Timestamp?
+    /// The first event that does not count because it was heard after `clock`; nil where all events up to `through` count.
+    let heardLater: UInt64?
+    let stage: MeshStage
+    /// The last event up to which states of the whole ledger are those of then, too.
+    private var common: UInt64 { heardLater.map { min($0 - 1, through) } ?? through }
+    private let made = Mutex(Made())
+
+    init(_ whole: Ledger, through: UInt64, clock: Timestamp?, heardLater: UInt64? = nil) {
+        self.whole = whole
+        self.through = through
+        self.clock = clock
+        self.heardLater = heardLater
+        stage = MeshStage(log: whole.log, keyring: whole.keyring, lastHeard: heardLater == nil ? nil : clock)
+    }
+
+    func store(_ definition: ViewDefinition) throws(LedgerError) -> ViewStore {
+        try store(named: definition.name) { place in try self.make(definition, at: place) }
+    }
+
+    /// The store of that name; one that was built before the last erasure is rebuilt.
+    func store(named name: String, _ make: (_ place: String) throws -> ViewStore) throws(LedgerError) -> ViewStore {
+        do {
+            return try made.withLock { made in
+                let erasure = try whole.log.lastErasure()
+                if made.erasure != erasure {
+                    for store in made.stores.values { store.close() }
+                    made = Made(erasure: erasure)
+                }
+                if let known = made.stores[name] { return known }
+                let place = try TemporaryStores()
+                defer { place.remove() }  // processes that have them open keep them
+                let store = try make(place.path + "/" + name)
+                made.stores[name] = store
+                return store
+            }
+        } catch {
+            throw LedgerError(error, path: whole.path)
+        }
+    }
+
+    private func make(_ definition: ViewDefinition, at place: String) throws -> ViewStore {
+        let snapshots = try HistoricalSnapshots(definition, of: whole)
+        snapshots.prune()
+        let store =
+            try snapshots.store(at: place, through: common)
+            ?? ViewBaselines(log: whole.log).store(definition, at: place)
+        TemporaryStores.hide(store)
+        do {
+            try definition.replay(store, stage, through, snapshots.places(through: common)) { sequence in
+                snapshots.keep(store, at: sequence)
+            }
+            try store.buildMissingIndexes()
+            return store
+        } catch {
+            store.close()
+            throw error
+        }
+    }
+
+    func close() {
+        let all = made.withLock { made in
+            defer { made.stores.removeAll() }
+            return made.stores.values
+        }
+        for store in all { store.close() }
+    }
+}
+
+/// A folder in memory, for its owner only.
+struct TemporaryStores {
+    let path: String
+    /// Shows others that it is in use; the system releases it when the process ends, however it ends.
+    private let lock: Int32
+
+    init() throws {
+        TemporaryFolders.removeAbandoned()
+        path = TemporaryFolders.newPath()
+        try FileManager.default.createDirectory(
+            atPath: path, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+        lock = try OwnedFile.open(path + "/LOCK", O_RDWR | O_CREAT | O_EXCL)
+        flock(lock, LOCK_EX | LOCK_NB)
+        try OwnedFile.write(lock, Array("\(getpid())\n".utf8), path + "/LOCK")
+    }
+
+    func remove() {
+        try? FileManager.default.removeItem(atPath: path)  // what is left is removed by a later command
+        close(lock)
+    }
+
+    /// Removes the names of a store's files while it has them open: however the process ends, nothing of them is left.
+    static func hide(_ store: ViewStore) {
+        try? FileManager.default.removeItem(atPath: store.path)  // then `remove` does
+    }
+}

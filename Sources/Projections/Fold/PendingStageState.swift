@@ -1,0 +1,61 @@
+/// The sequential stage's changes since a view's last commit. It holds the batches' own arrays, so that four views do not
+/// keep four copies, and drops what the stage has dropped meanwhile.
+struct PendingStageState: Sendable {
+    private var records = PendingRuns<StageState.Record>()
+    private var receptions = PendingRuns<StageState.Reception>()
+    private var entries: [StageState.Entry] = []
+
+    /// What waits for the next commit, in bytes.
+    var byteCount: Int {
+        records.count * StageStateChunk.size(of: StageState.Record.self) + receptions.count
+            * StageStateChunk.size(of: StageState.Reception.self)
+    }
+
+    mutating func add(_ stageState: StageState, after floor: UInt64) {
+        records.add(stageState.records, after: floor, oldest: stageState.oldestRecord)
+        receptions.add(stageState.receptions, after: floor, oldest: stageState.oldestReception)
+        entries += stageState.entries.filter { $0.sequence > floor }
+    }
+
+    /// All of it, for one transaction.
+    var whole: StageState {
+        var stageState = StageState()
+        (stageState.records, stageState.oldestRecord) = (records.whole, records.oldest)
+        (stageState.receptions, stageState.oldestReception) = (receptions.whole, receptions.oldest)
+        stageState.entries = entries
+        return stageState
+    }
+}
+
+/// Records of several batches, as the batches have them.
+private struct PendingRuns<Record: StageStateRecord>: Sendable {
+    private var runs: [[Record]] = []
+    private var firstRun = 0
+    private(set) var oldest: UInt64 = 0
+    private(set) var count = 0
+
+    mutating func add(_ records: [Record], after floor: UInt64, oldest: UInt64) {
+        if let first = records.first {
+            let run = first.sequence > floor ? records : records.filter { $0.sequence > floor }
+            runs.append(run)
+            count += run.count
+        }
+        self.oldest = oldest
+        while firstRun < runs.count, runs[firstRun].last?.sequence ?? 0 < oldest {
+            count -= runs[firstRun].count
+            runs[firstRun] = []
+            firstRun += 1
+        }
+        if firstRun > 1_000 {
+            runs.removeFirst(firstRun)
+            firstRun = 0
+        }
+    }
+
+    var whole: [Record] {
+        var all: [Record] = []
+        all.reserveCapacity(count)
+        for run in runs[firstRun...] { all += run }
+        return all
+    }
+}

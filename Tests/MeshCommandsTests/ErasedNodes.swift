@@ -1,0 +1,164 @@
+import Foundation
+import TestKit
+import Testing
+
+/// Erasing a node of whose events retention has dropped some.
+@Suite(.enabled(if: Tool.isBuilt, "needs the built command"), .timeLimit(.minutes(5)))
+struct ErasedNodes {
+    private func files(holding needles: [Data], in folder: String) throws -> Set<String> {
+        var found: Set<String> = []
+        for name in try FileManager.default.subpathsOfDirectory(atPath: folder) {
+            guard let data = FileManager.default.contents(atPath: folder + "/" + name) else { continue }
+            for needle in needles where data.range(of: needle) != nil { found.insert(name) }
+        }
+        return found
+    }
+
+    private func rows(_ tool: Tool, _ subject: String) throws -> [String] {
+        try tool.run("export", subject, "--format", "jsonl").lines.map(String.init)
+    }
+
+    @Test(arguments: [false, true]) func `D15: its rows leave the baselines, all others stay, and nothing is left in any file`(
+        beside: Bool
+    ) throws {
+        let tool = try Tool()
+        try tool.run("init")
+        try tool.run("simulate", "--seed", "5", "--nodes", "30", "--packets", "3000")
+        try tool.run("retain", "--larger-than", "150kB", "--yes")
+        let first = try #require(try tool.run("stats", "--format", "json").objects[0]["first_event"] as? Int)
+        let message = try #require(
+            try tool.run("messages", "--format", "jsonl").objects.first {
+                ($0["text"] as? String ?? "").utf8.count > 12 && $0["sequence"] as? Int ?? first < first
+            })
+        let (node, text) = (try #require(message["from"] as? String), try #require(message["text"] as? String))
+        let name = try #require(
+            try tool.run("nodes", "--format", "jsonl").objects.first { $0["node"] as? String == node }?["long_name"] as? String)
+        let needles = [Data(text.utf8), Data(name.utf8)]
+        #expect(try files(holding: needles, in: tool.ledger + "/baselines").count >= 2, "they are there to be found")
+        let backup = tool.folder.path + "/backup"
+        try tool.run("backup", "--with-signing-key", backup)
+        let subjects = ["nodes", "positions", "telemetry", "messages", "nodehistory", "hardware"]
+        let before = try subjects.map { try rows(tool, $0) }
+        let writer = beside ? try tool.start(["ingest", "mqtt", "mqtt://127.0.0.1:1"]) : nil
+        if let writer { #expect(try writer.waits(for: "trying again", seconds: 120)) }
+        let erased = try tool.run("erase", "--node", node, "--reason", "its owner asked for it", "--yes")
+        #expect(erased.status == 0 && erased.output.contains("are gone, too") && erased.errors.isEmpty, "\(erased)")
+        #expect(try files(holding: needles, in: tool.ledger) == [])
+        for (subject, old) in zip(subjects, before) {
+            let field = subject == "messages" ? "\"from\":\"\(node)\"" : "\"node\":\"\(node)\""
+            #expect(old.contains { $0.contains(field) }, "\(subject)")
+            let now = try rows(tool, subject)
+            #expect(!now.contains { $0.contains(field) }, "\(subject)")
+            // Older rows of others stay as they were; what the node acknowledged or passed on may count less.
+            #expect(now.count == old.count { !$0.contains(field) }, "\(subject)")
+        }
+        if let writer {
+            writer.process.interrupt()
+            #expect(try writer.wait().status == 0)
+        }
+        let digest = try tool.run("view", "digest").output
+        #expect(try tool.run("rebuild").status == 0)
+        #expect(try tool.run("view", "digest").output == digest)
+        #expect(try tool.run("verify").status == 0)
+        let again = try tool.run("erase", "--node", node, "--yes")
+        #expect(again.status == 0 && again.output.contains("0 events erased"), "\(again)")
+        // Neither does the backup's next run keep it.
+        let copy = tool.folder.path + "/copy"
+        #expect(try tool.run("backup", "--with-signing-key", backup).status == 0)
+        #expect(try tool.run("restore", backup, copy).status == 0)
+        #expect(try files(holding: needles, in: copy) == [])
+        #expect(try tool.start(["verify"], environment: ["MESHLEDGER": copy]).wait().status == 0)
+    }
+
+    @Test func `what an interruption left is finished, or taken back`() throws {
+        let tool = try Tool()
+        try tool.run("init")
+        try tool.run("simulate", "--seed", "5", "--nodes", "30", "--packets", "3000")
+        try tool.run("retain", "--larger-than", "150kB", "--yes")
+        let cut = try #require(try tool.run("stats", "--format", "json").objects[0]["first_event"] as? Int) - 1
+        let (place, next) = ("\(tool.ledger)/baselines/\(cut)", "\(tool.ledger)/baselines/\(cut)-next")
+        let old = tool.folder.path + "/old"
+        try FileManager.default.copyItem(atPath: place, toPath: old)
+        let node = try #require(try tool.run("nodes", "--format", "jsonl").objects.first?["node"] as? String)
+        #expect(try tool.run("erase", "--node", node, "--yes").status == 0)
+        let digest = try tool.run("view", "digest").output
+        // As it was before the new ones took their place.
+        try FileManager.default.moveItem(atPath: place, toPath: next)
+        try FileManager.default.copyItem(atPath: old, toPath: place)
+        try FileManager.default.removeItem(atPath: tool.ledger + "/views")
+        #expect(try tool.run("rebuild").status == 0)
+        #expect(try tool.run("view", "digest").output == digest && !FileManager.default.fileExists(atPath: next))
+        // As it was before an event named them.
+        try FileManager.default.copyItem(atPath: old, toPath: next)
+        #expect(try tool.run("rebuild").status == 0)
+        #expect(try tool.run("view", "digest").output == digest && !FileManager.default.fileExists(atPath: next))
+    }
+
+    @Test(arguments: [false, true]) func `D15: the rows of a packet leave the baselines, those of others with its number stay`(
+        beside: Bool
+    ) throws {
+        let tool = try Tool()
+        try tool.run("init")
+        try tool.run("simulate", "--seed", "5", "--nodes", "30", "--packets", "3000")
+        try tool.run("retain", "--larger-than", "150kB", "--yes")
+        let first = try #require(try tool.run("stats", "--format", "json").objects[0]["first_event"] as? Int)
+        let subjects = ["messages", "positions", "telemetry", "nodes", "packets"]
+        let before = try subjects.map { try rows(tool, $0) }
+        let writer = beside ? try tool.start(["ingest", "mqtt", "mqtt://127.0.0.1:1"]) : nil
+        if let writer { #expect(try writer.waits(for: "trying again", seconds: 120)) }
+        var gone: Set<String> = []
+        for (subject, sender, number) in [
+            ("messages", "from", "id"), ("positions", "node", "packet_id"), ("telemetry", "node", "packet_id"),
+        ] {
+            let line = try #require(
+                try rows(tool, subject).first { line in
+                    let row = Self.object(line)
+                    let isLong = subject != "messages" || (row["text"] as? String ?? "").utf8.count > 12
+                    return isLong && row["sequence"] as? Int ?? first < first && row[number] as? Int ?? 0 != 0
+                })
+            let row = Self.object(line)
+            let (id, from) = (try #require(row[number] as? Int), try #require(row[sender] as? String))
+            let other = try tool.run("erase", "--packet", "\(id)", "--from", "!00000001", "--yes")
+            let stays = try rows(tool, subject).contains(line)
+            #expect(other.status == 0 && stays, "\(other)")
+            let erased = try tool.run("erase", "--packet", "\(id)", "--from", from, "--yes")
+            #expect(erased.status == 0 && erased.output.contains("the packet's rows of dropped events"), "\(erased)")
+            gone.insert(line)
+            if let text = row["text"] as? String {
+                #expect(try files(holding: [Data(text.utf8)], in: tool.ledger) == [])
+            }
+        }
+        for (subject, old) in zip(subjects, before) {
+            #expect(try rows(tool, subject) == old.filter { !gone.contains($0) }, "\(subject)")
+        }
+        if let writer {
+            writer.process.interrupt()
+            #expect(try writer.wait().status == 0)
+        }
+        let digest = try tool.run("view", "digest").output
+        #expect(try tool.run("rebuild").status == 0)
+        #expect(try tool.run("view", "digest").output == digest)
+        #expect(try tool.run("verify").status == 0)
+    }
+
+    private static func object(_ line: String) -> [String: Any] {
+        (try? JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]) ?? [:]
+    }
+
+    @Test func `what retention has dropped is not erased by sequence, and the command says what stays before it asks`() throws {
+        let tool = try Tool()
+        try tool.run("init")
+        try tool.run("simulate", "--seed", "5", "--nodes", "30", "--packets", "3000")
+        try tool.run("retain", "--larger-than", "150kB", "--yes")
+        let first = try #require(try tool.run("stats", "--format", "json").objects[0]["first_event"] as? Int)
+        let refused = try tool.run("erase", "--sequence", "3", "--yes")
+        #expect(refused.status == 64 && refused.errors.contains("events up to \(first - 1)"), "\(refused)")
+        #expect(refused.errors.contains("dropped by retention"), "\(refused)")
+        for more in ["--dry-run", "--yes"] {
+            let told = try tool.run("erase", "--packet", "1", more)
+            #expect(told.status == 0 && told.errors.contains("these are not erased"), "\(told)")
+        }
+        let kept = try tool.run("erase", "--sequence", "\(first + 3)", "--yes")
+        #expect(kept.status == 0 && kept.errors.contains("these are not erased"), "\(kept)")
+    }
+}

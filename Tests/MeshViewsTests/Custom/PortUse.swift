@@ -1,0 +1,1 @@
+../../../Tools/Examples/CustomView/Sources/CustomView/PortUse.swift

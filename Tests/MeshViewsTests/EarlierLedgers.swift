@@ -1,0 +1,104 @@
+import EventLog
+import Foundation
+import MeshLedger
+import MeshSimulator
+import Meshtastic
+import TestKit
+import Testing
+
+/// A ledger as of an event against a ledger that never had the later ones.
+struct EarlierLedgers {
+    private static let caps = ViewCaps(
+        nodes: 25, positions: 12, telemetry: 6, messages: 60, waypoints: 12, traceRoutes: 40, links: 120)
+
+    /// Simulated receptions, and where each of them ends.
+    private static func receptions(_ seed: UInt64) -> [SimulatedReception] {
+        var simulation = MeshSimulation(SimulationOptions(seed: seed, nodes: 40))
+        return (0..<3_000).map { _ in simulation.next() }
+    }
+
+    private func options(_ caps: ViewCaps) -> LedgerOptions {
+        // One clock for both ledgers: the checksums of their records are part of what is compared.
+        LedgerOptions(log: EventLogOptions(clock: { Timestamp(seconds: 1_790_000_000) }), caps: caps)
+    }
+
+    private func ledger(_ receptions: some Sequence<SimulatedReception>, _ caps: ViewCaps) async throws -> Ledger {
+        let ledger = try await Ledger.temporary(options: options(caps))
+        let source = try await ledger.log.source(named: "mesh")
+        _ = try await ledger.log.append(
+            receptions.map {
+                NewEvent(
+                    $0.envelope, encoding: .serviceEnvelope, source: source,
+                    reception: .recorded(Timestamp(seconds: Int64($0.time))))
+            })
+        try await ledger.catchUp()
+        return ledger
+    }
+
+    /// Everything that can be read of it.
+    private func answers(_ ledger: Ledger) throws -> [String] {
+        var answers = try Ledger.viewNames.map { "\($0) \(try ledger.digest(of: $0))" }
+        answers += try ledger.nodes().map { "\($0)" }
+        for node in try ledger.nodes().prefix(8) {
+            answers += try ledger.positions(of: node.number).map { "\($0)" }
+            answers += try ledger.telemetry(of: node.number, RowQuery(limit: 5, newestFirst: false)).map { "\($0)" }
+            answers.append("\(try ledger.sequences(of: EventSelection(node: node.number)).map(\.rawValue))")
+        }
+        answers += try ledger.messages(RowQuery(limit: 40)).map { "\($0)" }
+        answers += try ledger.waypoints().map { "\($0)" } + ledger.traceRoutes().map { "\($0)" } + ledger.links().map { "\($0)" }
+        answers += try ledger.packets(limit: 20).map { "\($0)" }
+        answers += try ledger.quarantine().map { "\($0)" }
+        return answers
+    }
+
+    @Test(arguments: [UInt64(3), 5])
+    func `W10 D22: as of event n every view answers as the fold of the first n events`(seed: UInt64) async throws {
+        let caps = seed == 3 ? Self.caps : ViewCaps()
+        let all = Self.receptions(seed)
+        let whole = try await ledger(all, caps)
+        var random = SeededGenerator(seed: seed)
+        let counts = [0, 1, all.count] + (0..<4).map { _ in Int.random(in: 2..<all.count, using: &random) }
+        for count in counts {
+            let then = try whole.asOf(.sequence(UInt64(count)))
+            let short = try await ledger(all.prefix(count), caps)
+            #expect(try answers(then) == answers(short), "seed \(seed), \(count) events")
+            #expect(then.asOfSequence == EventSequence(UInt64(count)))
+            try await short.close()
+            try await then.close()
+        }
+        try await whole.close()
+    }
+
+    @Test(
+        .enabled(if: OraclePython.path != nil, Comment(rawValue: OraclePython.need)),
+        arguments: SharedFolder.exists ? [false, true] : [false])
+    func `W10 D22: as of event n, generated and recorded packets give what the first n of them give`(isRecorded: Bool)
+        async throws
+    {
+        struct Line: Decodable { var raw_b64: String }
+        var random = SystemRandomNumberGenerator()
+        let seed = UInt64.random(in: 1...9_999, using: &random)
+        let folder = try TemporaryFolder()
+        let file =
+            isRecorded
+            ? SharedFolder.file("captures/packets-2025-09.jsonl")
+            : try GeneratedCapture("jsonl", seed: seed, ["packets=700", "hostile=15"], in: folder).url
+        let text = try String(contentsOf: file, encoding: .utf8)
+        let packets = try text.split(separator: "\n").prefix(4_000).map {
+            [UInt8](try #require(Data(base64Encoded: JSONDecoder().decode(Line.self, from: Data($0.utf8)).raw_b64)))
+        }
+        let count = Int.random(in: packets.count / 4...packets.count, using: &random)
+        func ledger(_ packets: some Sequence<[UInt8]>) async throws -> Ledger {
+            let ledger = try await Ledger.temporary(options: options(Self.caps))
+            let source = try await ledger.log.source(named: "mesh")
+            _ = try await ledger.log.append(
+                packets.map { NewEvent($0, encoding: .meshPacket, source: source, reception: .unrecorded) })
+            try await ledger.catchUp()
+            return ledger
+        }
+        let (whole, short) = (try await ledger(packets), try await ledger(packets.prefix(count)))
+        let then = try whole.asOf(.sequence(UInt64(count)))
+        #expect(try answers(then) == answers(short), "seed \(seed), \(count) packets")
+        for ledger in [then, short, whole] { try await ledger.close() }
+    }
+}

@@ -1,1 +1,0 @@
-../../../Tools/Examples/OwnView/Sources/OwnView/PortUse.swift

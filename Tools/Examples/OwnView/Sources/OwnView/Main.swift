@@ -1,7 +1,0 @@
-import MeshCommands
-
-/// The whole of `meshledger`, with one view more: `own-view view port-use --where packets>10`.
-@main
-struct Main {
-    static func main() async { await MeshLedgerCommand.main(views: [PortUses.self]) }
-}
