@@ -59,21 +59,25 @@ let package = Package(
         .target(name: "CSQLiteExtension"),
         room("LMDB", ["CLMDB"], documents: ["FINDINGS.md"]),
         room("ProtobufWire"),
+        // Public, since the compiler does not specialise generic code of another module that is `package`. The library does not show it.
+        room("FlatCollections"),
         room("MeshCrypto", ["CCrypto", "CXXHash"]),
         room(
             "EventLog", ["LMDB", "ProtobufWire", "MeshCrypto", "CZstd", logging],
             documents: ["FORMAT.md", "DELETIONS.md"]),
         room("LogTransfer", ["EventLog", "LMDB", "ProtobufWire", "MeshCrypto"], documents: ["RECORDING.md"]),
         room("Meshtastic", ["ProtobufWire", "MeshCrypto"]),
-        room("Projections", ["EventLog", "LMDB", "ProtobufWire", "MeshCrypto", logging]),
-        room("ViewQuery", ["Projections", "LMDB", "ProtobufWire", "MeshCrypto"]),
+        room("Projections", ["FlatCollections", "EventLog", "LMDB", "ProtobufWire", "MeshCrypto", logging]),
+        room("ViewQuery", ["FlatCollections", "Projections", "LMDB", "ProtobufWire", "MeshCrypto"]),
         room(
-            "MeshViews", ["Meshtastic", "Projections", "ViewQuery", "EventLog", "LMDB", "ProtobufWire", "MeshCrypto"],
+            "MeshViews",
+            ["FlatCollections", "Meshtastic", "Projections", "ViewQuery", "EventLog", "LMDB", "ProtobufWire", "MeshCrypto"],
             documents: ["views.proto", "FOLD.md", "INDEXES.md"]),
         room(
             "MeshLedger",
             [
-                "MeshViews", "ViewQuery", "Projections", "Meshtastic", "LogTransfer", "EventLog", "LMDB", "ProtobufWire",
+                "MeshViews", "ViewQuery", "Projections", "FlatCollections", "Meshtastic", "LogTransfer", "EventLog", "LMDB",
+                "ProtobufWire",
                 "MeshCrypto",
                 logging,
             ],
@@ -128,7 +132,7 @@ let package = Package(
         tests("EventLogTests", ["LogKit", "LogTransfer", "EventLog", "LMDB", "MeshCrypto"]),
         tests("LogTransferTests", ["LogKit", "LogTransfer", "EventLog", "LMDB", "MeshCrypto"]),
         tests("MeshtasticTests", ["FuzzKit", "Meshtastic", "MeshCrypto", "ProtobufWire"]),
-        tests("ProjectionsTests", ["Projections", "EventLog", "LMDB", "ProtobufWire"]),
+        tests("ProjectionsTests", ["Projections", "FlatCollections", "EventLog", "LMDB", "ProtobufWire"]),
         tests("ViewQueryTests", ["ViewQuery", "Projections", "EventLog", "LMDB", "ProtobufWire"]),
         tests(
             "MeshViewsTests",

@@ -1,3 +1,4 @@
+import FlatCollections
 import TestKit
 import Testing
 

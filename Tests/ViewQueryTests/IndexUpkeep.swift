@@ -42,7 +42,7 @@ import ViewQuery
             let knowsIndexes = round < 2 || Int.random(in: 0..<4, using: &random) > 0
             let store = try open(path, knowsIndexes ? Sample.indexedTables : [])
             let projector = try Projector(KeptRows<Sample>(), store: store)
-            if Bool.random(using: &random) { await projector.recordChanges(keeping: 50) }
+            if Bool.random(using: &random) { await projector.recordChanges(keeping: 50) {} }
             if knowsIndexes {
                 try await projector.flush(.request)
                 #expect(try isSound(store), "seed \(seed), round \(round)")

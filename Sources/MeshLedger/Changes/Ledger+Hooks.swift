@@ -18,10 +18,11 @@ extension Ledger {
     ) async throws {
         var last = try position ?? changePosition(of: view)
         while !Task.isCancelled {
+            let commits = served.commits.value
             let news = try changes(of: view, since: last)
             try await AppendGuard.refusingAppends { for change in news.changes { try await body(change) } }
             last = news.position
-            if news.changes.isEmpty { try? await Task.sleep(for: .milliseconds(50)) }  // cancelled: seen above
+            if news.changes.isEmpty { await served.waitForCommit(past: commits) }
         }
     }
 }

@@ -47,8 +47,6 @@ public final class ViewConsumer: Sendable {
     private let ledger: Ledger
     private let lease: ConsumerLease
     private let state: Mutex<State>
-    /// How long a change may go unnoticed.
-    private static let period = Duration.milliseconds(100)
 
     init(_ ledger: Ledger, _ lease: ConsumerLease, _ place: Place) {
         self.ledger = ledger
@@ -99,9 +97,10 @@ public final class ViewConsumer: Sendable {
     /// - Returns: nil when the task is cancelled.
     public func next(limit: Int = 1_000) async throws(LedgerError) -> ViewChanges? {
         while !Task.isCancelled {
+            let commits = ledger.served.commits.value
             let news = try available(limit: limit)
             if !news.changes.isEmpty { return news }
-            try? await Task.sleep(for: Self.period)  // cancelled: seen above
+            await ledger.served.waitForCommit(past: commits)
         }
         return nil
     }

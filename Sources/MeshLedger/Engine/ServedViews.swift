@@ -1,3 +1,4 @@
+import EventLog
 import Foundation
 import LMDB
 import MeshViews
@@ -14,6 +15,8 @@ final class ServedViews: Sendable {
     /// No process can write meanwhile, so that views whose lock files this user may not write can be read without them.
     private let excludesWriters: Bool
     private let stores = Mutex<[String: Served]>([:])
+    /// Rises with each commit of a view in this process.
+    let commits = RisingNumber()
 
     private struct Served {
         let name: String
@@ -78,6 +81,7 @@ final class ServedViews: Sendable {
 
     func serve(_ store: ViewStore, as name: String, for view: String) {
         stores.withLock { $0[view] = Served(name: name, store: store) }
+        commits.raise()
     }
 
     func close() {
@@ -86,5 +90,13 @@ final class ServedViews: Sendable {
             return stores.values.map(\.store)
         }
         for store in all { store.close() }
+        commits.raise()
+    }
+
+    /// Suspends until a view may have changed since `commits` had this value: told of it in the process that writes, else after 50 ms, or where the task
+    /// is cancelled.
+    func waitForCommit(past known: UInt64) async {
+        guard followsFolder else { return await commits.wait(past: known) }
+        try? await Task.sleep(for: .milliseconds(50))  // cancelled: the caller looks
     }
 }

@@ -8,13 +8,25 @@ import Projections
 
 extension ViewEngine {
     func begin(_ members: [Member], _ stage: MeshStage, replacesLive: Bool) async throws {
-        build = Build(
+        let build = Build(
             pipeline: try await pipeline(members, stage), stage: stage, members: members, replacesLive: replacesLive)
-        buildTask = Task { try await self.runBuild() }
+        enter(.building(build))
+        build.task = Task { await run(build) }
     }
 
-    func runBuild() async throws {
-        guard let build else { return }
+    private func run(_ build: Build) async {
+        do {
+            try await fold(build)
+        } catch {
+            guard case .building(let current) = activity, current === build else { return }  // whoever stopped it goes on
+            enter(.failed(build.hasTakenOver ? nil : build, error))
+            return
+        }
+        if case .building(let current) = activity, current === build { enter(.following) }
+    }
+
+    /// Folds the log until the built views can follow it, and serves them; returns before, where the task is cancelled.
+    private func fold(_ build: Build) async throws {
         while !Task.isCancelled {
             let target = log.head.rawValue
             try await fold(build.pipeline, build.members, through: target, committing: .request) { progress in
@@ -27,7 +39,7 @@ extension ViewEngine {
                 // The old views no longer change, and every change of the new ones is recorded.
                 await oldPipeline?.stop()
                 await record(build.pipeline)
-                finishBuild()
+                build.hasTakenOver = true
                 try swap(build.members)
                 for member in oldMembers { member.store.close() }
                 return
@@ -36,7 +48,7 @@ extension ViewEngine {
             await record(build.pipeline)
             if await live.adopt(build.pipeline.projectors, at: reached) {
                 liveMembers += build.members
-                finishBuild()
+                build.hasTakenOver = true
                 return try swap(build.members)
             }
             // The live views may be behind, as after a crash, with no caller to make them follow.
@@ -45,15 +57,19 @@ extension ViewEngine {
         }
     }
 
-    func record(_ pipeline: FoldPipeline<MeshStage>) async {
-        for folder in await pipeline.projectors { await folder.recordChanges(keeping: changesKept) }
+    /// Ends a build and leaves its files, which a later build continues or removes. Does nothing where its views have just taken over.
+    func stop(_ build: Build) async throws {
+        build.task?.cancel()
+        await build.pipeline.stop()
+        await build.task?.value
+        guard !build.hasTakenOver else { return }
+        try await build.pipeline.flush(.close)
+        for member in build.members { member.store.close() }
     }
 
-    func note(_ progress: FoldProgress) { buildProgress = progress }
-
-    func finishBuild() {
-        build = nil
-        buildProgress = nil
+    func record(_ pipeline: FoldPipeline<MeshStage>) async {
+        let commits = served.commits
+        for folder in await pipeline.projectors { await folder.recordChanges(keeping: changesKept) { commits.raise() } }
     }
 
     /// From here on readers see the new views; the old ones' files are removed, unless they are to be kept.

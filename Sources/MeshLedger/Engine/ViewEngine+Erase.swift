@@ -13,21 +13,24 @@ extension ViewEngine {
         _ definitions: [ViewDefinition], keyring: Keyring, forgetting forgotten: ErasureSubject?,
         _ work: @escaping @Sendable () async throws -> ErasureReport
     ) async throws -> ErasureReport {
-        while let erasure { _ = try? await erasure.value }  // its caller received the error
+        await waitForErasure()
+        guard !activity.isClosed else { throw closedError }
+        let build = activity.build
+        enter(.erasing)
+        // Cancelling the caller must not leave an erasure half done.
         let task = Task {
-            defer { erasure = nil }
-            return try await runErasure(definitions, keyring: keyring, forgotten, work)
+            defer { if case .erasing = activity { enter(.following) } }
+            return try await runErasure(definitions, keyring: keyring, forgotten, stopping: build, work)
         }
-        erasure = task
         return try await task.value
     }
 
-    func runErasure(
-        _ definitions: [ViewDefinition], keyring: Keyring, _ forgotten: ErasureSubject?,
+    private func runErasure(
+        _ definitions: [ViewDefinition], keyring: Keyring, _ forgotten: ErasureSubject?, stopping build: Build?,
         _ work: @Sendable () async throws -> ErasureReport
     ) async throws -> ErasureReport {
         TemporaryFolders.removeAbandoned()
-        try await cancelBuild()
+        if let build { try await stop(build) }
         let (pipeline, members) = (live, liveMembers)
         (live, liveMembers) = (nil, [])
         await pipeline?.stop()
@@ -40,7 +43,7 @@ extension ViewEngine {
             return report
         } catch {
             // If the erasure was begun, the older views cannot be used in any case.
-            if !isClosed { try await start(definitions, keyring: keyring) }
+            try await start(definitions, keyring: keyring)
             throw error
         }
     }

@@ -24,14 +24,19 @@ extension ViewEngine {
 
     /// Other keys: every view is rebuilt with them, while the existing ones continue to follow and answer.
     func restart(_ definitions: [ViewDefinition], keyring: Keyring) async throws {
-        while let erasure { _ = try? await erasure.value }  // its caller received the error
-        isRestarting = true
-        defer { isRestarting = false }
-        try await cancelBuild()
-        try requireBaselines(definitions)
-        let stage = MeshStage(log: log, keyring: keyring)
-        let members = try definitions.map { try fresh($0, beside: served.folder($0.name).current()) }
-        try await begin(members, stage, replacesLive: true)
+        await waitForErasure()
+        let build = activity.build
+        enter(.restarting)
+        do {
+            if let build { try await stop(build) }
+            try requireBaselines(definitions)
+            let stage = MeshStage(log: log, keyring: keyring)
+            let members = try definitions.map { try fresh($0, beside: served.folder($0.name).current()) }
+            try await begin(members, stage, replacesLive: true)
+        } catch {
+            if case .restarting = activity { enter(.following) }
+            throw error
+        }
     }
 
     /// Refuses if a view has rows that only a damaged baseline could restore. A view that has already lost its earlier rows has no more to lose.
@@ -40,19 +45,6 @@ extension ViewEngine {
     }
 
     func hasWholeRows(_ definition: ViewDefinition) throws -> Bool { try served.store(definition)?.lost() == 0 }
-
-    /// Leaves an unfinished build where it is; a later build continues from its files or removes them.
-    func cancelBuild() async throws {
-        guard let build else { return }
-        buildTask?.cancel()
-        await build.pipeline.stop()
-        _ = await buildTask?.result
-        buildTask = nil
-        guard self.build != nil else { return }  // it had finished just before
-        try await build.pipeline.flush(.close)
-        for member in build.members { member.store.close() }
-        finishBuild()
-    }
 
     /// Views that are rebuilt leave the live pipeline: their old rows are served unchanged until the swap.
     func leaveLive(_ names: Set<String>) async throws {

@@ -8,13 +8,6 @@ import Projections
 
 /// Maintains the views of a ledger that is open for writing: follows the log, and rebuilds stale views beside the served ones.
 actor ViewEngine {
-    struct Build {
-        var pipeline: FoldPipeline<MeshStage>
-        var stage: MeshStage
-        var members: [Member]
-        var replacesLive: Bool
-    }
-
     struct Member {
         var definition: ViewDefinition
         var store: ViewStore
@@ -33,19 +26,16 @@ actor ViewEngine {
     var keeping: Set<String> = []
     /// The policy for copies of earlier states.
     let past: HistoricalPolicy
-    /// Running while events are erased and no view is kept.
-    var erasure: Task<ErasureReport, any Error>?
     let logger = Logger(label: "meshledger.views")
+    /// What the engine does beside following the log. Only `enter` changes it.
+    private(set) var activity = Activity.following
+    private var waiters: [CheckedContinuation<Void, Never>] = []
+    private var reporters: [Int: @Sendable (FoldProgress) -> Void] = [:]
+    private var reporterCount = 0
     var live: FoldPipeline<MeshStage>?
     var liveMembers: [Member] = []
     /// Decodes the live views' events.
     var stage: MeshStage?
-    var build: Build?
-    var buildTask: Task<Void, any Error>?
-    var buildProgress: FoldProgress?
-    /// Whether a build was stopped for another one that has not begun.
-    var isRestarting = false
-    var isClosed = false
     private(set) var failures: (count: UInt64, last: String?) = (0, nil)
 
     init(log: EventLog, served: ServedViews, erased: ErasedViews, changesKept: Int, held: Set<String>, past: HistoricalPolicy) {
@@ -60,7 +50,7 @@ actor ViewEngine {
 
     /// Folds the part of the log that the views lack. Called for every commit of the log.
     func follow() async {
-        guard !isClosed else { return }
+        guard !activity.isClosed else { return }
         do {
             try await foldLive(nil)
             failures.last = nil
@@ -116,24 +106,23 @@ actor ViewEngine {
         }
     }
 
-    /// A build that was stopped because another replaces it, after an erasure or with other keys, is not the end.
+    /// Waits until no view is built or erased. A build that was stopped because another replaces it, after an erasure or with other keys, is not the end.
+    ///
+    /// - Throws: what ended the build, to the first who asks.
     func waitForBuild(_ progress: (@Sendable (FoldProgress) -> Void)?) async throws {
+        let reporter = reporterCount
+        reporterCount += 1
+        reporters[reporter] = progress
+        defer { reporters[reporter] = nil }
         while true {
-            while let erasure { _ = try? await erasure.value }  // its caller received the error
-            guard let task = buildTask else {
-                guard isRestarting else { return }
-                try await Task.sleep(for: .milliseconds(1))
-                continue
+            switch activity {
+            case .following, .failed(_, nil): return
+            case .failed(let build, let problem?):
+                enter(.failed(build, nil))
+                throw problem
+            case .closed: throw closedError
+            case .building, .restarting, .erasing: await nextActivity()
             }
-            let reporter = progress.map { report in Task { await self.report(report) } }
-            let result = await task.result
-            reporter?.cancel()
-            guard task.isCancelled else {
-                if buildTask == task { buildTask = nil }  // otherwise another one was started meanwhile
-                return try result.get()
-            }
-            guard !isClosed else { throw LedgerError(.closed, path: log.path, "\(log.path): it has been closed; open it again") }
-            if buildTask == task { try await Task.sleep(for: .milliseconds(1)) }  // the caller that stopped it removes it
         }
     }
 
@@ -143,20 +132,14 @@ actor ViewEngine {
         try await commitLive(nil)
     }
 
-    func report(_ progress: @Sendable (FoldProgress) -> Void) async {
-        while !Task.isCancelled && build != nil {
-            if let buildProgress { progress(buildProgress) }
-            do {
-                try await Task.sleep(for: .milliseconds(100))
-            } catch {
-                return  // cancelled: the build is done
-            }
-        }
+    func note(_ progress: FoldProgress) {
+        activity.build?.progress = progress
+        for report in reporters.values { report(progress) }
     }
 
     func progress(of view: String) -> Double? {
-        guard let build, build.members.contains(where: { $0.definition.name == view }) else { return nil }
-        return buildProgress?.fraction ?? 0
+        guard let build = activity.build, build.members.contains(where: { $0.definition.name == view }) else { return nil }
+        return build.progress?.fraction ?? 0
     }
 
     func statistics() async -> [String: ProjectorStatistics] {
@@ -166,13 +149,34 @@ actor ViewEngine {
     }
 
     func close() async throws {
-        guard !isClosed else { return }
-        while let erasure { _ = try? await erasure.value }  // its caller received the error
-        isClosed = true
+        await waitForErasure()
+        guard !activity.isClosed else { return }
+        let build = activity.build
+        enter(.closed)
         defer { for member in liveMembers { member.store.close() } }
-        try await cancelBuild()
+        if let build { try await stop(build) }
         try await foldLive(nil)
         try await live?.flush(.close)
         await live?.stop()
+    }
+
+    var closedError: LedgerError { LedgerError(.closed, path: log.path, "\(log.path): it has been closed; open it again") }
+
+    // MARK: Activity
+
+    /// Every change of the activity, which those who wait for one are told.
+    func enter(_ next: Activity) {
+        activity = next
+        let waiters = waiters
+        self.waiters.removeAll()
+        for waiter in waiters { waiter.resume() }
+    }
+
+    private func nextActivity() async {
+        await withCheckedContinuation { waiters.append($0) }
+    }
+
+    func waitForErasure() async {
+        while case .erasing = activity { await nextActivity() }
     }
 }

@@ -1,4 +1,5 @@
 import EventLog
+import FlatCollections
 import LMDB
 import MeshViews
 import Projections

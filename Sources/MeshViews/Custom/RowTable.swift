@@ -1,5 +1,6 @@
+public import FlatCollections
 public import LMDB
-public import Projections
+import Projections
 import ProtobufWire
 public import ViewQuery
 

@@ -1,23 +1,25 @@
+import FlatCollections
 import LMDB
 import Projections
 import ProtobufWire
+
+/// A row and its time. Outside of the generic type, so that the compiler specialises the heap of them.
+private struct KeyedRowAge: Comparable {
+    var time: UInt32
+    /// The place of its row.
+    var place: Int32
+    var key: UInt64
+
+    static func < (left: KeyedRowAge, right: KeyedRowAge) -> Bool {
+        left.time != right.time ? left.time < right.time : left.key < right.key
+    }
+}
 
 /// All rows of a table in memory, up to its cap, with what changed since the last commit.
 ///
 /// A row beyond the cap evicts the one with the earliest time at once, in the order of the log, so the rows never depend on when
 /// they were flushed.
 struct KeyedRows<Row: KeyedRow>: Sendable {
-    private struct Age: Comparable {
-        var time: UInt32
-        /// The place of its row.
-        var place: Int32
-        var key: UInt64
-
-        static func < (left: Age, right: Age) -> Bool {
-            left.time != right.time ? left.time < right.time : left.key < right.key
-        }
-    }
-
     private let cap: Int
     private var rows: [Row] = []
     private var isDirty: [Bool] = []
@@ -30,7 +32,7 @@ struct KeyedRows<Row: KeyedRow>: Sendable {
     private var dirtyBytes = 0
     /// Each row with a time that may have risen since, and once more for each time that was earlier than the previous one; empty before the first row
     /// that exceeds the cap.
-    private var ages = MinimumHeap<Age>()
+    private var ages = MinimumHeap<KeyedRowAge>()
     private var knowsAges = false
 
     init(cap: Int) { self.cap = max(cap, 1) }
@@ -128,7 +130,9 @@ struct KeyedRows<Row: KeyedRow>: Sendable {
         }
     }
 
-    private func age(of place: Int) -> Age { Age(time: rows[place].time, place: Int32(place), key: rows[place].key) }
+    private func age(of place: Int) -> KeyedRowAge {
+        KeyedRowAge(time: rows[place].time, place: Int32(place), key: rows[place].key)
+    }
 
     private mutating func findAges() {
         for place in rows.indices where isUsed(place) { ages.insert(age(of: place)) }

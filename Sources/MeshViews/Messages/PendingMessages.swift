@@ -1,3 +1,4 @@
+import FlatCollections
 import LMDB
 import Projections
 import ProtobufWire

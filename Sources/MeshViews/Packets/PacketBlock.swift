@@ -1,3 +1,4 @@
+import FlatCollections
 import Projections
 import ProtobufWire
 

@@ -13,8 +13,8 @@ package protocol BatchFolder<Batch>: Actor {
     func pendingWork() -> Int
     func statistics() -> ProjectorStatistics
     func stop()
-    /// From the next commit on, records which rows change, keeping this many of the latest changes.
-    func recordChanges(keeping limit: Int)
+    /// From the next commit on, records which rows change, keeping this many of the latest changes, and calls `hook` after each commit.
+    func recordChanges(keeping limit: Int, _ hook: @escaping @Sendable () -> Void)
 }
 
 /// What a projector did since it was started.
@@ -44,6 +44,7 @@ package actor Projector<P: Projection>: BatchFolder {
     private let policy: FlushPolicy
     /// How many changes are kept; nil where none are recorded.
     private var changesKept: Int?
+    private var commitHook: (@Sendable () -> Void)?
     /// In bytes of pending rows.
     private static var largeCommit: Int { 4 << 20 }
 
@@ -71,7 +72,9 @@ package actor Projector<P: Projection>: BatchFolder {
 
     package func storedStageState() throws -> StageState { try store.stageState() }
 
-    package func recordChanges(keeping limit: Int) { changesKept = limit }
+    package func recordChanges(keeping limit: Int, _ hook: @escaping @Sendable () -> Void) {
+        (changesKept, commitHook) = (limit, hook)
+    }
 
     package func statistics() -> ProjectorStatistics { counters }
 
@@ -137,6 +140,7 @@ package actor Projector<P: Projection>: BatchFolder {
         stageState = PendingStageState()
         quarantined.removeAll()
         committed = reached
+        commitHook?()
         counters.commits[reason, default: 0] += 1
         schedule.flushed(at: clock.now)
         if wasLarge { FreedMemory.giveBack() }

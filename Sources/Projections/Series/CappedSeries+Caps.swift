@@ -1,3 +1,4 @@
+import FlatCollections
 package import LMDB
 import ProtobufWire
 

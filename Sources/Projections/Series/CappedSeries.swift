@@ -1,3 +1,4 @@
+import FlatCollections
 package import ProtobufWire
 
 /// Rows of many capped series (a node's positions, a node's metrics of one kind) that are pending until the next commit.

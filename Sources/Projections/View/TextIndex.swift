@@ -1,3 +1,4 @@
+import FlatCollections
 import ProtobufWire
 
 /// An index from the words of a text to the rows that have it. It has two tables besides the rows: `index.text.NAME` has each word's postings, under

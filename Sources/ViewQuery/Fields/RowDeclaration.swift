@@ -16,6 +16,8 @@ package struct RowDeclaration<Row>: Sendable {
     private let fields: [RowField<Row>]
     /// For each of them the plain field, where it is one.
     private let plain: [PlainField?]
+    /// Plain fields that follow each other, and the place of the other field after them.
+    private let runs: [(plain: [PlainField], other: Int?)]
     /// By number; -1 where there is none.
     private let places: [Int]
     private let nodes: [RowColumn<Row>]
@@ -27,6 +29,16 @@ package struct RowDeclaration<Row>: Sendable {
         let fields = declared.flatMap(\.traits.wire).sorted { $0.number < $1.number }
         self.fields = fields
         plain = fields.map(\.plain)
+        var runs: [(plain: [PlainField], other: Int?)] = [([], nil)]
+        for (place, field) in fields.enumerated() {
+            if let plain = field.plain {
+                runs[runs.count - 1].plain.append(plain)
+            } else {
+                runs[runs.count - 1].other = place
+                runs.append(([], nil))
+            }
+        }
+        self.runs = runs
         var places = [Int](repeating: -1, count: Int(fields.last?.number ?? 0) + 1)
         for (place, field) in fields.enumerated() { places[Int(field.number)] = place }
         self.places = places
@@ -38,12 +50,9 @@ package struct RowDeclaration<Row>: Sendable {
     package func write(_ row: borrowing Row, to writer: inout WireWriter) {
         unsafe withUnsafeBytes(of: row) { bytes in
             guard let start = bytes.baseAddress else { return }
-            for place in plain.indices {
-                if let plain = plain[place] {
-                    unsafe plain.write(start, to: &writer)
-                } else {
-                    unsafe fields[place].write(start.assumingMemoryBound(to: Row.self).pointee, &writer)
-                }
+            for run in runs {
+                unsafe PlainField.write(run.plain, start, to: &writer)
+                if let place = run.other { unsafe fields[place].write(start.assumingMemoryBound(to: Row.self).pointee, &writer) }
             }
         }
     }
@@ -57,7 +66,7 @@ package struct RowDeclaration<Row>: Sendable {
                 guard number < places.count, places[number] >= 0 else { continue }
                 let place = places[number]
                 if let plain = plain[place] {
-                    unsafe plain.take(field, into: start)
+                    unsafe try plain.take(field, reader, into: start)
                 } else {
                     unsafe try fields[place].take(&row.pointee, field, reader, true)
                 }

@@ -8,7 +8,7 @@ package struct WireForm<Value: Sendable>: Sendable {
     let write: @Sendable (Value, _ number: UInt32, inout WireWriter) -> Void
     /// Reads the value of one stored field.
     let take: @Sendable (inout Value, WireField, borrowing WireReader) throws(WireError) -> Void
-    /// The same without closures; nil where the value is no plain number.
+    /// The same without closures; nil where the value cannot be read and written at its place.
     let plain: PlainForm?
 
     package init(
@@ -41,7 +41,9 @@ package struct WireForm<Value: Sendable>: Sendable {
     }
 
     /// The plain form without zeros.
-    fileprivate var plainUnlessZero: PlainForm? { plain.map { PlainForm(bits: $0.bits, absence: .zero) } }
+    fileprivate var plainUnlessZero: PlainForm? {
+        plain.map { PlainForm(bits: $0.bits, absence: .zero, cases: $0.cases) }
+    }
 }
 
 extension WireForm where Value: BinaryInteger {
@@ -49,7 +51,7 @@ extension WireForm where Value: BinaryInteger {
 }
 
 extension WireForm where Value: Collection {
-    package var unlessEmpty: WireForm { leavingOut(type) { $0.isEmpty } }
+    package var unlessEmpty: WireForm { leavingOut(type, plain: plainUnlessZero) { $0.isEmpty } }
 }
 
 extension WireForm {
@@ -131,7 +133,9 @@ extension WireForm where Value == Bool? {
 
 extension WireForm where Value == String {
     package static var string: WireForm {
-        WireForm("string", write: { $2.string($1, $0) }, take: { (text, field, reader) in text = reader.string(field) })
+        WireForm(
+            "string", plain: PlainForm(bits: .text), write: { $2.string($1, $0) },
+            take: { (text, field, reader) in text = reader.string(field) })
     }
 
     /// Nothing where it is empty.
@@ -147,13 +151,13 @@ extension WireForm where Value == [UInt8] {
 extension WireForm where Value == [UInt32] {
     package static var repeatedFixed32: WireForm {
         WireForm(
-            "repeated fixed32",
+            "repeated fixed32", plain: PlainForm(bits: .fixed32List),
             write: { list, number, writer in for value in list { writer.fixed32(number, value) } },
             take: { (list, field, _) in list.append(field.asUInt32) })
     }
 
     package static var packedFixed32: WireForm {
-        WireForm("repeated fixed32") {
+        WireForm("repeated fixed32", plain: PlainForm(bits: .packedFixed32)) {
             $2.packedFixed32($1, $0)
         } take: { (list, field, reader) throws(WireError) in
             list = try reader.bytes(field).packedFixed32()
@@ -176,13 +180,15 @@ extension WireForm where Value == [Int32] {
 extension WireForm where Value: RawRepresentable, Value.RawValue == UInt8 {
     /// - Parameter other: the value for a number that this version does not know.
     package static func enumeration(or other: Value) -> WireForm {
-        scalar("enum", { $0.varint($1, UInt64($2.rawValue)) }, { Value(rawValue: UInt8(truncatingIfNeeded: $0.scalar)) ?? other })
+        scalar(
+            "enum", plain: EnumCases(or: other).map { PlainForm(bits: .enumeration, cases: $0) },
+            { $0.varint($1, UInt64($2.rawValue)) }, { Value(rawValue: UInt8(truncatingIfNeeded: $0.scalar)) ?? other })
     }
 }
 
 extension WireForm where Value: RawRepresentable, Value.RawValue == UInt8 {
     /// The same form, which leaves out the number 0.
-    package var unlessZero: WireForm { leavingOut(type) { $0.rawValue == 0 } }
+    package var unlessZero: WireForm { leavingOut(type, plain: plainUnlessZero) { $0.rawValue == 0 } }
 }
 
 extension WireForm where Value: OptionSet, Value.RawValue == UInt32 {

@@ -1,3 +1,4 @@
+import FlatCollections
 internal import Foundation
 internal import LMDB
 internal import Projections

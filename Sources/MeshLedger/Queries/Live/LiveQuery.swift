@@ -21,9 +21,6 @@ public struct LiveQuery<Row: QueryRow>: AsyncSequence, Sendable {
         private let query: LiveQuery
         private var state: LiveQueryState<Row>?
 
-        /// How long a change may go unnoticed.
-        private static var period: Duration { .milliseconds(50) }
-
         init(query: LiveQuery) { self.query = query }
 
         /// The next result that differs from the previous one; waits until there is one.
@@ -39,8 +36,9 @@ public struct LiveQuery<Row: QueryRow>: AsyncSequence, Sendable {
             }
             defer { self.state = state }
             while !Task.isCancelled {
+                let commits = query.ledger.served.commits.value
                 if let rows = try state.changed(query.ledger), let token = state.token { return Result(rows: rows, token: token) }
-                try? await Task.sleep(for: Self.period)  // cancelled: seen above
+                await query.ledger.served.waitForCommit(past: commits)
             }
             return nil
         }

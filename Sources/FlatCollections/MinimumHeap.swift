@@ -1,14 +1,14 @@
 /// A binary heap whose smallest element comes first.
-package struct MinimumHeap<Element: Comparable & Sendable>: Sendable {
+public struct MinimumHeap<Element: Comparable & Sendable>: Sendable {
     @usableFromInline var elements: [Element] = []
 
-    @inlinable package init() {}
+    @inlinable public init() {}
 
-    @inlinable package var count: Int { elements.count }
-    @inlinable package var isEmpty: Bool { elements.isEmpty }
-    @inlinable package var smallest: Element? { elements.first }
+    @inlinable public var count: Int { elements.count }
+    @inlinable public var isEmpty: Bool { elements.isEmpty }
+    @inlinable public var smallest: Element? { elements.first }
 
-    @inlinable package mutating func insert(_ element: Element) {
+    @inlinable public mutating func insert(_ element: Element) {
         elements.append(element)
         var at = elements.count - 1
         while at > 0 {
@@ -20,14 +20,14 @@ package struct MinimumHeap<Element: Comparable & Sendable>: Sendable {
     }
 
     @discardableResult
-    @inlinable package mutating func removeSmallest() -> Element? {
+    @inlinable public mutating func removeSmallest() -> Element? {
         guard let first = elements.first, let last = elements.popLast() else { return nil }
         if !elements.isEmpty { replaceSmallest(with: last) }
         return first
     }
 
     /// Does nothing in an empty heap.
-    @inlinable package mutating func replaceSmallest(with element: Element) {
+    @inlinable public mutating func replaceSmallest(with element: Element) {
         guard !elements.isEmpty else { return }
         var at = 0
         while true {
@@ -41,5 +41,5 @@ package struct MinimumHeap<Element: Comparable & Sendable>: Sendable {
         elements[at] = element
     }
 
-    @inlinable package mutating func removeAll() { elements.removeAll() }
+    @inlinable public mutating func removeAll() { elements.removeAll() }
 }

@@ -1,3 +1,4 @@
+import FlatCollections
 import ProtobufWire
 
 /// Words by number: each once, in the order in which they were added.

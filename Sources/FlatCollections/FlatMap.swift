@@ -3,8 +3,7 @@
 /// It differs from `Dictionary` in one point: the hash is one multiplication instead of SipHash. Keys come from the
 /// radio, so an attacker can make a bucket long; the table therefore mixes in a seed that changes with every process.
 /// Nothing depends on the order of its entries.
-@usableFromInline
-package struct FlatMap: Sendable {
+public struct FlatMap: Sendable {
     @usableFromInline struct Slot: Sendable {
         @usableFromInline var key: UInt64
         @usableFromInline var value: Int32  // -1: empty
@@ -15,10 +14,9 @@ package struct FlatMap: Sendable {
     @usableFromInline let seed = Self.processSeed
     @usableFromInline var slots: [Slot]
     @usableFromInline var mask: UInt64
-    package private(set) var count = 0
+    public private(set) var count = 0
 
-    @usableFromInline
-    package init(minimumCapacity: Int = 64) {
+    public init(minimumCapacity: Int = 64) {
         var size = 64
         while size < minimumCapacity &* 2 { size &*= 2 }
         slots = Array(repeating: Slot(key: 0, value: -1), count: size)
@@ -34,7 +32,7 @@ package struct FlatMap: Sendable {
 
     /// The number stored under the key, or nil.
     @inlinable
-    package subscript(key: UInt64) -> Int32? {
+    public subscript(key: UInt64) -> Int32? {
         @inline(__always) get {
             var at = home(key)
             while true {
@@ -48,11 +46,10 @@ package struct FlatMap: Sendable {
 
     /// Touches the key's slot. Doing so for many keys at once waits for main memory once, instead of once per key.
     @inlinable @inline(__always)
-    package func prefetch(at key: UInt64) -> UInt64 { slots[home(key)].key }
+    public func prefetch(at key: UInt64) -> UInt64 { slots[home(key)].key }
 
     /// Stores a number of 0 or more under the key.
-    @usableFromInline
-    package mutating func set(_ key: UInt64, _ value: Int32) {
+    public mutating func set(_ key: UInt64, _ value: Int32) {
         if (count &+ 1) &* 2 > slots.count { grow() }
         var at = home(key)
         while slots[at].value >= 0 && slots[at].key != key { at = (at &+ 1) & Int(truncatingIfNeeded: mask) }
@@ -61,7 +58,7 @@ package struct FlatMap: Sendable {
     }
 
     /// Removes the key (if that number is stored under it), and moves later entries of its run back so that no gap hides them.
-    package mutating func remove(_ key: UInt64, ifItIs value: Int32? = nil) {
+    public mutating func remove(_ key: UInt64, ifItIs value: Int32? = nil) {
         var at = home(key)
         while slots[at].value >= 0 && slots[at].key != key { at = (at &+ 1) & Int(truncatingIfNeeded: mask) }
         guard slots[at].value >= 0, value == nil || slots[at].value == value else { return }
@@ -81,7 +78,7 @@ package struct FlatMap: Sendable {
     }
 
     /// Keeps its capacity.
-    package mutating func removeAll() {
+    public mutating func removeAll() {
         for index in slots.indices { slots[index].value = -1 }
         count = 0
     }
