@@ -24,6 +24,8 @@ def is_float(type):
 
 def instant(value):
     """Microseconds since 1970 of a time as any reader or JSON has it."""
+    if isinstance(value, (int, float)):  # SQL's seconds
+        return round(value * 1_000_000)
     if isinstance(value, str):
         value = datetime.datetime.fromisoformat(value.replace("Z", "+00:00"))
     if value.tzinfo is None:

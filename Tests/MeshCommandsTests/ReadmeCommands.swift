@@ -9,7 +9,7 @@ struct ReadmeCommands {
         "failing-calls": ["runs=2"], "kill9": ["kills=2"], "bitrot": ["bits=4", "bytes=65536", "reports=0"],
         "read-ledger": ["--checkpoint", "Tests/Fixtures/format-2/mesh.ledger"], "memory": ["--events", "20000"],
         "queries": ["200"], "sql": ["100"], "campaign": ["--seconds", "4", "--part", "making"], "histories": ["count=2"],
-        "folds": ["count=2"],
+        "folds": ["count=2"], "lake": ["kills=1"],
     ]
 
     @Test(.timeLimit(.minutes(15)))
@@ -19,7 +19,7 @@ struct ReadmeCommands {
             .map { String($0.dropFirst("| `Tools/".count).prefix { $0 != "`" }).replacing("prove ", with: "") }
         #expect(tools.sorted() == Self.proofs.keys.sorted())
         // Without the official decoder, which IndependentFold is skipped without, there is no other fold.
-        for tool in tools where tool != "folds" || OraclePython.path != nil {
+        for tool in tools where (tool != "folds" || OraclePython.path != nil) && (tool != "lake" || LakePython.path != nil) {
             var arguments = Self.proofs[tool] ?? []
             if ["memory", "campaign"].contains(tool) { arguments += ["--program", try BuiltProgram.url().path] }
             let script = PackageRoot.url.appendingPathComponent(tool == "read-ledger" ? "Tools/read-ledger" : "Tools/prove")
@@ -29,7 +29,7 @@ struct ReadmeCommands {
                 adding: [
                     "MESHLEDGER_DAMAGELAB": try BuiltProgram.url("damagelab").path,
                     "MESHLEDGER_QUERYLAB": try BuiltProgram.url("querylab").path,
-                    "MESHLEDGER_PROGRAM": try BuiltProgram.url().path,
+                    "MESHLEDGER_PROGRAM": try BuiltProgram.url().path, "MESHLEDGER_LAKE_PYTHON": LakePython.path ?? "",
                 ],
                 in: PackageRoot.url)
             #expect(run.status == 0, "\(tool): \(run.text)")
@@ -44,6 +44,7 @@ struct ReadmeCommands {
     private static let prepared = [
         "README": [], "ForOperators": [], "YourFirstView": filled, "AskingThePast": filled, "Proofs": filled,
         "Performance": filled, "SQL": filled, "Analytics": filled,
+        "Recipes": filled,
     ]
     /// The files that their commands leave there, each of more than 300 bytes.
     private static let written = [

@@ -1,7 +1,9 @@
 import Foundation
-import MeshTables
+import MeshLedger
 import TestKit
 import Testing
+
+@testable import MeshTables
 
 /// What other programs read of Arrow, Parquet and lakes.
 @Suite(.enabled(if: LakePython.path != nil, "needs a Python with DuckDB, polars, pyarrow and deltalake, which Tools/test makes"))
@@ -54,6 +56,47 @@ struct FormatsTests {
         let seed = UInt64.random(in: 0..<1 << 32)
         let said = try LakePython.run("life.py", [try BuiltProgram.url().path, folder.path, "2", "\(seed)"])
         #expect(said.contains("2 kills"), "seed \(seed): \(said)")
+    }
+
+    @Test(.timeLimit(.minutes(5)))
+    func `every reader finds the answers of SQL as JSON lines have them, each column with its type`() throws {
+        let folder = try TemporaryFolder()
+        let ledger = try ledger(in: folder, packets: 300)
+        let said = try LakePython.run("answers.py", [try BuiltProgram.url().path, ledger, folder.path])
+        #expect(said.contains("values of answers agree"))
+    }
+
+    /// Of 63 commits, those before the last checkpoint are gone: only it says which files there are.
+    @Test(.timeLimit(.minutes(2))) func `a log of many versions stays readable through its checkpoints`() throws {
+        let folder = try TemporaryFolder()
+        let table = folder.file("things").path
+        let schema = DeltaLog.schema(
+            TableSchema(
+                name: "things", columns: [ColumnSchema("number", .int64), ColumnSchema("text", .utf8, meaning: "A \"text\".")]))
+        var log = try DeltaLog(table)
+        for version in 0..<63 {
+            let number = version % 20
+            let day: JSONValue = number == 0 ? .null : .string("2026-01-\(number + 10)")
+            let file = DeltaLog.File(path: "day=\(number)/part-\(version).zstd.parquet", day: day, size: 100, rows: 3)
+            let gone = log.live.values.filter { $0.day == day }.map(\.path)
+            try log.commit("things", schema: schema, adding: [file], removing: gone)
+            if version % 25 == 0 { log = try DeltaLog(table) }
+        }
+        func commits() throws -> Int {
+            try FileManager.default.contentsOfDirectory(atPath: table + "/_delta_log").count { $0.hasSuffix(".json") }
+        }
+        #expect(try commits() == 63)
+        try log.removeOldCommits(keptSeconds: 3_600)
+        #expect(try commits() == 63, "what can still be read is kept")
+        try log.removeOldCommits(keptSeconds: -60)
+        #expect(try commits() == 3)
+        let again = try DeltaLog(table)
+        #expect(again.version == 62 && again.live.count == 20 && again.schema == schema && again.checkpoint == 60)
+        #expect(Set(again.live.keys) == Set(log.live.keys))
+        #expect(again.live.values.allSatisfy { $0.rows == 3 && $0.size == 100 })
+        #expect(try LakePython.run("versions.py", [table, "62", "20"]).contains("3 commits are left"))
+        try FileManager.default.removeItem(atPath: table + "/_delta_log/00000000000000000060.json")
+        #expect(throws: TableError.self) { try DeltaLog(table) }
     }
 
     private struct Hostile {
@@ -167,6 +210,24 @@ struct FormatsTests {
 }
 
 extension FormatsTests {
+    /// Each recipe of the article three times: as SQL of the ledger, with DuckDB and with polars over the lake.
+    @Test(.timeLimit(.minutes(5)))
+    func `the recipes of the article give the same answer in SQL, DuckDB and polars`() throws {
+        let folder = try TemporaryFolder()
+        let (program, article) = (try BuiltProgram.url(), try Document.named("Recipes"))
+        let script = """
+            set -euo pipefail
+            cd \(folder.path); PATH=\(program.deletingLastPathComponent().path):$PATH; export MESHLEDGER=$PWD/mesh.ledger
+            meshledger init; meshledger keys add Harbour --psk AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=
+            meshledger simulate --seed 1 --nodes 12 --packets 3000
+            \(article.blocks(in: "sh").map(\.text).joined())
+            """
+        try Program.run(URL(fileURLWithPath: "/bin/bash"), ["-c", script])
+        let path = PackageRoot.url.appendingPathComponent("Sources/MeshLedger/MeshLedger.docc/Recipes.md").path
+        let said = try LakePython.run("recipes.py", [program.path, folder.path, path])
+        #expect(said.contains("5 recipes agree"), "\(said)")
+    }
+
     @Test(.timeLimit(.minutes(5)))
     func `the examples in Python of the article run after its commands`() throws {
         let (folder, article) = (try TemporaryFolder(), try Document.named("Analytics"))

@@ -13,12 +13,19 @@ public final class SQLProofs {
     /// By name: the columns.
     public private(set) var tables: [(name: String, columns: [String], rows: Int)] = []
 
-    public init(packets: Int, seed: UInt64) async throws {
+    /// - Parameter isRecorded: whether packets were heard when the simulation says; else when they are appended, all at one time.
+    public init(packets: Int, seed: UInt64, isRecorded: Bool = false) async throws {
         ledger = try await Ledger.temporary(options: LedgerOptions(log: EventLogOptions(isDurable: false)))
         let source = try await ledger.log.source(named: "simulated")
         var simulation = MeshSimulation(SimulationOptions(seed: seed, nodes: 12))
         var batch = EventBatch()
-        for _ in 0..<packets { batch.append(NewEvent(simulation.next().envelope, encoding: .serviceEnvelope, source: source)) }
+        for _ in 0..<packets {
+            let heard = simulation.next()
+            batch.append(
+                NewEvent(
+                    heard.envelope, encoding: .serviceEnvelope, source: source,
+                    reception: isRecorded ? .recorded(Timestamp(seconds: Int64(heard.time))) : .live))
+        }
         try await ledger.log.append(batch)
         try await ledger.catchUp()
         database = try TestDatabase(ledger)
@@ -101,7 +108,7 @@ struct SQLMaker {
         let keys = table.columns.filter {
             [
                 "node", "number", "time", "sequence", "kind", "from", "id", "hearer", "heard", "gateway", "last_heard",
-                "first_sequence", "long_name",
+                "first_sequence", "long_name", "arrival", "port", "channel", "to",
             ]
             .contains($0)
         }

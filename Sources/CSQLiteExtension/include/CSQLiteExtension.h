@@ -38,6 +38,13 @@ SQL_CALL int sql_bind_blob(sqlite3_stmt *s, int i, const void *bytes, sqlite3_ui
 }
 SQL_CALL int sql_column_count(sqlite3_stmt *s) { return sqlite3_column_count(s); }
 SQL_CALL const char *sql_column_name(sqlite3_stmt *s, int i) { return sqlite3_column_name(s, i); }
+/// The column of a table that an answer's column shows unchanged; null for an expression, and where the host was built without this knowledge.
+SQL_CALL const char *sql_column_table(sqlite3_stmt *s, int i) {
+    return sqlite3_api->column_table_name ? sqlite3_column_table_name(s, i) : 0;
+}
+SQL_CALL const char *sql_column_origin(sqlite3_stmt *s, int i) {
+    return sqlite3_api->column_origin_name ? sqlite3_column_origin_name(s, i) : 0;
+}
 SQL_CALL int sql_column_type(sqlite3_stmt *s, int i) { return sqlite3_column_type(s, i); }
 SQL_CALL sqlite3_int64 sql_column_int64(sqlite3_stmt *s, int i) { return sqlite3_column_int64(s, i); }
 SQL_CALL double sql_column_double(sqlite3_stmt *s, int i) { return sqlite3_column_double(s, i); }

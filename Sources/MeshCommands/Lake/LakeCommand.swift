@@ -7,11 +7,12 @@ struct LakeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "lake", abstract: "Keep Delta tables for DuckDB, polars, Spark, pandas.",
         discussion: """
-            Each view is a table: Parquet files by day (`positions/day=2026-11-24/`) and a Delta log, which engines read as one table, with its history. Run again, it
+            Each view is a table, and so are events, packets and receptions: Parquet files by day (`positions/day=2026-11-24/`) and a Delta log, which engines read as one table, with its history. Run again, it
             writes only the days that have changed: new rows, rows that a late key opened, erased ones. After an erasure, all files of earlier versions go.
             A killed run leaves every table as it was or as it is to be. manifest.json ties each file to events, tree root, recipe and SHA-256.
 
               meshledger lake write lake
+              meshledger lake write lake --follow
               meshledger lake write public-lake --precision 1km --table positions
               meshledger lake verify lake
             """,
@@ -22,8 +23,12 @@ struct LakeWriteCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "write", abstract: "Bring a lake up to date, or begin one.",
         discussion: """
+            With --follow it keeps running beside what writes the ledger, and brings the lake up to date again and again until SIGINT or SIGTERM, which ends it after the
+            table that it is writing.
+
               meshledger lake write lake
-              meshledger lake write lake --table positions --table messages --keep 1d
+              meshledger lake write lake --follow --every 300
+              meshledger lake write lake --table positions --table messages --keep 1
             """)
 
     @OptionGroup var ledger: LedgerOption
@@ -33,11 +38,30 @@ struct LakeWriteCommand: AsyncParsableCommand {
     var precision: PrecisionArgument?
     @Option(help: ArgumentHelp("Only this table; may be given several times.", valueName: "name")) var table: [String] = []
     @Option(help: ArgumentHelp("How many days files of earlier versions are kept.", valueName: "days")) var keep = 7
+    @Flag(help: "Keep running, and write what is new.") var follow = false
+    @Option(help: ArgumentHelp("With --follow: how many seconds from one run to the next.", valueName: "seconds")) var every = 60
     @Argument(help: "The lake's folder.", completion: .directory) var folder: String
 
-    func validate() throws { if !(0...36_500).contains(keep) { throw ValidationError("--keep is a number of days") } }
+    func validate() throws {
+        if !(0...36_500).contains(keep) { throw ValidationError("--keep is a number of days") }
+        if !(1...86_400).contains(every) { throw ValidationError("--every is a number of seconds, up to a day") }
+    }
 
     func run() async throws {
+        guard follow else { return try await update() }
+        _ = try await StopSignals.cancelling {
+            while !Task.isCancelled {
+                do {
+                    try await update()
+                } catch let error as LedgerError where [.locked, .beingBuilt, .notBuilt].contains(error.code) {
+                    StandardOutput.error("meshledger: \(error.description); the next run is in \(every) s")
+                }
+                try? await Task.sleep(for: .seconds(every))  // a signal ends it early
+            }
+        }
+    }
+
+    private func update() async throws {
         try await ledger.reading { ledger in
             var options = Lake.Options()
             options.precision = precision?.precision
@@ -47,8 +71,9 @@ struct LakeWriteCommand: AsyncParsableCommand {
                 options.tables = Set(try table.map { try KnownName.find($0, "table", among: names) })
             }
             let recipes = try await ledger.views().reduce(into: [:]) { $0[$1.name] = $1.servedRecipe ?? $1.wantedRecipe }
-            let report = try Lake(folder).update(from: ledger, recipes: recipes, options)
+            let report = try Lake(folder).update(from: ledger, recipes: recipes, options) { Task.isCancelled }
             let output = StandardOutput()
+            if follow, report.changes.isEmpty, report.removedFiles == 0 { return }
             for change in report.changes {
                 let days = change.written + change.removed
                 let listed = days.count > 5 ? "\(days.count) days" : days.isEmpty ? "no rows" : days.joined(separator: " ")

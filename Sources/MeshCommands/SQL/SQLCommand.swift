@@ -13,13 +13,14 @@ struct SQLCommand: AsyncParsableCommand {
 
               meshledger sql 'SELECT long_name, last_heard FROM nodes ORDER BY last_heard DESC LIMIT 5'
               meshledger sql 'SELECT * FROM positions WHERE node = ? ORDER BY time DESC LIMIT 100' '!19025c00' --format csv
+              meshledger sql 'SELECT node, time, battery_level FROM telemetry_device' --format parquet --output battery.parquet
               meshledger sql "SELECT count(*) FROM nodes WHERE as_of = '2025-09-01'"
               meshledger sql 'EXPLAIN QUERY PLAN SELECT * FROM messages WHERE "from" = ?' '!19025c00'
             """)
 
     @OptionGroup var ledger: LedgerOption
     @OptionGroup var past: AsOfOption
-    @OptionGroup var output: OutputOptions
+    @OptionGroup var output: SQLOutputOptions
     @Argument(help: "Statements, separated by semicolons.") var statements: String?
     @Argument(help: "The values of their parameters: ?, ?2, :name.") var values: [String] = []
 
@@ -28,10 +29,11 @@ struct SQLCommand: AsyncParsableCommand {
             let opener = LedgerOpener(views: CustomViews.types)
             do {
                 let sqlite = try LinkedSQLite(ledger, opener)
+                let run = SQLRun(sqlite.connection, ledger, output)
                 if let statements {
-                    try SQLRun(sqlite.connection, output.format).run(statements, values.map(Self.value))
+                    try run.run(statements, values.map(Self.value))
                 } else {
-                    try SQLPrompt(sqlite.connection, ledger, output.format).run()
+                    try SQLPrompt(run).run()
                 }
             } catch let error as SQLError {
                 await opener.closePast()
@@ -56,25 +58,85 @@ struct SQLCommand: AsyncParsableCommand {
     }
 }
 
-/// Prints the answers of statements, each in the form of the other commands.
-struct SQLRun {
-    private let connection: SQLConnection
-    private let format: OutputFormat
+/// How answers are written: as rows, or as columns for analysis.
+enum SQLFormat: String, ExpressibleByArgument, CaseIterable {
+    case table, json, jsonl, csv, arrow, parquet
 
-    init(_ connection: SQLConnection, _ format: OutputFormat) {
-        (self.connection, self.format) = (connection, format)
+    /// Nil for the formats of columns.
+    var ofRows: OutputFormat? { OutputFormat(rawValue: rawValue) }
+}
+
+struct SQLOutputOptions: ParsableArguments {
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp(
+            "table for people; json, jsonl and csv for programs; arrow and parquet for analysis.", valueName: "format"))
+    var format = SQLFormat.table
+    @Option(
+        name: .shortAndLong, help: ArgumentHelp("Write to this file instead.", valueName: "file"), completion: .file())
+    var output: String?
+    @Flag(help: "Nothing of a table is left out or wrapped, however narrow the terminal is.") var wide = false
+    @Flag(help: "Long output on a terminal without a pager ($PAGER, else less).") var noPager = false
+}
+
+/// Writes the answers of statements, one after the other.
+final class SQLRun {
+    let ledger: Ledger
+    var format: SQLFormat
+    private let connection: SQLConnection
+    private let options: SQLOutputOptions
+    /// The file that all answers go to; made for the first one.
+    private var file: StandardOutput?
+    private var hasColumns = false
+
+    init(_ connection: SQLConnection, _ ledger: Ledger, _ options: SQLOutputOptions) {
+        (self.connection, self.ledger, self.options, format) = (connection, ledger, options, options.format)
     }
 
     func run(_ text: String, _ values: [SQLValue] = []) throws {
+        if let format = TableFormat(rawValue: format.rawValue) { return try write(text, values, as: format) }
         var writer: RowWriter<[SQLValue]>?
-        try connection.run(text, values) { names in
-            writer = RowWriter(Self.columns(names), format: format, output: StandardOutput())
+        try connection.run(text, values) { columns in
+            writer = RowWriter(
+                Self.columns(columns.map(\.name)), format: format.ofRows ?? .table, output: try target(),
+                style: TableStyle(isWide: options.wide))
         } row: { row in
             writer?.write(row)
             return true
         } end: {
             writer?.finish(emptyNote: "no rows")
             writer = nil
+        }
+    }
+
+    private func target() throws -> StandardOutput {
+        guard let path = options.output else { return StandardOutput(pages: !options.noPager) }
+        let made = try file ?? StandardOutput(file: path)
+        file = made
+        return made
+    }
+
+    private func write(_ text: String, _ values: [SQLValue], as format: TableFormat) throws {
+        var (export, output): (AnswerExport?, StandardOutput?) = (nil, nil)
+        try connection.run(text, values) { columns in
+            guard !hasColumns else {
+                throw CommandError(.usage, "\(format.rawValue) holds the answer of one statement; ask the next one by itself")
+            }
+            hasColumns = true
+            let made = try target()
+            guard !made.isTerminal else {
+                throw CommandError(.usage, "\(format.rawValue) is not for a terminal; use --output FILE")
+            }
+            export = AnswerExport(
+                columns, of: SQLTables.schemas(in: ledger), format: format,
+                isFile: options.output.map { $0.hasSuffix(".arrow") || $0.hasSuffix(".feather") } ?? false, to: made)
+            output = made
+        } row: { row in
+            try export?.write(row)
+            return true
+        } end: {
+            try export?.finish()
+            output?.finish()
         }
     }
 

@@ -4,14 +4,10 @@ import MeshTables
 
 /// Asks for statements, one after the other, and answers them.
 final class SQLPrompt {
-    private let connection: SQLConnection
-    private let ledger: Ledger
-    private var format: OutputFormat
+    private let statements: SQLRun
     private let lines = LineReader()
 
-    init(_ connection: SQLConnection, _ ledger: Ledger, _ format: OutputFormat) {
-        (self.connection, self.ledger, self.format) = (connection, ledger, format)
-    }
+    init(_ statements: SQLRun) { self.statements = statements }
 
     /// - Throws: only where nobody sits there: then a wrong statement ends the run.
     func run() throws {
@@ -32,7 +28,7 @@ final class SQLPrompt {
 
     private func answer(_ statement: String) throws {
         do {
-            try SQLRun(connection, format).run(statement)
+            try statements.run(statement)
         } catch {
             try tell(error)
         }
@@ -86,14 +82,14 @@ final class SQLPrompt {
         switch words.first {
         case ".quit", ".exit": return false
         case ".help": StandardOutput().line(Self.help)
-        case ".tables": for name in SQLTables.names(in: ledger).sorted() { StandardOutput().line(name) }
+        case ".tables": for name in SQLTables.names(in: statements.ledger).sorted() { StandardOutput().line(name) }
         case ".schema": try showSchema(of: words.dropFirst().first)
         case ".mode":
-            guard let name = words.dropFirst().first, let known = OutputFormat(rawValue: name) else {
+            guard let name = words.dropFirst().first, let known = SQLFormat(rawValue: name), known.ofRows != nil else {
                 try tell(SQLError(".mode is one of \(OutputFormat.allCases.map(\.rawValue).joined(separator: ", "))"))
                 break
             }
-            format = known
+            statements.format = known
         default: try tell(SQLError("there is no \(words.first ?? "."); .help lists what there is"))
         }
         return true
@@ -107,7 +103,7 @@ final class SQLPrompt {
         """
 
     private func showSchema(of name: String?) throws {
-        let schemas = SQLTables.schemas(in: ledger).filter { name == nil || $0.name == name }
+        let schemas = SQLTables.schemas(in: statements.ledger).filter { name == nil || $0.name == name }
         guard !schemas.isEmpty else { return try tell(SQLError("there is no table \(name ?? ""); .tables lists them")) }
         typealias Line = (table: String, column: ColumnSchema)
         let writer = RowWriter<Line>(
@@ -115,7 +111,7 @@ final class SQLPrompt {
                 Column("table") { .text($0.table) }, Column("column") { .text($0.column.name) },
                 Column("type") { .text($0.column.sqlType) }, Column("unit") { .optional($0.column.sqlUnit) },
                 Column("meaning", canCut: true) { .optional($0.column.meaning) },
-            ], format: format, output: StandardOutput())
+            ], format: statements.format.ofRows ?? .table, output: StandardOutput())
         for schema in schemas { for column in schema.columns { writer.write((schema.name, column)) } }
         writer.finish()
     }

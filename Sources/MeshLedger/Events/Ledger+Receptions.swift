@@ -1,6 +1,6 @@
 public import EventLog
 import LMDB
-import MeshViews
+package import MeshViews
 package import Meshtastic
 import Projections
 import ProtobufWire
@@ -65,6 +65,15 @@ extension Ledger {
         _ selection: EventSelection = EventSelection(), in range: ClosedRange<EventSequence>? = nil, skipping skips: Int = 0,
         _ visitor: (PacketRow) -> Bool
     ) throws(LedgerError) {
+        try forEachPacket(selection, in: range, skipping: skips, includesEarlier: true, where: { _ in true }, visitor)
+    }
+
+    /// The same of those that fit what the index has of them: others are not decoded.
+    /// - Parameter includesEarlier: whether packets that begin before the range count, without their earlier receptions.
+    package func forEachPacket(
+        _ selection: EventSelection, in range: ClosedRange<EventSequence>?, skipping skips: Int = 0, includesEarlier: Bool,
+        where fits: (PacketWalk.Found) -> Bool, _ visitor: (PacketRow) -> Bool
+    ) throws(LedgerError) {
         do {
             let reader = try PacketReader(self)
             var (skips, part, waiting) = (skips, EventParts(), [PacketWalk.Found]())
@@ -77,7 +86,8 @@ extension Ledger {
                 waiting.removeAll()
                 size = part.next()
             }
-            try forEachFound(selection, range) { found, walk in
+            try forEachFound(selection, range, includesEarlier: includesEarlier) { found, walk in
+                guard fits(found) else { return true }
                 if skips > 0 {
                     skips -= 1
                     return true

@@ -1,7 +1,7 @@
 /// A column of a row: what it is called and means, and how its values are read, many rows at a time.
 ///
 /// ```swift
-/// TableColumn("snr", .number { $0.snr }, unit: "dB", meaning: "How much stronger than the noise the packet was received.")
+/// TableColumn("snr", .number { $0.snr }, of: \.snr, unit: "dB", meaning: "How much stronger than the noise the packet was received.")
 /// ```
 public struct TableColumn<Row>: Sendable {
     public var schema: ColumnSchema
@@ -9,9 +9,26 @@ public struct TableColumn<Row>: Sendable {
 
     public var name: String { schema.name }
 
-    public init(_ name: String, _ reader: ColumnReader<Row>, unit: String? = nil, meaning: String = "") {
+    /// The properties of the row that it is made of; empty where these are not declared: then it may need any.
+    let properties: [any PartialKeyPath<Row> & Sendable]
+    /// Whether it has the value of its only or first property, in a form of its own, so that keys and indexes of the property find it.
+    let isProperty: Bool
+    /// Whether it depends on more than the row: on names of nodes and sources, or on the present time.
+    let isContextual: Bool
+
+    /// - Parameters:
+    ///   - property: whose value it has, followed by others that decide whether it has one.
+    ///   - parts: the properties from which it is made, where it has the value of none.
+    ///   - isContextual: whether it depends on more than the row, so that a `TableContext` must be read for it.
+    public init(
+        _ name: String, _ reader: ColumnReader<Row>, of property: (any PartialKeyPath<Row> & Sendable)...,
+        from parts: (any PartialKeyPath<Row> & Sendable)..., isContextual: Bool = false, unit: String? = nil, meaning: String = ""
+    ) {
         schema = ColumnSchema(name, reader.type, isNullable: reader.isNullable, unit: unit, meaning: meaning)
         self.reader = reader
+        properties = property + parts
+        isProperty = !property.isEmpty
+        self.isContextual = isContextual
     }
 }
 

@@ -4,7 +4,12 @@ import MeshLedger
 /// The log of one Delta table (https://github.com/delta-io/delta/blob/master/PROTOCOL.md), reader version 1, writer version 2.
 ///
 /// It names files, days, sizes and counts of rows, and no value of a row: so an erasure has nothing to erase in it.
+///
+/// Every tenth version is also a checkpoint: all that counts in one Parquet file, from which readers go on, and in a file of JSON lines of our own (`.state`),
+/// from which we do. Commits before a checkpoint that is older than files are kept are removed: no version that they lead to can be read any more.
 struct DeltaLog {
+    private static let versionsBetweenCheckpoints = 10
+
     struct File {
         /// Relative to the table.
         var path: String
@@ -24,24 +29,47 @@ struct DeltaLog {
 
     private var folder: String { table + "/_delta_log" }
 
-    /// Reads all commits.
+    /// The version of the last checkpoint; -1 for none.
+    private(set) var checkpoint = -1
+    private var statePath: String { folder + "/.state" }
+
+    /// Reads the last checkpoint, and the commits since.
     init(_ table: String) throws {
         self.table = table
-        for name in LakeFolder.names(folder) where name.count == 25 && name.hasSuffix(".json") {
+        if let state = try LakeFolder.read(statePath) {
+            try take(state, statePath)
+            guard version >= 0, try LakeFolder.read(Self.path(version, "json", folder)) != nil else {
+                throw TableError(
+                    "\(statePath) is of version \(version), of which there is no commit: parts of the lake are missing")
+            }
+            checkpoint = version
+        }
+        for name in try LakeFolder.names(folder) where name.count == 25 && name.hasSuffix(".json") {
             let path = "\(folder)/\(name)"
-            guard let number = Int(name.dropLast(5)), number == version + 1, let bytes = LakeFolder.read(path) else {
+            guard let number = Int(name.dropLast(5)) else { continue }
+            if number <= checkpoint { continue }
+            guard number == version + 1, let bytes = try LakeFolder.read(path) else {
                 throw TableError(
                     "\(path) does not follow version \(version): the table was not written by MeshLedger alone; use another folder"
                 )
             }
-            for line in bytes.split(separator: UInt8(ascii: "\n")) {
-                let line = Array(line)
-                guard let action = try? unsafe JSONValue(parsing: line.span.bytes) else {  // named as a whole
-                    throw TableError("\(path) is damaged: a line is not JSON")
-                }
-                take(action)
-            }
+            try take(bytes, path)
             version = number
+        }
+    }
+
+    private static func path(_ version: Int, _ ending: String, _ folder: String) -> String {
+        let digits = String(version)
+        return "\(folder)/\(String(repeating: "0", count: max(0, 20 - digits.count)))\(digits).\(ending)"
+    }
+
+    private mutating func take(_ lines: [UInt8], _ path: String) throws {
+        for line in lines.split(separator: UInt8(ascii: "\n")) {
+            let line = Array(line)
+            guard let action = try? unsafe JSONValue(parsing: line.span.bytes) else {  // named as a whole
+                throw TableError("\(path) is damaged: a line is not JSON")
+            }
+            take(action)
         }
     }
 
@@ -59,6 +87,8 @@ struct DeltaLog {
         } else if let metadata = action["metaData"] {
             if case .string(let text)? = metadata["schemaString"] { schema = text }
             if case .string(let text)? = metadata["id"] { identifier = text }
+        } else if let state = action["state"] {
+            version = state["version"]?.whole ?? -1
         }
     }
 
@@ -78,45 +108,90 @@ struct DeltaLog {
         ]
         if version < 0 {
             identifier = UUID().uuidString.lowercased()
-            actions.append(
-                .object([
-                    .init("protocol", .object([.init("minReaderVersion", .integer(1)), .init("minWriterVersion", .integer(2))]))
-                ]))
+            actions.append(Self.protocolAction)
         }
         if new != schema { actions.append(metadata(name, new, now)) }
         for path in paths.sorted() {
             guard let file = live[path] else { continue }
-            actions.append(
-                .object([
-                    .init(
-                        "remove",
-                        .object([
-                            .init("path", .string(path)), .init("deletionTimestamp", .integer(now)),
-                            .init("dataChange", .bool(true)),
-                            .init("extendedFileMetadata", .bool(true)),
-                            .init("partitionValues", .object([.init("day", file.day)])), .init("size", .integer(file.size)),
-                        ]))
-                ]))
+            actions.append(Self.remove(path, at: now, file, changes: true))
         }
-        for file in files {
-            let stats = JSONValue.object([.init("numRecords", .integer(file.rows))]).description
-            actions.append(
-                .object([
-                    .init(
-                        "add",
-                        .object([
-                            .init("path", .string(file.path)), .init("partitionValues", .object([.init("day", file.day)])),
-                            .init("size", .integer(file.size)), .init("modificationTime", .integer(now)),
-                            .init("dataChange", .bool(true)), .init("stats", .string(stats)),
-                        ]))
-                ]))
-        }
+        for file in files { actions.append(Self.add(file, at: now, changes: true)) }
         try LakeFolder.make(folder)
-        let digits = String(version + 1)
-        let path = "\(folder)/\(String(repeating: "0", count: max(0, 20 - digits.count)))\(digits).json"
-        try LakeFolder.create(path, Array((actions.map(\.description).joined(separator: "\n") + "\n").utf8))
+        try LakeFolder.create(Self.path(version + 1, "json", folder), Self.lines(actions))
         for action in actions { take(action) }
         version += 1
+        if version - max(checkpoint, 0) >= Self.versionsBetweenCheckpoints { try writeCheckpoint(name, now) }
+    }
+
+    private static func lines(_ actions: [JSONValue]) -> [UInt8] {
+        Array((actions.map(\.description).joined(separator: "\n") + "\n").utf8)
+    }
+
+    // MARK: Checkpoints
+
+    private mutating func writeCheckpoint(_ name: String, _ now: Int64) throws {
+        var actions = [Self.protocolAction, metadata(name, schema, now)]
+        for (_, file) in live.sorted(by: { $0.key < $1.key }) { actions.append(Self.add(file, at: now, changes: false)) }
+        // Those that are gone need not be remembered as removed.
+        for (path, time) in removed.sorted(by: { $0.key < $1.key }) where LakeFolder.time(of: "\(table)/\(path)") != nil {
+            actions.append(Self.remove(path, at: time, nil, changes: false))
+        }
+        try LakeFolder.replace(Self.path(version, "checkpoint.parquet", folder), DeltaCheckpoint.file(actions))
+        let last = JSONValue.object([.init("version", .integer(version)), .init("size", .integer(actions.count))])
+        try LakeFolder.replace(folder + "/_last_checkpoint", Array(last.description.utf8))
+        let state = JSONValue.object([.init("state", .object([.init("version", .integer(version))]))])
+        try LakeFolder.replace(statePath, Self.lines(actions + [state]))
+        checkpoint = version
+    }
+
+    /// Removes commits and checkpoints of which no version that can be read needs any.
+    /// - Parameter keptSeconds: how long files that no current version needs are kept.
+    func removeOldCommits(keptSeconds: Int64) throws {
+        let oldest = Int64(Date.now.timeIntervalSince1970 * 1000) - keptSeconds * 1000
+        var numbers: [(name: String, version: Int, isCheckpoint: Bool)] = []
+        for name in try LakeFolder.names(folder) {
+            let parts = name.split(separator: ".", omittingEmptySubsequences: false)
+            guard let first = parts.first, first.utf8.count == 20, let version = Int(first) else { continue }
+            let ending = parts.dropFirst().joined(separator: ".")
+            if ending == "json" || ending == "checkpoint.parquet" { numbers.append((name, version, ending != "json")) }
+        }
+        let begin = numbers.filter { number in
+            guard number.isCheckpoint, number.version <= checkpoint else { return false }
+            return LakeFolder.time(of: Self.path(number.version, "json", folder)).map { $0 <= oldest } ?? false
+        }.map(\.version).max()
+        guard let begin else { return }
+        for number in numbers where number.version < begin { try LakeFolder.remove("\(folder)/\(number.name)") }
+    }
+
+    // MARK: Actions
+
+    private static let protocolAction = JSONValue.object([
+        .init("protocol", .object([.init("minReaderVersion", .integer(1)), .init("minWriterVersion", .integer(2))]))
+    ])
+
+    private static func add(_ file: File, at time: Int64, changes: Bool) -> JSONValue {
+        let stats = JSONValue.object([.init("numRecords", .integer(file.rows))]).description
+        return .object([
+            .init(
+                "add",
+                .object([
+                    .init("path", .string(file.path)), .init("partitionValues", .object([.init("day", file.day)])),
+                    .init("size", .integer(file.size)), .init("modificationTime", .integer(time)),
+                    .init("dataChange", .bool(changes)), .init("stats", .string(stats)),
+                ]))
+        ])
+    }
+
+    /// - Parameter file: nil where its size and day are no longer known.
+    private static func remove(_ path: String, at time: Int64, _ file: File?, changes: Bool) -> JSONValue {
+        var members: [JSONValue.Member] = [
+            .init("path", .string(path)), .init("deletionTimestamp", .integer(time)), .init("dataChange", .bool(changes)),
+            .init("extendedFileMetadata", .bool(file != nil)),
+        ]
+        if let file {
+            members += [.init("partitionValues", .object([.init("day", file.day)])), .init("size", .integer(file.size))]
+        }
+        return .object([.init("remove", .object(members))])
     }
 
     private func metadata(_ name: String, _ schema: String, _ now: Int64) -> JSONValue {

@@ -39,8 +39,14 @@ public struct Lake {
     var manifestPath: String { folder + "/manifest.json" }
 
     /// Brings the lake up to date.
-    /// - Parameter recipes: of each view, the one that answers now.
-    public func update(from ledger: Ledger, recipes: [String: String], _ options: Options = Options()) throws -> Report {
+    ///
+    /// - Parameters:
+    ///   - recipes: of each view, the one that answers now.
+    ///   - isStopped: asked before each table: true leaves the others as they are, for the next run.
+    public func update(
+        from ledger: Ledger, recipes: [String: String], _ options: Options = Options(),
+        isStopped: @escaping () -> Bool = { false }
+    ) throws -> Report {
         try LakeFolder.make(folder)
         let lock = try LakeFolder.lock(folder + "/.lock")
         defer { close(lock) }
@@ -55,15 +61,19 @@ public struct Lake {
             throw TableError(
                 "\(folder) has places of another precision, also in \(left); write all tables, or name another folder")
         }
+        if precision != "", manifest.tables["events"] != nil || options.tables?.contains("events") ?? false {
+            throw TableError(
+                "\(folder): events hold places as exact as nodes sent them; write them to a lake without a precision")
+        }
         manifest.ledger = ledger.log.identifier
         manifest.head = ledger.log.head.rawValue
         manifest.root = try Self.root(ledger, manifest.head)
         manifest.precision = precision
-        var run = LakeRun(folder: folder, manifest: manifest, recipes: recipes)
+        var run = LakeRun(folder: folder, manifest: manifest, recipes: recipes, isStopped: isStopped)
         try LakeTables(ledger, precision: options.precision, only: options.tables).visit(&run)
         run.report.head = manifest.head
         let isErased = erasure > manifest.erasure
-        if isErased, options.tables == nil { try run.emptyUnvisited() }
+        if isErased, options.tables == nil, !run.hasStopped { try run.emptyUnvisited() }
         // What was erased, or is now to be less exact, must not stay in files of earlier versions.
         run.report.removedFiles = try vacuum(run.knownTables, isErased: isErased || isOther, options)
         if run.visitedAll { run.manifest.erasure = max(erasure, manifest.erasure) }
@@ -74,7 +84,7 @@ public struct Lake {
     /// The manifest. A new lake has an empty one before its first table, so that no other folder is taken for a lake.
     private func begun() throws -> LakeManifest? {
         if let manifest = try LakeManifest.load(manifestPath) { return manifest }
-        if let other = LakeFolder.names(folder).first(where: { $0 != ".lock" && !$0.hasPrefix("manifest.json.") }) {
+        if let other = try LakeFolder.names(folder).first(where: { $0 != ".lock" && !$0.hasPrefix("manifest.json.") }) {
             throw TableError("\(folder) is no lake, but has something in it: \(other); name a new or empty folder")
         }
         try LakeFolder.replace(manifestPath, Array((LakeManifest().json.description + "\n").utf8))
@@ -93,13 +103,14 @@ public struct Lake {
         var count = 0
         for table in tables {
             let log = try DeltaLog("\(folder)/\(table)")
-            for name in LakeFolder.names(log.table + "/_delta_log") where name.hasSuffix(".tmp") {
+            for name in try LakeFolder.names(log.table + "/_delta_log") where name.hasSuffix(".tmp") {
                 try LakeFolder.remove("\(log.table)/_delta_log/\(name)")
             }
-            for day in LakeFolder.names(log.table) {
+            try log.removeOldCommits(keptSeconds: options.keptSeconds)
+            for day in try LakeFolder.names(log.table) {
                 if day.hasPrefix("."), day.hasSuffix(".tmp") { try LakeFolder.remove("\(log.table)/\(day)") }
                 guard day.hasPrefix("day=") else { continue }
-                for name in LakeFolder.names("\(log.table)/\(day)")
+                for name in try LakeFolder.names("\(log.table)/\(day)")
                 where name.hasPrefix("part-") && name.hasSuffix(LakePart.ending) {
                     let path = "\(day)/\(name)"
                     guard log.live[path] == nil else { continue }
@@ -109,7 +120,9 @@ public struct Lake {
                 }
             }
         }
-        for name in LakeFolder.names(folder) where name.hasPrefix("manifest.json.") { try LakeFolder.remove("\(folder)/\(name)") }
+        for name in try LakeFolder.names(folder) where name.hasPrefix("manifest.json.") {
+            try LakeFolder.remove("\(folder)/\(name)")
+        }
         return count
     }
 }

@@ -58,12 +58,49 @@ enum LakeFolder {
         guard fsync(descriptor) == 0 || errno == EINVAL else { throw failure("fsync", folder) }
     }
 
-    /// - Returns: the file's bytes, or nil if it does not exist or cannot be read.
-    static func read(_ path: String) -> [UInt8]? { FileManager.default.contents(atPath: path).map { Array($0) } }
+    /// - Returns: the file's bytes; nil if it does not exist.
+    /// - Throws: if it is there, but cannot be read: it must not be taken for missing.
+    static func read(_ path: String) throws -> [UInt8]? {
+        var bytes: [UInt8] = []
+        return try unsafe forEachPiece(of: path) { unsafe bytes.append(contentsOf: $0) } ? bytes : nil
+    }
+
+    /// - Returns: whether the file exists.
+    static func forEachPiece(of path: String, _ take: (UnsafeRawBufferPointer) -> Void) throws -> Bool {
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        guard descriptor >= 0 else {
+            guard errno == ENOENT else { throw failure("open", path) }
+            return false
+        }
+        defer { close(descriptor) }
+        var room = [UInt8](repeating: 0, count: 1 << 20)
+        while true {
+            let count = unsafe room.withUnsafeMutableBytes { unsafe Foundation.read(descriptor, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw failure("read", path) }
+            if count == 0 { return true }
+            unsafe room.withUnsafeBytes { unsafe take(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
+        }
+    }
 
     /// The names in a folder; none where there is no folder.
-    static func names(_ path: String) -> [String] {
-        ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).sorted()  // a missing folder has no names
+    static func names(_ path: String) throws -> [String] {
+        var status = stat()
+        guard unsafe stat(path, &status) == 0 else {
+            guard errno == ENOENT else { throw failure("stat", path) }
+            return []
+        }
+        do {
+            return try FileManager.default.contentsOfDirectory(atPath: path).sorted()
+        } catch {
+            throw TableError("\(path): its files cannot be listed: \(error.localizedDescription)")
+        }
+    }
+
+    /// When a file was last written, in milliseconds since 1970; nil where it is gone.
+    static func time(of path: String) -> Int64? {
+        var status = stat()
+        return unsafe stat(path, &status) == 0 ? Int64(status.st_mtim.tv_sec) * 1000 : nil
     }
 
     static func failure(_ call: String, _ path: String) -> TableError {

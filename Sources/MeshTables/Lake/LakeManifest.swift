@@ -64,7 +64,7 @@ struct LakeManifest {
 
     /// - Returns: nil if there is no manifest.
     static func load(_ path: String) throws -> LakeManifest? {
-        guard let bytes = LakeFolder.read(path) else { return nil }
+        guard let bytes = try LakeFolder.read(path) else { return nil }
         guard let json = try? unsafe JSONValue(parsing: bytes.span.bytes) else {  // named as a whole
             throw TableError("\(path) is damaged: it is not JSON")
         }

@@ -8,6 +8,9 @@ struct LakeRun: LakeVisitor {
     let recipes: [String: String]
     var report = Lake.Report()
     private var visited: Set<String> = []
+    private let isStopped: () -> Bool
+    /// Whether tables were left as they are, because the run was to stop.
+    private(set) var hasStopped = false
 
     /// Whether no table of the lake was left as it was.
     var visitedAll: Bool { manifest.tables.keys.allSatisfy(visited.contains) }
@@ -29,17 +32,21 @@ struct LakeRun: LakeVisitor {
         }
     }
 
-    init(folder: String, manifest: LakeManifest, recipes: [String: String]) {
-        (self.folder, self.manifest, self.recipes) = (folder, manifest, recipes)
+    /// - Parameter isStopped: asked before each table.
+    init(folder: String, manifest: LakeManifest, recipes: [String: String], isStopped: @escaping () -> Bool) {
+        (self.folder, self.manifest, self.recipes, self.isStopped) = (folder, manifest, recipes, isStopped)
     }
 
     mutating func visit<Row>(_ table: LakeTable<Row>) throws {
+        hasStopped = hasStopped || isStopped()
+        guard !hasStopped else { return }
         visited.insert(table.name)
         let path = "\(folder)/\(table.name)"
         var log = try DeltaLog(path)
         let schema = DeltaLog.schema(TableSchema(name: table.name, columns: table.columns.map(\.schema)))
         let recipe = table.view.flatMap { recipes[$0] } ?? ""
-        let state = "\(manifest.head) \(recipe) \(manifest.precision)"
+        let kind = "\(recipe) \(manifest.precision) \(table.state)"
+        let state = "\(manifest.head) \(kind)"
         let known = manifest.tables[table.name]
         if let known, known.state == state, known.version == log.version, log.schema == schema, !table.isOfNow { return }
 
@@ -52,7 +59,16 @@ struct LakeRun: LakeVisitor {
             present[day] = (file.path, present[day] == nil ? files[file.path]?.digest ?? "" : "")
         }
         var changed: Set<LakeDay>?
-        if !present.isEmpty {
+        var rows = table.forEach
+        if let narrow = table.narrow, let known, known.state == "\(known.head) \(kind)", known.version == log.version,
+            log.schema == schema
+        {
+            let days = try narrow.newDays(known.head)
+            changed = days
+            rows = { visit in try narrow.forEach(days, visit) }
+            let folders = Set(days.map(\.folder))
+            present = present.filter { folders.contains($0.key) }
+        } else if !present.isEmpty {
             let digests = try Self.digests(table, seed)
             let days = Set(digests.filter { present[$0.key.folder]?.digest != $0.value.text }.keys)
             changed = days
@@ -62,7 +78,7 @@ struct LakeRun: LakeVisitor {
         var writer = LakeTableWriter(table, path: path, seed: seed, days: changed)
         if changed == nil || changed?.isEmpty == false {
             try LakeFolder.make(path)
-            try writer.write()
+            try writer.write(rows)
         }
         let new = try writer.finish().map { part in
             LakeManifest.File(
@@ -148,13 +164,14 @@ struct LakeTableWriter<Row> {
         (self.table, self.path, self.seed, self.days) = (table, path, seed, days)
     }
 
-    mutating func write() throws {
+    /// - Parameter rows: visits at least all rows of the days.
+    mutating func write(_ rows: ((Row) -> Void) throws -> Void) throws {
         var failure: (any Error)?
         var rowsUntilCheck = 1 << 14
         var last: (day: LakeDay, writer: LakeDayWriter<Row>?)?
         var writers = writers
         let (table, path, seed, wanted) = (table, path, seed, days)
-        try table.forEach { row in
+        try rows { row in
             guard failure == nil else { return }
             do {
                 let day = LakeDay(seconds: table.seconds(row))

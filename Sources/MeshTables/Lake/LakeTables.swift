@@ -1,4 +1,7 @@
+import EventLog
+import Foundation
 public import MeshLedger
+import ViewQuery
 
 /// A table of a lake: where its rows come from, and when each is.
 public struct LakeTable<Row> {
@@ -11,6 +14,18 @@ public struct LakeTable<Row> {
     /// Whether rows change with the clock.
     public var isOfNow = false
     public var forEach: ((Row) -> Void) throws -> Void
+    /// What else decides the rows, besides the view's recipe and the last event.
+    var state = ""
+    /// How rows are found without reading all; nil where that cannot be had.
+    var narrow: Narrow?
+
+    /// Of rows that never change, except as `state` says.
+    struct Narrow {
+        /// The days of rows that are new since an event.
+        var newDays: (UInt64) throws -> Set<LakeDay>
+        /// The rows of some days.
+        var forEach: (Set<LakeDay>, (Row) -> Void) throws -> Void
+    }
 
     public init(
         _ name: String, view: String?, _ columns: [TableColumn<Row>], isOfNow: Bool = false,
@@ -26,7 +41,7 @@ public protocol LakeVisitor {
     mutating func visit<Row>(_ table: LakeTable<Row>) throws
 }
 
-/// The tables of a ledger's views. Archived rows are left out, as exports do.
+/// The tables of a ledger: of its views, and of its log. Archived rows are left out, as exports do.
 public struct LakeTables {
     private let ledger: Ledger
     private let context: TableContext
@@ -70,6 +85,7 @@ public struct LakeTables {
         try table(RadioRow.self, &visitor, \.time) { try ledger.radios(isHistory: true, all).forEach($0) }
         try table(UnknownTelemetryRow.self, &visitor, \.time) { try ledger.unknownTelemetry(all).forEach($0) }
         try table(ChannelRow.self, &visitor, \.lastHeard) { try ledger.channels().forEach($0) }
+        try LogLakeTables(ledger, context, isExact: precision == nil, isWanted: isWanted).visit(&visitor)
         for name in ledger.rowNames where !["archived", "references"].contains(name) {
             guard let rows = ledger.rows(of: name), !(rows is any TableRow.Type) else { continue }
             try custom(rows, &visitor)
@@ -79,8 +95,13 @@ public struct LakeTables {
     private func series(_ all: RowQuery, _ visitor: inout some LakeVisitor) throws {
         let ledger = ledger
         try table(PositionRow.self, &visitor, \.time) { visit in
-            guard let precision else { return try ledger.forEachPosition(of: nil, all, visit) }
-            try ledger.forEachPosition(of: nil, all) { visit($0.reduced(to: precision)) }
+            for part in try parts(all) {
+                guard let precision else {
+                    try ledger.forEachPosition(of: nil, part, visit)
+                    continue
+                }
+                try ledger.forEachPosition(of: nil, part) { visit($0.reduced(to: precision)) }
+            }
         }
         for kind in TelemetryKind.allCases where isWanted("telemetry_\(kind)") {
             try visitor.visit(
@@ -88,6 +109,24 @@ public struct LakeTables {
                     "telemetry_\(kind)", view: TelemetryRow.view, TelemetryRow.tableColumns(context, of: kind),
                     seconds: { $0.time == 0 ? nil : Int64($0.time) },
                     forEach: { visit in try ledger.forEachTelemetry(of: nil, kind: kind, all, visit) }))
+        }
+    }
+
+    /// All positions in parts of some days: the fewer files are written at once, the larger are their pages.
+    private func parts(_ all: RowQuery) throws -> [RowQuery] {
+        func end(_ order: SortOrder) throws -> Int64? {
+            let sort = SortDescriptor(\PositionRow.time, order: order)
+            return try ledger.fetch(FetchDescriptor<PositionRow>(sortBy: [sort], fetchLimit: 1)).first.map {
+                Int64($0.time) / 86_400
+            }
+        }
+        guard let first = try end(.forward), let last = try end(.reverse) else { return [all] }
+        let days = max(16, (last - first) / 32)
+        return stride(from: first, through: last, by: Int(days)).map { start in
+            var part = all
+            if start > first { part.since = Timestamp(seconds: start * 86_400) }
+            if start + days <= last { part.until = Timestamp(seconds: (start + days) * 86_400) }
+            return part
         }
     }
 

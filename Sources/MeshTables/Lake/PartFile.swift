@@ -55,17 +55,9 @@ final class PartFile: ByteOutput {
 extension PartFile {
     /// Of a file's bytes.
     static func sha256(of path: String) throws -> String {
-        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
-        guard descriptor >= 0 else { throw LakeFolder.failure("open", path) }
-        defer { close(descriptor) }
         var hash = SHA256Context()
-        var bytes = [UInt8](repeating: 0, count: 1 << 20)
-        while true {
-            let count = unsafe bytes.withUnsafeMutableBytes { unsafe Foundation.read(descriptor, $0.baseAddress, $0.count) }
-            if count < 0, errno == EINTR { continue }
-            guard count >= 0 else { throw LakeFolder.failure("read", path) }
-            if count == 0 { break }
-            unsafe hash.update(bytes.span.bytes.extracting(0..<count))
+        guard try unsafe LakeFolder.forEachPiece(of: path, { unsafe hash.update($0.bytes) }) else {
+            throw LakeFolder.failure("open", path)
         }
         return hash.finish().bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
     }

@@ -243,7 +243,7 @@ final class ParquetColumn {
     private func indexes(of values: [UInt64]) -> [Int32]? {
         var indexes: [Int32] = []
         indexes.reserveCapacity(values.count)
-        let before = numbers.values.count
+        let (before, earlier) = (numbers.values.count, valueCount - nullCount)
         for value in values {
             indexes.append(numbers.index(of: value))
             let new = numbers.values.count - before
@@ -254,6 +254,9 @@ final class ParquetColumn {
                 return nil
             }
         }
+        // Pages may be too small to tell by themselves: then the next ones go without.
+        let all = earlier + indexes.count
+        if all >= 2048, numbers.values.count > all / 2 || numbers.values.count > Self.mostEntries { usesDictionary = false }
         return indexes
     }
 

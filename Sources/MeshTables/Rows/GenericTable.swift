@@ -34,7 +34,7 @@ public enum GenericTable {
     }
 
     public static func columns<Row: QueryRow>(_ rows: Row.Type) -> [TableColumn<Row>] {
-        Row.columns.map { column in TableColumn(name(column.name), reader(column), unit: unit(column.kind)) }
+        Row.columns.map { column in TableColumn(name(column.name), reader(column), of: column.path, unit: unit(column.kind)) }
     }
 
     /// The first property that is a time, in seconds since 1970.

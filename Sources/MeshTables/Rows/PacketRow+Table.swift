@@ -76,6 +76,7 @@ public struct ReceptionRecord: TableRow {
             TableColumn("is_via_mqtt", .number { $0.reception.isViaMQTT }, meaning: "Whether it came over the internet."),
             TableColumn(
                 "source", .code(isNullable: false, { $0.reception.source.rawValue }, name: { context.source($0) }),
+                isContextual: true,
                 meaning: "Through which it came here."),
         ]
     }

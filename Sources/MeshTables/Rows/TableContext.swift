@@ -53,7 +53,8 @@ extension TableRow where Self: QueryRow {
         guard let origins = context.origins[view] else { return [] }
         return [
             TableColumn(
-                "older_recipe", .name { origins.olderRecipe(of: sequence($0)) }, meaning: "The older recipe that made the row.")
+                "older_recipe", .name { origins.olderRecipe(of: sequence($0)) }, isContextual: true,
+                meaning: "The older recipe that made the row.")
         ]
     }
 }

@@ -43,29 +43,15 @@ extension ColumnMatch {
     }
 }
 
-/// What a column of a table is made of.
-enum ShownProperty {
-    /// The names of properties where a column's is another one.
-    private static let renamed = ["nodes.node": "number", "hardware.number": "model"]
-    /// Further properties from which a column is made.
-    private static let further = [
-        "snr": ["rssi"], "messages.state": ["failureReason"], "mapreports.altitude": ["latitude"],
-        "traceroutes.reply_id": ["isAnswered"],
-    ]
-    /// Columns that are made from many properties.
-    private static let mixed: Set<String> = ["nodes.role"]
-    /// Columns that depend on more than the row: on names, or on the present time.
-    static let contextual: Set<String> = ["name", "from_name", "source", "sources", "state", "older_recipe", "path"]
+extension TableColumn where Row: QueryRow {
+    /// Which column of the row has its value; nil where none does.
+    var shown: Int? { isProperty ? properties.first.flatMap(Self.place) : nil }
 
-    static func of<Row: QueryRow>(_ column: String, _ rows: Row.Type) -> Int? {
-        let wanted = renamed["\(Row.table).\(column)"]
-        return Row.columns.firstIndex { wanted == nil ? GenericTable.name($0.name) == column : $0.name == wanted }
+    /// The row's columns that it needs; nil where that is not declared.
+    var needed: [Int]? {
+        let places = properties.compactMap(Self.place)
+        return places.isEmpty || places.count < properties.count ? nil : places
     }
 
-    /// The row columns that a column needs; nil where that is not known.
-    static func needed<Row: QueryRow>(_ column: String, _ rows: Row.Type) -> [Int]? {
-        guard !mixed.contains("\(Row.table).\(column)"), let shown = of(column, rows) else { return nil }
-        let more = further["\(Row.table).\(column)"] ?? further[column] ?? []
-        return [shown] + more.compactMap { name in Row.columns.firstIndex { $0.name == name } }
-    }
+    private static func place(_ property: PartialKeyPath<Row>) -> Int? { Row.columns.firstIndex { $0.isOf(property) } }
 }

@@ -1,7 +1,7 @@
 internal import ProtobufWire
 
-/// The values of one column of the rows that a cursor has read.
-struct LoadedColumn {
+/// The values of one column of the rows that a cursor has read. A class, so that reading a value copies no array's reference.
+final class LoadedColumn {
     private let isAllValid: Bool
     private let validity: [UInt8]
     private let data: ColumnData

@@ -7,8 +7,26 @@ internal import ViewQuery
 
 /// A table of the log, whose rows are found by the numbers of events.
 class LogTable: PlannedTable {
-    /// Names of columns by which rows are found, each with what it is to the planner.
-    enum Finder { case sequence, arrival, sender, packetID }
+    /// What a column by which rows are found is to the planner.
+    enum Finder {
+        case sequence, arrival, heard
+        case sender, addressee, packetID, gateway, port, channel
+
+        /// Whether ranges of it can be found, not only single values.
+        var isOrdered: Bool { self == .sequence || self == .arrival || self == .heard }
+
+        /// How many of the rows a test leaves, about.
+        func share(_ test: ColumnTest) -> Double {
+            switch self {
+            case .sequence: test == .equal ? 1e-6 : 0.25
+            case .arrival, .heard: test == .equal ? 1e-4 : 0.25
+            case .packetID: 1e-4
+            case .sender, .addressee: 0.01
+            case .gateway: 0.05
+            case .port, .channel: 0.1
+            }
+        }
+    }
 
     let finders: [Int: Finder]
 
@@ -33,17 +51,13 @@ class LogTable: PlannedTable {
             guard constraint.isUsable, constraint.isBinary, let finder, let test = Self.test(constraint.operation) else {
                 continue
             }
-            if finder == .sender || finder == .packetID { guard test == .equal, !constraint.isList else { continue } }
-            guard !(constraint.isList && finder == .arrival) else { continue }
+            guard test == .equal || finder.isOrdered else { continue }
+            // The events of an IN are read together; of anything else, SQLite asks for one value after the other.
+            let takesAll = constraint.isList && finder == .sequence
             plan.uses.append(.bound(place: 0, column: constraint.column, test: test))
-            answer.uses.append(TableAnswer.Use(constraint: index, takesAll: constraint.isList, isExact: false))
-            notes.append(table.name(constraint.column) + (constraint.isList ? " IN" : test.rawValue))
-            switch finder {
-            case .sequence: share *= test == .equal ? 1e-6 : 0.25
-            case .arrival: share *= test == .equal ? 1e-4 : 0.25
-            case .sender: share *= 0.01
-            case .packetID: share *= 1e-4
-            }
+            answer.uses.append(TableAnswer.Use(constraint: index, takesAll: takesAll, isExact: false))
+            notes.append(table.name(constraint.column) + (takesAll ? " IN" : test.rawValue))
+            share *= finder.share(test)
         }
         (answer.isOrdered, plan.isReversed) = order(question)
         answer.rows = max(1, total * share)
@@ -76,39 +90,62 @@ class LogTable: PlannedTable {
 /// What bounds a walk through the log.
 struct LogBounds {
     /// The events that may match, in ascending order, without overlaps.
-    var runs: [ClosedRange<UInt64>]
-    var sender: UInt32?
-    var packetID: UInt32?
+    private(set) var runs: [ClosedRange<UInt64>]
+    private(set) var selection = EventSelection()
+    /// When the mesh heard it, from the first time on and before the second one.
+    private(set) var heard: (since: Timestamp?, until: Timestamp?) = (nil, nil)
 
     init(_ table: LogTable, _ plan: TablePlan, _ values: [SQLArgument], _ ledger: Ledger, _ head: UInt64) throws {
         let first = ledger.log.first.rawValue
         runs = first <= head ? [first...head] : []
-        var (since, until): (Timestamp?, Timestamp?) = (nil, nil)
+        var arrived: (since: Timestamp?, until: Timestamp?) = (nil, nil)
         for (use, value) in zip(plan.uses, values) {
             guard case .bound(_, let column, let test) = use else { continue }
-            let finder = column < 0 ? .sequence : table.finders[column]
+            guard let finder = column < 0 ? .sequence : table.finders[column] else { continue }
             guard case .value(let constant) = value else {
                 if case .list(let list) = value, finder == .sequence { narrow(toAnyOf: list) }
                 continue
             }
+            // Nothing compares with null.
+            if constant == .null { runs = [] }
             switch finder {
             case .sequence: narrow(test, constant)
-            case .arrival: Self.narrow(test, constant, &since, &until)
-            case .sender:
-                guard case .text(let text) = constant else { continue }
-                sender = NodeID.parse(text)
-                if sender == nil { runs = [] }
-            case .packetID:
-                guard case .integer(let number) = constant else { continue }
-                packetID = UInt32(exactly: number)
-                if packetID == nil { runs = [] }
-            case nil: continue
+            case .arrival: Self.narrow(test, constant, &arrived)
+            case .heard: Self.narrow(test, constant, &heard)
+            case .sender, .addressee, .packetID, .gateway, .port, .channel: select(finder, constant)
             }
         }
-        guard since != nil || until != nil, !runs.isEmpty else { return }
-        let arrived = try ledger.log.runs(arrivedFrom: since, before: until)
+        guard arrived.since != nil || arrived.until != nil, !runs.isEmpty else { return }
+        cut(to: try ledger.log.runs(arrivedFrom: arrived.since, before: arrived.until))
+    }
+
+    private mutating func select(_ finder: LogTable.Finder, _ constant: SQLConstant) {
+        switch (finder, constant) {
+        case (.sender, .text(let text)), (.addressee, .text(let text)), (.gateway, .text(let text)):
+            guard let node = NodeID.parse(text) else { return runs = [] }
+            // Who everyone is, is not in the index.
+            if node == NodeID.broadcast, finder != .sender { return }
+            if finder == .gateway {
+                selection.gateway = node
+            } else if finder == .sender || selection.node == nil {
+                // The index is asked for one of both; SQLite tests the other one.
+                (selection.node, selection.roles) = (node, finder == .sender ? .sender : .addressee)
+            }
+        case (.packetID, .integer(let number)):
+            guard let id = UInt32(exactly: number) else { return runs = [] }
+            selection.packetID = id
+        case (.port, .text(let text)):
+            // Unreadable packets, and those whose port says nothing, are not in the index by their ports.
+            if let port = FieldTable.port(named: text) ?? UInt32(text), port > 0 { selection.port = port }
+        case (.channel, .text(let text)): selection.channel = text
+        default: return
+        }
+    }
+
+    /// The runs, no event outside of others.
+    private mutating func cut(to others: [ClosedRange<EventSequence>]) {
         runs = runs.flatMap { run in
-            arrived.compactMap { other in
+            others.compactMap { other in
                 let (low, high) = (max(run.lowerBound, other.lowerBound.rawValue), min(run.upperBound, other.upperBound.rawValue))
                 return low <= high ? low...high : nil
             }
@@ -120,10 +157,7 @@ struct LogBounds {
         switch constant {
         case .integer(let value): number = Double(value)
         case .real(let value): number = value
-        case .null:
-            runs = []
-            return
-        case .text, .bytes: return
+        case .text, .bytes, .null: return
         }
         // Beyond these, doubles are too coarse; there are no such events.
         guard number.magnitude < 0x1p52 else { return }
@@ -162,8 +196,9 @@ struct LogBounds {
     }
 
     /// Seconds of a double are as exact as microseconds; a microsecond more is looked at on both sides.
-    private static func narrow(_ test: ColumnTest, _ constant: SQLConstant, _ since: inout Timestamp?, _ until: inout Timestamp?)
-    {
+    private static func narrow(
+        _ test: ColumnTest, _ constant: SQLConstant, _ times: inout (since: Timestamp?, until: Timestamp?)
+    ) {
         let seconds: Double
         switch constant {
         case .integer(let value): seconds = Double(value)
@@ -174,13 +209,56 @@ struct LogBounds {
         let microseconds = Int64((seconds * 1e6).rounded())
         if test == .equal || test == .greater || test == .greaterOrEqual {
             let low = Timestamp(microseconds: microseconds - 1)
-            since = since.map { max($0, low) } ?? low
+            times.since = times.since.map { max($0, low) } ?? low
         }
         if test == .equal || test == .less || test == .lessOrEqual {
             let high = Timestamp(microseconds: microseconds + 2)
-            until = until.map { min($0, high) } ?? high
+            times.until = times.until.map { min($0, high) } ?? high
         }
     }
+}
+
+/// Whether an event is in one of some ascending runs.
+private struct Runs: Sendable {
+    let runs: [ClosedRange<UInt64>]
+
+    func contains(_ sequence: UInt64) -> Bool {
+        var (low, high) = (0, runs.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if runs[middle].upperBound < sequence { low = middle + 1 } else { high = middle }
+        }
+        return low < runs.count && runs[low].contains(sequence)
+    }
+}
+
+/// A walk through rows that are made of events.
+private class LogCursor<Row>: BatchCursor {
+    let log: LogTable
+    var columns: RowColumns<Row>
+
+    init(_ log: LogTable, _ columns: [TableColumn<Row>]) {
+        self.log = log
+        self.columns = RowColumns(columns)
+        super.init(log)
+    }
+
+    final override func begin(_ values: [SQLArgument], _ ledger: Ledger, _ snapshot: SQLSnapshot) throws {
+        if ledger.countsOnlyHeard {
+            throw SQLFailure(
+                description:
+                    "some events up to that time were heard later, so events and packets are read as of an event's number only")
+        }
+        try begin(try LogBounds(log, plan, values, ledger, snapshot.head), ledger, snapshot.head)
+    }
+
+    func begin(_ bounds: LogBounds, _ ledger: Ledger, _ head: UInt64) throws {}
+
+    final override func writeValue(_ column: Int, to result: SQLResult) throws { columns.write(column, index, to: result) }
+
+    func number(_ row: Row) -> UInt64 { 0 }
+
+    final override var rowID: Int64 { columns.rows.indices.contains(index) ? Int64(clamping: number(columns.rows[index])) : 0 }
 }
 
 /// The events of the log.
@@ -193,34 +271,22 @@ final class EventTable: LogTable {
     override func cursor() -> VirtualCursor { EventTableCursor(self) }
 }
 
-private final class EventTableCursor: BatchCursor {
-    private let events: EventTable
-    private var columns: RowColumns<EventRecord>
+private final class EventTableCursor: LogCursor<EventRecord> {
     /// The next one last.
     private var runs: [ClosedRange<UInt64>] = []
     private var names: [UInt32: String] = [:]
 
-    init(_ events: EventTable) {
-        self.events = events
-        columns = RowColumns(EventRecord.tableColumns(TableContext()))
-        super.init(events)
-    }
+    init(_ events: EventTable) { super.init(events, EventRecord.tableColumns(TableContext())) }
 
-    override func begin(_ values: [SQLArgument], _ ledger: Ledger, _ snapshot: SQLSnapshot) throws {
-        if ledger.countsOnlyHeard {
-            throw SQLFailure(
-                description:
-                    "some events up to that time were heard later, so events and packets are read as of an event's number only")
-        }
-        runs = try LogBounds(events, plan, values, ledger, snapshot.head).runs
-        if !plan.isReversed { runs.reverse() }
+    override func begin(_ bounds: LogBounds, _ ledger: Ledger, _ head: UInt64) throws {
+        runs = plan.isReversed ? bounds.runs : bounds.runs.reversed()
         names = Dictionary(try ledger.log.sources().map { ($0.id.rawValue, $0.name) }) { first, _ in first }
     }
 
     override func read(_ most: Int) throws {
         columns.removeAll()
         while let run = runs.last, columns.rows.isEmpty, let ledger {
-            let readsPayload = plan.reads(events.table.columns.firstIndex { $0.name == "payload_b64" } ?? 63)
+            let readsPayload = plan.reads(log.table.columns.firstIndex { $0.name == "payload_b64" } ?? 63)
             let found = try ledger.log.events(
                 in: EventSequence(run.lowerBound)...EventSequence(run.upperBound), limit: most, reversed: plan.isReversed)
             for event in found {
@@ -241,79 +307,94 @@ private final class EventTableCursor: BatchCursor {
         (count, isComplete) = (columns.rows.count, runs.isEmpty)
     }
 
-    override func writeValue(_ column: Int, to result: SQLResult) throws { columns.write(column, index, to: result) }
-    override var rowID: Int64 {
-        columns.rows.indices.contains(index) ? Int64(clamping: columns.rows[index].header.sequence.rawValue) : 0
-    }
+    override func number(_ row: EventRecord) -> UInt64 { row.header.sequence.rawValue }
 }
 
 /// The packets of the log, or their receptions.
 final class PacketTable<Row: TableRow>: LogTable {
     let rows: (PacketRow) -> [Row]
     let number: (Row) -> UInt64
+    /// Whether a row's number is that of its packet's first event.
+    let isOfPackets: Bool
+    let contextual: [Int]
 
     init(
-        _ session: SQLSession, path: String?, _ finders: [String: Finder], rows: @escaping (PacketRow) -> [Row],
-        number: @escaping (Row) -> UInt64
+        _ session: SQLSession, path: String?, _ finders: [String: Finder], isOfPackets: Bool,
+        rows: @escaping (PacketRow) -> [Row], number: @escaping (Row) -> UInt64
     ) {
-        (self.rows, self.number) = (rows, number)
+        (self.rows, self.number, self.isOfPackets) = (rows, number, isOfPackets)
+        let columns = Row.tableColumns(TableContext())
+        contextual = columns.indices.filter { columns[$0].isContextual }
         super.init(session, Row.tableSchema(), path: path, finders: finders)
     }
 
     override func cursor() -> VirtualCursor { PacketTableCursor(self) }
 }
 
-private final class PacketTableCursor<Row: TableRow>: BatchCursor {
+private final class PacketTableCursor<Row: TableRow>: LogCursor<Row> {
     private let packets: PacketTable<Row>
-    private var columns: RowColumns<Row>
-    private var range: ClosedRange<EventSequence>?
-    private var wanted: [ClosedRange<UInt64>] = []
-    private var selection = EventSelection()
-    private var passed = 0
-    private var size = 64
-    /// Each reading walks over what was passed before.
-    private let mostAtOnce = 1 << 16
+    private var pump: ItemPump<PacketRow>?
+    private var wanted = Runs(runs: [])
 
     init(_ packets: PacketTable<Row>) {
         self.packets = packets
-        columns = RowColumns(Row.tableColumns(TableContext()))
-        super.init(packets)
+        super.init(packets, Row.tableColumns(TableContext()))
     }
 
-    override func begin(_ values: [SQLArgument], _ ledger: Ledger, _ snapshot: SQLSnapshot) throws {
-        if ledger.countsOnlyHeard {
-            throw SQLFailure(
-                description:
-                    "some events up to that time were heard later, so events and packets are read as of an event's number only")
+    deinit { pump?.stop() }
+
+    override func begin(_ bounds: LogBounds, _ ledger: Ledger, _ head: UInt64) throws {
+        pump?.stop()
+        pump = nil
+        if packets.contextual.contains(where: { plan.reads($0) }) {
+            columns = RowColumns(Row.tableColumns(try TableContext(ledger)))
+        } else {
+            columns.removeAll()
         }
-        let bounds = try LogBounds(packets, plan, values, ledger, snapshot.head)
-        columns = RowColumns(Row.tableColumns(try TableContext(ledger)))
-        selection = EventSelection(node: bounds.sender, roles: bounds.sender == nil ? .any : .sender, packetID: bounds.packetID)
-        wanted = bounds.runs
-        (passed, size) = (0, 64)
-        // A packet whose first reception matches may have later ones, which belong to it.
-        range = bounds.runs.first.flatMap { first in
-            snapshot.head >= first.lowerBound ? EventSequence(ledger.log.first.rawValue)...EventSequence(snapshot.head) : nil
+        wanted = Runs(runs: bounds.runs)
+        guard let lowest = bounds.runs.first?.lowerBound, lowest <= head else { return }
+        var (begins, lower) = (wanted, ledger.log.first.rawValue)
+        /// Of a packet, one reception is among these.
+        var received = wanted
+        if packets.isOfPackets {
+            (received, lower) = (Runs(runs: [0...UInt64.max]), lowest)
+            if bounds.heard.since != nil || bounds.heard.until != nil {
+                // It was heard when the first of its receivers heard it: no reception is earlier, and one is within the times.
+                let found = try ledger.runs(heardFrom: bounds.heard.since, before: bounds.heard.until)
+                guard !found.isEmpty, let later = try ledger.runs(heardFrom: bounds.heard.since, before: nil).first else {
+                    return
+                }
+                received = Runs(runs: found.map { $0.lowerBound.rawValue...$0.upperBound.rawValue })
+                lower = max(lower, later.lowerBound.rawValue)
+            }
+        } else {
+            begins = Runs(runs: [0...UInt64.max])
+        }
+        guard lower <= head else { return }
+        let (selection, range) = (bounds.selection, EventSequence(lower)...EventSequence(head))
+        // The first events of a log that retention has cut may belong to packets that began before it.
+        let includesEarlier = lower <= ledger.log.first.rawValue
+        pump = ItemPump { [begins, received] take in
+            try ledger.forEachPacket(selection, in: range, includesEarlier: includesEarlier) { packet in
+                guard let first = packet.receptions.first, begins.contains(first.sequence) else { return false }
+                return packet.receptions.contains { received.contains($0.sequence) }
+            } _: { packet in
+                take(packet)
+            }
         }
     }
 
     override func read(_ most: Int) throws {
         columns.removeAll()
-        guard let range, let ledger else {
+        guard let pump else {
             (count, isComplete) = (0, true)
             return
         }
-        let found = try ledger.packets(selection, in: range, limit: size, offset: passed)
-        passed += found.count
-        for packet in found {
-            for row in packets.rows(packet) where wanted.contains(where: { $0.contains(packets.number(row)) }) {
-                columns.rows.append(row)
-            }
+        for packet in try pump.next(most) {
+            for row in packets.rows(packet) where wanted.contains(packets.number(row)) { columns.rows.append(row) }
         }
-        (count, isComplete) = (columns.rows.count, found.count < size)
-        size = min(size * 4, mostAtOnce)
+        (count, isComplete) = (columns.rows.count, pump.isAtEnd)
     }
 
-    override func writeValue(_ column: Int, to result: SQLResult) throws { columns.write(column, index, to: result) }
-    override var rowID: Int64 { columns.rows.indices.contains(index) ? Int64(clamping: packets.number(columns.rows[index])) : 0 }
+    override func number(_ row: Row) -> UInt64 { packets.number(row) }
 }

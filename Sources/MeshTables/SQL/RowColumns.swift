@@ -20,14 +20,15 @@ struct RowColumns<Row> {
     @inline(__always)
     mutating func write(_ column: Int, _ index: Int, to result: SQLResult) {
         guard loaded.indices.contains(column) else { return result.null() }
-        if loaded[column] == nil { load(column) }
-        loaded[column]?.write(index, to: result)
+        (loaded[column] ?? load(column)).write(index, to: result)
     }
 
-    private mutating func load(_ column: Int) {
+    private mutating func load(_ column: Int) -> LoadedColumn {
         let builder = builders[column] ?? columns[column].reader.makeBuilder()
         builders[column] = builder
         columns[column].reader.read(rows, builder)
-        loaded[column] = LoadedColumn(builder.finish(), columns[column].schema.type)
+        let made = LoadedColumn(builder.finish(), columns[column].schema.type)
+        loaded[column] = made
+        return made
     }
 }

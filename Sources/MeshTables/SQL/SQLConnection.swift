@@ -10,6 +10,13 @@ package enum SQLValue: Sendable, Hashable {
     case bytes([UInt8])
 }
 
+/// A column of an answer.
+package struct AnswerColumn: Sendable {
+    package let name: String
+    /// The column of a table that it shows unchanged; nil for anything computed.
+    package let origin: (table: String, column: String)?
+}
+
 /// Why SQLite refuses a statement, or what failed while it ran.
 package struct SQLError: Error, CustomStringConvertible {
     package let description: String
@@ -46,10 +53,10 @@ package struct SQLError: Error, CustomStringConvertible {
     ///
     /// - Parameters:
     ///   - values: of the statements' parameters, as they are numbered.
-    ///   - begin: gets the names of a statement's columns; not called for one without any.
+    ///   - begin: gets a statement's columns; not called for one without any.
     ///   - row: gets each row; false ends the statement.
     package func run(
-        _ text: String, _ values: [SQLValue] = [], begin: ([String]) throws -> Void, row: ([SQLValue]) throws -> Bool,
+        _ text: String, _ values: [SQLValue] = [], begin: ([AnswerColumn]) throws -> Void, row: ([SQLValue]) throws -> Bool,
         end: () throws -> Void
     ) throws {
         guard !text.utf8.contains(0) else { throw SQLError("a statement has no zero byte in it") }
@@ -107,12 +114,19 @@ package struct SQLError: Error, CustomStringConvertible {
     }
 
     private func visit(
-        _ statement: OpaquePointer, begin: ([String]) throws -> Void, row: ([SQLValue]) throws -> Bool
+        _ statement: OpaquePointer, begin: ([AnswerColumn]) throws -> Void, row: ([SQLValue]) throws -> Bool
     ) throws {
         session.failure = nil
         let count = unsafe sql_column_count(statement)
         if count > 0 {
-            try begin((0..<count).map { unsafe sql_column_name(statement, $0).map { unsafe String(cString: $0) } ?? "" })
+            try begin(
+                (0..<count).map { place in
+                    func text(_ pointer: UnsafePointer<CChar>?) -> String? { unsafe pointer.map { unsafe String(cString: $0) } }
+                    let table = unsafe text(sql_column_table(statement, place))
+                    let column = unsafe text(sql_column_origin(statement, place))
+                    let name = unsafe text(sql_column_name(statement, place)) ?? ""
+                    return AnswerColumn(name: name, origin: table.flatMap { table in column.map { (table, $0) } })
+                })
         }
         while true {
             let status = unsafe sql_step(statement)

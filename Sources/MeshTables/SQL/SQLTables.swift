@@ -33,13 +33,20 @@ package enum SQLTables {
         switch name {
         case EventRecord.tableName: return EventTable(session, path: path)
         case PacketRow.tableName:
-            return PacketTable<PacketRow>(session, path: path, ["from": .sender, "id": .packetID, "first_sequence": .sequence]) {
+            let finders: [String: LogTable.Finder] = [
+                "first_sequence": .sequence, "time": .heard, "arrival": .arrival, "from": .sender, "to": .addressee,
+                "id": .packetID, "port": .port, "channel": .channel,
+            ]
+            return PacketTable<PacketRow>(session, path: path, finders, isOfPackets: true) {
                 [$0]
             } number: {
                 $0.firstSequence
             }
         case ReceptionRecord.tableName:
-            return PacketTable<ReceptionRecord>(session, path: path, ["from": .sender, "sequence": .sequence]) { packet in
+            let finders: [String: LogTable.Finder] = [
+                "sequence": .sequence, "arrival": .arrival, "from": .sender, "gateway": .gateway,
+            ]
+            return PacketTable<ReceptionRecord>(session, path: path, finders, isOfPackets: false) { packet in
                 packet.receptions.map { ReceptionRecord(packet: packet, reception: $0) }
             } number: {
                 $0.reception.sequence

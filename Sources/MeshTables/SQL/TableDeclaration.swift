@@ -17,19 +17,11 @@ struct TableDeclaration {
 
     /// - Parameter hidden: those that the table has; one whose name a column has is left out, unless rows need it.
     init(_ name: String, _ columns: [ColumnSchema], hidden: [Hidden], hasRowID: Bool) {
-        var taken: Set<String> = []
+        var names = UniqueNames()
         var columns = columns
-        for index in columns.indices {
-            // SQLite's names are the same in any case.
-            var (number, name) = (1, columns[index].name)
-            while !taken.insert(name.lowercased()).inserted {
-                number += 1
-                name = "\(columns[index].name)_\(number)"
-            }
-            columns[index].name = name
-        }
+        for index in columns.indices { columns[index].name = names.unique(columns[index].name) }
         (self.name, self.columns, self.hasRowID) = (name, columns, hasRowID)
-        self.hidden = hidden.filter { $0 == .rowKey || !taken.contains(($0 == .words ? name : $0.rawValue).lowercased()) }
+        self.hidden = hidden.filter { $0 == .rowKey || !names.contains($0 == .words ? name : $0.rawValue) }
     }
 
     func hidden(_ column: Int) -> Hidden? {

@@ -23,13 +23,13 @@ final class ViewTable<Row: QueryRow>: PlannedTable {
     {
         self.makeColumns = makeColumns
         columns = makeColumns(TableContext())
-        needed = columns.map { ShownProperty.needed($0.name, Row.self) }
+        needed = columns.map(\.needed)
         var (matches, rowColumns): ([Int: ColumnMatch], [Int?]) = ([:], [])
         columnMatches = columns.map { column in
-            ShownProperty.of(column.name, Row.self).flatMap { ColumnMatch(column.schema, showing: Row.columns[$0]) }
+            column.shown.flatMap { ColumnMatch(column.schema, showing: Row.columns[$0]) }
         }
         for (column, match) in zip(columns, columnMatches) {
-            guard let match, let shown = ShownProperty.of(column.name, Row.self) else {
+            guard let match, let shown = column.shown else {
                 rowColumns.append(nil)
                 continue
             }
@@ -78,7 +78,7 @@ final class ViewTable<Row: QueryRow>: PlannedTable {
     }
 
     override func canSearch(_ column: Int) -> Bool {
-        guard columns.indices.contains(column), let shown = ShownProperty.of(columns[column].name, Row.self) else { return false }
+        guard columns.indices.contains(column), let shown = columns[column].shown else { return false }
         return Row.texts.contains { $0.isOf(Row.columns[shown]) }
     }
 
@@ -112,7 +112,7 @@ private final class ViewCursor<Row: QueryRow>: BatchCursor {
         pull = nil
         found = []
         let shown = view.columns.indices.filter { plan.reads($0) }
-        if shown.contains(where: { ShownProperty.contextual.contains(view.columns[$0].name) }) {
+        if shown.contains(where: { view.columns[$0].isContextual }) {
             columns = RowColumns(view.makeColumns(try TableContext(ledger)).prefix(view.columns.count).map { $0 })
         } else {
             columns.removeAll()
@@ -179,7 +179,7 @@ private final class ViewCursor<Row: QueryRow>: BatchCursor {
     private func search(_ words: (text: SQLConstant, column: Int?), _ ledger: Ledger) throws {
         guard case .text(let text) = words.text else { return }
         var properties = Row.texts.map(\.property)
-        if let column = words.column, let shown = ShownProperty.of(view.columns[column].name, Row.self) {
+        if let column = words.column, let shown = view.columns[column].shown {
             properties = Row.texts.filter { $0.isOf(Row.columns[shown]) }.map(\.property)
         }
         guard !properties.isEmpty else { return }

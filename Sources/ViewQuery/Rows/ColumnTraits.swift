@@ -72,6 +72,9 @@ extension RowColumn {
     /// Whether the column is this property.
     public func isOf(_ property: AnyKeyPath) -> Bool { keyPath as AnyKeyPath == property }
 
+    /// The property.
+    package var path: any PartialKeyPath<Row> & Sendable { keyPath }
+
     public func value(in row: Row) -> Any { row[keyPath: keyPath] }
 
     /// The same column with the meaning of its values.

@@ -126,3 +126,23 @@ func newestPositions(_ folder: String, count: Int) async throws {
         [("rows", rows / count), ("p50_us", latencies[count / 2] * 1e6), ("p99_us", latencies[count * 99 / 100] * 1e6)])
     try await ledger.close()
 }
+
+/// Visits all positions and sums their altitudes: what reading a row costs.
+func scanPositions(_ folder: String, rounds: Int) async throws {
+    let ledger = try await Ledger.open(at: folder, options: LedgerOptions(access: .readOnly))
+    var times: [Double] = []
+    var (count, sum) = (0, 0)
+    for _ in 0..<rounds {
+        (count, sum) = (0, 0)
+        let started = secondsNow()
+        try ledger.forEachPosition(of: nil) { row in
+            count += 1
+            sum += Int(row.altitude ?? 0)
+        }
+        times.append(secondsNow() - started)
+    }
+    times.sort()
+    let seconds = times[rounds / 2]
+    report("scan-positions", count, seconds, [("us", seconds * 1e6 / Double(max(count, 1))), ("sum", sum)])
+    try await ledger.close()
+}

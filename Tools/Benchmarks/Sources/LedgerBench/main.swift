@@ -12,7 +12,7 @@ let usage = """
     ledger-bench rebuild-nodes LEDGER ROUNDS | read-swaps LEDGER
     ledger-bench replay LEDGER | replay-four LEDGER | replay-rows LEDGER | replay-all-rows LEDGER | replay-custom LEDGER
     ledger-bench replay-with-custom LEDGER
-    ledger-bench memory LEDGER | last100 LEDGER COUNT
+    ledger-bench memory LEDGER | last100 LEDGER COUNT | scan-positions LEDGER ROUNDS
     """
 
 let arguments = Array(CommandLine.arguments.dropFirst())
@@ -53,6 +53,7 @@ do {
     case ("memory", 2): try await replayMemory(arguments[1])
     case ("make-history", 4): try await makeHistory(arguments[1], arguments[2], count: number(3, 0))
     case ("ask-history", 3): try await askHistory(arguments[1], rounds: max(number(2, 100), 1))
+    case ("scan-positions", 3): try await scanPositions(arguments[1], rounds: max(number(2, 1), 1))
     case ("last100", 3): try await newestPositions(arguments[1], count: number(2, 100_000))
     default:
         FileHandle.standardError.write(Data((usage + "\n").utf8))

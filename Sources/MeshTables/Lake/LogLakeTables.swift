@@ -1,0 +1,115 @@
+import EventLog
+import Foundation
+import MeshLedger
+import ProtobufWire
+
+/// The events of the log, its packets and their receptions as tables of a lake.
+///
+/// Events and receptions are in the day in which they arrived, packets in the one in which they were first heard.
+struct LogLakeTables {
+    private let ledger: Ledger
+    private let context: TableContext
+    /// Whether places may be as exact as nodes sent them: events hold those.
+    private let isExact: Bool
+    private let isWanted: (String) -> Bool
+    private let events: ClosedRange<UInt64>?
+
+    init(_ ledger: Ledger, _ context: TableContext, isExact: Bool, isWanted: @escaping (String) -> Bool) {
+        (self.ledger, self.context, self.isExact, self.isWanted) = (ledger, context, isExact, isWanted)
+        let (first, last) = (ledger.log.first.rawValue, (ledger.asOfSequence ?? ledger.log.head).rawValue)
+        events = first <= last ? first...last : nil
+    }
+
+    func visit(_ visitor: inout some LakeVisitor) throws {
+        if isWanted(EventRecord.tableName), isExact {
+            var table = LakeTable(
+                EventRecord.tableName, view: nil, EventRecord.tableColumns(context),
+                seconds: { $0.header.arrivalTime.seconds }
+            ) { visit in
+                if let events { try forEachEvent(in: events, visit) }
+            }
+            table.state = "\(ledger.log.first) \(try ledger.log.lastErasure()?.rawValue ?? 0)"
+            table.narrow = LakeTable.Narrow(newDays: newDays, forEach: forEachEvent)
+            try visitor.visit(table)
+        }
+        if isWanted(PacketRow.tableName) {
+            try visitor.visit(
+                LakeTable(
+                    PacketRow.tableName, view: PacketRow.tableName, PacketRow.tableColumns(context),
+                    seconds: { $0.heard?.seconds }, forEach: forEachPacket))
+        }
+        if isWanted(ReceptionRecord.tableName) {
+            try visitor.visit(
+                LakeTable(
+                    ReceptionRecord.tableName, view: PacketRow.tableName, ReceptionRecord.tableColumns(context),
+                    seconds: { $0.reception.arrival.seconds }
+                ) { visit in
+                    try forEachPacket { packet in
+                        for reception in packet.receptions { visit(ReceptionRecord(packet: packet, reception: reception)) }
+                    }
+                })
+        }
+    }
+
+    private func forEachPacket(_ visit: (PacketRow) -> Void) throws {
+        guard let events else { return }
+        try ledger.forEachPacket(in: EventSequence(events.lowerBound)...EventSequence(events.upperBound)) {
+            visit($0)
+            return true
+        }
+    }
+
+    // MARK: Events
+
+    /// No read transaction is open for long: it would keep the log's file from using freed pages again.
+    private static let eventsAtOnce = 4_096
+
+    private func forEach(in range: ClosedRange<UInt64>, _ visit: (EventHeader, RawSpan) -> Void) throws {
+        var next = range.lowerBound
+        while next <= range.upperBound {
+            let end = min(range.upperBound, next + UInt64(Self.eventsAtOnce) - 1)
+            try ledger.log.withEvents(from: EventSequence(next), count: Int(end - next) + 1) { header, payload in
+                guard header.sequence.rawValue <= end else { return false }
+                visit(header, payload)
+                return true
+            }
+            next = end + 1
+        }
+    }
+
+    private func forEachEvent(in range: ClosedRange<UInt64>, _ visit: (EventRecord) -> Void) throws {
+        try forEach(in: range) { header, payload in
+            visit(
+                EventRecord(
+                    header, source: context.source(header.source.rawValue),
+                    encoding: header.encoding.exportName ?? String(header.encoding.rawValue),
+                    payload: Data(payload.asArray).base64EncodedString()))
+        }
+    }
+
+    private func newDays(since head: UInt64) throws -> Set<LakeDay> {
+        guard let events, head < events.upperBound else { return [] }
+        var days: Set<LakeDay> = []
+        var last: Int64?
+        try forEach(in: max(head + 1, events.lowerBound)...events.upperBound) { header, _ in
+            let seconds = header.arrivalTime.seconds
+            if last == seconds { return }
+            last = seconds
+            days.insert(LakeDay(seconds: seconds))
+        }
+        return days
+    }
+
+    private func forEachEvent(of days: Set<LakeDay>, _ visit: (EventRecord) -> Void) throws {
+        guard let events else { return }
+        for number in days.compactMap(\.number).sorted() {
+            let (start, end) = (Timestamp(seconds: number * 86_400), Timestamp(seconds: (number + 1) * 86_400))
+            for run in try ledger.log.runs(arrivedFrom: start, before: end) {
+                let (first, last) = (
+                    max(run.lowerBound.rawValue, events.lowerBound), min(run.upperBound.rawValue, events.upperBound)
+                )
+                if first <= last { try forEachEvent(in: first...last, visit) }
+            }
+        }
+    }
+}
