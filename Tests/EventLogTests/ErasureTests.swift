@@ -185,7 +185,7 @@ private func sequences(_ numbers: Int...) -> [ClosedRange<EventSequence>] {
         try log.store.environment.write { (write) throws(StorageError) in try eraser.move(into: &write, log.store) }
         let problems = try log.verify().problems
         #expect(problems.map(\.sequence) == [EventSequence(20), EventSequence(500)])
-        #expect(problems.allSatisfy { $0.text.contains("no event says so") })
+        #expect(problems.allSatisfy { $0.text.contains("no event records that") })
         await log.close()
     }
 

@@ -4,8 +4,8 @@ extension EventLog {
     /// Rewrites the log without the free pages of its file, and returns the space to the file system, while appends and reads continue.
     ///
     /// The new file is a new generation beside the old one and replaces it in one step: an interruption leaves either the old or the
-    /// new one. Appends wait for some milliseconds at the end. Readers switch to the new one by themselves, also in other processes; the space of
-    /// the old one is free when the last of them has switched. Needs as much free space as the result takes.
+    /// new one. Appends wait for some milliseconds at the end. Readers switch to the new one automatically, also in other processes; the space of
+    /// the old one is freed when the last of them has switched. Needs as much free space as the result takes.
     ///
     /// - Throws: `.readOnly`, `.diskFull`, `.closed` when the log is closed meanwhile, `.corrupt` when the copy is not what was to be copied; the log
     ///   is as it was.

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Where the writer posts the new head after each commit, and where subscriptions and hooks wait for it.
+/// Publishes the new head after each commit to waiting subscriptions and hooks.
 ///
 /// Synchronization: `head` and `cut` are atomic, everything else behind the mutex.
 final class HeadPublisher: Sendable {
@@ -46,7 +46,7 @@ final class HeadPublisher: Sendable {
         }
     }
 
-    /// Wakes everyone for good.
+    /// Wakes all waiters for good.
     func close() {
         state.withLock { $0.isClosed = true }
         let (waiters, _) = takeWaiters()
