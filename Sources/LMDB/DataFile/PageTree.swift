@@ -15,8 +15,8 @@ package struct PageTree {
         limit = min(file.pageCount, lastPage == .max ? .max : lastPage + 1)
     }
 
-    /// Passes `leaf` the table's leaf pages, from right to left, at most `budget` pages of any kind. A page that is not of the expected form
-    /// is skipped and noted in `fault`.
+    /// Passes the table's leaf pages to `leaf`, from right to left, visiting at most `budget` pages of any kind. A page that does not have the
+    /// expected form is skipped and noted in `fault`.
     package mutating func walk(_ root: TableRoot, budget: Int = .max, leaf: (UInt64, PageBytes) -> Void) {
         guard let top = root.page else {
             if root.entries != 0 { note("a table has rows and no page") }
