@@ -7,9 +7,9 @@ extension EventLog {
     /// Brings the backup in a folder up to date with this log, which may be written to meanwhile, here or by another process.
     ///
     /// Events are stored in parts of 16,384; a later run writes only new parts, and rewrites those in which events were erased since, so that erased bytes
-    /// leave the backup too. If retention has cut the log, the backup includes the baselines and other remains of the dropped events; parts with dropped
-    /// events that the backup already has stay in it. The retention policy, the sizes of checkpoints and the consumers' positions are included. Every part
-    /// is read back before it counts. If a run is interrupted, the backup remains that of the last complete run.
+    /// leave the backup too. If retention has cut the log, the backup includes the baselines and other remains of the dropped events; parts with
+    /// dropped events that the backup already has stay in it. The retention policy, the sizes of checkpoints and the consumers' positions are
+    /// included. Every part is read back before it counts. If a run is interrupted, the backup remains that of the last complete run.
     ///
     /// - Parameters:
     ///   - folder: a backup of this log; it is created if it does not exist.

@@ -10,7 +10,7 @@ public struct MergeReport: Sendable, Equatable {
     public var eventCount: UInt64 = 0
     /// Events that several of the logs had.
     public var duplicates: UInt64 = 0
-    /// The number of logs to which the events were first appended.
+    /// The logs to which the events were first appended.
     public var ledgers: [String] = []
     /// Events that were erased in one of the logs.
     public var erased: UInt64 = 0

@@ -1,12 +1,12 @@
 import ProtobufWire
 
-/// How a number that lies in a row as itself is stored.
+/// How a plain number in a row is stored.
 struct PlainForm: Sendable, Equatable {
     enum Bits: UInt8, Sendable {
         case fixed32, varint32, varint64, zigzag32, float, flag
     }
 
-    /// What is not stored.
+    /// The value that is not stored.
     enum Absence: UInt8, Sendable {
         case never, zero, none
     }

@@ -35,7 +35,7 @@ extension RowText where Row: QueryRow {
     /// Survives renaming of the property.
     private var lastingName: String { Row.columns.first { $0.isOf(keyPath) }?.lastingName ?? name }
 
-    /// Changes whenever the same rows would give other words.
+    /// Changes whenever the same rows would give different words.
     var fingerprint: String {
         "text:\(lastingName):\(WordFold.version)" + (hasParts ? ";parts:\(lastingName):\(TextParts.version)" : "")
     }

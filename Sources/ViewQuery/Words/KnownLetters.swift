@@ -1,6 +1,6 @@
 internal import ProtobufWire
 
-/// The folds of Latin, Greek and Cyrillic letters and of emoji, as `TextParts` has them: those of most texts are found without decomposing the text.
+/// The folds of Latin, Greek and Cyrillic letters and of emoji, for `TextParts`: most texts are folded without being decomposed.
 enum KnownLetters {
     private static let range: ClosedRange<UInt32> = 0x80...0x52F
     private static let emoji: ClosedRange<UInt32> = 0x1F300...0x1FAFF
