@@ -33,7 +33,7 @@ actor ViewEngine {
     var keeping: Set<String> = []
     /// The policy for copies of earlier states.
     let past: HistoricalPolicy
-    /// Running while events are erased and no view is kept.
+    /// Runs while events are erased and no views exist.
     var erasure: Task<ErasureReport, any Error>?
     let logger = Logger(label: "meshledger.views")
     var live: FoldPipeline<MeshStage>?
@@ -66,12 +66,12 @@ actor ViewEngine {
             failures.last = nil
         } catch {
             failures = (failures.count + 1, "\(error)")
-            // Tried again with the next commit; callers that need current views get the error from `catchUp` and `flush`.
+            // Retried with the next commit; callers that need current views get the error from `catchUp` and `flush`.
             logger.notice("the views cannot follow the log: \(error)")
         }
     }
 
-    /// A fold that ends because a rebuilt view took over continues with that one.
+    /// A fold that ended because a rebuilt view took over continues with that one.
     func foldLive(_ progress: (@Sendable (FoldProgress) -> Void)?) async throws {
         while let pipeline = live {
             do {
@@ -92,7 +92,7 @@ actor ViewEngine {
         guard let stage, live === failed else { return }
         let fresh = try await pipeline(liveMembers, stage)
         await record(fresh)
-        // Meanwhile another call may have started over, or a rebuilt view have taken over.
+        // Meanwhile another call may have started over, or a rebuilt view may have taken over.
         if live === failed { live = fresh }
     }
 
@@ -137,7 +137,7 @@ actor ViewEngine {
         }
     }
 
-    /// Commits all appended events to the views that answer now. Waits for a build only where no views exist yet.
+    /// Commits all appended events to the views that answer now. Waits for a build only if no views exist yet.
     func flush() async throws {
         guard live != nil else { return try await settle(nil) }
         try await commitLive(nil)

@@ -17,7 +17,7 @@ extension Ledger {
         }
     }
 
-    /// The trace route that a node requested with the packet `id`; nil when neither request nor reply was heard.
+    /// The trace route that a node requested with the packet `id`; nil if neither request nor reply was heard.
     public func traceRoute(id: UInt32, from: UInt32) throws(LedgerError) -> TraceRouteRow? {
         try row(bigEndian(from) + bigEndian(id), in: "traceroutes", of: "traceroutes")
     }

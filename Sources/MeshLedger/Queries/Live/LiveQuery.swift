@@ -56,7 +56,7 @@ public struct LiveQueryToken: Sendable, Hashable, Codable {
 }
 
 extension Ledger {
-    /// The rows of a query, now and whenever a commit has changed them; a commit that changes only other rows, or nothing in them, produces
+    /// The rows of a query, now and whenever a commit has changed them. A commit that changes only other rows, or nothing in them, produces
     /// no result.
     ///
     /// ```swift
