@@ -199,7 +199,7 @@ private func sequences(_ numbers: Int...) -> [ClosedRange<EventSequence>] {
         }
         let problems = try log.verify().problems
         #expect(problems.map(\.sequence) == [EventSequence(7), EventSequence(301)])
-        #expect(problems.allSatisfy { $0.text.contains("event 601 says that it was erased") })
+        #expect(problems.allSatisfy { $0.text.contains("event 601 records that it was erased") })
         await log.close()
     }
 

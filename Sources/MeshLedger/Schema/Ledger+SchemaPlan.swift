@@ -56,7 +56,7 @@ extension Ledger {
             states.append(
                 SchemaState(
                     view: name, storedVersion: folder.current().flatMap(ViewFolder.version), action: .orphaned,
-                    reason: "this program does not have this view; `meshledger view schema drop \(name)` removes it", size: folder.size))
+                    reason: "this program lacks this view; `meshledger view schema drop \(name)` removes it", size: folder.size))
         }
         return states
     }
