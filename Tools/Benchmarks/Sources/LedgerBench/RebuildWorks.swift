@@ -1,7 +1,7 @@
 import Foundation
 import MeshLedger
 
-/// Durable appends of `batch` events each, 5 ms apart, while all views of the same ledger are built anew again and again, or those of another one: the
+/// Durable appends of `batch` events each, 5 ms apart, while all views of the same ledger, or of another one, are rebuilt again and again: the
 /// same work for the processor, but nothing that both need.
 func appendWhileRebuilding(_ file: String, _ folder: String, beside other: String, batch: Int, isOwn: Bool) async throws {
     let input = try PacketFile(file, limit: 100_000)
@@ -43,7 +43,7 @@ func appendWhileRebuilding(_ file: String, _ folder: String, beside other: Strin
         ])
 }
 
-/// Builds the nodes view anew, again and again.
+/// Rebuilds the nodes view again and again.
 func rebuildNodes(_ folder: String, rounds: Int) async throws {
     let ledger = try await Ledger.open(at: folder, options: LedgerOptions(log: optionsWithoutSealing(), isControllable: false))
     try await ledger.catchUp()

@@ -1,7 +1,7 @@
 import Foundation
 import MeshLedger
 
-/// A full check of the log, all hashes of the tree computed anew, on all cores.
+/// A full check of the log, with all hashes of the tree recomputed, on all cores.
 func verify(_ folder: String) throws {
     var options = optionsWithoutSealing()
     options.access = .readOnly
