@@ -32,13 +32,13 @@ public final class EventLog: Sendable {
     /// Opened when the writer's thread has ended and everything is closed.
     let end: Latch
 
-    /// Nil where the log is read only.
+    /// Nil if the log is read only.
     let driver: LogDriver?
     let sealer: Sealer?
-    /// Rewrites the log while it is open; nil where it is read only.
+    /// Rewrites the log while it is open; nil if it is read only.
     let maintenance: Maintenance?
     let dropper: Dropper?
-    /// Nil where the log is read only or temporary, or uses the caller's clock.
+    /// Nil if the log is read only or temporary, or uses the caller's clock.
     let watch: ClockWatch?
     /// Held while a reader switches to another generation.
     let following = Mutex(())

@@ -16,7 +16,7 @@ public struct MeshSimulation: Sendable {
     /// Counts what `next` has returned.
     public private(set) var truth = SimulationTruth()
 
-    /// The channel whose key has to be added by a reader.
+    /// The channel whose key a reader has to add.
     public static let harbour = Keyring(channels: channel("Harbour", psk: (0..<32).map { UInt8($0) }))
 
     private static func channel(_ name: String, psk: [UInt8]) -> [ChannelKey] {

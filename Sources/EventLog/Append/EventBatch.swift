@@ -55,7 +55,7 @@ public struct EventBatch: Sendable {
 
 extension EventBatch {
     /// Copies a record as stored elsewhere, which has at least the header's size.
-    /// - Parameter source: the source's number here, nil where it is the same.
+    /// - Parameter source: the source's number here, nil if it is the same.
     package mutating func append(record: RawSpan, source: SourceID? = nil) {
         unsafe record.extracting(droppingFirst: RecordHeader.size).withUnsafeBytes { unsafe bytes.append(contentsOf: $0) }
         var header = RecordHeader(record)

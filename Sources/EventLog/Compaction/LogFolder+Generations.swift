@@ -17,7 +17,7 @@ extension LogFolder {
     /// Removes what an interruption left beside the log, but only where it has no event that the log lacks. What cannot be read stays.
     ///
     /// - Parameter store: the log, open and found intact.
-    /// - Throws: `.corrupt` where another generation has more; nothing was removed.
+    /// - Throws: `.corrupt` if another generation has more; nothing was removed.
     func removeLeftovers(of generation: UInt32, _ store: LogStore) throws(EventLogError) {
         let others = generations.filter { $0 != generation }
         guard !others.isEmpty else { return }

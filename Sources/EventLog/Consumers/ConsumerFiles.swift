@@ -2,7 +2,7 @@ internal import Glibc
 
 /// The files of consumers in a ledger's folder: `consumers/NAME` holds the position, `consumers/NAME.lock` the running process.
 ///
-/// Lock files stay when a consumer is removed: a lock on a deleted file would exclude nobody.
+/// Lock files stay when a consumer is removed: a lock on a deleted file would not exclude others.
 package struct ConsumerFiles: Sendable {
     static let longestName = 64
     /// The suffix of the positions of consumers that follow a view.

@@ -51,7 +51,7 @@ extension EventLog {
     /// What would be dropped to keep no event that arrived before `time` and no more than `bytes` of rows, as far as multiples of 256 events
     /// allow. If the clock had jumped, an event that arrived later keeps the events after it.
     ///
-    /// - Returns: nil where nothing would be dropped.
+    /// - Returns: nil if nothing would be dropped.
     public func retentionPlan(olderThan time: Timestamp?, largerThan bytes: Int?) throws(EventLogError) -> RetentionPlan? {
         let (first, head) = (first.rawValue, head.rawValue)
         guard head >= first else { return nil }

@@ -52,7 +52,7 @@ private final class UnfinishedFolder: Sendable {
     }
 
     private static func requireRoom(_ new: String) throws(EventLogError) {
-        let names = try? FileManager.default.contentsOfDirectory(atPath: new)  // nil where it does not exist
+        let names = try? FileManager.default.contentsOfDirectory(atPath: new)  // nil if it does not exist
         guard names?.isEmpty ?? !FileManager.default.fileExists(atPath: new) else { throw EventLogError(.exists, path: new) }
     }
 

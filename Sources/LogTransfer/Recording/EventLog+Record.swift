@@ -111,7 +111,7 @@ private struct OutputDevice: ~Copyable {
             }
             guard errno == ENXIO, waited < Self.patience else {
                 throw errno == ENXIO
-                    ? EventLogError(.exists, path: path, detail: "nobody reads from it") : SmallFile.failure(errno, path)
+                    ? EventLogError(.exists, path: path, detail: "no process is reading from it") : SmallFile.failure(errno, path)
             }
             usleep(Self.pause)
             waited += Self.pause

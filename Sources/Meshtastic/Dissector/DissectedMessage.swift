@@ -33,7 +33,7 @@ public struct DissectedField: Sendable, Equatable {
     /// The content of a field of plain bytes.
     public struct Content: Sendable, Equatable {
         public var value: DissectedValue
-        /// How it was found, such as `opened with channel LongFast`; empty where there is nothing to report. Places inside of decrypted
+        /// How it was found, such as `opened with channel LongFast`; empty if there is nothing to report. Places inside decrypted
         /// content count from the first decrypted byte.
         public var note: String
         /// The decrypted bytes; empty if the content is not encrypted.

@@ -57,7 +57,7 @@ extension DecodedPacket {
     /// The highest hop count that fits in a packet's header on the air.
     public static let mostHops: UInt8 = 7
 
-    /// How many hops it took; nil where the sender is too old to state it, or the numbers contradict each other or are above the maximum.
+    /// How many hops it took; nil if the sender is too old to state it, or the numbers contradict each other or are above the maximum.
     public var hopsAway: UInt8? {
         guard hasPacket, hopStart >= hopLimit, hopStart <= Self.mostHops else { return nil }
         if hopStart == 0, !(opening.isReadable && port != 0 && flags.contains(.hasBitfield)) { return nil }

@@ -101,7 +101,7 @@ public struct Position: Sendable, Hashable {
 }
 
 extension Position {
-    /// The direction of movement in degrees, clockwise from north; nil where it is missing or out of range.
+    /// The direction of movement in degrees, clockwise from north; nil if it is missing or out of range.
     ///
     /// - Parameter groundTrack: degrees times 100,000.
     public static func course(groundTrack: UInt32?) -> Double? {

@@ -86,7 +86,7 @@ extension StoreAndForward.Statistics {
 }
 
 extension WireReader {
-    /// The varints of a nested message by field number, 0 where absent; fields 0 to 9 only.
+    /// The varints of a nested message by field number, 0 if absent; fields 0 to 9 only.
     fileprivate func numbers(_ field: WireField) throws(WireError) -> [UInt32] {
         var numbers = [UInt32](repeating: 0, count: 10)
         var inner = WireReader(bytes(field))

@@ -7,7 +7,7 @@ struct PostingsWriter: Sendable {
         var word: Int32
         /// Its index in `changed`.
         var row: Int32
-        /// How often the row has the word; 0 where it no longer has it.
+        /// How often the row has the word; 0 if it no longer has it.
         var count: UInt32
     }
 

@@ -19,7 +19,7 @@ public protocol QueryRow: Sendable {
     /// How archived rows are recognised, which queries leave out unless requested; nil if rows cannot be archived.
     static var archive: RowArchive<Self>? { get }
 
-    /// - Returns: nil where the bytes are not a row.
+    /// - Returns: nil if the bytes are not a row.
     init?(key: RawSpan, value: RawSpan)
 
     /// Calls `visit` with the row of these bytes.
@@ -27,11 +27,11 @@ public protocol QueryRow: Sendable {
     /// Do not implement it. It is a requirement so that each row type has its own version: `init` of an unknown type would look up
     /// its metadata for each row.
     ///
-    /// - Returns: false where the bytes are not a row.
+    /// - Returns: false if the bytes are not a row.
     static func read(_ key: RawSpan, _ value: RawSpan, _ visit: (borrowing Self) -> Void) -> Bool
 
     /// Decodes a row and appends it to an array. The default is called on the row's type, so that it is compiled for exactly that type.
-    /// - Returns: false where the bytes are not a row.
+    /// - Returns: false if the bytes are not a row.
     static func append(key: RawSpan, value: RawSpan, to rows: inout [Self]) -> Bool
 }
 

@@ -60,7 +60,7 @@ extension RowText where Row: QueryRow {
         }
     }
 
-    /// - Returns: false where the bytes are not a message.
+    /// - Returns: false if the bytes are not a message.
     private static func withText(ofField number: UInt32, in message: RawSpan, _ visit: (RawSpan) -> Void) -> Bool {
         let tag = WireField.tag(number, .lengthDelimited)
         var reader = WireReader(message)

@@ -6,7 +6,7 @@ enum KnownLetters {
     private static let emoji: ClosedRange<UInt32> = 0x1F300...0x1FAFF
     private static let known = range.map { Unicode.Scalar($0).flatMap(TextParts.lettersAlone) }
 
-    /// The letters of a text in well-formed UTF-8, or nil where one of its characters is not known.
+    /// The letters of a text in well-formed UTF-8, or nil if one of its characters is not known.
     static func folded(_ text: RawSpan) -> [Unicode.Scalar]? {
         var letters: [Unicode.Scalar] = []
         letters.reserveCapacity(text.byteCount + 3)

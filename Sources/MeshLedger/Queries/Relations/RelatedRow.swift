@@ -13,9 +13,9 @@ public protocol RelatedRow: QueryRow {
 /// One relation of a row, whatever it leads to.
 public struct RelationList<Parent: QueryRow>: Sendable {
     public let name: String
-    /// How many rows must be related to a row; nil where they are in no view's table.
+    /// How many rows must be related to a row; nil if they are in no view's table.
     let count: (@Sendable (_ least: Int, _ most: Int) -> RowCondition<Parent>)?
-    /// What happens to the rows of the relation; nil where they are in no view's table.
+    /// What happens to the rows of the relation; nil if they are in no view's table.
     let rule: (@Sendable (DeleteRule) -> RelationRule<Parent>)?
     let expand: @Sendable ([Parent], Expansion) throws -> [ExpandedRow.Related]
 
