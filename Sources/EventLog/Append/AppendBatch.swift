@@ -10,7 +10,7 @@ struct AppendBatch: Sendable {
         var header: RecordHeader
         /// Bytes of the payload; nil for a request.
         var length: Int32?
-        /// The first sequence once it is stored; until then 0.
+        /// The first sequence if it was stored, otherwise 0.
         var first: UInt64 = 0
         var waiter: UnsafeContinuation<UInt64, any Error>?
     }

@@ -2,7 +2,7 @@ internal import LMDB
 
 /// The meaning of an age in a log.
 struct LogAges {
-    /// The last event that is older: the end of a tile, or 0.
+    /// The last event before the younger ones: the end of a tile, or 0.
     var lastOld: UInt64
     /// The time from which ages count.
     var time: Timestamp

@@ -15,6 +15,6 @@ struct ControlLimits: Sendable {
     var unreadTime = Duration.seconds(30)
     /// How often a client that waits for an answer is sent a sign that work continues.
     var aliveInterval = Duration.seconds(2)
-    /// How long a client waits for such a sign.
+    /// How long a client waits for a sign that work continues.
     static let clientPatience_s = 30
 }

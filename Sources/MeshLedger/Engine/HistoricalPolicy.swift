@@ -19,7 +19,7 @@ struct HistoricalPolicy: Sendable {
         return Array(stride(from: distance, through: last, by: UInt64.Stride(distance)))
     }
 
-    /// Where a view that is being folded pauses for a copy: only as often as hardly slows the fold.
+    /// Where a view that is being folded pauses for a copy: at some or all of the places, so that the fold is hardly slower.
     func halts(after reached: UInt64, through target: UInt64) -> [UInt64] {
         guard keepsCopies else { return [] }
         let distance = max(leastDistance * 4, distance(target))

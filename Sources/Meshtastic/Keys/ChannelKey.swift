@@ -78,8 +78,8 @@ public enum KeyError: Error, Sendable, Equatable, CustomStringConvertible {
     public var description: String {
         switch self {
         case .wrongLength(let count): "a channel key has at most 32 bytes and a private key exactly 32, not \(count)"
-        case .notBase64: "the key is not base64, as in AQ=="
-        case .notANode(let text): "\(text) is not a node, as in !1c5b4a01"
+        case .notBase64: "the key is not base64, such as AQ=="
+        case .notANode(let text): "\(text) is not a node number, such as !1c5b4a01"
         }
     }
 }
