@@ -55,7 +55,7 @@ extension EventLog {
 
     /// Opens the log in the folder `path`.
     ///
-    /// - Throws: `.missing`, `.notALog`, `.newerFormat` (nothing was touched), `.locked` with the writer's process, `.alreadyOpen`,
+    /// - Throws: `.missing`, `.notALog`, `.newerFormat` (nothing was changed), `.locked` with the writer's process, `.alreadyOpen`,
     ///   `.writerRunning` to a reader without write permission for the lock file, `.permission`, `.corrupt` with what was found,
     ///   `.networkFileSystem`. Nothing is ever repaired, and only what an interrupted compaction left is removed.
     public static func open(at path: String, options: EventLogOptions = EventLogOptions()) throws(EventLogError) -> EventLog {

@@ -14,7 +14,7 @@ internal import Synchronization
 /// One process writes, any number read. When an append returns, its events are on disk. Events that arrive during a commit are
 /// committed together by the next one.
 ///
-/// Synchronization: the writer's thread owns all that is written; callers reach it through `queue` and hear from it through
+/// Synchronization: the writer's thread owns everything that is written; callers reach it through `queue` and are notified through
 /// `board`. Reading uses LMDB's own isolation.
 public final class EventLog: Sendable {
     /// The ledger's folder.
@@ -43,7 +43,7 @@ public final class EventLog: Sendable {
     /// Held while a reader switches to another generation.
     let following = Mutex(())
     let erasureFailure = Mutex<EventLogError?>(nil)
-    /// Held where the log is read without LMDB's lock file.
+    /// Held while the log is read without LMDB's lock file.
     private let readerLock: ReaderLock?
 
     init(

@@ -64,7 +64,7 @@ public struct EventLogOptions: Sendable {
     private static let systemClock: @Sendable () -> Timestamp = { Timestamp.now }
 
     private static func systemRandomBytes(_ count: Int) -> [UInt8] {
-        // The generator asks the kernel for each number, so that it is asked for whole words only.
+        // The generator asks the kernel for each number, so it is asked for whole words only.
         var generator = SystemRandomNumberGenerator()
         var bytes: [UInt8] = []
         bytes.reserveCapacity(count + 7)

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// A stretch of the queue: what was appended while the writer was busy with the stretch before it.
+/// A stretch of the queue: what was appended while the writer was busy with the previous stretch.
 ///
 /// A small single event is copied into `bytes` and an entry without references, so that an append costs one short lock, no
 /// allocation and no reference counts. Everything else is a separate request, with an entry that keeps its place.

@@ -3,7 +3,7 @@ internal import LMDB
 /// Brings another generation up to date with the log in use: copies rows that it lacks, in the order of their keys, in short transactions.
 ///
 /// It can be called any number of times while the log grows and is sealed. Other changes to rows (erasing, cutting) must not happen
-/// meanwhile; a copy that does not match in the end is refused by its contents.
+/// meanwhile; a copy that does not match in the end is refused after comparing its contents.
 ///
 /// Pages are not copied as they are, as LMDB's own copy would: the unused parts of pages keep what was there before.
 struct LogCopier {

@@ -14,7 +14,7 @@ extension LogFolder {
         try? OwnedFile.removeAll(path)  // the next opening tries again
     }
 
-    /// Removes what an interruption left beside the log, but only where it has no event that the log lacks. What cannot be read stays.
+    /// Removes what an interruption left beside the log, but only if it has no event that the log lacks. What cannot be read stays.
     ///
     /// - Parameter store: the log, open and found intact.
     /// - Throws: `.corrupt` if another generation has more; nothing was removed.

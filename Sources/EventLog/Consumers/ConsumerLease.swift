@@ -7,7 +7,7 @@ package final class ConsumerLease: Sendable {
     private let lock: WriterLock
 
     /// Claims the name for this process.
-    /// - Throws: `.consumerName`, also where a consumer of events has the name; `.consumerHeld`.
+    /// - Throws: `.consumerName`, also if a consumer of events has the name; `.consumerHeld`.
     package init(_ name: String, in ledger: String) throws(EventLogError) {
         files = ConsumerFiles(ledger: ledger)
         self.name = name

@@ -2,10 +2,10 @@ internal import ProtobufWire
 
 /// Events whose payloads were erased for good, and why. An event records each erasure; without it, an erased record counts as a forgery.
 public struct Erasure: Sendable, Hashable, Codable {
-    /// The erased events, in rising order, without overlaps.
+    /// The erased events, in ascending order, without overlaps.
     public let ranges: [ClosedRange<EventSequence>]
     public let reason: String
-    /// What was asked for, such as `node !19025c00`.
+    /// The request, such as `node !19025c00`.
     public let request: String
     /// The root of the Merkle tree over the log's events up to the last erased one: it identifies the log that the events belong to.
     public let root: [UInt8]

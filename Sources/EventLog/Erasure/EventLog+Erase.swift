@@ -11,7 +11,7 @@ extension EventLog {
     /// - Parameters:
     ///   - sequences: events that exist; they may be erased already.
     ///   - reason: why; it is stored in the log.
-    ///   - request: what was asked for, such as a node.
+    ///   - request: a description of the request, such as a node.
     /// - Throws: `.notErasable` for events of the log itself, `.tooFewEvents`, `.readOnly`, `.diskFull`, `.corrupt` at a damaged event. Where
     ///   `pendingErasure()` is not nil afterwards, the erasure has begun and continues later.
     @discardableResult

@@ -71,7 +71,7 @@ extension EventLogError: CustomStringConvertible {
             "\(holder.map { "process \($0)" } ?? "the process"), which writes to it, ended before it answered; run the command again; an "
                 + "import continues where it stopped"
         case .cursorMoved: "another import of the same source got ahead of this one, so nothing was stored; start again"
-        case .tooFewEvents: "it has fewer events than were asked for"
+        case .tooFewEvents: "it has fewer events than requested"
         case .reserved: "only the log itself may write such an event; nothing was stored"
         case .notErasable: "this cannot be erased, and nothing was"
         case .beyondRetention: "retention has dropped this event; only its hash is left"

@@ -60,15 +60,15 @@ public struct EventLogError: Error, Sendable {
         case writerGone
         /// The stored cursor is not the one that the append continues from; nothing of the append was stored.
         case cursorMoved
-        /// The log has fewer events than were asked for.
+        /// The log has fewer events than requested.
         case tooFewEvents
-        /// The events cannot be erased; `detail` says why.
+        /// The events cannot be erased; `detail` has the reason.
         case notErasable
         /// The event has an encoding that only the log itself writes under its own name.
         case reserved
         /// Retention has dropped the event.
         case beyondRetention
-        /// The log already has another cut, or cannot be cut there: `detail` says why.
+        /// The log already has another cut, or cannot be cut there; `detail` has the reason.
         case notCuttable
         /// The name is not valid for a consumer.
         case consumerName
@@ -94,7 +94,7 @@ public struct EventLogError: Error, Sendable {
     public let cause: StorageError?
     /// With `.outcomeUnknown`: the token to append the same events with after reopening the log.
     public let token: AppendToken?
-    /// With `.locked` and `.writerGone`: the process that has the log open, where it is known. With `.consumerHeld`: the process that runs the consumer.
+    /// With `.locked` and `.writerGone`: the process that has the log open, if it is known. With `.consumerHeld`: the process that runs the consumer.
     public let holder: Int32?
 
     public init(

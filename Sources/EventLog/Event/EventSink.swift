@@ -1,6 +1,6 @@
 /// Accepts events: a log that this process writes, or one that another process writes for it.
 public protocol EventSink: Sendable {
-    /// The number of the source of that name; the log assigns it on first use.
+    /// The number of the source with that name; the log assigns it on first use.
     func source(named name: String) async throws(EventLogError) -> SourceID
 
     /// The same, for events that are about to be appended: the source need not be stored before the first of them.

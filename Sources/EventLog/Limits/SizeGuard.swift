@@ -3,10 +3,10 @@ internal import Synchronization
 
 /// Keeps the log, and the files that count with it, below the size limit, and counts failures.
 ///
-/// Commits free pages which the next ones reuse, unless a process still reads the old data: then the file grows with every commit. If that
+/// Commits free pages that the next ones reuse, unless a process still reads the old data: then the file grows with every commit. If that
 /// continues until little space is left, the writer slows down, so that there is time to find the reader, and then fails.
 ///
-/// Synchronization: behind the mutex, but for `isDegraded`.
+/// Synchronization: behind the mutex, except `isDegraded`.
 final class SizeGuard: Sendable {
     private struct State {
         var condition: LogHealth

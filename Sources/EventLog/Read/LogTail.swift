@@ -10,7 +10,7 @@ struct LogTail: Sendable {
     /// The last event's arrival; nil for an empty log.
     var lastArrival: Timestamp?
 
-    /// Reads the end of the log and, when asked to, checks the last events' checksums.
+    /// Reads the end of the log and, if requested, checks the last events' checksums.
     init(_ store: LogStore, checksums: Bool) throws(EventLogError) {
         let reader = try storing { () throws(StorageError) in try LogReader(store) }
         head = reader.head.rawValue

@@ -40,7 +40,7 @@ public struct EventFacts: Sendable, Equatable {
         return known.values.contains(value)
     }
 
-    /// The facet's values in rising order, nil when it is unknown.
+    /// The facet's values in ascending order, nil if it is unknown.
     public func values(_ facet: UInt8) -> [UInt32]? { facets.first { $0.number == facet }?.values.sorted() }
 }
 

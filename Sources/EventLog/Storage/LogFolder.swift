@@ -95,7 +95,7 @@ package struct LogFolder: Sendable {
         try SmallFile.syncFolder(path)
     }
 
-    /// Whether a log may be created here: the folder is missing or empty, or holds only what an interrupted creation left.
+    /// Whether a log may be created here: the folder is missing or empty, or contains only what an interrupted creation left.
     var isFreeForLog: Bool { unsafe access(path, F_OK) != 0 || isEmptyFolder || access(logPath, F_OK) == 0 }
 
     private var isEmptyFolder: Bool {

@@ -81,7 +81,7 @@ extension EventLog {
     /// How many seconds a check waits for a step that a writing process is about to finish.
     private static let patience_s = 60
 
-    /// Waits, as long as a process writes to the ledger, for the end of a state that an erasure causes briefly.
+    /// Waits, as long as a process writes to the ledger, for the end of a state that an erasure briefly causes.
     /// - Returns: whether the state persists, and no process is at work that will end it.
     package func waitsInVain(_ isSo: () throws(EventLogError) -> Bool) throws(EventLogError) -> Bool {
         guard isReadOnly else { return try isSo() }

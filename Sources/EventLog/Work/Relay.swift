@@ -5,7 +5,7 @@ internal import Synchronization
 /// A thread of normal priority, to which the threads of `BackgroundQueue` leave what may start other threads: waking tasks, using Dispatch queues.
 ///
 /// On Linux a new thread inherits the niceness of the thread that starts it, and cannot lower it without privileges; the threads of the process'
-/// pool are started by any thread that hands them work. Without this, the pool's threads would keep the low priority for good.
+/// pool are started by any thread that gives them work. Without this, the pool's threads would keep the low priority for good.
 enum Relay {
     /// Synchronization: the jobs are behind the mutex; the thread sleeps on `wakeUp`.
     private final class Line: Sendable {

@@ -25,7 +25,7 @@ extension Ledger {
     /// let news = try ledger.changes(of: "positions", since: position)
     /// position = news.position
     /// ```
-    /// Positions remain valid across restarts and rebuilds of the view: rows that a rebuild changes are changes.
+    /// Positions remain valid across restarts and rebuilds of the view: rows that a rebuild changes count as changes.
     ///
     /// - Parameter limit: how many changes are examined.
     /// - Throws: `.changesLost` if they are no longer kept (see `LedgerOptions.changesKept`), or the view was lost or restarted after an

@@ -7,7 +7,7 @@ import Meshtastic
 import Projections
 
 extension ViewEngine {
-    /// Starts every view from its present state: current ones continue from their checkpoints, the others are built beside.
+    /// Starts every view from its present state: current ones continue from their checkpoints, the others are rebuilt beside the old ones.
     func start(_ definitions: [ViewDefinition], keyring: Keyring) async throws {
         try erased.removeStale(log)
         SpooledRecording.removeAbandoned(in: log.path)

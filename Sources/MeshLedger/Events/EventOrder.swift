@@ -76,7 +76,7 @@ struct OrderedRuns<Item> {
         }
     }
 
-    /// The runs whose ends come first and second in the order; the second one is -1 where there is only one.
+    /// The runs whose ends come first and second in the order; the second one is -1 if there is only one.
     private func leaders() -> (first: Int, second: Int)? {
         guard !runs.isEmpty else { return nil }
         var (first, second) = (0, -1)

@@ -46,7 +46,7 @@ struct HeardBlocks {
         }
     }
 
-    /// A block, and the place in an order that none of its events is before.
+    /// A block, and the place in an order that none of its events precedes.
     struct Bounded {
         let range: ClosedRange<UInt64>
         let bound: Int64
@@ -136,7 +136,7 @@ struct HeardBlocks {
 
     /// Whether dropped events may have been heard later. Their individual times are no longer known.
     ///
-    /// - Parameter isCutIncluded: whether the block that has dropped events beside kept ones counts.
+    /// - Parameter isCutIncluded: whether to include the block that has both dropped and kept events.
     func mayHaveDroppedEvents(after time: Timestamp, isCutIncluded: Bool) -> Bool {
         guard first > 1 else { return false }
         return (0...PacketBlock.number(of: first - 1)).contains { number in
@@ -166,7 +166,7 @@ struct HeardBlocks {
 }
 
 extension Timestamp {
-    /// A microsecond later: what was heard by a time was heard before that.
+    /// A microsecond later, since heard by a time means heard before the next microsecond.
     var next: Timestamp { Timestamp(microseconds: microseconds == .max ? .max : microseconds + 1) }
 }
 

@@ -8,7 +8,7 @@ extension Ledger {
     /// arrived with the first reception that came in.
     ///
     /// The index is walked from its newest block to the oldest, while packets are decoded on other threads. By when they were heard, a packet waits
-    /// until no older block can have one that comes before it: at most a block in a log that was filled live, but maybe many after imports out of
+    /// until no older block can have one that comes before it: at most a block in a log that was filled live, but possibly many after imports out of
     /// order, which then wait as numbers. With the oldest first, all wait.
     package func forEachPacket(_ order: EventOrder, _ visitor: (PacketRow) throws -> Bool) throws {
         var finder = try PacketFinder(self, order)
@@ -184,7 +184,7 @@ private struct PacketFinder {
         if let blocks {
             var bound = Int64.min
             for number in oldest...newest {
-                // A packet is no later than its first reception; the oldest first, none is passed on before the end.
+                // A packet is no later than its first reception; with the oldest first, none is passed on before the end.
                 bounds[number] = order.newestFirst ? bound : .max
                 bound = max(bound, order.place(blocks.span(number).upperBound))
             }

@@ -9,7 +9,7 @@ enum TemporaryFolders {
     private static let prefix = "meshledger-"
     /// In seconds: a younger one may not be locked yet.
     private static let leastAge = 10
-    /// In seconds: one without a lock, as earlier versions made for views, is in use for less.
+    /// In seconds: one without a lock, as earlier versions made for views, is in use for less time than this.
     private static let leastAgeUnlocked = 86_400
 
     /// The temporary folder, if memory is not available.

@@ -68,7 +68,7 @@ extension Ledger {
     /// The policy that a writer, including this one, applies periodically. Off unless it was set.
     public func retentionPolicy() throws(LedgerError) -> RetentionPolicy { try RetentionPolicy.load(from: path) }
 
-    /// Stores the policy in the ledger. A running writer, in whatever process, applies it within the hour.
+    /// Stores the policy in the ledger. A running writer, in any process, applies it within an hour.
     public func setRetentionPolicy(_ policy: RetentionPolicy) throws(LedgerError) { try policy.save(in: path) }
 
     /// The recipes that built the rows of a view from dropped events, if they are not the view's own.

@@ -67,7 +67,7 @@ extension Ledger {
     /// Several commits in quick succession can produce one result, the last. This also works in a process that only reads. Cancelling the
     /// task ends it.
     ///
-    /// - Parameter token: of the last result that was seen, for example in an earlier process: the first result comes when it differs from that one. Nil
+    /// - Parameter token: of the last seen result, for example in an earlier process: the first result is one that differs from it. Nil
     ///   for the present result first.
     public func observe<Row: QueryRow>(_ descriptor: FetchDescriptor<Row>, after token: LiveQueryToken? = nil) -> LiveQuery<Row> {
         LiveQuery(ledger: self, descriptor: descriptor, start: token)
