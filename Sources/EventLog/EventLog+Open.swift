@@ -18,7 +18,7 @@ extension EventLog {
         do throws(EventLogError) {
             return try create(folder, lock, options)
         } catch {
-            // With the lock held, so that no other process begins a log in it.
+            // With the lock held, so that no other process creates a log in it.
             if isNew { try? FileManager.default.removeItem(atPath: path) }  // the first failure is the one to report
             throw error
         }
@@ -55,9 +55,9 @@ extension EventLog {
 
     /// Opens the log in the folder `path`.
     ///
-    /// - Throws: `.missing`, `.notALog`, `.newerFormat` (nothing was touched), `.locked` with the writer's process, `.alreadyOpen`,
+    /// - Throws: `.missing`, `.notALog`, `.newerFormat` (nothing was changed), `.locked` with the writer's process, `.alreadyOpen`,
     ///   `.writerRunning` to a reader without write permission for the lock file, `.permission`, `.corrupt` with what was found,
-    ///   `.networkFileSystem`. Nothing is ever repaired, and nothing removed but what an interrupted compaction left.
+    ///   `.networkFileSystem`. Nothing is ever repaired, and only what an interrupted compaction left is removed.
     public static func open(at path: String, options: EventLogOptions = EventLogOptions()) throws(EventLogError) -> EventLog {
         let folder = LogFolder(path: path)
         var generation = try folder.readCurrent()
@@ -70,7 +70,7 @@ extension EventLog {
             do throws(EventLogError) {
                 return try open(folder, generation, options, lock)
             } catch {
-                // A compaction may just have replaced this generation.
+                // A compaction may have replaced this generation just now.
                 let current = try folder.readCurrent()
                 guard current != generation else { throw error }
                 generation = current

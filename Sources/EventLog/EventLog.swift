@@ -11,10 +11,10 @@ internal import Synchronization
 /// await log.close()
 /// ```
 ///
-/// One process writes, any number read. An append that has returned is on the disk. Events that arrive during a commit are
+/// One process writes, any number read. When an append returns, its events are on disk. Events that arrive during a commit are
 /// committed together by the next one.
 ///
-/// Synchronization: the writer's thread owns all that is written; callers reach it through `queue` and hear from it through
+/// Synchronization: the writer's thread owns everything that is written; callers reach it through `queue` and are notified through
 /// `board`. Reading uses LMDB's own isolation.
 public final class EventLog: Sendable {
     /// The ledger's folder.
@@ -29,21 +29,21 @@ public final class EventLog: Sendable {
     package let names: SourceNames
     let sizes: SizeGuard
     private let keeper: LogKeeper
-    /// Opens when the writer's thread has ended and everything is closed.
+    /// Opened when the writer's thread has ended and everything is closed.
     let end: Latch
 
-    /// Nil where the log is read only.
+    /// Nil if the log is read only.
     let driver: LogDriver?
     let sealer: Sealer?
-    /// Rewrites the log while it is open; nil where it is read only.
+    /// Rewrites the log while it is open; nil if it is read only.
     let maintenance: Maintenance?
     let dropper: Dropper?
-    /// Nil where the log is read only, temporary, or uses a clock of the caller.
+    /// Nil if the log is read only or temporary, or uses the caller's clock.
     let watch: ClockWatch?
     /// Held while a reader switches to another generation.
     let following = Mutex(())
     let erasureFailure = Mutex<EventLogError?>(nil)
-    /// Held where the log is read without LMDB's lock file.
+    /// Held while the log is read without LMDB's lock file.
     private let readerLock: ReaderLock?
 
     init(
@@ -74,14 +74,14 @@ public final class EventLog: Sendable {
 
     public var isReadOnly: Bool { options.access == .readOnly }
 
-    /// Whether no process can write to the ledger while this log is open, as when the reader has no write permission for its lock
+    /// Whether no process can write to the ledger while this log is open, as when the reader has no write permission for the lock
     /// file. Its views can then be opened in the same way.
     package var excludesWriters: Bool { readerLock != nil }
 
     /// Whether a failed write has closed the log for appending: close and reopen it.
     public var areWritesClosed: Bool { store.environment.areWritesClosed }
 
-    /// The last event's sequence. Where another process writes, it is read from the file each time.
+    /// The last event's sequence. If another process writes, it is read from the file each time.
     public var head: EventSequence {
         guard isReadOnly else { return EventSequence(board.head) }
         do throws(EventLogError) {
@@ -99,7 +99,7 @@ public final class EventLog: Sendable {
         return EventSequence(board.cut + 1)
     }
 
-    /// Stores what waits, then closes the files. Later appends throw `.closed`. Subscriptions end. A running erasure is
+    /// Stores what is queued, then closes the files. Later appends throw `.closed`. Subscriptions end. A running erasure is
     /// finished first.
     public func close() async {
         await waitForErasure()

@@ -6,7 +6,7 @@ public struct EventLogOptions: Sendable {
     }
 
     public var access: Access
-    /// The most bytes that the log's file may take. Where a reader keeps freed space from being reused, appends slow down in its last
+    /// The most bytes that the log's file may take. If a reader keeps freed space from being reused, appends slow down in the last
     /// eighth; what does not fit throws `.sizeLimitReached`.
     public var sizeLimit: Int
     /// The most bytes of events that wait in the queue while their callers do not (see `submit`).
@@ -15,7 +15,7 @@ public struct EventLogOptions: Sendable {
     public var isDurable: Bool
     /// Whether the checksums of the last events are checked at open.
     public var checksTail: Bool
-    /// The most bytes of opened blocks that are kept for scattered reads of sealed events.
+    /// The most bytes of decompressed blocks that are cached for scattered reads of sealed events.
     public var blockCacheLimit: Int
     /// When events are sealed.
     public var sealing: SealingPolicy
@@ -23,26 +23,26 @@ public struct EventLogOptions: Sendable {
     public var summariser: EventSummariser?
     /// The clock that arrival times are read from.
     public var clock: @Sendable () -> Timestamp { didSet { steadyClock = nil } }
-    /// A steady clock, in microseconds, against which jumps of the other clock are noticed; nil for none, as with a clock of the caller.
+    /// A steady clock, in microseconds, against which jumps of the other clock are noticed; nil for none, as with the caller's clock.
     package var steadyClock: (@Sendable () -> Int64)?
-    /// Where salts, identifiers and keys come from: the system, except in tests that must repeat bit by bit.
+    /// The source of salts, identifiers and keys: the system, except in tests that must repeat bit by bit.
     package var randomBytes: @Sendable (_ count: Int) -> [UInt8] = Self.systemRandomBytes
-    /// Where the seed of a tile's salts comes from, in these tests; else from `randomBytes`.
+    /// The source of the seeds of tiles' salts in these tests; else `randomBytes`.
     package var saltSeed: (@Sendable (_ tile: UInt64) -> [UInt8])?
-    /// The identifier of a log that is created, 16 bytes, and when it was created first: those of the log that it is a copy of.
+    /// The identifier of a log that is created, 16 bytes, and its time of creation: for a copy, those of the original.
     package var identifier: [UInt8]?
     package var created: Timestamp?
-    /// Where a new log begins, other than with event 1.
+    /// Where a new log begins, if not with event 1.
     package var beginning: LogBeginning?
-    /// Whether the folder is removed at the end.
+    /// Whether the folder is removed when the log is closed.
     var isTemporary = false
-    /// Whether the writer works as for a file in memory: as its file system is, except in tests that want the other way.
+    /// Whether the writer works as for a file in memory: by its file system, except in tests that need the other way.
     package var isInMemory: Bool?
     /// How often a writer checks which reader keeps freed space from being reused, and whether readers have died.
     package var lookInterval = Duration.seconds(1)
-    /// How long a commit is held back at most where the size limit is near because of a reader.
+    /// The longest time that a commit is held back when the size limit is near because of a reader.
     package var slowestCommit = Duration.seconds(1)
-    /// Asked before each commit whether it should fail, for tests.
+    /// For tests: called before each commit to decide whether it should fail.
     package var commitFault: (@Sendable () -> CommitFault?)?
 
     public init(
@@ -64,7 +64,7 @@ public struct EventLogOptions: Sendable {
     private static let systemClock: @Sendable () -> Timestamp = { Timestamp.now }
 
     private static func systemRandomBytes(_ count: Int) -> [UInt8] {
-        // The generator asks the kernel for each number, so that it is asked for whole words only.
+        // The generator asks the kernel for each number, so it is asked for whole words only.
         var generator = SystemRandomNumberGenerator()
         var bytes: [UInt8] = []
         bytes.reserveCapacity(count + 7)

@@ -44,7 +44,7 @@ public struct FlatMap: Sendable {
         }
     }
 
-    /// Touches the key's slot. Doing so for many keys at once waits for main memory once, instead of once per key.
+    /// Touches the key's slot. For many keys at once, this waits for main memory once instead of once per key.
     @inlinable @inline(__always)
     public func prefetch(at key: UInt64) -> UInt64 { slots[home(key)].key }
 

@@ -1,4 +1,4 @@
-/// A value whose key bytes sort like the values: fixed binary, big-endian. At most 511 bytes.
+/// A value that can be a key, whose bytes sort like the values: fixed binary, big-endian. At most 511 bytes.
 public protocol KeyCodec: Sendable {
     init(decodingKey bytes: RawSpan) throws(StorageError)
     func encode(into key: inout KeyBuffer)
@@ -13,7 +13,7 @@ public protocol ValueCodec: Sendable {
 /// Room for one key, on the stack.
 public struct KeyBuffer: ~Copyable {
     @usableFromInline var storage = InlineArray<512, UInt8>(repeating: 0)
-    /// The length of the key so far. A key that outgrows 511 bytes is refused when it is used.
+    /// The length of the key so far. A key of more than 511 bytes is refused when it is used.
     public private(set) var count = 0
 
     public init() {}

@@ -10,7 +10,7 @@ internal import CLMDB
 ///     isThere = try cursor.next()
 /// }
 /// ```
-/// A move costs what it costs in C; nothing is allocated or copied. `key` and `value` are empty when the last move found no row.
+/// A move costs as much as in C; nothing is allocated or copied. `key` and `value` are empty when the last move found no row.
 @safe public struct Cursor: ~Copyable, ~Escapable {
     // unsafe: valid until deinit; the lifetime keeps the transaction open for that long.
     @unsafe let pointer: OpaquePointer

@@ -6,7 +6,7 @@ internal import Synchronization
 public struct EnvironmentInfo: Sendable, Equatable {
     /// Bytes of the data file that the last commit uses, free pages included.
     public let usedSize: Int
-    /// Bytes that the data file actually has. Slightly less than `usedSize` is possible where the last pages are free; much less means
+    /// Bytes that the data file actually has. It can be slightly less than `usedSize` if the last pages are free; much less means
     /// that the file was truncated.
     public let fileSize: Int
     /// The most bytes that this handle may use.
@@ -43,7 +43,7 @@ extension Environment {
         return unsafe (Self.usedSize(info, status), info.me_mapsize, info.me_last_txnid)
     }
 
-    /// Bytes of all pages up to the last one; for a number that damage has made impossible, the largest possible size.
+    /// Bytes of all pages up to the last one; the largest possible size if damage has made the number impossible.
     private static func usedSize(_ info: MDB_envinfo, _ status: MDB_stat) -> Int {
         let last = unsafe info.me_last_pgno
         let (size, isTooMuch) = last.multipliedReportingOverflow(by: Int(status.ms_psize))
@@ -70,7 +70,7 @@ extension Environment {
         let isReader = options.access == .readOnly
         let tolerated = isReader && options.refusesShortFile ? 0 : 64 * info.pageSize
         guard info.usedSize - info.fileSize <= tolerated else {
-            throw StorageError(.corrupt, call: "fstat: the file was cut", path: path)
+            throw StorageError(.corrupt, call: "fstat: the file was truncated", path: path)
         }
         guard !isReader else { return }
         var file: Int32 = -1
@@ -79,8 +79,8 @@ extension Environment {
         guard number == 0 else { throw StorageError(.init(number: number), call: "posix_fallocate", path: path, number: number) }
     }
 
-    /// Extends the file to the length of its last commit, when only free pages are missing at its end, so that a reader can check that it is
-    /// whole. A failure leaves the file short, which is no damage.
+    /// Extends the file to the length of its last commit, if only free pages are missing at its end, so that a reader can check that it is
+    /// complete. A failure leaves the file short, which is not damage.
     func padFile() {
         guard options.access == .readWrite else { return }
         var info = unsafe MDB_envinfo()
@@ -91,11 +91,11 @@ extension Environment {
             unsafe mdb_env_get_fd(handle, &file) == MDB_SUCCESS, unsafe fstat(file, &fileStatus) == 0
         else { return }
         let missing = unsafe Self.usedSize(info, status) - Int(fileStatus.st_size)
-        // Otherwise the number is damage, in a file that was opened nevertheless.
+        // Otherwise the number is damaged, in a file that was opened nevertheless.
         if missing > 0, missing <= 1 << 40 { posix_fallocate(file, Int(fileStatus.st_size), missing) }
     }
 
-    /// Copies the data file, which must not be written to meanwhile, even where it no longer has a name. The copy is on the disk when this returns.
+    /// Copies the data file, which must not be written to meanwhile, even if it no longer has a name. The copy is on disk when this returns.
     package func copyData(to path: String) throws(StorageError) {
         try enter(forWriting: false)
         defer { leave() }
@@ -123,7 +123,7 @@ extension Environment {
         try check(unsafe mdb_env_copyfd(handle, target), "mdb_env_copyfd")
     }
 
-    /// Whether the files are in memory, where a sync waits for nothing.
+    /// Whether the files are in memory, where a sync does not wait.
     public func isInMemory() throws(StorageError) -> Bool { FileSystemKind.isMemory(magic: try FileSystemKind.magic(path)) }
 
     /// Frees the slots of readers whose process has died. Also done at open and when all slots are taken.
@@ -137,7 +137,7 @@ extension Environment {
         return Int(count)
     }
 
-    /// Flushes all commits to the disk, whatever the durability. A failure closes this handle for writing.
+    /// Flushes all commits to disk, whatever the durability. A failure closes this handle for writing.
     public func sync() throws(StorageError) {
         try enter(forWriting: true)
         defer { leave() }
@@ -146,8 +146,8 @@ extension Environment {
         try check(result, "mdb_env_sync")
     }
 
-    /// Sets the maximum size of the data file, in bytes; never less than its present size. Only between transactions of this process: else it throws
-    /// `.busy`. If the address space does not suffice, it throws `.outOfMemory`, and the limit stays.
+    /// Sets the maximum size of the data file, in bytes; never less than its present size. Only between transactions of this process: else
+    /// it throws `.busy`. If the address space does not suffice, it throws `.outOfMemory`, and the limit stays the same.
     public func setSizeLimit(_ bytes: Int) throws(StorageError) {
         guard process == getpid() else { throw StorageError(.forked, call: "mdb_env_set_mapsize", path: path) }
         var wanted = options

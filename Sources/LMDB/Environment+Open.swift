@@ -2,7 +2,7 @@ internal import CLMDB
 internal import Glibc
 
 extension Environment {
-    /// Opens the environment in the folder `path`, and creates it when the options say so.
+    /// Opens the environment in the folder `path`, and creates it if the options say so.
     ///
     /// - Throws: `.missing`, `.permission`, `.alreadyOpen`, `.networkFileSystem`, `.corrupt`, `.otherVersion` and others, with
     ///   nothing changed on disk.
@@ -31,8 +31,8 @@ extension Environment {
         return environment
     }
 
-    /// Lets LMDB see that the previous writer was killed after its last commit, but before readers were pointed to it: only the next writer does, so that
-    /// what is read before then is the state before that commit.
+    /// Lets LMDB notice that the previous writer was killed after its last commit, but before it published it to readers. Only the next writer
+    /// does that, so until then the state before that commit is read.
     private func findLastCommit() {
         guard let write = try? beginWrite() else { return }  // the first change reports what is wrong
         write.abort()
@@ -45,7 +45,7 @@ extension Environment {
         if OwnedFile.owner(above: file) != nil { Glibc.close(try OwnedFile.open(file, O_RDWR | O_CREAT)) }
     }
 
-    /// LMDB would create an empty data file where a reader or a careful writer expects one.
+    /// LMDB would create an empty data file if a reader or a careful writer expects one.
     private static func requireDataFile(_ path: String, _ options: EnvironmentOptions) throws(StorageError) {
         guard options.access == .readOnly || !options.createsFolder else { return }
         let file = path + "/data.mdb"
@@ -87,7 +87,7 @@ extension Environment {
         return max(min(limit, EnvironmentOptions.reservation), 16 * page) / page * page
     }
 
-    /// Uses another number among the readers where a process of another container has that of this one.
+    /// Uses another number among the readers if a process in another container has the same one.
     private static func openHandle(
         _ path: String, _ options: EnvironmentOptions, mapSize: Int
     ) throws(StorageError) -> OpaquePointer {
@@ -133,7 +133,7 @@ extension Environment {
     /// Their size in LMDB: a cache line each, and three before them.
     package static let lockFileSize = Int(readerPlaces) * 64 + 128
 
-    /// Allocates the lock file's space, since LMDB creates it as a hole and writes through memory: on a full disk that ends the process with a signal.
+    /// Allocates the lock file's space, since LMDB creates it sparse and writes through memory: on a full disk, a signal would end the process.
     private static func reserveLocks(_ path: String) throws(StorageError) {
         let place = path + "/lock.mdb"
         let file: Int32
@@ -146,9 +146,9 @@ extension Environment {
         defer { Glibc.close(file) }
         var status = stat()
         guard unsafe fstat(file, &status) == 0 else { return }
-        // Another file that was given this name as well: LMDB would write into it.
+        // A hard link to another file: LMDB would write into it.
         if status.st_nlink > 1, !isLockFile(file) {
-            throw StorageError(.foreign, call: "it is a file with another name, too, and no lock file", path: place)
+            throw StorageError(.foreign, call: "it is a hard link to another file, not a lock file", path: place)
         }
         guard status.st_blocks * 512 < lockFileSize else { return }
         let number = posix_fallocate(file, 0, off_t(lockFileSize))
@@ -158,7 +158,7 @@ extension Environment {
         throw StorageError(.init(number: number), call: "posix_fallocate", path: place, number: number)
     }
 
-    /// Whether it begins as LMDB's do.
+    /// Whether it begins like LMDB's lock files.
     private static func isLockFile(_ file: Int32) -> Bool {
         var magic: UInt32 = 0
         return unsafe withUnsafeMutableBytes(of: &magic) { unsafe pread(file, $0.baseAddress, 4, 0) } == 4 && magic == 0xbeef_c0de
@@ -176,7 +176,7 @@ extension Environment {
         return UInt32(bitPattern: flags)
     }
 
-    /// A reader does without the lock file only where it cannot use one, and where no writer can exist: no lock file exists and none can be
+    /// A reader does without the lock file only if it cannot use one and no writer can exist: no lock file exists and none can be
     /// created, or the caller excludes writers.
     private static func lacksLocks(_ path: String, _ options: EnvironmentOptions) -> Bool {
         guard options.access == .readOnly else { return false }
@@ -186,7 +186,7 @@ extension Environment {
     }
 }
 
-/// The files of an environment before LMDB opens them by their paths, to be checked again afterwards.
+/// The files of an environment as found before LMDB opens them by their paths, to be compared afterwards.
 private struct FilesBefore {
     private let (data, locks): (OwnedFile.Identity?, OwnedFile.Identity?)
     private let path: String

@@ -11,7 +11,7 @@ public struct OpenRead: Sendable, Hashable {
 extension Environment {
     /// The read transactions that are open now.
     ///
-    /// - Parameter clearingStale: whether to free the slots of dead processes first; otherwise these are listed, too.
+    /// - Parameter clearingStale: whether to free the slots of dead processes first; otherwise they are listed too.
     public func openReads(clearingStale: Bool = true) throws(StorageError) -> [OpenRead] {
         if clearingStale { try clearStaleReaders() }
         try enter(forWriting: false)
@@ -28,7 +28,7 @@ extension Environment {
                 }, place)
         }
         guard result >= 0 else { throw StorageError(.init(number: result), call: "mdb_reader_list", path: path, number: result) }
-        // Process, thread and commit; readers between two transactions have a dash instead of the commit.
+        // Process, thread and commit; idle readers have a dash instead of the commit.
         return String(decoding: text, as: UTF8.self).split(separator: "\n").compactMap { line in
             let words = line.split(separator: " ")
             guard words.count == 3, let process = Int32(words[0]), let transaction = Int(words[2]) else { return nil }

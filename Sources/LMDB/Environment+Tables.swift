@@ -2,10 +2,10 @@ internal import CLMDB
 internal import Synchronization
 
 extension Environment {
-    /// The table of that name. Handles are kept, so asking again costs a dictionary lookup.
+    /// The table with that name. Handles are kept, so asking again costs a dictionary lookup.
     ///
     /// Opening a table the first time runs a separate transaction: never open a new one while this thread writes.
-    /// - Parameter create: whether a missing table is created; else it throws `.noSuchTable`.
+    /// - Parameter create: whether to create a missing table; otherwise it throws `.noSuchTable`.
     public func table(_ name: String, create: Bool? = nil) throws(StorageError) -> RawTable {
         if let known = state.withLock({ $0.tables[name] }) { return known }
         try open([name], create: create ?? (options.access == .readWrite))
@@ -15,14 +15,14 @@ extension Environment {
         return table
     }
 
-    /// Opens tables, and creates all that are missing in one commit, so that they do not each wait for the disk.
+    /// Opens tables, and creates all missing ones in one commit, so that they do not each wait for the disk.
     ///
-    /// - Throws: `.noSuchTable` where one is missing and the file may not be written.
+    /// - Throws: `.noSuchTable` if one is missing and the file may not be written.
     public func openTables(_ names: [String]) throws(StorageError) {
         try open(names, create: options.access == .readWrite)
     }
 
-    /// The table of that name with typed keys and values.
+    /// The table with that name, with typed keys and values.
     public func table<Key: KeyCodec, Value: ValueCodec>(
         _ name: String, _ key: Key.Type, _ value: Value.Type, create: Bool? = nil
     ) throws(StorageError) -> Table<Key, Value> {
@@ -57,7 +57,7 @@ extension Environment {
         try result.get()
     }
 
-    /// - Returns: those that are missing.
+    /// - Returns: the missing ones.
     private func openExisting(_ names: [String]) throws(StorageError) -> [String] {
         guard !names.isEmpty else { return [] }
         var opened: [RawTable] = []

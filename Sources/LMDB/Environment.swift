@@ -2,7 +2,7 @@ internal import CLMDB
 internal import Glibc
 internal import Synchronization
 
-/// One LMDB environment: a folder with one data file of named tables, which any number of readers and one writer share.
+/// One LMDB environment: a folder with one data file of named tables, shared by any number of readers and one writer.
 ///
 /// ```swift
 /// let environment = try Environment.open("/srv/mesh/views/nodes", EnvironmentOptions())
@@ -33,7 +33,7 @@ internal import Synchronization
     /// The process that opened it: after a fork the child must not use it.
     let process: Int32
     let identity: OpenEnvironments.Identity
-    /// Nil where nothing is written or synced.
+    /// Nil if nothing is written or synced.
     let witness: SyncWitness?
     let state = Mutex(State())
     /// Held while a table handle is being opened, which LMDB allows in one transaction at a time only.
@@ -56,7 +56,7 @@ internal import Synchronization
         if !isReleased { release() }
     }
 
-    /// Begins no new transactions; the file is closed as soon as the last live transaction has ended.
+    /// Refuses new transactions; the file is closed as soon as the last live transaction has ended.
     public func close() {
         let closesNow = state.withLock { state in
             guard !state.isClosed else { return false }
@@ -69,7 +69,7 @@ internal import Synchronization
     }
 
     private func release() {
-        // A forked child only drops it: closing would touch the parent's readers' table.
+        // A forked child only drops it: closing would change the parent's table of readers.
         guard process == getpid() else { return }
         endResting()
         padFile()
@@ -78,7 +78,7 @@ internal import Synchronization
         OpenEnvironments.remove(identity)
     }
 
-    /// Counts a new transaction, unless none may begin.
+    /// Counts a new transaction, unless the environment is closed.
     ///
     /// - Parameter take: called with the state if the transaction may begin.
     func enter(forWriting: Bool, _ take: (inout State) -> Void = { _ in }) throws(StorageError) {

@@ -2,7 +2,7 @@
 public struct EnvironmentOptions: Sendable {
     public enum Access: Sendable {
         case readWrite
-        /// Never changes a byte of the data; still uses the readers' table where the folder allows it.
+        /// Never changes a byte of the data; still uses the table of readers if the folder allows it.
         case readOnly
     }
 
@@ -10,7 +10,7 @@ public struct EnvironmentOptions: Sendable {
     public enum Durability: Sendable {
         /// Data and meta page: a commit that returned survives a power cut.
         case full
-        /// Data, but not the meta page: a power cut may undo the last commits, never damage the file. For data that can be replayed.
+        /// Data, but not the meta page: a power cut may undo the last commits, but never damages the file. For data that can be replayed.
         case withoutMetaSync
         /// Nothing is synced: for scratch files that are useless after a crash.
         case none
@@ -22,18 +22,18 @@ public struct EnvironmentOptions: Sendable {
     public var sizeLimit: Int
     /// The most named tables that the environment may have.
     public var maximumTables: Int
-    /// Creates the folder (mode 0700) and the files when they do not exist yet.
+    /// Creates the folder (mode 0700) and the files if they do not exist yet.
     public var createsFolder: Bool
 
-    /// Whether a reader refuses a file that is even slightly shorter than its last commit says. Where pages at the end may be free
-    /// and unwritten, as with tables that also shrink, a short file may be whole.
+    /// Whether a reader refuses a file that is even slightly shorter than its last commit says. If pages at the end may be free
+    /// and unwritten, as with tables that also shrink, a short file may be complete.
     public var refusesShortFile = false
 
-    /// The caller's promise that no process writes while a reader has the environment open: then a reader without write permission for the
-    /// lock file does without it.
+    /// The caller's promise that no process writes while a reader has the environment open: a reader without write permission for the
+    /// lock file then does without it.
     public var excludesWriters = false
 
-    /// The address space that an environment reserves, in bytes, where the system grants it: 1 TiB costs nothing until it is used.
+    /// The address space that an environment reserves, in bytes, if the system grants it: 1 TiB costs nothing until it is used.
     public static let reservation = DataFile.largestSize
 
     public init(

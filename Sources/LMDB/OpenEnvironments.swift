@@ -3,7 +3,7 @@ internal import Synchronization
 
 /// The environments that this process has open, by device and inode of their folder.
 ///
-/// LMDB must not open one file twice in a process: closing either would release the process's locks on both.
+/// LMDB must not open one file twice in a process: closing one would release the process's locks on both.
 enum OpenEnvironments {
     struct Identity: Hashable, Sendable {
         let device: UInt64
@@ -24,7 +24,7 @@ enum OpenEnvironments {
         let process: Int32
     }
 
-    /// The folder of each is held open: if it is removed meanwhile, no new folder gets its inode. -1 where it cannot be opened.
+    /// Each folder is held open, so that no new folder gets its inode if it is removed. -1 if it cannot be opened.
     private static let entries = Mutex<[Entry: Int32]>([:])
 
     /// Claims the folder for this process.

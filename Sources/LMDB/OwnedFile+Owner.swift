@@ -37,7 +37,7 @@ extension OwnedFile {
         unsafe fchownat(file, "", owner.user, owner.group, emptyPath)
     }
 
-    /// The owner of the folder that holds `path`, where this process is the superuser's and the folder is not.
+    /// The owner of the folder that holds `path`, if this process is the superuser's and the folder is not.
     static func owner(above path: String) -> (user: UInt32, group: UInt32)? {
         var status = stat()
         guard geteuid() == 0, let parent = parent(of: path), unsafe stat(parent, &status) == 0, status.st_uid != 0 else {

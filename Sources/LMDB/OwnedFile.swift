@@ -1,18 +1,18 @@
 internal import Glibc
 
-/// The files of a ledger and of a backup, opened so that nothing else can take their place: no link is followed, no FIFO or device waited for,
+/// The files of a ledger and of a backup, opened so that nothing else can take their place: no link is followed, no FIFO or device is waited for,
 /// and a file belongs to this user, to the owner of its folder or to the superuser.
 ///
 /// ```swift
 /// let file = try OwnedFile.open("/srv/mesh.ledger/LOCK", O_RDWR | O_CREAT)
 /// ```
 package enum OwnedFile {
-    /// Opens a plain file; a created one gets `mode`.
+    /// Opens a plain file; if it is created, it gets `mode`.
     /// - Throws: `.foreign` with what is there instead; nothing was opened or changed.
     package static func open(_ path: String, _ flags: Int32, mode: UInt32 = 0o600) throws(StorageError) -> Int32 {
         try require(path)
         let flags = flags | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC
-        // The superuser has to know which files are new, since those get another owner.
+        // The superuser has to know which files are new, because they get another owner.
         var file = Int32(-1)
         let mayBeOfOther = flags & O_CREAT != 0 && geteuid() == 0
         if mayBeOfOther { file = unsafe Glibc.open(path, flags | O_EXCL, mode) }
@@ -35,8 +35,8 @@ package enum OwnedFile {
         return file
     }
 
-    /// The identity of the file at the path, without opening it; nil where nothing is there.
-    /// - Throws: `.foreign` where it is no plain file of the owner.
+    /// The identity of the file at the path, without opening it; nil if nothing is there.
+    /// - Throws: `.foreign` if it is not a plain file of the owner.
     @discardableResult
     package static func require(_ path: String) throws(StorageError) -> Identity? {
         guard let status = try status(path) else { return nil }
@@ -58,7 +58,7 @@ package enum OwnedFile {
         throw StorageError(.foreign, call: "it is a symbolic link", path: path)
     }
 
-    /// The file's bytes, `limit` at most; nil where it does not exist.
+    /// The file's bytes, at most `limit`; nil if it does not exist.
     package static func contents(_ path: String, limit: Int = 1 << 26) throws(StorageError) -> [UInt8]? {
         let file: Int32
         do throws(StorageError) {
@@ -96,7 +96,7 @@ package enum OwnedFile {
         try syncFolder(path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? ".")
     }
 
-    /// Creates an empty file for writing, replacing what an interruption left there.
+    /// Creates an empty file for writing, replacing the remains of an interruption.
     package static func create(_ path: String, mode: UInt32 = 0o600) throws(StorageError) -> Int32 {
         guard unsafe unlink(path) == 0 || errno == ENOENT || errno == EISDIR else { throw failed("unlink", path) }
         return try open(path, O_WRONLY | O_CREAT | O_EXCL, mode: mode)
@@ -128,7 +128,7 @@ package enum OwnedFile {
         package init(device: UInt64, inode: UInt64) { (self.device, self.inode) = (device, inode) }
     }
 
-    /// Whether what is open lies at the path.
+    /// Whether the open file is the one at the path.
     package static func isOpen(_ file: Int32, at path: String) -> Bool {
         var (own, found) = (stat(), stat())
         guard unsafe fstat(file, &own) == 0, unsafe lstat(path, &found) == 0 else { return false }
@@ -160,7 +160,7 @@ package enum OwnedFile {
         }
         guard parent.st_uid == status.st_uid else {
             throw StorageError(
-                .foreign, call: "it belongs to the user \(status.st_uid), its folder to \(parent.st_uid)", path: path)
+                .foreign, call: "it belongs to user \(status.st_uid), its folder to user \(parent.st_uid)", path: path)
         }
     }
 

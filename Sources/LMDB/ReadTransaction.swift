@@ -3,7 +3,7 @@ internal import Synchronization
 
 /// A view of the environment as of the last commit before it began. Ends when the value does.
 ///
-/// Keep it short: while it lives, pages that writers replace cannot be reused and the file grows.
+/// Keep it short: while it is open, pages that writers replace cannot be reused and the file grows.
 public struct ReadTransaction: ~Copyable, TransactionReading {
     public let handle: TransactionHandle
     private var isEnded = false
@@ -15,7 +15,7 @@ public struct ReadTransaction: ~Copyable, TransactionReading {
         unsafe handle.environment.rest(handle.pointer)
     }
 
-    /// The number of the commit that is read: two transactions of one environment with the same number read the same.
+    /// The number of the commit that is read: transactions of one environment with the same number read the same data.
     public var snapshot: Int { unsafe mdb_txn_id(handle.pointer) }
 
     /// Ends the transaction so that table handles opened in it stay open.
@@ -28,7 +28,7 @@ public struct ReadTransaction: ~Copyable, TransactionReading {
 }
 
 extension Environment {
-    /// Begins to read the state of the last commit.
+    /// Begins reading the state of the last commit.
     public func beginRead() throws(StorageError) -> ReadTransaction {
         var rested: RestingRead?
         try enter(forWriting: false) { rested = $0.resting.popLast() }
@@ -61,7 +61,7 @@ extension Environment {
 }
 
 extension Environment {
-    /// How many ended read transactions are kept, each with its slot in the readers' table: beginning a new one costs several times
+    /// How many ended read transactions are kept, each with its slot in the table of readers: beginning a new one costs several times
     /// as much as renewing one.
     private static let mostResting = 8
 
@@ -80,7 +80,7 @@ extension Environment {
         leave()
     }
 
-    /// Ends the kept ones; the environment is about to be closed.
+    /// Ends the kept ones, when the environment is about to be closed.
     func endResting() {
         let resting = state.withLock { state in
             let resting = state.resting

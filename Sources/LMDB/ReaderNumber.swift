@@ -6,7 +6,7 @@ internal import Synchronization
 ///
 /// Two processes have the same number if they run in separate containers (PID namespaces). LMDB refuses to let the second one read, and would free
 /// the slots of the first when the second closes. So the second one takes a number that no process has. LMDB has no call for that; it is written
-/// where LMDB 0.9 keeps it, after everything around it was compared with what is known.
+/// where LMDB 0.9 keeps it, after checking that everything around it is as expected.
 enum ReaderNumber {
     static let attempts = 4
 
@@ -20,7 +20,7 @@ enum ReaderNumber {
 
     static func other() -> Int32 { .random(in: 1 << 30 ... .max) }
 
-    /// Whether no other process reads under this environment's number. From here on this process does, until the environment is closed.
+    /// Whether no other process reads under this environment's number. If so, this process claims it until the environment is closed.
     static func isFree(_ handle: OpaquePointer) -> Bool {
         var transaction: OpaquePointer?
         let number = unsafe mdb_txn_begin(handle, nil, UInt32(bitPattern: MDB_RDONLY), &transaction)
@@ -35,14 +35,14 @@ enum ReaderNumber {
         var places: UInt32 = 0
         guard unsafe mdb_env_get_maxreaders(handle, &places) == MDB_SUCCESS, unsafe isKnown(words, places) else {
             throw StorageError(
-                .init(number: EAGAIN), call: "a process of another container has the number \(getpid()), too", path: path,
+                .init(number: EAGAIN), call: "a process in another container has the number \(getpid()), too", path: path,
                 number: EAGAIN)
         }
         unsafe words[Word.process] = number
         others.withLock { _ = $0.insert(UInt(bitPattern: handle)) }
     }
 
-    /// Closes an environment. One with another number must not free the slots of the process that has the same id: it has freed its own with
+    /// Closes an environment. One with another number must not free the slots of the process that has the same id: it frees its own with
     /// each transaction.
     static func close(_ handle: OpaquePointer) {
         if others.withLock({ $0.remove(UInt(bitPattern: handle)) != nil }) { unsafe words(handle)[Word.placesToFree] = 0 }

@@ -26,11 +26,11 @@ extension TransactionReading where Self: ~Copyable {
     public func statistics(_ table: RawTable) throws(StorageError) -> TableStatistics {
         var status = MDB_stat()
         try handle.environment.check(unsafe mdb_stat(handle.pointer, table.number, &status), "mdb_stat")
-        // Numbers beyond what a disk may hold are damage; adding these up must not overflow.
+        // Numbers beyond what a disk can hold are damaged; adding them up must not overflow.
         let counts = status.ms_entries | status.ms_branch_pages | status.ms_leaf_pages | status.ms_overflow_pages
         guard (0..<1 << 44).contains(counts) else {
             throw StorageError(
-                .corrupt, call: "mdb_stat: a table of impossibly many rows or pages", path: handle.environment.path)
+                .corrupt, call: "mdb_stat: a table with impossibly many rows or pages", path: handle.environment.path)
         }
         return TableStatistics(
             entries: status.ms_entries, depth: Int(status.ms_depth),

@@ -1,8 +1,8 @@
 internal import CLMDB
 
-/// A cursor that can also change the table: the fastest way to load many sorted rows or to walk and change.
+/// A cursor that can also change the table: the fastest way to load many sorted rows, or to change rows while walking them.
 ///
-/// While it lives, the transaction can be used through it only.
+/// While it exists, the transaction can only be used through it.
 public struct WriteCursor: ~Copyable, ~Escapable {
     /// The place of the cursor; moves and reads go through it.
     public var place: Cursor

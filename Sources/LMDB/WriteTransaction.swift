@@ -7,7 +7,7 @@ public enum PutMode: Sendable {
     case replace
     /// Throws `.keyExists` when the key already exists.
     case noOverwrite
-    /// The key comes after every other in the table: the fastest way to load sorted rows. Throws `.keyExists` when it does not.
+    /// The key comes after every other in the table: the fastest way to load sorted rows. Throws `.keyExists` otherwise.
     case append
 
     var flags: UInt32 {
@@ -22,7 +22,7 @@ public enum PutMode: Sendable {
 /// The one transaction that may change the environment. Others wait in `beginWrite`. Nothing is stored before `commit` returns;
 /// a transaction that is not committed leaves no trace.
 ///
-/// It belongs to the thread that began it: begin, change and commit without an `await` between.
+/// It belongs to the thread that began it: begin, change and commit without an `await` in between.
 public struct WriteTransaction: ~Copyable, TransactionReading {
     public let handle: TransactionHandle
     private var isEnded = false
@@ -81,7 +81,7 @@ extension Environment {
         return result
     }
 
-    /// The meaning of a failed commit. LMDB returns EIO also for a write that a full disk cut short; the remaining space distinguishes it.
+    /// The meaning of a failed commit. LMDB also returns EIO for a write that a full disk cut short; the remaining space distinguishes the two.
     fileprivate func code(ofCommit number: Int32) -> StorageError.Code {
         var status = statvfs()
         guard number == EIO, unsafe statvfs(path, &status) == 0 else { return StorageError.Code(number: number) }

@@ -7,7 +7,7 @@ public enum AESCCM {
     public static let tagLength = 8
     public static let nonceLength = 13
 
-    /// The plaintext, or nil when the tag does not match.
+    /// The plaintext, or nil if the tag does not match.
     ///
     /// - Parameters:
     ///   - key: 16 or 32 bytes.

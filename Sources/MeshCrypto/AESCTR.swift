@@ -11,7 +11,7 @@ internal import CCrypto
     private static let shortLength = 16 * 20
 
     /// - Parameter key: 16 or 32 bytes (AES-128, AES-256).
-    /// - Throws: `CryptoError` for another length, or where libcrypto has no AES.
+    /// - Throws: `CryptoError` for another length, or if libcrypto has no AES.
     public init(key: [UInt8]) throws(CryptoError) {
         guard key.count == 16 || key.count == 32 else { throw CryptoError(.wrongKeyLength, "AES-CTR") }
         let isShort = key.count == 16
@@ -34,7 +34,7 @@ internal import CCrypto
         unsafe blocks.deallocate()
     }
 
-    /// Encrypts or decrypts, which is the same.
+    /// Encrypts or decrypts, which are the same.
     ///
     /// Setting an initial block costs libcrypto 3 more than the encryption of a packet. So for a short message its block cipher encrypts
     /// the counter blocks, which needs no setting; a long one, or a counter that would carry over, takes libcrypto's counter mode.
@@ -42,7 +42,7 @@ internal import CCrypto
     /// - Parameters:
     ///   - iv: the initial block, its first eight bytes in the low-to-high order of the first number, and so on.
     ///   - output: at least as long as the input; may be the same memory.
-    /// - Returns: false when the output is too short or libcrypto refuses; the output is then undefined.
+    /// - Returns: false if the output is too short or libcrypto refuses; the output is then undefined.
     public func apply(iv: (UInt64, UInt64), input: UnsafeRawBufferPointer, output: UnsafeMutableRawBufferPointer) -> Bool {
         guard output.count >= input.count, input.count <= Int(Int32.max) else { return false }
         guard input.count > 0, let source = input.baseAddress, let target = output.baseAddress else { return true }

@@ -20,8 +20,8 @@ public struct CryptoError: Error, Equatable, Sendable, CustomStringConvertible {
 
     public var description: String {
         switch code {
-        case .wrongKeyLength: "\(operation): the key has a length that the algorithm does not have"
-        case .unavailable: "\(operation): libcrypto does not offer it here"
+        case .wrongKeyLength: "\(operation): the algorithm does not support keys of this length"
+        case .unavailable: "\(operation): libcrypto does not provide it"
         case .refused: "\(operation): libcrypto refused the key or the input"
         }
     }

@@ -19,7 +19,7 @@ public enum Ed25519 {
         return signature
     }
 
-    /// Whether the signature is that of the message under the key. False for keys and signatures of another length, too.
+    /// Whether the signature is that of the message under the key. Also false for keys and signatures of another length.
     public static func isValid(signature: [UInt8], of message: [UInt8], publicKey: [UInt8]) -> Bool {
         guard signature.count == 64, publicKey.count == 32 else { return false }
         guard let key = try? RawKey(publicKey: publicKey, "ED25519") else { return false }  // no key, no valid signature

@@ -20,7 +20,7 @@ public struct SHA256Digest: Sendable, Hashable {
 
     init() {}
 
-    /// Nil for any other number of bytes than 32.
+    /// Nil unless there are 32 bytes.
     public init?(_ bytes: RawSpan) {
         guard bytes.byteCount == Self.size else { return nil }
         for index in words.indices {
@@ -77,7 +77,7 @@ public struct SHA256Context {
         unsafe withUnsafeBytes(of: byte) { _ = unsafe SHA256_Update(&state, $0.baseAddress, 1) }
     }
 
-    /// The hash of a byte and the 64 bytes of the words in memory, when there was no input since the start.
+    /// The hash of a byte and the 64 bytes of the words in memory, if there was no other input.
     public mutating func hash(_ prefix: UInt8, _ words: InlineArray<8, UInt64>) -> SHA256Digest {
         unsafe withUnsafeTemporaryAllocation(byteCount: 128, alignment: 8) { room in
             unsafe room.storeBytes(of: prefix, as: UInt8.self)
@@ -86,7 +86,7 @@ public struct SHA256Context {
         }
     }
 
-    /// The hash of two pieces, when there was no input since the start.
+    /// The hash of two pieces, if there was no other input.
     public mutating func hash(_ first: RawSpan, _ second: RawSpan) -> SHA256Digest {
         let count = first.byteCount + second.byteCount
         guard count <= 1024 - Self.leastPadding else {
@@ -127,7 +127,7 @@ public struct SHA256Context {
         }
     }
 
-    /// The hash of all input since the start; then it is ready for new input.
+    /// The hash of all input since the start; afterwards it is ready for new input.
     public mutating func finish() -> SHA256Digest {
         var digest = SHA256Digest()
         unsafe digest.withWords { _ = unsafe SHA256_Final($0, &state) }

@@ -9,7 +9,7 @@ public enum X25519 {
 
     /// The secret that both sides compute.
     ///
-    /// - Throws: `CryptoError.refused` for a weak public key, with which anyone would get zero.
+    /// - Throws: `CryptoError.refused` for a weak public key, with which the secret would always be zero.
     public static func sharedSecret(privateKey: [UInt8], publicKey: [UInt8]) throws(CryptoError) -> [UInt8] {
         let own = try RawKey(privateKey: privateKey, "X25519")
         let peer = try RawKey(publicKey: publicKey, "X25519")

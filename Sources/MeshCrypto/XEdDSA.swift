@@ -8,7 +8,7 @@ public enum XEdDSA {
         return Ed25519.isValid(signature: signature, of: message, publicKey: key)
     }
 
-    /// y = (u - 1) / (u + 1) mod 2^255 - 19, sign bit clear; nil where the division has no result.
+    /// y = (u - 1) / (u + 1) mod 2^255 - 19, sign bit clear; nil if the division has no result.
     public static func ed25519Key(of x25519PublicKey: [UInt8]) -> [UInt8]? {
         guard x25519PublicKey.count == 32, let context = unsafe BN_CTX_new() else { return nil }
         defer { unsafe BN_CTX_free(context) }

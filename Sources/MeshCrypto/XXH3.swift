@@ -1,6 +1,6 @@
 internal import CXXHash
 
-/// The 64-bit XXH3 checksum of Debian's libxxhash: finds accidents, proves nothing.
+/// The 64-bit XXH3 checksum of Debian's libxxhash: it detects accidental damage, not forgery.
 public enum XXH3 {
     public static func hash(_ bytes: RawSpan, seed: UInt64 = 0) -> UInt64 {
         unsafe bytes.withUnsafeBytes { unsafe XXH3_64bits_withSeed($0.baseAddress, $0.count, seed) }

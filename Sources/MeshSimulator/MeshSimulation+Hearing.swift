@@ -1,7 +1,7 @@
 import Meshtastic
 import ProtobufWire
 
-/// The receiver of a packet, and how many seconds after its sending it heard it.
+/// The receiver of a packet, and how many seconds after it was sent the receiver heard it.
 struct Hearing {
     var gateway: UInt32
     var delay: UInt32
@@ -13,7 +13,7 @@ extension MeshSimulation {
         case cutShort, noise, noPacket, wrongClock, wrongHops
     }
 
-    /// Clocks that were never set, that lost their battery, and that run ahead.
+    /// Clocks that were never set, lost their battery, or run ahead.
     static let wrongClocks: [UInt32] = [0, 86_400, 2_660_000_000]
 
     mutating func hear(

@@ -10,13 +10,13 @@ import ProtobufWire
 /// ```
 /// It never ends. Its channels are LongFast and MediumFast under the default key, `Harbour` under the bytes 00 to 1f, and `Attic`, whose
 /// key is unknown. Some of its packets and receptions are odd, as real ones are: broken or without a packet, from receivers and senders with wrong
-/// clocks, with places nowhere, names that are not UTF-8 and measurements that are not numbers.
+/// clocks, with impossible places, names that are not UTF-8 and measurements that are not numbers.
 public struct MeshSimulation: Sendable {
     public let options: SimulationOptions
     /// Counts what `next` has returned.
     public private(set) var truth = SimulationTruth()
 
-    /// The channel whose key a reader has to be given.
+    /// The channel whose key a reader has to add.
     public static let harbour = Keyring(channels: channel("Harbour", psk: (0..<32).map { UInt8($0) }))
 
     private static func channel(_ name: String, psk: [UInt8]) -> [ChannelKey] {
@@ -40,7 +40,7 @@ public struct MeshSimulation: Sendable {
     var isOdd = false
     var lastText: Transmission?
     var lastDirect: Transmission?
-    /// The sender of the composed reply, if not the node whose turn it was.
+    /// The sender of the composed reply, if it is not the node whose turn it was.
     var answers: UInt32?
     var waiting: [SimulatedReception] = []
     var packet = WireWriter(capacity: 512)
@@ -88,7 +88,7 @@ public struct MeshSimulation: Sendable {
         if let answers, let index = nodes.firstIndex(where: { $0.number == answers }) { sender = index }
         nodes[sender].packetCount += 1
         let id = UInt32(truncatingIfNeeded: random.next()) & ~0x3ff | (nodes[sender].packetCount & 0x3ff)
-        // A gateway reports to the map without an id.
+        // Map reports of a gateway have no id.
         let sent = Transmission(from: nodes[sender].number, to: content.to, id: content.port == Port.mapReport ? 0 : id)
         remember(sent)
         publish(sent, nodes[sender])
@@ -117,7 +117,7 @@ public struct MeshSimulation: Sendable {
         var fact = SimulatedFact(
             transmission: transmissions, from: sent.from, port: content.port, isDirect: sent.to != NodeID.broadcast,
             row: content.row, channel: channels[place].name, channelIndex: UInt32(place), isEncrypted: isEncrypted)
-        // Only a sound payload proves a key.
+        // Only a well-formed payload proves a key.
         fact.isReadable = !isForeign && !(isEncrypted && content.isBroken)
         let body = isEncrypted ? encrypted(sent, place) : data.bytes
         let copies = isMapReport ? 1 : 1 + Int(random.below(UInt32(min(3, options.gateways))))

@@ -96,7 +96,7 @@ extension MeshSimulation {
         if oddity == 5 { breakPayload() }
     }
 
-    /// Nowhere: no fix, the same at reduced precision, no coordinates at all, or off the globe.
+    /// Impossible places: no fix, the same at reduced precision, no coordinates at all, or off the globe.
     private mutating func misplace(_ position: inout Position, _ oddity: UInt32) {
         content.row = .none
         switch oddity {

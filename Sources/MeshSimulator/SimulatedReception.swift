@@ -1,6 +1,6 @@
 /// One reception of a simulated packet, as a gateway publishes it.
 public struct SimulatedReception: Sendable {
-    /// A ServiceEnvelope, or what is left of one.
+    /// A ServiceEnvelope, or the remains of one.
     public var envelope: [UInt8]
     /// Seconds since 1970 when the gateway heard it.
     public var time: UInt32
@@ -9,7 +9,7 @@ public struct SimulatedReception: Sendable {
     public var fact: SimulatedFact
 }
 
-/// The contents of a reception: known because they were generated, not because a decoder reports them.
+/// The contents of a reception, known because they were generated, not from a decoder.
 public struct SimulatedFact: Sendable, Equatable {
     /// The row that a view makes of the packet.
     public enum Row: Sendable, Equatable {
@@ -34,6 +34,6 @@ public struct SimulatedFact: Sendable, Equatable {
     public var isEncrypted = false
     /// Whether it can be read with every key except the foreign channel's.
     public var isReadable = true
-    /// Whether the bytes no longer hold a packet.
+    /// Whether the bytes no longer contain a packet.
     public var isDamaged = false
 }

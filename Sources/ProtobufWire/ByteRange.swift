@@ -21,7 +21,7 @@ public struct ByteRange: Sendable, Hashable {
 
     @inlinable public var isEmpty: Bool { length == 0 }
     @inlinable public var count: Int { Int(length) }
-    /// The first byte's place.
+    /// The position of the first byte.
     @inlinable public var start: Int { Int(offset) }
     /// The position after the last byte.
     @inlinable public var end: Int { Int(offset) + Int(length) }

@@ -1,4 +1,4 @@
-/// Bytes as text: two digits each, small letters, nothing between.
+/// Bytes as text: two lower-case digits each, without separators.
 package enum Hexadecimal {
     package static func text(_ bytes: some Sequence<UInt8>) -> String {
         var digits: [UInt8] = []

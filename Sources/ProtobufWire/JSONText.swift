@@ -1,6 +1,7 @@
 /// Strings in JSON.
 package enum JSONText {
-    /// In quotes. Control characters, line separators and marks that change the direction of text are escaped, so that no name can steer a terminal or page.
+    /// In quotes. Control characters, line separators and marks that change the direction of text are escaped, so that no name can control a terminal
+    /// or page.
     package static func quoted(_ text: String) -> String {
         var quoted = "\""
         for scalar in text.unicodeScalars {

@@ -2,7 +2,7 @@
 // has to have compared first; all callers are in `WireReader.swift` and in the hot path of the packet decoder.
 
 extension RawSpan {
-    /// The byte at `offset`; 0 outside of the bytes.
+    /// The byte at `offset`; 0 outside the bytes.
     @inlinable @inline(__always)
     public func byte(at offset: Int) -> UInt8 {
         guard offset >= 0, offset < byteCount else { return 0 }
@@ -30,13 +30,13 @@ extension RawSpan {
         return unsafe UInt64(littleEndian: unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: UInt64.self))
     }
 
-    /// Four bytes at `offset`, the lowest first; nil where some are missing.
+    /// Four bytes at `offset`, the lowest first; nil if some are missing.
     @inlinable
     public func littleEndian32(at offset: Int) -> UInt32? {
         offset >= 0 && offset <= byteCount &- 4 ? littleEndian32(uncheckedAt: offset) : nil
     }
 
-    /// Eight bytes at `offset`, the lowest first; nil where some are missing.
+    /// Eight bytes at `offset`, the lowest first; nil if some are missing.
     @inlinable
     public func littleEndian64(at offset: Int) -> UInt64? {
         offset >= 0 && offset <= byteCount &- 8 ? littleEndian64(uncheckedAt: offset) : nil

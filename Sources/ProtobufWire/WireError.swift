@@ -40,7 +40,7 @@ extension WireError.Code {
         switch self {
         case .truncated: "the bytes end inside a field"
         case .varintTooLong: "a varint has no end within ten bytes"
-        case .badTag: "a tag is not a field's"
+        case .badTag: "a tag is not that of a field"
         case .badWireType: "a tag has an unknown wire type"
         case .lengthOutOfBounds: "a length points past the end"
         case .tooDeep: "groups are nested too deep"

@@ -1,4 +1,4 @@
-/// One field as it lies in a message: its number, its wire type, and its scalar or the place of its body.
+/// One field of a message: its number, its wire type, and its scalar or the place of its body.
 @frozen
 public struct WireField: Sendable, Equatable {
     /// Field number and wire type as encoded: `number << 3 | type`. A `switch` over tags is the fastest way to read a message.
@@ -18,7 +18,7 @@ public struct WireField: Sendable, Equatable {
     @inlinable public var number: UInt32 { tag >> 3 }
     @inlinable public var type: WireType { WireType(rawValue: UInt8(tag & 7)) ?? .varint }
 
-    /// The tag of a field: what `tag` holds for this number and type.
+    /// The tag of a field: the value of `tag` for this number and type.
     @inlinable @inline(__always)
     public static func tag(_ number: UInt32, _ type: WireType) -> UInt32 { number << 3 | UInt32(type.rawValue) }
 }

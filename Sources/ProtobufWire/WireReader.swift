@@ -37,7 +37,7 @@ public struct WireReader: ~Escapable {
 
     /// The next field, or nil at the end.
     ///
-    /// - Throws: `WireError` where the bytes break the wire format. The reader must not be used afterwards.
+    /// - Throws: `WireError` if the bytes break the wire format. The reader must not be used afterwards.
     @inlinable @inline(__always)
     public mutating func next() throws(WireError) -> WireField? {
         guard offset < end else { return nil }
@@ -85,7 +85,7 @@ public struct WireReader: ~Escapable {
 }
 
 extension WireReader {
-    /// A varint here, without a tag: for packed fields.
+    /// The varint at the current position, without a tag: for packed fields.
     @inlinable @inline(__always)
     public mutating func varint() throws(WireError) -> UInt64 {
         if offset < end {
@@ -98,7 +98,7 @@ extension WireReader {
         return try longVarint()
     }
 
-    /// Four bytes here, without a tag.
+    /// Four bytes at the current position, without a tag.
     @inlinable @inline(__always)
     public mutating func fixed32() throws(WireError) -> UInt32 {
         guard end &- offset >= 4 else { throw WireError(.truncated, offset: offset) }
@@ -107,7 +107,7 @@ extension WireReader {
         return value
     }
 
-    /// Eight bytes here, without a tag.
+    /// Eight bytes at the current position, without a tag.
     @inlinable @inline(__always)
     public mutating func fixed64() throws(WireError) -> UInt64 {
         guard end &- offset >= 8 else { throw WireError(.truncated, offset: offset) }

@@ -17,7 +17,7 @@ struct ErasureSignatureTests {
         #expect(try log.verify(extending: before, signedBy: own).isIntact)
         #expect(try log.verify(extending: before).isIntact)
         let problems = try log.verify(extending: before, signedBy: others).problems
-        #expect(problems.map(\.sequence) == report.events && problems.allSatisfy { $0.text.contains("not by the one given") })
+        #expect(problems.map(\.sequence) == report.events && problems.allSatisfy { $0.text.contains("not by the given one") })
         // What a checkpoint covers was there when it was signed.
         #expect(try log.verify(extending: after, signedBy: others).isIntact)
         await log.close()

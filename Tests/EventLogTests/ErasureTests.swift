@@ -185,7 +185,7 @@ private func sequences(_ numbers: Int...) -> [ClosedRange<EventSequence>] {
         try log.store.environment.write { (write) throws(StorageError) in try eraser.move(into: &write, log.store) }
         let problems = try log.verify().problems
         #expect(problems.map(\.sequence) == [EventSequence(20), EventSequence(500)])
-        #expect(problems.allSatisfy { $0.text.contains("no event says so") })
+        #expect(problems.allSatisfy { $0.text.contains("no event records that") })
         await log.close()
     }
 
@@ -199,7 +199,7 @@ private func sequences(_ numbers: Int...) -> [ClosedRange<EventSequence>] {
         }
         let problems = try log.verify().problems
         #expect(problems.map(\.sequence) == [EventSequence(7), EventSequence(301)])
-        #expect(problems.allSatisfy { $0.text.contains("event 601 says that it was erased") })
+        #expect(problems.allSatisfy { $0.text.contains("event 601 records that it was erased") })
         await log.close()
     }
 

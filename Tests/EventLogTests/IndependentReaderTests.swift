@@ -69,7 +69,7 @@ struct IndependentReaderTests {
         #expect(status == 1)
         #expect(
             errors.split(separator: "\n") == [
-                "event 20 is erased, and no event says so", "event 500 is erased, and no event says so",
+                "event 20 is erased, but no event records that", "event 500 is erased, but no event records that",
             ])
     }
 

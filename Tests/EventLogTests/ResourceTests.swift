@@ -28,16 +28,16 @@ import Testing
             goesOn: true),
         Fault(
             name: "failed write", kind: "write", number: EIO, code: "outcomeUnknown",
-            words: ["open it anew", "Input/output error"], goesOn: false),
+            words: ["reopen it", "Input/output error"], goesOn: false),
         Fault(
             name: "failed sync", kind: "sync", number: EIO, code: "outcomeUnknown",
-            words: ["open it anew", "Input/output error"], goesOn: false),
+            words: ["reopen it", "Input/output error"], goesOn: false),
         Fault(
             name: "sync of a full disk", kind: "sync", number: ENOSPC, code: "outcomeUnknown",
-            words: ["open it anew", "No space left"], goesOn: false),
+            words: ["reopen it", "No space left"], goesOn: false),
         Fault(
             name: "read-only file system", kind: "write", number: EROFS, code: "outcomeUnknown",
-            words: ["open it anew", "Read-only file system"], goesOn: false),
+            words: ["reopen it", "Read-only file system"], goesOn: false),
     ]
 
     @Test(arguments: faults)

@@ -109,7 +109,7 @@ struct RetentionCuts {
             try write.put(Table<String, UInt64>(raw: store.meta), CutRow.cut, 512)
         }
         log = try EventLog.open(at: path, options: manual)
-        #expect(try log.verify().problems.map(\.text).contains { $0.contains("no event says") })
+        #expect(try log.verify().problems.map(\.text).contains { $0.contains("no event records") })
         var forged = Retention(
             first: EventSequence(513), count: 512, firstArrival: .now, lastArrival: .now,
             root: try log.root(size: EventSequence(512)))

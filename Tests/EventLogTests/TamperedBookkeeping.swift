@@ -42,7 +42,7 @@ struct TamperedBookkeeping {
             }
             let found = try await problems(files)
             #expect(found.map(\.sequence) == (lowest == highest ? [] : [EventSequence(256 * (tile + 1))]), "\(lowest) \(highest)")
-            #expect(found.allSatisfy { $0.text == "the index of arrival times does not fit the 256 events up to it" })
+            #expect(found.allSatisfy { $0.text == "the index of arrival times does not match the 256 events up to it" })
         }
         try files.change { write, store throws(StorageError) in
             let key = SequenceKey(tile)
@@ -68,7 +68,7 @@ struct TamperedBookkeeping {
         try append(NewEvent(erasure.payload, encoding: .erasure, source: .log), 12, in: files)
         let found = try await problems(files)
         #expect(found.map(\.sequence) == [told])
-        #expect(found.map(\.text) == ["it is of the log itself, and erased"])
+        #expect(found.map(\.text) == ["it was written by the log itself, but is erased"])
     }
 
     /// Takes the payload of an event away as an erasure does.

@@ -134,7 +134,7 @@ import Testing
         data[data.count / 2] ^= 4
         try data.write(to: part)
         var error = #expect(throws: EventLogError.self) { try EventLog.checkBackup(backup) }
-        #expect(error?.code == .corrupt && error?.path == part.path && error?.detail?.contains("as it was written") == true)
+        #expect(error?.code == .corrupt && error?.path == part.path && error?.detail?.contains("not match its hash") == true)
         error = await #expect(throws: EventLogError.self) { try await restored("copy") }
         #expect(error?.code == .corrupt)
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() == ["backup", "ledger"])

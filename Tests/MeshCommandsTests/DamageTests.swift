@@ -80,7 +80,7 @@ struct DamageTests {
             if let text { try Data(text.utf8).write(to: URL(fileURLWithPath: tool.ledger + "/signing.key")) }
             let note = try tool.run("checkpoint")
             #expect(
-                note.status == 65 && note.errors.contains("the key that signs") && !note.errors.contains("salvage"), "\(note)")
+                note.status == 65 && note.errors.contains("the signing key") && !note.errors.contains("salvage"), "\(note)")
         }
     }
 

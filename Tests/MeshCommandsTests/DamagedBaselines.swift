@@ -50,7 +50,7 @@ struct DamagedBaselines {
                 ["keys", "add", "Harbour", "--psk", "AQ=="],
             ] {
                 let refused = try tool.start(command).wait()
-                #expect(refused.status == 65 && refused.errors.contains("keeps the rows"), "\(command): \(refused)")
+                #expect(refused.status == 65 && refused.errors.contains("keeps its rows"), "\(command): \(refused)")
             }
             #expect(try positions(tool) == before)
         }

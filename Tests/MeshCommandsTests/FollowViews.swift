@@ -59,7 +59,7 @@ struct FollowViews {
         let first = try tool.run("follow", "--consumer", "map", "--view", "nodes", "--no-follow").output
         try tool.run("erase", "--sequence", "1-200", "--yes")
         let refused = try tool.run("follow", "--consumer", "map", "--view", "nodes", "--no-follow")
-        #expect(refused.status == 66 && refused.errors.contains("begin with all of its rows again"), "\(refused)")
+        #expect(refused.status == 66 && refused.errors.contains("start again with all of its rows"), "\(refused)")
         let again = try tool.run("follow", "--consumer", "map", "--view", "nodes", "--no-follow", "--restart")
         #expect(again.status == 0 && again.lines.first?.contains("reset") == true, "\(again.errors)")
         let fresh = try tool.run("follow", "--consumer", "other", "--view", "nodes", "--no-follow").output

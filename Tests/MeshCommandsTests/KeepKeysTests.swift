@@ -54,7 +54,7 @@ struct KeepKeysTests {
         #expect(try tool.run("import", "--keep-keys", file.path).output.contains("Attic"))
         #expect(try messages(tool) == ["up here"])
         let shown = try tool.run("packet", "show", "2").output
-        #expect(shown.contains("opened with the key of channel Attic, whose tag fits"), "\(shown)")
+        #expect(shown.contains("opened with the key of channel Attic, whose tag matches"), "\(shown)")
         let kept = try tool.run("keys", "list", "--format", "jsonl").objects.first { $0["channel"] as? String == "Attic" }
         #expect(kept?["aead"] as? Bool == true)
     }

@@ -163,7 +163,7 @@ struct OddFiles {
         reader.waitUntilExit()
         #expect(FileManager.default.contents(atPath: copy)?.count == bytes.count)
         let nobody = try export(fifo)
-        #expect(nobody.status == 73 && nobody.errors.contains("nobody reads"), "\(nobody)")
+        #expect(nobody.status == 73 && nobody.errors.contains("no process is reading"), "\(nobody)")
         let shell = Process()
         shell.executableURL = URL(fileURLWithPath: "/bin/sh")
         let program = "'\(Tool.program.path)' export --ledger '\(tool.ledger)' --format ledger /dev/stdout"

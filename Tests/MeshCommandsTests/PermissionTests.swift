@@ -122,11 +122,11 @@ struct PermissionTests {
         expectRefusal(try run(tool, "nodes"), 75, "lock.mdb")
         #expect(flock(writer, LOCK_UN) == 0)
         #expect(try run(tool, "nodes").status == 0)
-        // Reading without locks keeps writers away, and they are told so.
+        // Reading without locks excludes writers, and their error says so.
         #expect(flock(writer, LOCK_SH | LOCK_NB) == 0)
         #expect(try run(tool, "nodes").status == 0)
         try setModes(tool, folders: 0o755, files: 0o644)
-        expectRefusal(try run(tool, "rebuild"), 75, "a reader without permission")
+        expectRefusal(try run(tool, "rebuild"), 75, "a reader without write permission")
     }
 
     @Test(.enabled(if: getuid() == 0, "only root may mount a file system read-only"))

@@ -79,7 +79,7 @@ def measure(run, clear, c, swift, folder, options):
 
 
 def measure_compaction(run, clean, swift, packets, made, options):
-    """What a compaction under way costs those who append a hundred events every 5 ms. Told, not judged: no target was set."""
+    """What a compaction costs callers that meanwhile append a hundred events every 5 ms. Reported, not judged: no target was set."""
     paced, compacting = alternate(
         options.rounds, clean, lambda: run(swift, "append-paced", packets, made, 100),
         lambda: run(swift, "append-compacting", packets, made, 100))

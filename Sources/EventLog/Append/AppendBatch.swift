@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// A stretch of the queue: what was appended while the writer was busy with the stretch before it.
+/// A stretch of the queue: what was appended while the writer was busy with the previous stretch.
 ///
 /// A small single event is copied into `bytes` and an entry without references, so that an append costs one short lock, no
 /// allocation and no reference counts. Everything else is a separate request, with an entry that keeps its place.
@@ -10,12 +10,12 @@ struct AppendBatch: Sendable {
         var header: RecordHeader
         /// Bytes of the payload; nil for a request.
         var length: Int32?
-        /// The first sequence when it has been stored, else 0.
+        /// The first sequence if it was stored, otherwise 0.
         var first: UInt64 = 0
         var waiter: UnsafeContinuation<UInt64, any Error>?
     }
 
-    /// Single events above this size are not copied but handed over.
+    /// Single events above this size are not copied but passed by reference.
     static let largestCopy = 4096
 
     var bytes: [UInt8] = []
@@ -55,7 +55,7 @@ struct AppendBatch: Sendable {
         }
     }
 
-    /// Empties the lane and keeps its memory, unless that has become large.
+    /// Empties the lane and keeps its memory, unless it has grown large.
     mutating func removeAll() {
         bytes.removeAll(keepingCapacity: bytes.capacity < 1 << 22)
         entries.removeAll(keepingCapacity: entries.capacity < 1 << 16)

@@ -2,7 +2,7 @@ internal import Synchronization
 
 /// Refuses appends from a task, and from the tasks that it starts, while `body` runs.
 ///
-/// Synchronization: one atomic flag, so that a task that outlives the guarded work may append again.
+/// Synchronization: one atomic flag, so a task that outlives the guarded work may append again.
 package final class AppendGuard: Sendable {
     @TaskLocal private static var current: AppendGuard?
     private let isActive = Atomic(true)

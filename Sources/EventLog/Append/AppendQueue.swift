@@ -14,12 +14,12 @@ final class AppendQueue: Sendable {
         /// Lanes that have been served and can be filled again.
         var spares: [AppendBatch] = []
         var isWriterAsleep = false
-        /// Schedules a step of the writer where it is served from the pool.
+        /// Schedules a step of the writer if it runs on the pool.
         var schedule: Schedule?
         var isClosed = false
         /// The clock when the first small event entered the lane; nil while the lane has none.
         var laneArrival: Int64?
-        /// Bytes in the queue that no caller waits for.
+        /// Queued bytes that no caller waits for.
         var unattendedBytes = 0
     }
 
@@ -31,13 +31,13 @@ final class AppendQueue: Sendable {
     private let state = Mutex(State())
     private let wakeUp = DispatchSemaphore(value: 0)
     private let limit: Int
-    /// Entries in the lane that is being filled.
+    /// The number of entries in the lane that is being filled.
     private let waiting = Atomic<Int>(0)
     private let sharesClock: Bool
 
     private let clock: @Sendable () -> Timestamp
 
-    /// - Parameter sharesClock: whether events that wait together share one reading of the clock, as is fine where the file is in memory
+    /// - Parameter sharesClock: whether events that wait together share one reading of the clock, which is fine if the file is in memory
     ///   and they wait for microseconds.
     init(limit: Int, sharesClock: Bool, clock: @escaping @Sendable () -> Timestamp) {
         self.limit = limit
@@ -125,7 +125,7 @@ final class AppendQueue: Sendable {
     ///
     /// - Parameters:
     ///   - expected: how many callers were recently active. Callers that append one event after the other
-    ///     come back within microseconds of a commit; where a commit takes much longer, waiting that long for them saves one.
+    ///     come back within microseconds of a commit; if a commit takes much longer, waiting that long for them saves one.
     ///   - lingerNanoseconds: how long to wait for them at most.
     func take(expected: Int, lingerNanoseconds: UInt64) -> AppendBatch? {
         if lingerNanoseconds > 0 && waitingCount < expected { linger(expected, lingerNanoseconds) }
@@ -183,7 +183,7 @@ final class AppendQueue: Sendable {
         _ = push(request, isAttended: true)
     }
 
-    /// Takes back a lane whose callers have all received their outcomes.
+    /// Returns a lane for reuse once all its callers have their outcomes.
     func recycle(_ lane: consuming AppendBatch) {
         lane.removeAll()
         let empty = lane

@@ -1,11 +1,11 @@
-/// What became of an append.
+/// The outcome of an append.
 enum AppendOutcome: Sendable {
-    /// It is durable from this sequence on; 0 where nothing was to be stored. For a new source, its number.
+    /// Stored durably, from this sequence on; 0 if there was nothing to store. For a new source, its number.
     case stored(first: UInt64)
     indirect case failed(EventLogError)
 }
 
-/// One caller's append on its way to the writer, other than a small single event.
+/// One caller's append on its way to the writer, unless it is a small single event.
 struct AppendRequest: Sendable {
     enum Work: Sendable {
         case one(NewEvent)
@@ -55,7 +55,7 @@ struct AppendRequest: Sendable {
         }
     }
 
-    /// About the bytes that storing it takes.
+    /// The approximate number of bytes that storing it takes.
     var size: Int {
         switch work {
         case .one(let event): event.payload.count + RecordHeader.size
@@ -66,7 +66,7 @@ struct AppendRequest: Sendable {
         }
     }
 
-    /// Names this append by the record that its first event would have become. Nil when it has no events.
+    /// Identifies this append by the record that its first event would become. Nil if it has no events.
     func token(first: UInt64) -> AppendToken? {
         switch work {
         case .one(let event): return token(RecordHeader(event), event.payload, first)

@@ -1,9 +1,9 @@
 internal import Glibc
 internal import Synchronization
 
-/// Compares the clock of the arrivals with the steady clock for as long as the log is open for writing.
+/// Compares the clock of arrival times with a steady clock while the log is open for writing.
 ///
-/// Synchronization: how far the clocks are apart is behind the mutex.
+/// Synchronization: the difference of the clocks is behind the mutex.
 final class ClockWatch: Sendable {
     private let clock: @Sendable () -> Timestamp
     private let steady: @Sendable () -> Int64
@@ -15,7 +15,7 @@ final class ClockWatch: Sendable {
         lead = Mutex(clock().microseconds &- steady())
     }
 
-    /// The jump since the last call, nil if the clock did not jump. It is not reported again.
+    /// The jump since the last call, nil if there was none. It is reported once.
     func look() -> ClockJump? {
         lead.withLock { lead in
             let (now, steady) = (clock().microseconds, steady())
@@ -28,10 +28,10 @@ final class ClockWatch: Sendable {
         }
     }
 
-    /// Makes the next call find the jump again, after it could not be stored.
+    /// Makes the next call report the jump again, because it could not be stored.
     func forget(_ jump: ClockJump) { lead.withLock { $0 &-= jump.distance } }
 
-    /// Microseconds since the machine started, the time asleep included.
+    /// Microseconds since the machine started, including time asleep.
     @Sendable static func systemSteadyTime() -> Int64 {
         var time = timespec()
         unsafe clock_gettime(CLOCK_BOOTTIME, &time)
@@ -40,8 +40,8 @@ final class ClockWatch: Sendable {
 }
 
 extension EventLog {
-    /// Stores an event for a jump of the clock since the last check, and waits until it is durable. A writer checks each second; a caller that
-    /// is about to trust the clock checks first.
+    /// Stores an event for a jump of the clock since the last check, and waits until it is durable. A writer checks every second; a caller that
+    /// is about to rely on the clock checks first.
     package func noteClock() async throws(EventLogError) {
         guard let jump = watch?.look() else { return }
         do throws(EventLogError) {
@@ -58,13 +58,13 @@ extension EventLog {
         _ = try await first(of: .batch(batch))
     }
 
-    /// Checks from time to time; a jump that cannot be stored is tried again.
+    /// Checks periodically; a jump that cannot be stored is retried.
     func noteClockLater() {
         guard let watch, let jump = watch.look() else { return }
         submit(jump) { watch.forget(jump) }
     }
 
-    /// Notes that the clock has gone back since the last writer's last event.
+    /// Records that the clock has gone back since the previous writer's last event.
     func noteClock(after last: Timestamp) {
         let now = options.clock()
         guard watch != nil,

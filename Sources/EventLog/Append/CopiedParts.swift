@@ -1,15 +1,15 @@
 internal import LMDB
 
-/// What copies of another log's events carry along besides their records: their origins and salts, so that their hashes are the
+/// What copies of another log's events have besides their records: origins and salts, so that their hashes are the
 /// same in every log.
 package struct CopiedParts: Sendable {
-    /// For all events of the batch, or empty where they are the log's own.
+    /// For all events of the batch, or empty if they are the log's own.
     package var origins: [OriginRun] = []
-    /// A salt for each event; empty where those of whole tiles are given.
+    /// A salt for each event; empty if those of whole tiles are given.
     package var salts: [UInt8] = []
     /// The stored salts of whole tiles, as in the log that they come from.
     package var tiles: [UInt64: [UInt8]] = [:]
-    /// Erased copies whose erasure no event records yet.
+    /// Erased copies whose erasure is not recorded by an event yet.
     package var untold: UntoldErasures?
 
     package init() {}

@@ -1,4 +1,4 @@
-/// Many events in one buffer that can be filled, appended, emptied and filled again without an allocation per event.
+/// Many events in one reusable buffer, without an allocation per event.
 ///
 /// ```swift
 /// var batch = EventBatch()
@@ -16,9 +16,9 @@ public struct EventBatch: Sendable {
     private(set) var entries: [Entry] = []
     /// Whether the events keep the arrival times of their headers, as copies of another log's events do. Otherwise they arrive when they are appended.
     package var keepsArrivals = false
-    /// What copies of another log's events carry along.
+    /// What copies of another log's events have besides their records.
     package var copied: CopiedParts?
-    /// Whether a caller put events into it that only the log itself may write.
+    /// Whether a caller has added events that only the log itself may write.
     private(set) var posesAsLog = false
 
     public init() {}
@@ -26,10 +26,10 @@ public struct EventBatch: Sendable {
     /// The number of events.
     public var count: Int { entries.count }
     public var isEmpty: Bool { entries.isEmpty }
-    /// All payloads' bytes together.
+    /// The total size of all payloads.
     public var byteCount: Int { bytes.count }
 
-    /// Copies the payload behind the others.
+    /// Appends a copy of the payload.
     public mutating func append(
         _ payload: RawSpan, encoding: PayloadEncoding, source: SourceID, reception: Reception = .live, isMasked: Bool = false
     ) {
@@ -54,8 +54,8 @@ public struct EventBatch: Sendable {
 }
 
 extension EventBatch {
-    /// Copies a record as it is stored elsewhere: of at least the header's size.
-    /// - Parameter source: the source's number here, nil where it is the same.
+    /// Copies a record as stored elsewhere, which has at least the header's size.
+    /// - Parameter source: the source's number here, nil if it is the same.
     package mutating func append(record: RawSpan, source: SourceID? = nil) {
         unsafe record.extracting(droppingFirst: RecordHeader.size).withUnsafeBytes { unsafe bytes.append(contentsOf: $0) }
         var header = RecordHeader(record)
@@ -63,13 +63,13 @@ extension EventBatch {
         entries.append(Entry(end: bytes.count, header: header))
     }
 
-    /// Takes an event that the log itself writes.
+    /// Adds an event that the log itself writes.
     mutating func append(own event: NewEvent) {
         bytes.append(contentsOf: event.payload)
         entries.append(Entry(end: bytes.count, header: RecordHeader(event)))
     }
 
-    /// Takes an event that the log itself writes and that has its arrival time, into a batch that keeps them.
+    /// Adds an event that the log itself writes, with its arrival time, to a batch that keeps arrival times.
     package mutating func append(own event: NewEvent, arrival: Timestamp) {
         append(own: event)
         entries[entries.count - 1].header.arrival = arrival.microseconds

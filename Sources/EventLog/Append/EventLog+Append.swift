@@ -2,10 +2,10 @@ internal import Dispatch
 internal import Synchronization
 
 extension EventLog {
-    /// The most bytes of events that one append takes.
+    /// The most bytes of events that one append accepts.
     public static let largestAppend = 64 << 20
 
-    /// Appends one event. It is durable when this returns. Nothing is cancelled: an append that was begun ends.
+    /// Appends one event. It is durable when this returns. Cancelling the task does not cancel an append.
     ///
     /// - Throws: `.sizeLimitReached` and `.diskFull` when nothing was stored and a retry may succeed; `.outcomeUnknown` with a token
     ///   when the disk failed; `.closed`, `.readOnly`, `.tooLarge`, `.writesClosed`.
@@ -28,11 +28,11 @@ extension EventLog {
         }
     }
 
-    /// Appends the events in one transaction, and with them the cursor of the source that they come from.
+    /// Appends the events and their source's cursor in one transaction.
     ///
     /// - Parameters:
     ///   - cursor: replaces the stored cursor of the same key; also committed when there are no events.
-    ///   - token: from `outcomeUnknown`, when these same events are appended again: nothing is added twice.
+    ///   - token: from `outcomeUnknown`, to append the same events again: nothing is added twice.
     /// - Returns: the events' sequences, nil when there were no events.
     @discardableResult
     public func append(
@@ -49,7 +49,7 @@ extension EventLog {
         range(try await first(of: .batch(batch), cursor, token), batch.count)
     }
 
-    /// Appends from a thread that is not a task's, which it blocks until the events are durable.
+    /// Appends from a thread that runs no task, and blocks it until the events are durable.
     @discardableResult
     public func appendBlocking(
         _ events: [NewEvent], cursor: SourceCursor? = nil, token: AppendToken? = nil
@@ -57,7 +57,7 @@ extension EventLog {
         return range(try firstBlocking(.many(events), cursor, token), events.count)
     }
 
-    /// Appends a batch from a thread that is not a task's, which it blocks until the events are durable.
+    /// Appends a batch from a thread that runs no task, and blocks it until the events are durable.
     @discardableResult
     public func appendBlocking(
         _ batch: EventBatch, cursor: SourceCursor? = nil, token: AppendToken? = nil
@@ -65,11 +65,11 @@ extension EventLog {
         range(try firstBlocking(.batch(batch), cursor, token), batch.count)
     }
 
-    /// Puts events into the queue without waiting for the disk.
+    /// Queues events without waiting for the disk.
     ///
-    /// - Parameter whenDone: called once, from a thread of the log's choice, when the events are durable or with why they are not. It must
-    ///   be short and must not append and wait.
-    /// - Throws: `.queueFull` when more than the queue's limit waits. A source that cannot wait then counts what it drops and appends a
+    /// - Parameter whenDone: called once, on a thread of the log's choice, when the events are durable or with the reason why they are not. It
+    ///   must be quick and must not append and wait.
+    /// - Throws: `.queueFull` when more than the queue's limit is waiting. A source that cannot wait then counts what it drops and appends a
     ///   `Gap` later.
     public func submit(
         _ events: [NewEvent], cursor: SourceCursor? = nil,
@@ -175,7 +175,7 @@ extension EventLog {
 
     private var ownEvent: EventLogError {
         EventLogError(
-            .reserved, path: path, detail: "only the log itself records what was erased or dropped, and that the clock jumped")
+            .reserved, path: path, detail: "only the log itself may record erased or dropped events and jumps of the clock")
     }
 
     private func error(_ refusal: AppendQueue.Refusal) -> EventLogError {
@@ -199,7 +199,7 @@ extension EventLog {
     private func range(_ first: UInt64, _ count: Int) -> ClosedRange<EventSequence>? { Self.range(first, count) }
 }
 
-/// Carries an outcome from the writer's thread to one that waits.
+/// Passes an outcome from the writer's thread to a waiting thread.
 private final class OutcomeBox: Sendable {
     let outcome = Mutex<AppendOutcome?>(nil)
 }

@@ -1,12 +1,12 @@
 /// A part of a lane that is stored in one transaction.
 struct LaneGroup {
-    /// One transaction takes at most about so many bytes of events, well below LMDB's spill size.
+    /// The approximate limit for the events of one transaction, in bytes: well below LMDB's spill size.
     static let size = 16 << 20
 
     var entries = 0..<0
     /// The requests among the entries.
     var requests = 0..<0
-    /// Where the entries' payloads lie in the lane's bytes.
+    /// The range of the entries' payloads in the lane's bytes.
     var bytesStart = 0
     var bytesEnd = 0
 
@@ -38,8 +38,8 @@ struct LaneGroup {
             bytesStart: bytesEnd, bytesEnd: bytesEnd)
     }
 
-    /// Takes one more entry in.
-    /// - Returns: about the bytes that storing it takes.
+    /// Adds one more entry.
+    /// - Returns: approximately how many bytes storing it takes.
     private mutating func extend(in lane: AppendBatch) -> Int {
         let length = lane.entries[entries.upperBound].length
         entries = entries.lowerBound..<entries.upperBound + 1

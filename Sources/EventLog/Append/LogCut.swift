@@ -1,7 +1,7 @@
 internal import LMDB
 internal import MeshCrypto
 
-/// What a cut stores, in the transaction that appends its event.
+/// What a cut stores in the transaction that appends its event.
 struct LogCut: Sendable {
     let event: NewEvent
     /// The last event that is dropped.

@@ -5,7 +5,7 @@ internal import Synchronization
 
 /// Runs the writer, which serves the queue.
 ///
-/// Where a commit waits for a disk, it runs on a separate thread, since the threads of the pool must not wait. Where the file is in memory
+/// If commits wait for a disk, it runs on a separate thread, since the threads of the pool must not wait. If the file is in memory,
 /// nothing waits, and changing threads would cost more than the commit: there a job on the callers' pool serves the queue, and a
 /// caller with many events stores them itself when the writer is free.
 ///
@@ -20,7 +20,7 @@ final class LogDriver: Sendable {
     private let state: Mutex<State>
     private let sizes: SizeGuard
     private let isInMemory: Bool
-    /// The jobs that wake callers.
+    /// Jobs that wake callers.
     private let wakers = DispatchGroup()
 
     init(queue: AppendQueue, writer: LogWriter, sizes: SizeGuard, isInMemory: Bool) {
@@ -78,7 +78,7 @@ final class LogDriver: Sendable {
         if let error = failure.error { throw error }
     }
 
-    /// Stores a request on the caller's thread, where that waits for nothing. Nil when it has to go through the queue.
+    /// Stores a request on the caller's thread, if that does not have to wait. Nil if it has to go through the queue.
     func serveNow(_ request: AppendRequest) -> AppendOutcome? {
         guard isInMemory, queue.isIdle, sizes.pause(isResting: false) == nil else { return nil }
         return state.withLockIfAvailable { state in
@@ -107,19 +107,19 @@ extension LogDriver {
         }
     }
 
-    /// Holds the next transaction back, unless the log is being closed.
+    /// Delays the next transaction, unless the log is being closed.
     private func rest(_ pause: Duration) {
         let end = ContinuousClock.now + pause
         while ContinuousClock.now < end, !queue.isClosed { usleep(10_000) }
     }
 
-    /// In nanoseconds: a commit that took so long waited for a disk.
+    /// In nanoseconds: a commit that took this long has waited for a disk.
     private static let slowCommit: UInt64 = 100_000
     private static let longestLinger: UInt64 = 50_000
 
-    /// What a job that serves the queue knows.
+    /// The state of a job that serves the queue.
     private struct Step: Sendable {
-        /// How many callers were seen at work.
+        /// How many callers were recently active.
         var callers = 0
         /// Until when it lets other jobs go first, in nanoseconds of the machine's uptime.
         var patienceEnd: UInt64 = 0
@@ -131,8 +131,8 @@ extension LogDriver {
         DispatchQueue.global().async { self.perform(step, finish) }
     }
 
-    /// Serves what waits. The next step comes behind the callers that this one wakes; as long as fewer than half of them have come back,
-    /// it lets other jobs go first briefly, since a commit for each of them costs more than one for all.
+    /// Serves what is queued. The next step runs after the callers that this one wakes; while fewer than half of them have come back,
+    /// it briefly lets other jobs go first, since a commit for each of them costs more than one for all.
     private func perform(_ step: Step, _ finish: @escaping @Sendable () -> Void) {
         if queue.waitingCount < step.callers / 2 && DispatchTime.now().uptimeNanoseconds < step.patienceEnd {
             sched_yield()
@@ -170,8 +170,8 @@ extension LogDriver {
 extension LogDriver {
     /// Wakes the lane's callers.
     ///
-    /// Many are woken from jobs on the pool where they run, one job for each core: a thread of the pool that has nothing to do sleeps,
-    /// and waking it for each caller separately costs several times what the append does.
+    /// Many are woken from jobs on the pool where they run, one job for each core: an idle thread of the pool sleeps,
+    /// and waking it for each caller separately costs several times as much as the append.
     private func wake(_ lane: consuming AppendBatch) {
         let count = lane.entries.count
         guard count >= 8 else {
@@ -204,7 +204,7 @@ extension LogDriver {
     private static let coreCount = max(ProcessInfo.processInfo.activeProcessorCount, 1)
 }
 
-/// Carries a failure to the thread that waits for it.
+/// Passes a failure to the thread that waits for it.
 private final class FailureBox: Sendable {
     private let box = Mutex<EventLogError?>(nil)
 

@@ -1,6 +1,6 @@
 internal import LMDB
 
-/// What a transaction writes: records first, then what few of them bring along.
+/// What a transaction writes: records first, then what only few of them have.
 extension LogWriter {
     mutating func put(
         _ group: LaneGroup, of lane: inout AppendBatch, _ cursor: inout WriteCursor,
@@ -79,7 +79,7 @@ extension LogWriter {
         }
     }
 
-    /// The seeds of the tiles that have got their first event.
+    /// The seeds of tiles that received their first event.
     func putSaltSeeds(after head: UInt64, _ write: inout WriteTransaction) throws(StorageError) {
         var tile = (head + LogStore.tileSize - 1) / LogStore.tileSize
         while tile * LogStore.tileSize < state.head {
@@ -90,7 +90,7 @@ extension LogWriter {
         }
     }
 
-    /// Lists the events that say what was erased, and writes the salts of tiles out in which events are.
+    /// Lists the events that record erasures, and writes out the salts of tiles with erased events.
     mutating func putErasures(_ write: inout WriteTransaction) throws(StorageError) {
         if !state.erasures.isEmpty {
             let all = try store.erasures(write) + state.erasures
@@ -121,7 +121,7 @@ extension LogWriter {
         return sources
     }
 
-    /// Cursors and new sources, which few requests have.
+    /// Cursors and new sources; few requests have any.
     func putRareParts(
         of group: LaneGroup, of lane: inout AppendBatch, _ write: inout WriteTransaction
     ) throws(StorageError) {

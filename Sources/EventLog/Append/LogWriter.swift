@@ -1,6 +1,6 @@
 internal import LMDB
 
-/// Stores what waits in the queue. It alone knows the next sequence, and the arrival times of the tile that is not full yet.
+/// Stores what waits in the queue. Only it knows the next sequence, and the arrival times of the tile that is not full yet.
 struct LogWriter {
     let stores: StoreBox
     var store: LogStore { stores.store }
@@ -15,14 +15,14 @@ struct LogWriter {
     let lock: WriterLock?
     var state: State
 
-    /// What the records so far have come to.
+    /// The state after the records so far.
     struct State {
         var head: UInt64
         var openTile: ArrivalRange
-        /// Of the transaction that is being written: events that say what was erased, and events that are erased, as copies of others are.
+        /// In the transaction that is being written: events that record erasures, and events that are erased, as copies may be.
         var erasures: [UInt64] = []
         var erased: [UInt64] = []
-        /// Likewise, events that say that the clock jumped.
+        /// Likewise, events that record a jump of the clock.
         var jumps: [UInt64] = []
     }
 
@@ -53,10 +53,10 @@ struct LogWriter {
         }
     }
 
-    /// Stores a group in one transaction. When it does not fit, each entry is tried alone, so that one caller's large batch does
+    /// Stores a group in one transaction. If it does not fit, each entry is tried separately, so that one caller's large batch does
     /// not fail the others.
     ///
-    /// - Parameter works: prepared work that moves with it. When that does not fit, the group is tried without.
+    /// - Parameter works: prepared work to store with it. If that does not fit, the group is tried without it.
     private mutating func serve(_ group: LaneGroup, of lane: inout AppendBatch, with works: [any PreparedWork]) {
         let before = state
         do throws(StorageError) {
@@ -109,7 +109,7 @@ struct LogWriter {
         }
     }
 
-    /// Stores the log's own events together with what `works` write. Prepared work that already waits goes first, in a separate transaction.
+    /// Stores the log's own events together with what `works` write. Prepared work that is already waiting goes first, in a separate transaction.
     ///
     /// - Returns: the first event's sequence.
     mutating func storeOwn(_ events: [NewEvent], at time: Timestamp, with works: [any PreparedWork]) throws(StorageError)

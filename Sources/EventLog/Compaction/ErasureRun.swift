@@ -1,7 +1,7 @@
 internal import LMDB
 internal import Synchronization
 
-/// Carries an erasure out: first its event, after which the erasure is certain to be completed, then the records, then the file.
+/// Carries out an erasure: first its event, after which the erasure is certain to be completed, then the records, then the file.
 struct ErasureRun: Sendable {
     let log: EventLog
     private let maintenance: Maintenance
@@ -46,7 +46,7 @@ struct ErasureRun: Sendable {
         return try GenerationWriter(log, maintenance).write()
     }
 
-    /// The ones that are neither erased nor dropped yet.
+    /// Those that are neither erased nor dropped yet.
     private func fresh(_ sequences: SequenceSet) throws(EventLogError) -> SequenceSet {
         var fresh = SequenceSet()
         let kept = log.first.rawValue
@@ -68,7 +68,7 @@ struct ErasureRun: Sendable {
         for sequence in range {
             guard isThere, let header = cursor.header, cursor.isIntact else { throw log.damage(EventSequence(sequence)) }
             guard header.source != .log else {
-                throw EventLogError(.notErasable, path: log.path, detail: "event \(sequence) is of the log itself")
+                throw EventLogError(.notErasable, path: log.path, detail: "event \(sequence) was written by the log itself")
             }
             if !header.isErased { fresh.append(sequence) }
             isThere = try cursor.next()
@@ -130,7 +130,7 @@ private struct ErasureIntent: PreparedWork {
     func ended(_ failure: StorageError?) {}
 }
 
-/// Carries a sequence from the writer.
+/// Passes a sequence on from the writer.
 private final class FirstSequence: Sendable {
     private let box = Mutex<UInt64>(0)
 
@@ -140,7 +140,7 @@ private final class FirstSequence: Sendable {
 }
 
 extension ErasureRun {
-    /// Begins an erasure and leaves it as an interruption would.
+    /// Begins an erasure and leaves it in the state after an interruption.
     func beginOnly(_ ranges: [ClosedRange<EventSequence>]) throws(EventLogError) {
         let root = try log.root(size: ranges.last?.upperBound ?? .zero)
         _ = try begin([Erasure(ranges: ranges, reason: "", request: "", root: root, log: log.identifier)])

@@ -2,7 +2,7 @@ internal import LMDB
 internal import Synchronization
 
 extension LogReader {
-    /// Whether the generation says that another one replaces it. It says so before anything is appended to the new one, so a reader that does not
+    /// Whether the generation is marked as replaced. It is marked before anything is appended to the new one, so a reader that does not
     /// find the mark has missed nothing.
     func isReplaced() throws(EventLogError) -> Bool {
         try storing { () throws(StorageError) in try store.metaNumber("successor", transaction) != nil }
@@ -24,7 +24,7 @@ extension LogStore {
 }
 
 extension LogStore {
-    /// Forgets a generation that was announced and never took over.
+    /// Removes the mark for a generation that never took over.
     func removeSuccessor() throws(StorageError) {
         let isThere = try environment.read { (read) throws(StorageError) in try metaNumber("successor", read) != nil }
         if isThere { try setSuccessor(nil) }
@@ -35,13 +35,13 @@ extension EventLog {
     /// The store of the generation that is the log now.
     package func currentStore() throws(EventLogError) -> LogStore { isReadOnly ? try beginRead().store : store }
 
-    /// Leaves the log as an interruption does between the announcement of a new generation and its taking over.
+    /// Leaves the log in the state after an interruption between announcing a new generation and switching to it.
     package func pretendReplacement() throws(EventLogError) {
         try storing { () throws(StorageError) in try store.setSuccessor(9) }
     }
 
     /// Switches a reader to the generation that has replaced `old`.
-    /// - Returns: false where no generation has: the change was interrupted.
+    /// - Returns: false if no generation has replaced it: the change was interrupted.
     func follow(_ old: LogStore) throws(EventLogError) -> Bool {
         let folder = LogFolder(path: path)
         return try following.withLock { _ throws(EventLogError) in
@@ -69,7 +69,7 @@ extension EventLog {
                 try LogStore(environment: environment, blocks: BlockCache(limit: options.blockCacheLimit))
             }
             guard try store.checkMeta(path: path) == identifier else {
-                throw EventLogError(.corrupt, path: environment.path, detail: "it is of another ledger")
+                throw EventLogError(.corrupt, path: environment.path, detail: "it belongs to another ledger")
             }
             return store
         } catch {

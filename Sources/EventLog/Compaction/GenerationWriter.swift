@@ -3,7 +3,7 @@ internal import LMDB
 
 /// Writes the log as a new generation while the writer continues, and replaces the old one with it.
 struct GenerationWriter: Sendable {
-    /// Bytes that may be left to copy when the writer is stopped, unless it appends faster than they are copied.
+    /// Bytes that may be left to copy when the writer is stopped, unless it appends faster than that.
     private static let leftover = 256 << 10
     /// Bytes that are copied between two syncs.
     private static let portion = 4 << 20
@@ -40,7 +40,7 @@ struct GenerationWriter: Sendable {
                 throw error
             }
         } catch {
-            // It stays where it is the log by now, or where that cannot be determined.
+            // It stays if it is the log by now, or if that cannot be determined.
             let current = try? folder.readCurrent()  // the first failure is the one to report
             if current == old { folder.remove(generation: old + 1) }
             throw error
@@ -62,8 +62,8 @@ struct GenerationWriter: Sendable {
         }
     }
 
-    /// Copies almost everything, in portions that are synced one by one: a commit of the writer that meets such a sync waits for one portion, not for all
-    /// of the copy.
+    /// Copies almost everything, in portions that are synced one by one: a commit of the writer that meets such a sync waits for one portion, not for
+    /// the whole copy.
     private func fill(_ new: UInt32) throws(EventLogError) {
         let target = try open(new, isDurable: false)
         defer { target.environment.close() }
@@ -129,7 +129,7 @@ struct GenerationWriter: Sendable {
                 try folder.writeCurrent(generation: new)
             } catch {
                 if (try? folder.readCurrent()) == new {  // unreadable: what is on the disk is unknown, too
-                    // It is unknown which of the two a power cut would leave: neither may change.
+                    // It is unknown which of the two would remain after a power cut, so neither may change.
                     source.environment.closeWrites()
                 } else {
                     _ = try? source.setSuccessor(nil)  // a reader looks at `current` in vain until it is removed

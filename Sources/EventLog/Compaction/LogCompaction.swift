@@ -1,4 +1,4 @@
-/// What a compaction did.
+/// The result of a compaction.
 public struct LogCompaction: Sendable, Equatable {
     /// Bytes of the log's file before and after.
     public let sizeBefore: Int

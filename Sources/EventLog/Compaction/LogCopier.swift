@@ -3,7 +3,7 @@ internal import LMDB
 /// Brings another generation up to date with the log in use: copies rows that it lacks, in the order of their keys, in short transactions.
 ///
 /// It can be called any number of times while the log grows and is sealed. Other changes to rows (erasing, cutting) must not happen
-/// meanwhile; a copy that does not match in the end is refused by its contents.
+/// meanwhile; a copy that does not match in the end is refused after comparing its contents.
 ///
 /// Pages are not copied as they are, as LMDB's own copy would: the unused parts of pages keep what was there before.
 struct LogCopier {
@@ -13,7 +13,7 @@ struct LogCopier {
     var stepSize = 16 << 20
 
     /// Copies one step of what the target lacks.
-    /// - Returns: about the bytes that were copied: less than a step's size when the target lacks nothing further.
+    /// - Returns: approximately how many bytes were copied: less than a step's size when the target lacks nothing more.
     func step() throws(StorageError) -> Int {
         // A table is created by a separate transaction.
         let names = try source.environment.tableNames()
@@ -37,10 +37,10 @@ struct LogCopier {
 
     /// Copies everything that the target lacks.
     /// - Parameters:
-    ///   - limit: bytes after which it ends in any case: where the log grows faster than it is copied, it would never end.
+    ///   - limit: bytes after which it ends in any case; otherwise it might never end if the log grows faster than it is copied.
     ///   - afterStep: called after each step.
-    ///   - goesOn: asked before each step.
-    /// - Returns: about the bytes that were copied.
+    ///   - goesOn: called before each step; false ends the copying.
+    /// - Returns: approximately how many bytes were copied.
     func copy(
         limit: Int = .max, afterStep: () throws(StorageError) -> Void = {}, goesOn: () -> Bool = { true }
     ) throws(StorageError) -> Int {
@@ -54,7 +54,7 @@ struct LogCopier {
         throw StorageError(.closed, call: "copying the log", path: source.environment.path)
     }
 
-    /// Copies the rows behind the target's last, or behind `key` when that comes later.
+    /// Copies the rows after the target's last one, or after `key` if that comes later.
     private func append(
         _ from: RawTable, _ to: RawTable, after key: [UInt8] = [], _ read: borrowing ReadTransaction,
         _ write: inout WriteTransaction, _ left: inout Int
@@ -98,7 +98,7 @@ struct LogCopier {
         }
     }
 
-    /// Each level has a separate end.
+    /// Each level ends separately.
     private func copyTree(
         _ read: borrowing ReadTransaction, _ write: inout WriteTransaction, _ left: inout Int
     ) throws(StorageError) {
@@ -127,7 +127,7 @@ struct LogCopier {
         return last + 1
     }
 
-    /// Tables whose rows change: they have few rows.
+    /// Tables whose rows change; they have few.
     private func copySmallTables(
         _ names: [String], _ read: borrowing ReadTransaction, _ write: inout WriteTransaction, _ left: inout Int
     ) throws(StorageError) {

@@ -7,17 +7,17 @@ extension LogFolder {
         // Otherwise a power cut could bring back a file `current` that names it.
         guard (try? SmallFile.syncFolder(logPath)) != nil else { return }  // the next opening tries again
         let path = environmentPath(generation: generation)
-        guard (try? SmallFile.requireFolder(path)) != nil,  // what is no folder is not ours
+        guard (try? SmallFile.requireFolder(path)) != nil,  // anything but a folder is not ours
             let names = try? FileManager.default.contentsOfDirectory(atPath: path),  // gone, or the next opening tries again
             names.allSatisfy({ $0 == "data.mdb" || $0 == "lock.mdb" })
         else { return }
         try? OwnedFile.removeAll(path)  // the next opening tries again
     }
 
-    /// Removes what an interruption left beside the log, but only where it has no event that the log lacks. What cannot be read stays.
+    /// Removes what an interruption left beside the log, but only if it has no event that the log lacks. What cannot be read stays.
     ///
-    /// - Parameter store: the log, open and found whole.
-    /// - Throws: `.corrupt` where another generation has more; nothing was removed.
+    /// - Parameter store: the log, open and found intact.
+    /// - Throws: `.corrupt` if another generation has more; nothing was removed.
     func removeLeftovers(of generation: UInt32, _ store: LogStore) throws(EventLogError) {
         let others = generations.filter { $0 != generation }
         guard !others.isEmpty else { return }
@@ -44,11 +44,11 @@ extension LogFolder {
             case .missing, .noSuchTable: return true  // it was barely begun
             case .alreadyOpen: return false
             default:
-                // A copy that never was the log: the log announces its successor before that takes over.
+                // A copy that never became the log: the log announces its successor before that takes over.
                 if isLater && !successor { return true }
                 guard isLater else { return false }
                 throw lost(
-                    "generation \(other), which was to take the place of the one it names, cannot be read (\(error.reason))")
+                    "generation \(other), which was to replace the one it names, cannot be read (\(error.reason))")
             }
         }
         guard let found, found.head > log.head || found.cut > log.cut else { return true }
@@ -71,7 +71,7 @@ private struct LeftoverLog {
         }
     }
 
-    /// Nil where no log was begun.
+    /// Nil if no log was created there.
     init?(environment: Environment) throws(StorageError) {
         guard try environment.tableNames().contains("events") else { return nil }
         try self.init(store: LogStore(environment: environment))

@@ -2,7 +2,7 @@ internal import Glibc
 
 /// The files of consumers in a ledger's folder: `consumers/NAME` holds the position, `consumers/NAME.lock` the running process.
 ///
-/// Lock files stay when a consumer is removed: a lock on a deleted file would exclude no process.
+/// Lock files stay when a consumer is removed: a lock on a deleted file would not exclude others.
 package struct ConsumerFiles: Sendable {
     static let longestName = 64
     /// The suffix of the positions of consumers that follow a view.
@@ -41,7 +41,7 @@ package struct ConsumerFiles: Sendable {
         guard let text = try CheckedText.read(path) else { return nil }
         let words = text.split(whereSeparator: \.isWhitespace)
         guard words.count == 2, words[0] == "acknowledged", let sequence = UInt64(words[1]), text.hasSuffix("\n") else {
-            throw EventLogError(.corrupt, path: path, detail: "it names no sequence")
+            throw EventLogError(.corrupt, path: path, detail: "it contains no sequence")
         }
         return sequence
     }
@@ -60,7 +60,7 @@ package struct ConsumerFiles: Sendable {
         try SmallFile.syncFolder(folder)
     }
 
-    /// Takes the name for this process, as long as the lock lives.
+    /// Claims the name for this process, for the lifetime of the lock.
     func lock(_ name: String) throws(EventLogError) -> WriterLock {
         var attempt = 0
         while true {
@@ -69,7 +69,7 @@ package struct ConsumerFiles: Sendable {
             } catch {
                 guard error.code == .locked || error.code == .alreadyOpen else { throw error }
                 attempt += 1
-                // A listing holds the lock only briefly.
+                // Listing consumers holds the lock only briefly.
                 guard attempt < 10 else {
                     throw EventLogError(.consumerHeld, path: positionPath(name), holder: error.holder)
                 }

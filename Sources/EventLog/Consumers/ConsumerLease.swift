@@ -1,20 +1,20 @@
 internal import Glibc
 
-/// The name of a consumer of something else than events, held by this process, and its position as text: `consumers/NAME.view`.
+/// The name of a consumer of something other than events, held by this process, and its position as text: `consumers/NAME.view`.
 package final class ConsumerLease: Sendable {
     package let name: String
     private let files: ConsumerFiles
     private let lock: WriterLock
 
-    /// Takes the name for this process.
-    /// - Throws: `.consumerName`, also where a consumer of events has the name; `.consumerHeld`.
+    /// Claims the name for this process.
+    /// - Throws: `.consumerName`, also if a consumer of events has the name; `.consumerHeld`.
     package init(_ name: String, in ledger: String) throws(EventLogError) {
         files = ConsumerFiles(ledger: ledger)
         self.name = name
         try files.require(name)
         try files.makeFolder()
         guard try files.position(name) == nil else {
-            throw EventLogError(.consumerName, path: files.positionPath(name), detail: "a consumer of events has it")
+            throw EventLogError(.consumerName, path: files.positionPath(name), detail: "a consumer of events has this name")
         }
         lock = try files.lock(name)
     }
@@ -25,7 +25,7 @@ package final class ConsumerLease: Sendable {
 
     package var path: String { Self.path(files, name) }
 
-    /// Nil for a consumer that does not exist yet.
+    /// Nil if the consumer does not exist yet.
     package func text() throws(EventLogError) -> String? { try Self.text(files, name) }
 
     private static func text(_ files: ConsumerFiles, _ name: String) throws(EventLogError) -> String? {
@@ -51,7 +51,7 @@ package final class ConsumerLease: Sendable {
         return all
     }
 
-    /// - Returns: false where no consumer has that name.
+    /// - Returns: false if no consumer has that name.
     package static func remove(_ name: String, in ledger: String) throws(EventLogError) -> Bool {
         let files = ConsumerFiles(ledger: ledger)
         guard try files.names(endingIn: ConsumerFiles.viewSuffix).contains(name) else { return false }

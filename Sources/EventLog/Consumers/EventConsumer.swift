@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Reads all events of a log in order and durably remembers how far it came.
+/// Reads all events of a log in order and durably remembers its position.
 ///
 /// ```swift
 /// let consumer = try log.consumer(named: "analytics")
@@ -9,7 +9,7 @@ internal import Synchronization
 ///     try consumer.acknowledge(through: events[events.count - 1].sequence)
 /// }
 /// ```
-/// Each event comes at least once: events that were not acknowledged when the process ended come again. Any process that may write to the
+/// Each event is delivered at least once: what was not acknowledged when the process ended is delivered again. Any process that may write to the
 /// ledger's folder can have consumers, also beside a writer; only one process at a time can use a name.
 ///
 /// Synchronization: the positions are behind a mutex; acknowledging holds it while the file is replaced.
@@ -39,13 +39,13 @@ public final class EventConsumer: Sendable {
     /// The last event that was acknowledged; it survives the process.
     public var position: EventSequence { EventSequence(positions.withLock { $0.acknowledged }) }
 
-    /// Events that retention dropped before it could give them, since it was opened.
+    /// Events that retention dropped before they could be delivered, since this consumer was opened.
     public var lost: UInt64 { positions.withLock { $0.lost } }
 
-    /// The events after those that it gave last, without waiting: empty at the head.
+    /// The next events, without waiting: empty at the head.
     ///
     /// - Parameter limit: the most events.
-    /// - Throws: `.beyondRetention` when events were dropped that it has not given, unless it skips them.
+    /// - Throws: `.beyondRetention` when events were dropped before they were delivered, unless it skips them.
     public func available(limit: Int = 1_000) throws(EventLogError) -> [Event] {
         let given = positions.withLock { $0.given }
         guard given < .max, limit > 0 else { return [] }
@@ -59,7 +59,7 @@ public final class EventConsumer: Sendable {
         return events
     }
 
-    /// The next events in order; at the head it waits for new ones, also from another process.
+    /// The next events in order; at the head it waits for new ones, including those of another process.
     ///
     /// - Parameter limit: the most events.
     /// - Returns: nil when the log is closed or the task cancelled.
@@ -76,14 +76,14 @@ public final class EventConsumer: Sendable {
 
     /// Durably acknowledges all events through `sequence`. Going back is not possible: a lower one changes nothing.
     ///
-    /// - Throws: `.consumerAhead` for an event that was not given yet, `.closed` after `close()`, and errors of the disk.
+    /// - Throws: `.consumerAhead` for an event that was not delivered yet, `.closed` after `close()`, and errors of the disk.
     public func acknowledge(through sequence: EventSequence) throws(EventLogError) {
         try positions.withLock { positions throws(EventLogError) in
             guard lock.isHeldNow else { throw EventLogError(.closed, path: files.positionPath(name)) }
             guard sequence.rawValue <= positions.given else {
                 throw EventLogError(
                     .consumerAhead, path: files.positionPath(name),
-                    detail: "event \(sequence) was not given yet, the last one was \(positions.given)")
+                    detail: "event \(sequence) was not delivered yet; the last one was \(positions.given)")
             }
             guard sequence.rawValue > positions.acknowledged else { return }
             try files.store(sequence.rawValue, name)
@@ -91,7 +91,7 @@ public final class EventConsumer: Sendable {
         }
     }
 
-    /// Frees the name for another process. This also happens on release, and when the process ends.
+    /// Releases the name for another process. This also happens on release, and when the process ends.
     public func close() {
         positions.withLock { _ in lock.release() }
     }

@@ -1,11 +1,11 @@
-/// How far a consumer has come.
+/// The position of a consumer.
 public struct ConsumerStatus: Sendable, Equatable {
     public let name: String
     /// The last event that it acknowledged.
     public let position: EventSequence
-    /// Events of the log that it has not acknowledged.
+    /// How many events of the log it has not acknowledged.
     public let lag: UInt64
-    /// Events that retention has dropped before it acknowledged them.
+    /// How many events retention dropped before it acknowledged them.
     public let lost: UInt64
     /// The process that runs it, nil when it does not run.
     public let holder: Int32?
@@ -22,16 +22,16 @@ public enum ConsumerStart: Sendable, Equatable {
 }
 
 extension EventLog {
-    /// Continues the consumer of that name, or creates it. The log may be open for reading only.
+    /// Continues the consumer with that name, or creates it. The log may be open for reading only.
     ///
     /// - Parameters:
     ///   - name: 1 to 64 of the letters A-Z and a-z, digits, `-` and `_`.
     ///   - start: where a new one begins; an existing one continues after its last acknowledged event.
-    ///   - skipsDropped: whether it continues with the first event that is kept where retention has dropped events that it has not
+    ///   - skipsDropped: whether it continues with the first event that is kept if retention has dropped events that it has not
     ///     acknowledged.
     /// - Throws: `.consumerName`, `.consumerHeld` with the process that runs it, `.consumerAhead` when it has acknowledged more events
     ///   than the log has, `.beyondRetention` when events were dropped that it has not acknowledged and it does not skip them,
-    ///   `.permission`, and what the disk says.
+    ///   `.permission`, and errors of the disk.
     public func consumer(
         named name: String, from start: ConsumerStart = .start, skipsDropped: Bool = false
     ) throws(EventLogError) -> EventConsumer {
@@ -40,7 +40,7 @@ extension EventLog {
         try files.makeFolder()
         let lock = try files.lock(name)
         guard try !files.names(endingIn: ConsumerFiles.viewSuffix).contains(name) else {
-            throw EventLogError(.consumerName, path: files.positionPath(name), detail: "a consumer of a view has it")
+            throw EventLogError(.consumerName, path: files.positionPath(name), detail: "a consumer of a view has this name")
         }
         let known = try files.position(name)
         let head = head.rawValue
@@ -56,7 +56,7 @@ extension EventLog {
         guard position <= head else {
             throw EventLogError(
                 .consumerAhead, path: files.positionPath(name),
-                detail: "it would go on after event \(position), the log ends with \(head)")
+                detail: "it would continue after event \(position), but the log ends with \(head)")
         }
         if !skipsDropped { try refuseLoss(after: position) }
         if known == nil { try files.store(position, name) }
@@ -64,14 +64,15 @@ extension EventLog {
             name: name, log: self, files: files, lock: lock, position: position, skipsDropped: skipsDropped)
     }
 
-    /// Refuses a consumer that reads all events when some of them have been dropped.
+    /// Refuses a consumer that must read all events if some of them have been dropped.
     func refuseLoss(after position: UInt64) throws(EventLogError) {
         let cut = first.rawValue - 1
         guard position < cut else { return }
         throw EventLogError(
             .beyondRetention, path: path,
             detail:
-                "a consumer at event \(position) has lost \(cut - position) events, up to \(cut); it continues if it skips them")
+                "a consumer at event \(position) has lost \(cut - position) events, up to \(cut); it can continue only if it skips them"
+        )
     }
 
     /// All consumers of the log, by name.

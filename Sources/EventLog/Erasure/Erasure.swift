@@ -1,13 +1,13 @@
 internal import ProtobufWire
 
-/// Events whose payloads were erased for good, and why. Every erasure is itself an event; without that event, an erased record is a forgery.
+/// Events whose payloads were erased for good, and why. An event records each erasure; without it, an erased record counts as a forgery.
 public struct Erasure: Sendable, Hashable, Codable {
-    /// The erased events, in rising order, without overlaps.
+    /// The erased events, in ascending order, without overlaps.
     public let ranges: [ClosedRange<EventSequence>]
     public let reason: String
-    /// What was asked for, such as `node !19025c00`.
+    /// The request, such as `node !19025c00`.
     public let request: String
-    /// The root of the Merkle tree over the log's events up to the last erased one: it identifies the log that they belong to.
+    /// The root of the Merkle tree over the log's events up to the last erased one: it identifies the log that the events belong to.
     public let root: [UInt8]
     /// The identifier of the log.
     public let log: String
@@ -35,7 +35,7 @@ extension Erasure {
     /// The most ranges in one event; a larger erasure takes several.
     package static let largestCount = 1 << 20
 
-    /// Protobuf: 1 the ranges, packed: for each what lies between it and the one before (from 1 on), and its count less 1; 2 reason, 3 request, 4 root.
+    /// Protobuf: 1 the ranges, packed: for each the distance from the previous one (from 1 on), and its count less 1; 2 reason, 3 request, 4 root.
     package var payload: [UInt8] {
         var numbers: [UInt64] = []
         numbers.reserveCapacity(2 * ranges.count)
@@ -53,7 +53,7 @@ extension Erasure {
         return writer.bytes
     }
 
-    /// Nil when the bytes are no erasure.
+    /// Nil if the bytes are not an erasure.
     package init?(payload: RawSpan, log: String, sequence: EventSequence) {
         var ranges: [ClosedRange<EventSequence>] = []
         var (reason, request, root) = ("", "", [UInt8]())

@@ -1,8 +1,8 @@
-/// What an erasure did.
+/// The result of an erasure.
 public struct ErasureReport: Sendable, Equatable {
-    /// The events that record it; empty where everything was erased already.
+    /// The events that record it; empty if everything was erased already.
     public let events: [EventSequence]
-    /// How many events were erased now.
+    /// How many events this call erased.
     public let erased: UInt64
 
     package init(events: [EventSequence], erased: UInt64) {

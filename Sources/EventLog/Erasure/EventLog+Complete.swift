@@ -1,7 +1,7 @@
 internal import LMDB
 
 extension EventLog {
-    /// Erases payloads that this log's events say were erased but that are still there, as after its records were copied from a log with an
+    /// Erases payloads that are still there although this log's events record their erasure, as after copying records from a log with an
     /// unfinished erasure.
     package func completeErasures() async throws(EventLogError) {
         guard let maintenance, try lastErasure() != nil else { return }

@@ -4,16 +4,16 @@ internal import Synchronization
 extension EventLog {
     /// Erases the payloads of events for good, while appends and reads continue.
     ///
-    /// A separate event records which and why. Of each erased event the header stays, and a hash replaces payload and salt, so that roots,
+    /// A separate event records which and why. Each erased event keeps its header, and a hash replaces payload and salt, so that roots,
     /// proofs and older checkpoints still hold. At the end the log's file is rewritten, so that no page of it keeps the old bytes; this needs as
     /// much free space as the log takes. The next opening for writing finishes an interrupted erasure.
     ///
     /// - Parameters:
-    ///   - sequences: events that exist. Events that are erased already are allowed.
+    ///   - sequences: events that exist; they may be erased already.
     ///   - reason: why; it is stored in the log.
-    ///   - request: what was asked for, such as a node.
+    ///   - request: a description of the request, such as a node.
     /// - Throws: `.notErasable` for events of the log itself, `.tooFewEvents`, `.readOnly`, `.diskFull`, `.corrupt` at a damaged event. Where
-    ///   `pendingErasure()` is not nil afterwards, the erasure was begun and continues later.
+    ///   `pendingErasure()` is not nil afterwards, the erasure has begun and continues later.
     @discardableResult
     public func erase(
         _ sequences: [ClosedRange<EventSequence>], reason: String, request: String = ""
@@ -21,7 +21,7 @@ extension EventLog {
         let set = SequenceSet(sequences)
         guard let maintenance else { throw EventLogError(.readOnly, path: path) }
         guard set.last <= head.rawValue else {
-            throw EventLogError(.tooFewEvents, path: path, detail: "event \(set.last) is not there, the last one is \(head)")
+            throw EventLogError(.tooFewEvents, path: path, detail: "there is no event \(set.last); the last one is \(head)")
         }
         return try await maintenance.perform { () throws(EventLogError) in
             try ErasureRun(self, maintenance).erase([(set, reason, request)])
@@ -30,8 +30,8 @@ extension EventLog {
 
     /// Erases what was erased in another copy of this log, for example after an older backup was restored. Skips events that this log does not have.
     ///
-    /// - Parameter erasures: of a log with the same identifier, as its `erasures()` gave them.
-    /// - Throws: `.notErasable` when they are of another log or of another history of it, and what `erase` does.
+    /// - Parameter erasures: of a log with the same identifier, as returned by its `erasures()`.
+    /// - Throws: `.notErasable` when they belong to another log or to another history of it, and what `erase` throws.
     @discardableResult
     public func apply(_ erasures: [Erasure]) async throws(EventLogError) -> ErasureReport {
         guard let maintenance else { throw EventLogError(.readOnly, path: path) }
@@ -39,14 +39,14 @@ extension EventLog {
         for erasure in erasures {
             guard erasure.log == identifier else {
                 throw EventLogError(
-                    .notErasable, path: path, detail: "the erasure is of the ledger \(erasure.log), this is \(identifier)")
+                    .notErasable, path: path, detail: "the erasure belongs to the ledger \(erasure.log); this is \(identifier)")
             }
-            // Where this log ends before the erasure's last event, its root cannot be checked.
+            // If this log ends before the erasure's last event, its root cannot be checked.
             guard !erasure.ranges.isEmpty, erasure.last <= head, erasure.last >= first else { continue }
             guard try root(size: erasure.last) == erasure.root else {
                 throw EventLogError(
                     .notErasable, path: path,
-                    detail: "the erasure is of another history: events up to \(erasure.last) are not the same")
+                    detail: "the erasure belongs to another history: events up to \(erasure.last) are not the same")
             }
         }
         // The run skips events that retention has dropped.
@@ -54,10 +54,10 @@ extension EventLog {
         return try await maintenance.perform { () throws(EventLogError) in try ErasureRun(self, maintenance).erase(works) }
     }
 
-    /// Why an interrupted erasure could not be finished when the log was opened; nil where nothing was pending or it is under way.
+    /// Why an interrupted erasure could not be finished when the log was opened; nil if nothing was pending or it is under way.
     public var erasureProblem: EventLogError? { erasureFailure.withLock { $0 } }
 
-    /// Removes what interrupted changes left. The records of a pending erasure are erased when this returns; the file is rewritten in the background.
+    /// Finishes interrupted changes. The records of a pending erasure are erased when this returns; the file is rewritten in the background.
     func finishInterrupted() {
         guard let maintenance else { return }
         let run = ErasureRun(self, maintenance)
@@ -72,7 +72,7 @@ extension EventLog {
             do throws(EventLogError) {
                 _ = try run.finish()
             } catch {
-                // Where the log was closed meanwhile, the next opening continues.
+                // If the log was closed meanwhile, the next opening continues.
                 if error.code != .closed { self.erasureFailure.withLock { $0 = error } }
             }
         }
@@ -80,12 +80,12 @@ extension EventLog {
 
     func waitForErasure() async {
         guard let maintenance, erasureProblem == nil, !areWritesClosed else { return }
-        let pending = try? pendingErasure()  // what cannot be read is tried again by the next opening
+        let pending = try? pendingErasure()  // if it cannot be read, the next opening tries again
         guard pending != nil else { return }
-        _ = try? await maintenance.perform {}  // an empty job: it waits for those before it
+        _ = try? await maintenance.perform {}  // an empty job, which waits for earlier ones
     }
 
-    /// Finishes an interrupted erasure, and returns when no file of the log has the old bytes.
+    /// Finishes an interrupted erasure, and returns when no file of the log contains the old bytes.
     public func finishErasing() async throws(EventLogError) {
         guard let maintenance else { throw EventLogError(.readOnly, path: path) }
         try await maintenance.perform { () throws(EventLogError) in

@@ -3,7 +3,7 @@ internal import LMDB
 extension LogStore {
     /// In `meta`: the sequences of all events that record an erasure.
     static let erasuresKey = "erasures"
-    /// In `meta`: the first of them that is not carried out yet. It applies to this generation: the next one has none of the old bytes.
+    /// In `meta`: the first of them that is not completed yet. It applies to this generation: the next one has none of the old bytes.
     static let erasingKey = "erasing"
 
     func erasures(_ read: borrowing some TransactionReading & ~Copyable) throws(StorageError) -> [UInt64] {
@@ -29,7 +29,7 @@ extension LogStore {
         sequences.flatMap { sequence in (0..<8).map { UInt8(truncatingIfNeeded: sequence >> (8 * UInt64($0))) } }
     }
 
-    /// The first event that records an erasure which is not carried out.
+    /// The first event that records an erasure that is not completed.
     func firstPendingErasure(_ read: borrowing some TransactionReading & ~Copyable) throws(StorageError) -> UInt64? {
         try read.get(Table<String, UInt64>(raw: meta), Self.erasingKey)
     }
@@ -47,7 +47,7 @@ extension EventLog {
         var erasures: [Erasure] = []
         var cursor = try reader.cursor()
         for sequence in sequences where sequence >= first {
-            guard try cursor.seek(EventSequence(sequence)) else { continue }  // cut off
+            guard try cursor.seek(EventSequence(sequence)) else { continue }  // dropped by retention
             guard cursor.isIntact,
                 let erasure = Erasure(payload: cursor.payload, log: identifier, sequence: EventSequence(sequence))
             else { throw damage(EventSequence(sequence)) }
@@ -56,7 +56,7 @@ extension EventLog {
         return erasures
     }
 
-    /// The last event that records an erasure, nil when nothing was erased.
+    /// The last event that records an erasure, nil if nothing was erased.
     public func lastErasure() throws(EventLogError) -> EventSequence? {
         let reader = try beginRead()
         return try storing { () throws(StorageError) in
@@ -64,7 +64,7 @@ extension EventLog {
         }
     }
 
-    /// The first erasure that was begun and is not finished: old bytes may still be in the log's file. The next opening for writing finishes it,
+    /// The first unfinished erasure: old bytes may still be in the log's file. The next opening for writing finishes it,
     /// as does `finishErasing()`.
     public func pendingErasure() throws(EventLogError) -> EventSequence? {
         let reader = try beginRead()

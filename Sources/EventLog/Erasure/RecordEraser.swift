@@ -1,23 +1,23 @@
 internal import LMDB
 internal import MeshCrypto
 
-/// Replaces payloads by their inner hashes, in plain records and in sealed blocks, and salts by zeros. What is erased already stays as it is, so
+/// Replaces payloads with their inner hashes, in plain records and in sealed blocks, and salts with zeros. What is erased already stays as it is, so
 /// the run can be repeated after an interruption.
 ///
-/// Unchecked: one job at a time uses it, and only while the writer is stopped.
+/// Unchecked: only one job at a time uses it, while the writer is stopped.
 final class RecordEraser: PreparedWork, @unchecked Sendable {
-    /// The most that one transaction erases, so that appends do not wait long.
+    /// The most payloads that one transaction erases, so that appends do not wait long.
     private static let (blocksAtOnce, recordsAtOnce) = (32, 4096)
 
     private let sequences: SequenceSet
-    /// The first event that has not been looked at yet, nil when all have: as it is stored, and as it will be after the transaction.
+    /// The first event that has not been examined yet, nil when all have: as stored, and as of the end of the transaction.
     private(set) var next: UInt64?
     private var nextWhenStored: UInt64?
 
     private let decoder: BlockDecoder
     private let encoder: BlockEncoder
     private var hasher = MerkleHasher()
-    /// The tiles of the current transaction: the salts as they were, and as they will be.
+    /// The salts of tiles in the current transaction: as they were, and as they will be.
     private var salts: [UInt64: (before: TileSalts, after: [UInt8])] = [:]
     private var run = RecordRun()
 
@@ -102,7 +102,7 @@ final class RecordEraser: PreparedWork, @unchecked Sendable {
         return first
     }
 
-    /// The record without its payload; nil where it is erased already, or is an event of the log itself.
+    /// The record without its payload; nil if it is erased already, or is an event of the log itself.
     private func erased(
         _ record: [UInt8], _ sequence: UInt64, _ write: inout WriteTransaction, _ store: LogStore
     ) throws(StorageError) -> [UInt8]? {
@@ -115,7 +115,7 @@ final class RecordEraser: PreparedWork, @unchecked Sendable {
         return Record.erased(record, inner: inner, sequence: sequence)
     }
 
-    /// Returns the event's salt, for the last time.
+    /// Returns the event's salt, and erases it.
     private func salt(
         _ tile: UInt64, _ place: Int, _ write: borrowing WriteTransaction, _ store: LogStore
     ) throws(StorageError) -> [UInt8] {

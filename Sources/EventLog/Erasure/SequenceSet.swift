@@ -1,4 +1,4 @@
-/// Sequences as ranges, in rising order, that neither overlap nor touch.
+/// Sequences as ascending ranges that neither overlap nor touch.
 package struct SequenceSet: Sendable, Equatable {
     package private(set) var ranges: [ClosedRange<UInt64>] = []
 

@@ -7,9 +7,9 @@ extension EventLogError: CustomStringConvertible {
         return "\(path): \(sentence) (\(reason))"
     }
 
-    /// A reader of another container may have a number that no process has, since the same process id is in use twice.
+    /// A reader in another container may have a number that no process has, because its process id is in use twice.
     private static func name(ofReader process: Int32) -> String {
-        process > 1 << 22 ? "a process of another container" : "process \(process)"
+        process > 1 << 22 ? "a process in another container" : "process \(process)"
     }
 
     private var sentence: String {
@@ -17,75 +17,75 @@ extension EventLogError: CustomStringConvertible {
         case .missing: "there is no ledger here; check the path or create one"
         case .notALog: "this is not a ledger; check the path"
         case .foreign:
-            "something else replaces a file of the ledger, and nothing was opened or changed; put the file back, or remove what is there"
+            "something else is in the place of a file of the ledger; nothing was opened or changed; put the file back, or remove what is there"
         case .replaced:
-            "the ledger was moved, removed or replaced while it was open for writing, and nothing more is stored; start again with the one that is meant"
+            "the ledger was moved, removed or replaced while it was open for writing, and nothing more was stored; start again with the right one"
         case .notARecording: "this is not a recording of a ledger; check the path"
         case .notABackup: "this is not a backup of a ledger; check the path"
         case .forked:
             "two copies of a ledger differ in the same event, so one of them was changed; nothing more was copied"
         case .missingBackup: "there is no backup here; check the path, or make one with `meshledger backup`"
-        case .cannotCreate: "it cannot be made there; check that the folder above it exists and takes new files"
-        case .exists: "there is something here already; choose another path or open it"
-        case .newerFormat: "a newer version of this program wrote this ledger and nothing was touched; update the program"
+        case .cannotCreate: "it cannot be created there; check that the parent folder exists and is writable"
+        case .exists: "something already exists here; choose another path or open it"
+        case .newerFormat: "a newer version of this program wrote this ledger; nothing was changed; update the program"
         case .olderFormat:
-            "a version from before the first release wrote this ledger and nothing was touched; export its events with that version, "
+            "a version from before the first release wrote this ledger; nothing was changed; export its events with that version, "
                 + "then import them into a new ledger"
         case .locked:
             if let holder {
                 "process \(holder) has it open for writing; stop that process or open for reading only"
             } else {
-                "another process has it open; wait until that has ended, or open for reading only"
+                "another process has it open; wait until that process ends, or open for reading only"
             }
         case .writerRunning:
-            "a process writes to it, and without permission to write its file lock.mdb it cannot be read meanwhile; stop that process or "
-                + "get that permission"
-        case .alreadyOpen: "this process has it open already; use that handle or close it first"
-        case .permission: "access was refused; check the owner and mode of the folder and its files"
+            "a process is writing to it, and reading it meanwhile takes permission to write its file lock.mdb; stop that process or get "
+                + "that permission"
+        case .alreadyOpen: "this process already has it open; use that handle or close it first"
+        case .permission: "access was denied; check the owner and mode of the folder and its files"
         case .readOnly: "it is open for reading only, so nothing can be appended; open it for writing where that is possible"
         case .networkFileSystem: "it is on a network file system, where shared maps are unsafe; move it to a local disk"
         case .corrupt where path.contains("/consumers/"):
-            "it is damaged and nothing was changed; forget the consumer with `meshledger follow consumers remove`, and let it begin again"
+            "it is damaged and nothing was changed; remove the consumer with `meshledger follow consumers remove` and start it again"
         case .corrupt where path.hasSuffix("/signing.key"):
-            "the key that signs is damaged and nothing was changed; restore it from a copy, such as a backup with --with-signing-key"
+            "the signing key is damaged and nothing was changed; restore it from a copy, such as a backup with --with-signing-key"
         case .corrupt where path.hasSuffix("/log/current"):
             "it does not say which generation is the log, and nothing was changed; restore it from a copy, write the lines `format 2` and "
-                + "`generation N` into it, or save what there is with `meshledger salvage`"
+                + "`generation N` into it, or save what is left with `meshledger salvage`"
         case .corrupt:
             "it is damaged and nothing was changed; restore it from a copy, or save what is left with `meshledger salvage`"
         case .sizeLimitReached:
             if let holder {
-                "its size limit is reached and nothing was stored, since \(Self.name(ofReader: holder)) is in the middle of reading, which keeps freed "
+                "its size limit is reached and nothing was stored, because \(Self.name(ofReader: holder)) is still reading, which keeps freed "
                     + "space from being reused; end that process or raise the limit, then append again"
             } else {
                 "its size limit is reached and nothing was stored; raise the limit or drop old events, then append again"
             }
         case .diskFull: "the disk or quota is full and nothing was stored; free some space, then append again"
         case .outcomeUnknown:
-            "writing failed and it is unknown whether the events are stored; open it anew and append with the token"
-        case .writesClosed: "an earlier write failed, so nothing more was stored; open it anew and append again"
+            "writing failed and it is unknown whether the events are stored; reopen it and append them with the token"
+        case .writesClosed: "an earlier write failed, so nothing more was stored; reopen it and append again"
         case .closed: "it has been closed and nothing was stored; open it again"
         case .tooLarge: "the payload or batch is larger than the log takes; split it"
         case .queueFull: "the queue of events is full; wait, or record the loss as a gap"
         case .writerGone:
-            "\(holder.map { "process \($0)" } ?? "the process"), which writes to it, ended before it answered; run the command again, an "
-                + "import continues where it was"
-        case .cursorMoved: "another import of the same source has come further meanwhile, so nothing was stored; begin again"
-        case .tooFewEvents: "it has fewer events than were asked for"
-        case .reserved: "only the log itself writes such an event; nothing of the append was stored"
-        case .notErasable: "that cannot be erased, and nothing was"
+            "\(holder.map { "process \($0)" } ?? "the process"), which writes to it, ended before it answered; run the command again; an "
+                + "import continues where it stopped"
+        case .cursorMoved: "another import of the same source got ahead of this one, so nothing was stored; start again"
+        case .tooFewEvents: "it has fewer events than requested"
+        case .reserved: "only the log itself may write such an event; nothing was stored"
+        case .notErasable: "this cannot be erased, and nothing was"
         case .beyondRetention: "retention has dropped this event; only its hash is left"
         case .notCuttable: "the log cannot be cut there"
-        case .consumerName: "that is no name for a consumer; use 1 to 64 letters, digits, - and _"
-        case .missingConsumer: "there is no consumer of that name; list them with `meshledger follow consumers`"
+        case .consumerName: "this is not a valid name for a consumer; use 1 to 64 letters, digits, - and _"
+        case .missingConsumer: "there is no consumer with this name; list them with `meshledger follow consumers`"
         case .consumerHeld:
-            "\(holder.map { "process \($0)" } ?? "another process") runs this consumer already; stop it or choose another name"
+            "\(holder.map { "process \($0)" } ?? "another process") is already running this consumer; stop it or choose another name"
         case .consumerAhead:
             "the consumer's position does not fit this log; remove the consumer with `meshledger follow consumers remove` or correct the sequence"
         case .storage: "the store failed"
         case .readerGone: "the reader of the output has ended"
         case .mutationDuringEnumeration:
-            "nothing may be appended while rows are enumerated, and nothing was; append afterwards, or allow mutations where you enumerate"
+            "nothing can be appended while rows are enumerated, and nothing was stored; append afterwards, or enumerate with `allowsMutations`"
         }
     }
 }

@@ -10,9 +10,9 @@ public struct ClockJump: Sendable, Hashable {
         case lastEvent = 2
     }
 
-    /// What the clock should have shown; with `.lastEvent`, at least this.
+    /// The time that the clock should have shown; with `.lastEvent`, at least this.
     public var expected: Timestamp
-    /// What it showed.
+    /// The time that it showed.
     public var found: Timestamp
     public var basis: Basis
 
@@ -22,10 +22,10 @@ public struct ClockJump: Sendable, Hashable {
         self.basis = basis
     }
 
-    /// In microseconds: how far the clock went ahead, or back where it is negative.
+    /// In microseconds: how far the clock jumped ahead, or back if negative.
     public var distance: Int64 { found.microseconds.subtractingReportingOverflow(expected.microseconds).partialValue }
 
-    /// Less is no jump: clocks are corrected all the time.
+    /// Smaller differences are not jumps: clocks are corrected all the time.
     static let leastDistance: Int64 = 120_000_000
 
     /// Protobuf: 1 expected and 2 found in microseconds, 3 the basis.
@@ -37,7 +37,7 @@ public struct ClockJump: Sendable, Hashable {
         return writer.bytes
     }
 
-    /// Nil when the bytes are not a clock jump.
+    /// Nil if the bytes are not a clock jump.
     public init?(payload: RawSpan) {
         self.init(expected: Timestamp(microseconds: 0), found: Timestamp(microseconds: 0), basis: .lastEvent)
         var basis: Basis?

@@ -8,11 +8,11 @@ public struct EventHeader: Sendable, Hashable {
     public let encoding: PayloadEncoding
     /// Whether secrets in the payload were zeroed at equal length.
     public let isMasked: Bool
-    /// Whether the payload was erased for good: it is empty.
+    /// Whether the payload was erased for good; it is then empty.
     public let isErased: Bool
     public let payloadLength: Int
 
-    /// When the event was received: the recorded time, the arrival time of a live event, or nil where it is unknown.
+    /// When the event was received: the recorded time, the arrival time of a live event, or nil if it is unknown.
     public var receptionTime: Timestamp? {
         switch reception {
         case .live: arrivalTime

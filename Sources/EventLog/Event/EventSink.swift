@@ -1,15 +1,15 @@
-/// Where events go: a log that this process writes, or one that another process writes for it.
+/// Accepts events: a log that this process writes, or one that another process writes for it.
 public protocol EventSink: Sendable {
-    /// The number of the source of that name; the log assigns it on first use.
+    /// The number of the source with that name; the log assigns it on first use.
     func source(named name: String) async throws(EventLogError) -> SourceID
 
-    /// The same for events that are about to be appended: the source need not be stored before the first of them.
+    /// The same, for events that are about to be appended: the source need not be stored before the first of them.
     func reserveSource(named name: String) async throws(EventLogError) -> SourceID
 
-    /// How far a source has been read, nil when it was never stored.
+    /// How far a source has been read, nil if that was never stored.
     func storedCursor(_ key: String) async throws(EventLogError) -> [UInt8]?
 
-    /// Appends the events in one transaction, and with them the cursor of the source that they come from; they are durable when it returns.
+    /// Appends the events and their source's cursor in one transaction; they are durable when it returns.
     func append(
         _ events: [NewEvent], cursor: SourceCursor?, token: AppendToken?
     ) async throws(EventLogError) -> ClosedRange<EventSequence>?

@@ -1,6 +1,6 @@
 internal import ProtobufWire
 
-/// Events that a source had to drop. Loss is an event too: it is appended with the encoding `.gap`.
+/// Events that a source had to drop. The loss is recorded as an event with the encoding `.gap`.
 public struct Gap: Sendable, Hashable {
     /// How many events were dropped.
     public var count: UInt64
@@ -25,7 +25,7 @@ public struct Gap: Sendable, Hashable {
         return writer.bytes
     }
 
-    /// Nil when the bytes are not a gap.
+    /// Nil if the bytes are not a gap.
     public init?(payload: RawSpan) {
         self.init(count: 0, first: Timestamp(microseconds: 0), last: Timestamp(microseconds: 0), reason: "")
         var reader = WireReader(payload)

@@ -3,7 +3,7 @@ package enum ISO8601 {
     /// `2026-11-21T05:13:08Z`.
     package static func text(seconds: Int64) -> String { text(seconds, nil) }
 
-    /// With six digits of the second: `2026-11-21T05:13:08.250000Z`.
+    /// With microseconds: `2026-11-21T05:13:08.250000Z`.
     package static func text(microseconds: Int64) -> String {
         let seconds = floorDivide(microseconds, 1_000_000)
         return text(seconds, microseconds - seconds * 1_000_000)
@@ -24,7 +24,7 @@ package enum ISO8601 {
     /// The years of all seconds that 64 bits hold have at most twelve digits and a sign.
     private static let longest = 40
 
-    /// - Returns: how many bytes were written; there is room for the longest time.
+    /// - Returns: how many bytes were written; the longest time fits.
     private static func write(_ seconds: Int64, _ fraction: Int64?, to room: UnsafeMutableBufferPointer<UInt8>) -> Int {
         var count = 0
         func put(_ byte: UInt8) {

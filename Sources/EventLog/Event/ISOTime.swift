@@ -1,6 +1,6 @@
 /// Parses a complete ISO 8601 time: a date, or a date and a time to the minute, second or fraction, with `Z`, an offset or nothing (UTC).
 ///
-/// Foundation's parser accepts a text that only begins like a time, which would turn a typo into another time.
+/// Foundation's parser accepts a text that merely begins with a time, which would turn a typo into another time.
 package struct ISOTime {
     private var rest: ArraySlice<UInt8>
 
@@ -9,8 +9,8 @@ package struct ISOTime {
         return reader.timestamp()
     }
 
-    /// The same time of day so many months earlier, or on the last day of that month where it has no such day.
-    /// - Returns: nil where that is before the year 1, or not a time with four digits of the year.
+    /// The same time of day that many months earlier, or on the last day of that month if it is shorter.
+    /// - Returns: nil if that is before the year 1, or the year of `time` does not have four digits.
     package static func earlier(_ time: Timestamp, months: Int64) -> Timestamp? {
         var reader = ISOTime(rest: Array(ISO8601.text(seconds: time.seconds).utf8)[...])
         guard let year = reader.number(4), reader.take("-"), let month = reader.number(2), reader.take("-"),

@@ -18,9 +18,9 @@ public struct NewEvent: Sendable {
         self.isMasked = isMasked
     }
 
-    /// Whether it would say, in the log's own name, that events were erased or dropped, or that the clock jumped.
+    /// Whether it would record, in the log's own name, that events were erased or dropped, or that the clock jumped.
     var isOfLog: Bool { encoding.isOfLog && source == .log }
 
-    /// The largest payload that the log takes, in bytes.
+    /// The largest payload that the log accepts, in bytes.
     public static let largestPayload = 16 << 20
 }

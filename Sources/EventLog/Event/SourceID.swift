@@ -1,4 +1,4 @@
-/// Where events come from, as a number that the log gave to the source's name. 0 is the log itself.
+/// Identifies a source of events by the number that the log assigned to its name. 0 is the log itself.
 public struct SourceID: RawRepresentable, Sendable, Hashable, Codable {
     public let rawValue: UInt32
 
@@ -8,10 +8,10 @@ public struct SourceID: RawRepresentable, Sendable, Hashable, Codable {
     public static let log = SourceID(rawValue: 0)
 }
 
-/// A source of events and the name under which its number was requested.
+/// A source of events and its name.
 public struct EventSource: Sendable, Hashable {
     public let id: SourceID
     public let name: String
-    /// When the log first heard of it.
+    /// When the log first saw it.
     public let created: Timestamp
 }

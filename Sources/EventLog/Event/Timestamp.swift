@@ -18,7 +18,7 @@ public struct Timestamp: Sendable, Hashable, Comparable, Codable {
         microseconds = Int64(exactly: value.rounded()) ?? (value < 0 ? .min : .max)
     }
 
-    /// The system's clock, as it reads.
+    /// The present time by the system's clock.
     public static var now: Timestamp {
         var time = timespec()
         unsafe clock_gettime(CLOCK_REALTIME, &time)
@@ -32,7 +32,7 @@ public struct Timestamp: Sendable, Hashable, Comparable, Codable {
 
     public static func < (left: Timestamp, right: Timestamp) -> Bool { left.microseconds < right.microseconds }
 
-    /// The point in time so many seconds later, or earlier when negative; clamped to the representable range.
+    /// The point in time that many seconds later, or earlier if negative; clamped to the representable range.
     public func adding(seconds: Int64) -> Timestamp {
         let (sum, overflows) = microseconds.addingReportingOverflow(Timestamp(seconds: seconds).microseconds)
         return Timestamp(microseconds: overflows ? (seconds < 0 ? .min : .max) : sum)

@@ -1,7 +1,7 @@
 internal import LMDB
 
 extension EventLog {
-    /// The processes whose reading keeps freed space from being reused, the furthest behind first. A process that was stopped while it read
+    /// The processes whose reading keeps freed space from being reused, the furthest behind first. A process that was suspended while it read
     /// stays in the list until it continues or ends.
     public func blockingReaders() throws(EventLogError) -> [LogReading] {
         if let condition = condition() { return condition.readers }
@@ -13,13 +13,13 @@ extension EventLog {
         }
     }
 
-    /// The state of the log. Nil where it is read only: ask the process that writes.
+    /// The state of the log. Nil if it is read only: ask the process that writes.
     public func condition() -> LogHealth? { isReadOnly ? nil : sizes.condition() }
 
-    /// Sets the most bytes that the log, and the files that count with it, may take; applies within seconds. If they take more already, they grow no further.
+    /// Sets the most bytes that the log, and the files that count with it, may take; applies within seconds. If they take more, they stop growing.
     public func setSizeLimit(_ bytes: Int) { sizes.setLimit(bytes) }
 
-    /// Counts other files with the log, which are derived from it and grow with it.
+    /// Counts other files, which are derived from the log and grow with it, towards its limit.
     ///
     /// - Parameters:
     ///   - bytes: their size.

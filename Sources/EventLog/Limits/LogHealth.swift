@@ -1,11 +1,11 @@
 /// The state of a log that is open for writing.
 public struct LogHealth: Sendable, Equatable {
-    /// The most bytes that the log and what counts with it may take.
+    /// The most bytes that the log and the files that count with it may take.
     public var sizeLimit: Int
     /// Bytes of the log's file, and of the files that count with it.
     public var logBytes = 0
     public var otherBytes = 0
-    /// Transactions that were held back, because the limit is near and a reader keeps freed space from being reused.
+    /// Transactions that were delayed because the limit is near and a reader keeps freed space from being reused.
     public var slowedCommits: UInt64 = 0
     /// Transactions that failed, for any reason.
     public var failedCommits: UInt64 = 0
@@ -15,7 +15,7 @@ public struct LogHealth: Sendable, Equatable {
     public var isDegraded = false
     /// Whether a failed sync has closed the log for appending, until it is reopened.
     public var areWritesClosed = false
-    /// Readers that were killed and whose slots were freed.
+    /// Slots of killed readers that were freed.
     public var clearedReaders: UInt64 = 0
     /// The processes that keep freed space from being reused, the longest running first.
     public var readers: [LogReading] = []
@@ -30,7 +30,7 @@ public struct LogReading: Sendable, Hashable {
     public let file: String
     /// Commits since it began to read. As long as it reads, the space that they freed cannot be reused, and the file grows.
     public let commitsBehind: Int
-    /// For how long it has been observed. Nil where it was not watched: the process that writes does so.
+    /// How long it has been observed to read. Nil if it was not watched, which only the writing process does.
     public let duration: Duration?
 
     package init(process: Int32, file: String, commitsBehind: Int, duration: Duration?) {
@@ -40,11 +40,11 @@ public struct LogReading: Sendable, Hashable {
         self.duration = duration
     }
 
-    /// Whether it has read for too long to be an ordinary short read.
+    /// Whether it has been reading for too long to be an ordinary short read.
     var isLong: Bool { commitsBehind >= Self.manyCommits || duration.map { $0 >= Self.patience } ?? false }
 
     private static let patience = Duration.seconds(1)
-    /// So many commits follow each other within a second only when others append as fast as they can.
+    /// This many commits occur within a second only when others append as fast as they can.
     private static let manyCommits = 64
 
     var text: String {

@@ -1,7 +1,7 @@
 internal import Dispatch
 internal import Synchronization
 
-/// Checks the log periodically: frees the slots of dead readers, watches the others, applies a changed size limit, and runs the other work it is given.
+/// Checks the log periodically: frees the slots of dead readers, watches the others, applies a changed size limit, and runs other periodic work.
 ///
 /// Synchronization: whether it has ended is atomic.
 final class LogKeeper: Sendable {

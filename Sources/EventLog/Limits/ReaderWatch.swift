@@ -1,11 +1,11 @@
 package import LMDB
 internal import Synchronization
 
-/// Remembers since when readers of a file have kept freed space from being reused.
+/// Remembers how long readers of a file have kept freed space from being reused.
 ///
 /// Synchronization: behind the mutex.
 package final class ReaderWatch: Sendable {
-    /// The transaction of a process: it can begin another one only at a later commit.
+    /// A process's transaction; it can begin another one only at a later commit.
     private let seen = Mutex<[OpenRead: ContinuousClock.Instant]>([:])
 
     package init() {}
@@ -19,7 +19,7 @@ package final class ReaderWatch: Sendable {
             seen = Dictionary(uniqueKeysWithValues: reads.map { ($0, seen[$0] ?? now) })
             return seen
         }
-        // For a process that reads in several places, the oldest.
+        // For a process with several reads, the oldest.
         return Dictionary(grouping: since, by: \.key.process).values.compactMap { reads in
             reads.min { $0.key.transaction < $1.key.transaction }.map { oldest in
                 LogReading(

@@ -3,23 +3,23 @@ internal import Synchronization
 
 /// Keeps the log, and the files that count with it, below the size limit, and counts failures.
 ///
-/// Commits free pages which the next ones reuse, unless a process still reads the old data: then the file grows with every commit. If that
+/// Commits free pages that the next ones reuse, unless a process still reads the old data: then the file grows with every commit. If that
 /// continues until little space is left, the writer slows down, so that there is time to find the reader, and then fails.
 ///
-/// Synchronization: behind the mutex, but for `isDegraded`.
+/// Synchronization: behind the mutex, except `isDegraded`.
 final class SizeGuard: Sendable {
     private struct State {
         var condition: LogHealth
         var otherReaders: [LogReading] = []
-        /// Bytes when the writer was last asked to rest.
+        /// The size in bytes when the writer was last told to pause.
         var lastTotal: Int?
     }
 
-    /// The share of the limit below it in which the writer slows down.
+    /// The last share of the limit, in which the writer slows down.
     private static let zone = 8
-    /// The space left there lasts at least so long, if a tenth of it is used each time.
+    /// The remaining space lasts at least this long if a tenth of it is used each time.
     private static let slowness_s = 10.0
-    /// The map's size is corrected where it is off by more than this share of the limit.
+    /// The map's size is corrected if it is off by more than this share of the limit.
     private static let exactness = 256
     private static let smallestMap = 1 << 20
 
@@ -68,8 +68,8 @@ final class SizeGuard: Sendable {
 
     // MARK: Slowing down and refusing
 
-    /// How long the writer rests before its next transaction.
-    /// - Parameter isResting: whether the writer rests then; otherwise it only asks.
+    /// How long the writer pauses before its next transaction.
+    /// - Parameter isResting: whether the writer then pauses; otherwise it only asks.
     func pause(isResting: Bool = true) -> Duration? {
         let environment = stores.store.environment
         guard let extent = try? environment.extent() else { return nil }  // closed: the transaction reports it
@@ -89,7 +89,7 @@ final class SizeGuard: Sendable {
         (readers(of: environment) + state.withLock { $0.otherReaders }).filter(\.isLong)
     }
 
-    /// Nil unless the files beside the log grow because of a reader, which only the writer's resting stops.
+    /// Nil unless the files beside the log grow because of a reader, which only a pause of the writer stops.
     func refusal() -> StorageError? {
         guard state.withLock({ $0.otherReaders.contains(where: \.isLong) }) else { return nil }
         let environment = stores.store.environment
@@ -98,7 +98,7 @@ final class SizeGuard: Sendable {
         return isFull ? StorageError(.sizeLimitReached, call: "append", path: path) : nil
     }
 
-    /// Whether dead readers kept space from being reused, so that a transaction that hit the limit may fit now.
+    /// Whether dead readers kept space from being reused, so that a transaction that hit the limit may now fit.
     func foundRoom() -> Bool { clearStaleReaders() > 0 }
 
     @discardableResult
@@ -132,7 +132,7 @@ final class SizeGuard: Sendable {
         return EventLogError(.sizeLimitReached, path: path, detail: detail, cause: cause, holder: blocker?.process)
     }
 
-    // MARK: From time to time
+    // MARK: Periodic checks
 
     func look() {
         clearStaleReaders()
@@ -142,6 +142,6 @@ final class SizeGuard: Sendable {
         let (wanted, limit) = state.withLock { (Self.mapLimit($0.condition), $0.condition.sizeLimit) }
         let target = max(Environment.mapSize(limit: wanted), extent.usedSize)
         guard abs(target - extent.sizeLimit) > limit / Self.exactness else { return }
-        try? environment.setSizeLimit(target)  // a read is in progress: the next time
+        try? environment.setSizeLimit(target)  // a read is in progress: tried again the next time
     }
 }

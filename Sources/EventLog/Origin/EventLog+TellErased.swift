@@ -1,5 +1,5 @@
 extension EventLog {
-    /// Appends an event that records which copies of other logs' events are erased: without one, an erased record would be a forgery.
+    /// Appends an event that records which copies of other logs' events are erased: without it, an erased record would count as a forgery.
     package func tell(erased: SequenceSet, request: String, reason: String) async throws(EventLogError) {
         let erased = SequenceSet(erased.ranges + (try untoldErasures().ranges))
         guard !erased.isEmpty else { return }

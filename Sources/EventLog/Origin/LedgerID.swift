@@ -5,7 +5,7 @@ package struct LedgerID: Sendable, Hashable, Comparable {
     private let high: UInt64
     private let low: UInt64
 
-    /// Nil for any number of bytes other than 16.
+    /// Nil unless there are 16 bytes.
     package init?(_ bytes: some Collection<UInt8>) {
         guard bytes.count == 16 else { return nil }
         high = bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
@@ -21,7 +21,7 @@ package struct LedgerID: Sendable, Hashable, Comparable {
 
     package init(_ numbers: (UInt64, UInt64)) { (high, low) = numbers }
 
-    /// The first eight bytes and the last, as numbers that sort as the bytes do.
+    /// The first and the last eight bytes, as numbers that sort like the bytes.
     package var numbers: (UInt64, UInt64) { (high, low) }
 
     package var bytes: [UInt8] {

@@ -1,14 +1,14 @@
 internal import LMDB
 internal import MeshCrypto
 
-/// Hashes the origins of a log's first events, for its checkpoints: each longest run of copies that are consecutive both here and in the log that
-/// they come from. The result does not depend on how rows of the table divide the runs.
+/// Hashes the origins of a log's first events, for its checkpoints: each longest run of copies that are consecutive both here and in their original
+/// log. The result does not depend on how the table's rows divide the runs.
 struct OriginDigest {
     private let own: LedgerID
     private let size: UInt64
     private var context = SHA256Context()
     private var run: OriginRun?
-    /// The first event of the run, here.
+    /// The first event of the run, in this log.
     private var place: UInt64 = 0
 
     /// - Parameters:
@@ -32,7 +32,7 @@ struct OriginDigest {
         }
         if let damage {
             throw EventLogError(
-                .corrupt, path: path, detail: "where the events from \(damage) on come from cannot be read")
+                .corrupt, path: path, detail: "the origins of the events from \(damage) on cannot be read")
         }
         return digest.finish()
     }

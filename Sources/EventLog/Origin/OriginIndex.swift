@@ -3,7 +3,7 @@ internal import LMDB
 /// The origins of all events of a log.
 package struct OriginIndex: Sendable {
     private var sets: [LedgerID: SequenceSet] = [:]
-    /// Whether every event has, in this log, the sequence that it had in the one log that it comes from.
+    /// Whether all events come from one log, and have the sequences that they had there.
     package private(set) var mirrored: LedgerID?
 
     /// - Parameter own: the log's identifier.
@@ -37,7 +37,7 @@ package struct OriginIndex: Sendable {
             }
         }
         if let problem {
-            throw EventLogError(.corrupt, path: path, detail: "where the events from \(problem) on come from cannot be read")
+            throw EventLogError(.corrupt, path: path, detail: "the origins of the events from \(problem) on cannot be read")
         }
         let head = reader.head.rawValue
         if next <= head {
@@ -52,7 +52,7 @@ package struct OriginIndex: Sendable {
 }
 
 extension [ClosedRange<UInt64>] {
-    /// Adds a range, to the last one where it follows that.
+    /// Adds a range, extending the last one if it follows directly.
     fileprivate mutating func extend(_ range: ClosedRange<UInt64>) {
         if let last, last.upperBound < .max, last.upperBound + 1 == range.lowerBound {
             self[count - 1] = last.lowerBound...range.upperBound

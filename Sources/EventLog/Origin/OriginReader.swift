@@ -13,7 +13,7 @@ package struct OriginReader: Sendable {
     /// - Parameter own: the log that is being read.
     package init(own: LedgerID) { self.own = own }
 
-    /// The log in which the event was appended first, and its sequence there.
+    /// The log to which the event was first appended, and its sequence there.
     package mutating func origin(
         of sequence: UInt64, _ reader: borrowing LogReader
     ) throws(EventLogError) -> (ledger: LedgerID, sequence: UInt64) {
@@ -45,7 +45,7 @@ package struct OriginReader: Sendable {
         }
         if isDamaged {
             throw EventLogError(
-                .corrupt, path: reader.store.environment.path, detail: "where event \(sequence) comes from cannot be read")
+                .corrupt, path: reader.store.environment.path, detail: "the origin of event \(sequence) cannot be read")
         }
         if let found, sequence - found.first < found.runs.eventCount {
             range = found.first...(found.first + found.runs.eventCount - 1)
@@ -58,7 +58,7 @@ package struct OriginReader: Sendable {
     }
 }
 
-/// Where an event was appended first.
+/// Where an event was first appended.
 public struct EventOrigin: Sendable, Hashable {
     /// The identifier of the log.
     public let ledger: String
@@ -72,7 +72,7 @@ public struct EventOrigin: Sendable, Hashable {
 }
 
 extension EventLog {
-    /// Where the event was appended first: in this log, unless it was imported from another or merged.
+    /// Where the event was first appended: in this log, unless it was imported from another one or merged.
     public func origin(of sequence: EventSequence) throws(EventLogError) -> EventOrigin {
         let reader = try beginRead()
         var origins = OriginReader(own: try ledgerID)
@@ -83,7 +83,7 @@ extension EventLog {
     package var ledgerID: LedgerID {
         get throws(EventLogError) {
             guard let id = LedgerID(identifier) else {
-                throw EventLogError(.corrupt, path: path, detail: "its identifier \(identifier) is not of 16 bytes")
+                throw EventLogError(.corrupt, path: path, detail: "its identifier \(identifier) does not have 16 bytes")
             }
             return id
         }

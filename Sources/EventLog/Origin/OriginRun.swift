@@ -1,7 +1,7 @@
 internal import MeshCrypto
 internal import ProtobufWire
 
-/// Consecutive events that are also consecutive in the log that they come from.
+/// Consecutive events that are also consecutive in their original log.
 package struct OriginRun: Sendable, Equatable {
     package var ledger: LedgerID
     package var first: UInt64
@@ -53,7 +53,7 @@ package enum OriginRow {
         return (0..<8).map { UInt8(truncatingIfNeeded: checksum >> (8 * UInt64($0))) } + writer.bytes
     }
 
-    /// Nil where the bytes are not a row with that first sequence. No sequence of its events overflows.
+    /// Nil if the bytes are not a row with that first sequence. The sequences of its events never overflow.
     package static func runs(_ value: RawSpan, first: UInt64) -> [OriginRun]? {
         guard value.byteCount > 8 else { return nil }
         let stored = UInt64(littleEndian: unsafe value.unsafeLoadUnaligned(as: UInt64.self))

@@ -1,4 +1,4 @@
-/// A source of the log that events come from, under its name in other logs: `NAME @LEDGER`, and `@LEDGER` for what that log wrote itself.
+/// A source of the log that events come from, under its name in other logs: `NAME @LEDGER`, and `@LEDGER` for events that the log itself wrote.
 package struct SourceOrigin: Sendable, Hashable {
     let ledger: LedgerID
     /// The name there; nil for the log itself.
@@ -7,7 +7,7 @@ package struct SourceOrigin: Sendable, Hashable {
     package var copiedName: String { (name.map { $0 + " " } ?? "") + "@" + ledger.text }
 
     /// - Parameters:
-    ///   - ledger: where an event was appended first.
+    ///   - ledger: where the event was first appended.
     ///   - name: the source's name in the log that holds the event now; nil for that log itself.
     package init(_ ledger: LedgerID, named name: String?) {
         self.ledger = ledger

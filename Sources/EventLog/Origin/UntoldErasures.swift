@@ -1,11 +1,11 @@
 internal import LMDB
 
-/// Erased copies whose import has not reached the event that records their erasure: the row `untold` of `meta`, which the log's key signs. It is stored
-/// with the copies, so that none of them looks like a forgery if the import is interrupted.
+/// Erased copies whose import has not reached the event that records their erasure: the row `untold` of `meta`, signed by the log's key. It is stored
+/// with the copies, so that none of them counts as a forgery if the import is interrupted.
 package struct UntoldErasures: Sendable {
     package static let key = "untold"
 
-    /// The events' places among those appended with it.
+    /// The events' indices among those appended with it.
     let places: [UInt64]
     let signer: NoteSigner
 
@@ -20,7 +20,7 @@ package struct UntoldErasures: Sendable {
         do throws(EventLogError) {
             signed = try ErasureSignature.sign(Self.payload(all), by: signer)
         } catch {
-            throw error.cause ?? StorageError(.corrupt, call: "signing what is erased", path: store.environment.path)
+            throw error.cause ?? StorageError(.corrupt, call: "signing the list of erased copies", path: store.environment.path)
         }
         try write.put(table, Self.key, signed)
     }
@@ -34,7 +34,7 @@ package struct UntoldErasures: Sendable {
     }
 }
 
-/// Removes the row when events record all erasures.
+/// Removes the row once events record all erasures.
 private struct EndOfUntold: PreparedWork {
     func move(into write: inout WriteTransaction, _ store: LogStore) throws(StorageError) {
         try write.delete(Table<String, [UInt8]>(raw: store.meta), UntoldErasures.key)
@@ -51,7 +51,7 @@ extension EventLog {
         }
     }
 
-    /// Erased copies whose erasure no event records yet.
+    /// Erased copies whose erasure is not recorded by an event yet.
     func untoldErasures() throws(EventLogError) -> SequenceSet {
         try untoldRow().flatMap { UntoldErasures.sequences($0) } ?? SequenceSet()
     }
@@ -63,13 +63,13 @@ extension EventLog {
         }
     }
 
-    /// The ones that a row signed by the ledger's key lists, for `verify`.
+    /// Those listed in a row that the ledger's key has signed, for `verify`.
     func verifyUntold(signedBy verifier: NoteVerifier?, _ result: inout LogVerification) throws(EventLogError) -> SequenceSet {
         guard let row = try untoldRow() else { return SequenceSet() }
         let verifier = if let verifier { verifier } else { try self.verifier() }
         guard ErasureSignature.isSigned(row, by: verifier), let sequences = UntoldErasures.sequences(row) else {
             result.add(
-                0, "the record that erased copies of an interrupted import are no forgery is not signed by the ledger's key")
+                0, "the list of the erased copies of an interrupted import is not signed by the ledger's key")
             return SequenceSet()
         }
         return sequences

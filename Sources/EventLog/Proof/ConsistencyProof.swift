@@ -1,7 +1,7 @@
 internal import Foundation
 internal import MeshCrypto
 
-/// Proves that the log of a checkpoint begins with the events of an older one, to a holder of both notes without the ledger.
+/// Proves to a holder of two checkpoints, without the ledger, that the newer one's log begins with the older one's events.
 public struct ConsistencyProof: Sendable, CustomStringConvertible {
     static let firstLine = "meshledger/consistency-proof@v1"
 
@@ -19,10 +19,10 @@ public struct ConsistencyProof: Sendable, CustomStringConvertible {
         return "\(Self.firstLine)\n\(path)\n\(old)\n\(new)"
     }
 
-    /// Whether a text is meant as such a proof.
+    /// Whether a text is meant to be such a proof.
     public static func isMeant(by text: String) -> Bool { text.hasPrefix(firstLine) }
 
-    /// Reads a proof from the text of `description`. Nil for anything else, also for other spellings of the same proof.
+    /// Parses the text of `description`. Nil for anything else, including other spellings of the same proof.
     public init?(_ text: String) {
         let parts = text.components(separatedBy: "\n\n")
         guard parts.count == 5, let old = SignedNote("\(parts[1])\n\n\(parts[2])\n"),
@@ -45,9 +45,9 @@ public struct ConsistencyProof: Sendable, CustomStringConvertible {
     public enum Flaw: Error, Sendable, Hashable {
         /// A note is not signed by the key.
         case signature
-        /// A note is no checkpoint of a ledger, or they are of two.
+        /// A note is not a checkpoint of a ledger, or the notes are of different ledgers.
         case checkpoint
-        /// The hashes do not lead from both roots to each other.
+        /// The hashes do not connect the two roots.
         case path
     }
 

@@ -4,19 +4,19 @@ internal import MeshCrypto
 extension EventLog {
     /// The key that verifies signatures of this log's checkpoints. Keep it outside the ledger: anyone with write access there could replace it.
     ///
-    /// - Parameter origin: the log's name in its notes, where that is not the default.
+    /// - Parameter origin: the log's name in its notes, if that is not the default.
     public func verifier(origin: String? = nil) throws(EventLogError) -> NoteVerifier { try signer(origin).verifier }
 
-    /// A signed note of how many events there are and which: a copy kept elsewhere can prove later that history was not rewritten.
+    /// A signed note of how many events there are and of their root: kept elsewhere, it can later prove that history was not rewritten.
     ///
     /// Its contents are those of C2SP tlog-checkpoint, without extensions.
     ///
     /// - Parameters:
-    ///   - size: how many events it covers, by default all.
+    ///   - size: how many events it covers, all by default.
     ///   - origin: the log's name in it, such as `example.org/mesh`; by default `meshledger/` and its identifier.
     ///   - namesSources: whether extension lines also commit to the names of the sources and the origins of copied events. A cosigner
-    ///     need not have checked those.
-    /// - Throws: `.tooFewEvents`; `.permission` where the signing key cannot be read.
+    ///     need not have checked them.
+    /// - Throws: `.tooFewEvents`; `.permission` if the signing key cannot be read.
     public func checkpoint(
         size: EventSequence? = nil, origin: String? = nil, namesSources: Bool = false
     ) throws(EventLogError) -> SignedNote {
@@ -26,12 +26,12 @@ extension EventLog {
         return note
     }
 
-    /// Proves, to a verifier without a ledger, that the event is in the log, against a new checkpoint.
+    /// Proves to a verifier without a ledger that the event is in the log, against a new checkpoint.
     public func proof(of sequence: EventSequence) throws(EventLogError) -> InclusionProof {
         var tree = try TreeReader(beginRead())
         guard sequence.rawValue >= 1, sequence.rawValue <= tree.head else {
             throw EventLogError(
-                .tooFewEvents, path: path, detail: "it has \(tree.head) events, event \(sequence) is not among them")
+                .tooFewEvents, path: path, detail: "it has \(tree.head) events; event \(sequence) is not among them")
         }
         let cut = tree.tiles.reader.cut
         guard sequence.rawValue > cut else { throw dropped(sequence, cut) }
@@ -43,10 +43,10 @@ extension EventLog {
             place: place, leafData: event.leafData, salt: event.salt, payload: event.payload, hashes: hashes, note: note)
     }
 
-    /// Proves, to a holder of both notes, that the log of one checkpoint begins with the log of the other.
+    /// Proves to a holder of both notes that the log of one checkpoint begins with that of the other.
     ///
-    /// - Throws: `.forked` where a note belongs to another history than this log's; `.tooFewEvents`; `.beyondRetention` where retention has dropped the
-    ///   hashes that a note needs which this ledger has no record of issuing.
+    /// - Throws: `.forked` if a note belongs to another history than this log's; `.tooFewEvents`; `.beyondRetention` if retention has dropped the
+    ///   hashes that a note needs, because this ledger has no record of issuing it.
     public func consistencyProof(from old: SignedNote, to new: SignedNote) throws(EventLogError) -> ConsistencyProof {
         var tree = try TreeReader(beginRead())
         var sizes: [UInt64] = []
@@ -56,7 +56,7 @@ extension EventLog {
             }
             guard checkpoint.size <= tree.head else {
                 throw EventLogError(
-                    .tooFewEvents, path: path, detail: "it has \(tree.head) events, a note covers \(checkpoint.size)")
+                    .tooFewEvents, path: path, detail: "it has \(tree.head) events; a note covers \(checkpoint.size)")
             }
             guard try tree.root(size: checkpoint.size).bytes == checkpoint.root else {
                 throw EventLogError(.forked, path: path, detail: "the note of \(checkpoint.size) events is of another history")
@@ -92,7 +92,7 @@ extension EventLog {
 }
 
 extension TreeReader {
-    /// An event with everything that its leaf is made of.
+    /// An event with everything that its leaf contains.
     func revealed(_ place: UInt64) throws(EventLogError) -> (leafData: [UInt8], salt: [UInt8]?, payload: [UInt8]) {
         try tiles.revealed(place)
     }

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import MeshCrypto
 
-/// Proves that an event is in the log of a checkpoint, to a verifier without a ledger (C2SP tlog-proof).
+/// Proves to a verifier without a ledger that an event is in the log of a checkpoint (C2SP tlog-proof).
 public struct InclusionProof: Sendable, CustomStringConvertible {
     static let firstLine = "c2sp.org/tlog-proof@v1"
     static let leafDataSize = 64
@@ -10,7 +10,7 @@ public struct InclusionProof: Sendable, CustomStringConvertible {
     let place: UInt64
     /// Sequence, header and inner hash: the input of the leaf's hash.
     let leafData: [UInt8]
-    /// Nil where the event is erased.
+    /// Nil if the event is erased.
     let salt: [UInt8]?
     let payload: [UInt8]
     let hashes: [SHA256Digest]
@@ -31,7 +31,7 @@ public struct InclusionProof: Sendable, CustomStringConvertible {
         self.note = note
     }
 
-    /// Reads a proof from the text of `description`. Nil for anything else, also for other spellings of the same proof.
+    /// Parses the text of `description`. Nil for anything else, including other spellings of the same proof.
     public init?(_ text: String) {
         guard let end = text.range(of: "\n\n"), let note = SignedNote(String(text[end.upperBound...])) else { return nil }
         let lines = text[..<end.lowerBound].split(separator: "\n", omittingEmptySubsequences: false)
@@ -61,7 +61,7 @@ public struct InclusionProof: Sendable, CustomStringConvertible {
         public let sequence: EventSequence
         public let arrivalTime: Timestamp
         public let encoding: PayloadEncoding
-        /// Nil where the payload was erased.
+        /// Nil if the payload was erased.
         public let payload: [UInt8]?
         public let checkpoint: LogCheckpoint
     }
@@ -70,9 +70,9 @@ public struct InclusionProof: Sendable, CustomStringConvertible {
     public enum Flaw: Error, Sendable, Hashable {
         /// The note is not signed by the key.
         case signature
-        /// The note is no checkpoint of a ledger.
+        /// The note is not a checkpoint of a ledger.
         case checkpoint
-        /// The leaf is of another event than the proof names, or the payload is not the one that was stored.
+        /// The leaf belongs to another event than the proof names, or the payload is not the stored one.
         case event
         /// The hashes do not lead from the event to the root.
         case path

@@ -3,12 +3,12 @@ internal import MeshCrypto
 
 /// What a log commits to: how many events it had, and the root of the tree over them (C2SP tlog-checkpoint).
 public struct LogCheckpoint: Sendable, Hashable {
-    /// `meshledger/` and the log's identifier, unless the log was given another name.
+    /// `meshledger/` and the log's identifier, unless another name was chosen.
     public let origin: String
     public let size: UInt64
     /// 32 bytes.
     public let root: [UInt8]
-    /// How many sources the log had, and the hash of their numbers and names; nil in notes without them.
+    /// The number of the log's sources, and the hash of their numbers and names; nil in notes without them.
     public let sources: SourcesHash?
     /// The hash of the origins of these events; nil in notes without it.
     public let originsHash: [UInt8]?
@@ -37,13 +37,13 @@ public struct LogCheckpoint: Sendable, Hashable {
         self.originsHash = originsHash
     }
 
-    /// Whether a log can have this name in its notes.
+    /// Whether a log may have this name in its notes.
     public static func isOrigin(_ text: String) -> Bool {
         !text.isEmpty
             && text.unicodeScalars.allSatisfy { $0 != "+" && !$0.properties.isWhitespace && $0.value > 0x20 && $0.value != 0x7f }
     }
 
-    /// Reads a note's contents. Nil where it is no checkpoint of a ledger, or is spelled differently from what was signed.
+    /// Parses a note's text. Nil if it is not a checkpoint of a ledger, or not spelled as it was signed.
     public init?(_ note: SignedNote) {
         let lines = note.text.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
         guard (3...5).contains(lines.count), let size = UInt64(lines[1]), Self.isOrigin(String(lines[0])),
@@ -72,7 +72,7 @@ public struct LogCheckpoint: Sendable, Hashable {
         Data(base64Encoded: String(text)).flatMap { $0.count == SHA256Digest.size ? Array($0) : nil }
     }
 
-    /// The hash over the numbers and names of some sources, which are in the order of their numbers.
+    /// The hash over the numbers and names of sources, which are in the order of their numbers.
     static func hash(_ sources: ArraySlice<EventSource>) -> [UInt8] {
         var bytes: [UInt8] = []
         for source in sources {

@@ -16,7 +16,7 @@ public struct NoteVerifier: Sendable, Hashable, CustomStringConvertible {
         self.publicKey = publicKey
     }
 
-    /// - Parameter text: `NAME+HASH+KEY`, as `description` gives it. Nil for anything else.
+    /// - Parameter text: `NAME+HASH+KEY`, as in `description`. Nil for anything else.
     public init?(_ text: String) {
         let parts = text.split(separator: "+", maxSplits: 2, omittingEmptySubsequences: false)
         guard parts.count == 3, !parts[0].isEmpty, !parts[0].contains(where: \.isWhitespace),
@@ -50,7 +50,7 @@ package struct NoteSigner: Sendable {
         self.seed = seed
     }
 
-    /// - Parameter text: lines of UTF-8, the last one ended.
+    /// - Parameter text: lines of UTF-8, each ended with a line feed.
     func sign(_ text: String) throws(EventLogError) -> SignedNote {
         let signature = try signature(of: Array(text.utf8))
         return SignedNote(text: text, signatures: [.init(name: verifier.name, bytes: verifier.keyHash + signature)])

@@ -18,7 +18,7 @@ public struct SignedNote: Sendable, Hashable, CustomStringConvertible {
         self.signatures = signatures
     }
 
-    /// Parses the text of a note's `description`. Nil for anything else, also for other spellings of the same note: other line ends, spaces,
+    /// Parses the text of a note's `description`. Nil for anything else, including other spellings of the same note: other line ends, spaces,
     /// non-canonical base64.
     public init?(_ note: String) {
         guard let end = note.range(of: "\n\n", options: .backwards) else { return nil }
@@ -42,7 +42,7 @@ public struct SignedNote: Sendable, Hashable, CustomStringConvertible {
         text + "\n" + signatures.map { "— \($0.name) \(Data($0.bytes).base64EncodedString())\n" }.joined()
     }
 
-    /// Whether one of the signatures is valid and by this key.
+    /// Whether one of the signatures is a valid one by this key.
     public func isSigned(by verifier: NoteVerifier) -> Bool {
         signatures.contains { signature in
             signature.name == verifier.name && Array(signature.bytes.prefix(4)) == verifier.keyHash

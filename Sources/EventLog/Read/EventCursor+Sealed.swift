@@ -47,7 +47,7 @@ extension EventCursor {
         return try enterBlock(blocks.previous(), .backward)
     }
 
-    /// The place in the block of the first event that is not dropped.
+    /// The index in the block of the first event that is not dropped.
     private var firstIndex: Int { block.first > cut ? 0 : Int(clamping: cut - block.first + 1) }
 
     /// Moves to the nearest event that the filter accepts, in the current block of `blocks` or a following one.
@@ -76,7 +76,7 @@ extension EventCursor {
         return filter.mayFit(blocks.value, first: first)
     }
 
-    /// Moves to the event, or, where its block is skipped, to the nearest in that direction which is not.
+    /// Moves to the event or, if its block is skipped, to the nearest one in that direction that is not.
     @_lifetime(self: copy self)
     package mutating func seek(
         _ sequence: EventSequence, _ direction: ReadingDirection, where filter: BlockFilter?
@@ -107,7 +107,7 @@ extension EventCursor {
         block = opened
     }
 
-    /// How many events a damaged block had.
+    /// How many events a damaged block contained.
     @_lifetime(self: copy self)
     private mutating func countUpToNextBlock(_ first: UInt64) throws(StorageError) -> Int {
         let next = try blocks.next() ? SequenceKey.sequence(blocks.key) : nil

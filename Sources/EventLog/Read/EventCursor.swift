@@ -1,8 +1,8 @@
 internal import LMDB
 
-/// A position in the log. Moving and reading copy nothing and allocate nothing, except for the sealed blocks that are entered.
+/// A position in the log. Moving and reading copy and allocate nothing, except when a sealed block is entered.
 ///
-/// Where a sealed block is damaged, its events exist but are not intact, as with a damaged record.
+/// The events of a damaged sealed block exist but are not intact, as with a damaged record.
 public struct EventCursor: ~Copyable, ~Escapable {
     enum Region {
         case nowhere
@@ -16,10 +16,10 @@ public struct EventCursor: ~Copyable, ~Escapable {
     /// The position among the sealed blocks.
     var blocks: Cursor
     let lastSealed: UInt64
-    /// Events up to this one are dropped, whatever is still stored of them.
+    /// Events up to this one are dropped, even if they are still stored.
     let cut: UInt64
     let cache: BlockCache
-    /// Whether sealed records get checksums. Without, `checksum` means nothing there, and reading is faster.
+    /// Whether checksums of sealed records are computed. Otherwise `checksum` is meaningless there, and reading is faster.
     package var readsChecksums = true {
         didSet { block = OpenBlock(checksums: readsChecksums) }
     }
@@ -41,7 +41,7 @@ public struct EventCursor: ~Copyable, ~Escapable {
     }
 
     deinit {
-        // Where reading ended within a block, the next reader continues there.
+        // If reading ended within a block, the next reader continues there.
         if region == .sealed, index + 1 < block.count { block.keep(in: cache) }
     }
 
@@ -92,7 +92,7 @@ public struct EventCursor: ~Copyable, ~Escapable {
         }
     }
 
-    /// The bytes as they are stored, header included. Empty where there is no event.
+    /// The bytes as they are stored, header included. Empty if there is no event.
     package var record: RawSpan {
         @_lifetime(borrow self) get {
             if region == .hot { return hot.value }
@@ -100,7 +100,7 @@ public struct EventCursor: ~Copyable, ~Escapable {
         }
     }
 
-    /// The event's payload, valid until the next move. Empty without an event, and where it was erased.
+    /// The event's payload, valid until the next move. Empty without an event, and if it was erased.
     public var payload: RawSpan {
         @_lifetime(borrow self) get {
             let record = record
@@ -109,7 +109,7 @@ public struct EventCursor: ~Copyable, ~Escapable {
         }
     }
 
-    /// The event's header. Nil without an event, or where the bytes are no record.
+    /// The event's header. Nil without an event, or if the bytes are not a record.
     public var header: EventHeader? {
         let record = record
         guard record.byteCount >= RecordHeader.size else { return nil }

@@ -15,8 +15,8 @@ extension EventLog {
     ///   - first: if retention has dropped it, reading begins with the first event that is kept.
     ///   - filter: sealed blocks that cannot hold a matching event are skipped; other events are passed whether they match or not.
     ///   - checksums: whether each event's checksum is verified before it is passed on.
-    ///   - body: gets the payload for the duration of the call; returning false ends the reading. It must not wait.
-    /// - Throws: `EventLogError` with `.corrupt` at an event whose checksum does not match or that is missing, else what `body` throws.
+    ///   - body: receives the payload, valid during the call; returns false to stop. It must not wait.
+    /// - Throws: `EventLogError` with `.corrupt` at an event that is missing or whose checksum does not match, and what `body` throws.
     public func withEvents<Failure: Error>(
         from first: EventSequence, count: Int = .max, where filter: BlockFilter? = nil, checksums: Bool = true,
         _ body: (EventHeader, RawSpan) throws(Failure) -> Bool
@@ -38,9 +38,9 @@ extension EventLog {
         if order.lacks(through: reader.head) { throw missing(order.next) }
     }
 
-    /// The event of that sequence, nil when there is no such event.
+    /// The event with that sequence, nil if there is none.
     ///
-    /// - Throws: `.beyondRetention` where it was dropped.
+    /// - Throws: `.beyondRetention` if it was dropped.
     public func event(_ sequence: EventSequence) throws(EventLogError) -> Event? {
         let reader = try beginRead()
         guard sequence >= reader.first || sequence == .zero else { throw dropped(sequence, reader.cut) }
@@ -74,8 +74,8 @@ extension EventLog {
         return events
     }
 
-    /// The checksum of the event's record, nil when there is no such event: with it a view can check that it was built from this log. Of the events that
-    /// retention has dropped, the last one's is known.
+    /// The checksum of the event's record, nil if there is no such event; a view can check with it that it was built from this log. Of dropped
+    /// events, only that of the last one is known.
     public func checksum(of sequence: EventSequence) throws(EventLogError) -> UInt64? {
         let reader = try beginRead()
         if reader.cut > 0, sequence.rawValue == reader.cut { return try reader.cutNumber(CutRow.checksum) }
@@ -90,7 +90,7 @@ extension EventLog {
 
     func dropped(_ sequence: EventSequence, _ cut: UInt64) -> EventLogError {
         EventLogError(
-            .beyondRetention, path: path, detail: "event \(sequence), the first that is kept is \(cut + 1)")
+            .beyondRetention, path: path, detail: "event \(sequence); the first that is kept is \(cut + 1)")
     }
 
     private func missing(_ sequence: EventSequence) -> EventLogError {

@@ -1,14 +1,14 @@
 extension EventLog {
     /// The events after `sequence`: first those that exist, then each as it is appended, also by another process. Events that retention
-    /// has dropped are left out.
+    /// has dropped are skipped.
     ///
     /// - Parameter batch: the most events in one range.
-    /// - Returns: ranges without overlaps, and without gaps except where events were dropped. It ends when the log is closed or the task cancelled.
+    /// - Returns: ranges without overlaps, and without gaps except where events were dropped. Ends when the log is closed or the task cancelled.
     public func subscribe(after sequence: EventSequence, batch: Int = 4096) -> EventSubscription {
         EventSubscription(log: self, after: sequence, batch: max(batch, 1))
     }
 
-    /// Calls `hook` after each commit with the new head, from the writer's thread: it must be short and must not append and wait.
+    /// Calls `hook` after each commit with the new head, on the writer's thread: it must be quick and must not append and wait.
     /// - Returns: the handle for `removeHook`.
     public func onAppend(_ hook: @escaping @Sendable (EventSequence) -> Void) -> AppendHook {
         AppendHook(id: board.addHook(hook))

@@ -1,16 +1,16 @@
 internal import LMDB
 
 extension EventLog {
-    /// The last event that had arrived by then: the highest sequence whose arrival time is `time` or before. Zero when no event had.
+    /// The last event that had arrived by then: the highest sequence with an arrival time up to `time`. Zero if no event had arrived.
     ///
-    /// Where the clock only moves forward this costs about a microsecond; where it jumped, at most a pass over one entry per 256 events.
+    /// If the clock only moved forward this costs about a microsecond; if it jumped, at most a pass over one entry per 256 events.
     public func lastSequence(arrivedBy time: Timestamp) throws(EventLogError) -> EventSequence {
         let reader = try beginRead()
         let tile = try lastTile(reader) { $0.lowest <= time.microseconds }
         return try lastEvent(reader, in: tile) { $0 <= time.microseconds }
     }
 
-    /// The first event that arrived then or later. Nil when no event did.
+    /// The first event that arrived then or later. Nil if none did.
     public func firstSequence(arrivedFrom time: Timestamp) throws(EventLogError) -> EventSequence? {
         let reader = try beginRead()
         return try firstEvent(reader, from: time.microseconds)
@@ -18,13 +18,13 @@ extension EventLog {
 }
 
 extension EventLog {
-    /// The events that arrived within the times, as runs of sequences: rising, never adjacent. Where the clock only moved forward that is one run; where
-    /// it jumped, each stretch that lies within the times.
+    /// The events that arrived within the times, as ascending runs of sequences that are never adjacent: one run if the clock only moved forward;
+    /// if it jumped, each stretch within the times.
     ///
     /// - Parameters:
     ///   - start: nil for all from the first event on.
-    ///   - end: they arrived before it; nil for all.
-    /// - Complexity: one lookup per 256 events; single events are read only where the times begin or end among 256 of them.
+    ///   - end: only events that arrived before it; nil for all.
+    /// - Complexity: one lookup per 256 events; single events are read only where one of the times falls among 256 of them.
     public func runs(arrivedFrom start: Timestamp?, before end: Timestamp?) throws(EventLogError) -> [ClosedRange<EventSequence>]
     {
         let reader = try beginRead()
@@ -82,7 +82,7 @@ extension EventLog {
 
     private static func tiles(_ reader: borrowing LogReader) -> UInt64 { reader.head.rawValue / LogStore.tileSize }
 
-    /// The last tile that may hold a match; the one after the last full tile when that has events. Nil when no tile may.
+    /// The last tile that may contain a match; the one after the last full tile if that has events. Nil if there is none.
     private func lastTile(
         _ reader: borrowing LogReader, _ mayHold: (ArrivalRange) -> Bool
     ) throws(EventLogError) -> UInt64? {

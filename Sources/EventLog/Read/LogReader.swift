@@ -1,6 +1,6 @@
 package import LMDB
 
-/// One short read transaction on the log. Keep it to a batch or 100 ms, and never across an `await`.
+/// One short read transaction on the log. Keep it to one batch or 100 ms, and never hold it across an `await`.
 public struct LogReader: ~Copyable {
     package let transaction: ReadTransaction
     package let store: LogStore
@@ -8,7 +8,7 @@ public struct LogReader: ~Copyable {
     public let head: EventSequence
     /// The last event that is in a sealed block or dropped; 0 if no event is.
     let lastSealed: UInt64
-    /// The last event that retention has dropped; 0 if it has dropped nothing.
+    /// The last event that retention has dropped; 0 if there is none.
     package let cut: UInt64
 
     /// The first event that can be read, unless the log is empty.

@@ -3,14 +3,14 @@ internal import LMDB
 /// The end of the log as found when opening it.
 struct LogTail: Sendable {
     var head: UInt64 = 0
-    /// The last event that retention has dropped, 0 when nothing was dropped.
+    /// The last event that retention has dropped, 0 if nothing was dropped.
     var cut: UInt64 = 0
     /// The arrival times of the events after the last full tile.
     var openTile = ArrivalRange()
     /// The last event's arrival; nil for an empty log.
     var lastArrival: Timestamp?
 
-    /// Reads the end of the log and, when asked to, checks the last events' checksums.
+    /// Reads the end of the log and, if requested, checks the last events' checksums.
     init(_ store: LogStore, checksums: Bool) throws(EventLogError) {
         let reader = try storing { () throws(StorageError) in try LogReader(store) }
         head = reader.head.rawValue
@@ -25,19 +25,19 @@ struct LogTail: Sendable {
         let store = reader.store
         let head = reader.head.rawValue
         guard reader.cut % LogStore.tileSize == 0, reader.cut <= head else {
-            return "what retention is said to have dropped does not fit the events"
+            return "the record of what retention dropped does not match the events"
         }
-        // After an interrupted cut, rows of dropped events may still be there.
+        // After an interrupted cut, rows of dropped events may remain.
         var tiles = try reader.transaction.cursor(store.arrivals)
         let full = head / LogStore.tileSize
         let firstTile = try tiles.first() ? SequenceKey.sequence(tiles.key) ?? .max : full
         guard firstTile <= min(full, reader.cut / LogStore.tileSize),
             try reader.transaction.count(store.arrivals) == Int(clamping: full - firstTile)
-        else { return "the index of arrival times does not fit the events" }
+        else { return "the index of arrival times does not match the events" }
         guard reader.lastSealed > reader.cut else { return nil }
         var blocks = try reader.transaction.cursor(store.sealed)
         guard try blocks.last(), let first = SequenceKey.sequence(blocks.key) else { throw .malformed(UInt64.self) }
-        // Where the header itself is damaged, `verify` reports it.
+        // If the header itself is damaged, `verify` reports it.
         if let header = BlockHeader(blocks.value, first: first), header.last != reader.lastSealed {
             return "events are missing between \(header.last) and \(reader.lastSealed + 1)"
         }

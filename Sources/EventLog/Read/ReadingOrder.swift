@@ -1,10 +1,10 @@
-/// The order in which a reader must meet events. They have no gaps: where the next one is missing, a page of the store is damaged; damage can
-/// also lead to intact events of another place.
+/// The order in which a reader must encounter events. Sequences have no gaps: if the next event is missing, a page of the store is damaged. Damage
+/// can also lead to intact events from elsewhere.
 struct ReadingOrder {
-    /// The event that comes next, or the first that may.
+    /// The event that must come next, or the first that may.
     private(set) var next: EventSequence
     private let direction: ReadingDirection
-    /// Whether events may be left out.
+    /// Whether events may be skipped.
     private let skips: Bool
 
     init(from first: EventSequence, _ direction: ReadingDirection, skips: Bool) {
@@ -13,7 +13,7 @@ struct ReadingOrder {
         self.skips = skips
     }
 
-    /// Whether the event may be met now.
+    /// Whether the event may come now.
     mutating func admits(_ sequence: EventSequence) -> Bool {
         let isBehind = direction == .forward ? sequence > next : sequence < next
         guard sequence == next || skips && isBehind else { return false }
@@ -22,7 +22,7 @@ struct ReadingOrder {
         return true
     }
 
-    /// Whether an event up to `last` should still have come.
+    /// Whether an event up to `last` is still missing.
     func lacks(through last: EventSequence) -> Bool {
         guard !skips, next != .zero else { return false }
         return direction == .forward ? next <= last : next >= last

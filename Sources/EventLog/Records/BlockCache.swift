@@ -1,12 +1,12 @@
 internal import LMDB
 internal import Synchronization
 
-/// Recently opened blocks, for scattered reads: opening one costs some 80 microseconds. Bounded in bytes; the least recently used
-/// one is evicted first.
+/// Recently opened blocks, for scattered reads: opening one takes about 80 microseconds. Bounded in bytes; the least recently used
+/// block is evicted first.
 ///
 /// Synchronization: everything is behind the mutex; one reader at a time uses a decoder.
 package final class BlockCache: Sendable {
-    /// A block that changes, because an event in it is erased, gets another checksum.
+    /// A block that changes because an event in it is erased gets another checksum.
     struct Key: Hashable {
         var first: UInt64
         var checksum: UInt64
@@ -51,7 +51,7 @@ package final class BlockCache: Sendable {
     private static func size(_ run: RecordRun) -> Int { run.bytes.count + run.ends.count * MemoryLayout<Int>.stride }
 
     /// Decodes a block with one of the cached decoders.
-    /// - Returns: whether it is whole.
+    /// - Returns: whether it is intact.
     func decode(
         _ value: RawSpan, first: UInt64, checksums: Bool, into run: inout RecordRun
     ) throws(StorageError) -> Bool {

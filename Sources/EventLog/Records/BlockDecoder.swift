@@ -1,6 +1,6 @@
 package import LMDB
 
-/// Turns sealed blocks back into records. One thread at a time; its buffers are used again.
+/// Turns sealed blocks back into records. One thread at a time; buffers are reused.
 ///
 /// Unchecked: the caller that takes one from the cache is its only user until it returns it.
 package final class BlockDecoder: @unchecked Sendable {
@@ -11,9 +11,9 @@ package final class BlockDecoder: @unchecked Sendable {
 
     /// Decodes the block stored under the sequence `first`.
     ///
-    /// - Parameter checksums: whether the records' own checksums are computed, too.
-    /// - Returns: whether it is whole: its checksum fits and it holds what it says. Nothing larger than `BlockHeader.largestContent` is
-    ///   ever allocated, whatever the bytes say.
+    /// - Parameter checksums: whether the records' own checksums are also computed.
+    /// - Returns: whether it is intact: its checksum matches, and its content is what its header states. Nothing larger than
+    ///   `BlockHeader.largestContent` is ever allocated, whatever the bytes contain.
     package func decode(_ value: RawSpan, first: UInt64, checksums: Bool = true, into run: inout RecordRun) -> Bool {
         guard let header = BlockHeader(value, first: first), header.isIntact(value) else { return false }
         if content.count < header.contentLength {

@@ -13,11 +13,11 @@ package struct EncodedBlock: Sendable {
     var last: UInt64 { first + UInt64(count) - 1 }
 }
 
-/// Makes sealed blocks of records. One thread at a time; its buffers are used again.
+/// Makes sealed blocks from records. One thread at a time; buffers are reused.
 package final class BlockEncoder {
-    /// About how many bytes of records go into a block.
+    /// The approximate number of bytes of records in a block.
     static let target = 64 << 10
-    /// Bytes of records among which the end of a block is chosen.
+    /// The range, in bytes of records, within which the end of a block is chosen.
     package static let reach = target + target / 2
     static let level: Int32 = 1
     /// LMDB stores a large value in pages of 4,096 bytes, the first of which begins with a 16-byte header.
@@ -63,7 +63,7 @@ package final class BlockEncoder {
         write(XXH3.hash(block.span.rawBytes.extracting(droppingFirst: 8), seed: first), 0)
     }
 
-    /// A block of about `target` bytes of records from the run's start, with the number of records that fills LMDB's pages best. When there are fewer, all.
+    /// A block of about `target` bytes of records from the run's start, choosing the number that best fills LMDB's pages; all if there are fewer.
     package func encodeFitting(_ run: RecordRun) throws(StorageError) -> EncodedBlock {
         let wanted = (run.ends.firstIndex { $0 >= Self.target } ?? run.count - 1) + 1
         var block = try encode(run, count: wanted)

@@ -9,14 +9,14 @@ public struct EventFact: Sendable, Hashable {
     }
 }
 
-/// Which sealed blocks are worth opening for a reader that wants few events.
+/// Which sealed blocks a reader that needs only few events has to open.
 ///
-/// A filter skips only blocks that cannot hold a match, whatever keys and decoders come later. Events that do not match are still passed on,
-/// from other blocks and from unsealed records: the reader decides event by event.
+/// A filter skips only blocks that cannot hold a match, whatever keys and decoders come later. Events that do not match are still passed on
+/// from other blocks and from unsealed records: the reader tests each event.
 public struct BlockFilter: Sendable {
     /// Events that arrived within this range.
     public var arrivals: ClosedRange<Timestamp>?
-    /// An event must have one of each group.
+    /// An event must have one fact of each group.
     public var facts: [[EventFact]]
 
     public init(arrivals: ClosedRange<Timestamp>? = nil, facts: [[EventFact]] = []) {
@@ -24,7 +24,7 @@ public struct BlockFilter: Sendable {
         self.facts = facts
     }
 
-    /// Whether the stored block may hold a matching event. A damaged one may.
+    /// Whether the stored block may hold a matching event, which is assumed of a damaged one.
     func mayFit(_ value: RawSpan, first: UInt64) -> Bool {
         guard let header = BlockHeader(value, first: first), header.isOpenIntact(value) else { return true }
         if let arrivals {

@@ -6,7 +6,7 @@ package struct BlockHeader: Sendable, Equatable {
     package static let size = 56
     static let openChecksumOffset = 48
     package static let magic: UInt32 = 0x014c_424d  // "MBL", version 1
-    /// The most bytes that a block's content may have once it is decompressed: what is larger is no block.
+    /// The maximum size of a block's decompressed content, in bytes: anything larger is not a block.
     package static let largestContent = 64 << 20
 
     var checksum: UInt64 = 0
@@ -26,7 +26,7 @@ package struct BlockHeader: Sendable, Equatable {
         self.factsLength = factsLength
     }
 
-    /// Nil when the bytes are not the start of a block that begins at the sequence of its key.
+    /// Nil if the bytes are not the start of a block that begins with the sequence in its key.
     package init?(_ value: RawSpan, first key: UInt64) {
         guard value.byteCount >= Self.size,
             unsafe UInt32(littleEndian: value.unsafeLoadUnaligned(fromByteOffset: 8, as: UInt32.self)) == Self.magic
@@ -76,7 +76,7 @@ package struct BlockHeader: Sendable, Equatable {
     @_lifetime(copy value)
     func compressed(_ value: RawSpan) -> RawSpan { value.extracting(droppingFirst: Self.size + factsLength) }
 
-    /// The checksum of header and facts, with which a reader trusts them without reading the rest.
+    /// The checksum of header and facts, by which a reader can trust them without reading the rest.
     static func openChecksum(_ value: RawSpan, factsLength: Int, first: UInt64) -> UInt64 {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(openChecksumOffset - 8 + factsLength)

@@ -4,7 +4,7 @@ internal import Glibc
 /// the payloads. Each record's checksum is left out, because it cannot be compressed and can be computed. The one file of this folder that
 /// moves raw bytes.
 enum BlockLayout {
-    /// Bytes of a record's fixed part: arrival and recorded reception time less those of the record before, bytes 24 to 31 of the
+    /// Bytes of a record's fixed part: arrival and recorded reception time less those of the previous record, bytes 24 to 31 of the
     /// record, the payload's length.
     static let columns = 28
 
@@ -57,8 +57,8 @@ enum BlockLayout {
 
     /// Reads a content back into records.
     ///
-    /// - Parameter checksums: whether the records' checksums are computed; without, their first 8 bytes mean nothing.
-    /// - Returns: false when the content does not hold what it says.
+    /// - Parameter checksums: whether the records' checksums are computed; otherwise their first 8 bytes are meaningless.
+    /// - Returns: false if the content is inconsistent.
     static func read(
         _ content: RawSpan, count: Int, first: UInt64, checksums: Bool = true, into run: inout RecordRun
     ) -> Bool {
@@ -73,7 +73,7 @@ enum BlockLayout {
         unsafe content.withUnsafeBytes { content in
             guard let source = content.baseAddress else { return }
             for index in 0..<count {
-                // Safe: the columns were seen to fit.
+                // Safe: the columns were checked to fit.
                 end &+= RecordHeader.size &+ Int(unsafe gather(4, source + index, 24, count))
                 ends.append(end)
             }
@@ -89,7 +89,7 @@ enum BlockLayout {
         return true
     }
 
-    /// Safe for lengths that were seen to add up to what both sides hold.
+    /// Safe for lengths whose sum was checked against both sides.
     @unsafe
     private static func fill(
         _ records: UnsafeMutableRawBufferPointer, from content: UnsafeRawBufferPointer, ends: [Int], first: UInt64,

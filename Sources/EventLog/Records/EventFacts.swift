@@ -1,7 +1,7 @@
 internal import ProtobufWire
 
-/// What the events of a block disclose, by facet: the numbers of their senders, for example. A reader looking for one number can skip the blocks
-/// that do not have it.
+/// What the events of a block disclose, by facet: the numbers of their senders, for example. A reader looking for one number can skip blocks
+/// that do not contain it.
 ///
 /// Only facts that no later key or decoder can change belong here. An unknown facet may hold anything.
 public struct EventFacts: Sendable, Equatable {
@@ -10,7 +10,7 @@ public struct EventFacts: Sendable, Equatable {
         var values = NumberSet()
     }
 
-    /// More distinct values than this are not kept: the facet is unknown then.
+    /// With more distinct values than this, the facet becomes unknown.
     static let largestFacet = 1024
 
     var facets: [Facet]
@@ -21,17 +21,17 @@ public struct EventFacts: Sendable, Equatable {
     /// No event so far: no facet has a value yet.
     init(facets numbers: [UInt8]) { facets = numbers.map { Facet(number: $0) } }
 
-    /// An event has `value` in the facet.
+    /// Records that an event has `value` in the facet.
     public mutating func insert(_ value: UInt32, _ facet: UInt8) {
         guard let place = facets.firstIndex(where: { $0.number == facet }), !facets[place].values.contains(value) else { return }
         facets[place].values.insert(value)
         if facets[place].values.count > Self.largestFacet { facets.remove(at: place) }
     }
 
-    /// An event may have any value in the facet.
+    /// Records that an event may have any value in the facet.
     public mutating func makeUnknown(_ facet: UInt8) { facets.removeAll { $0.number == facet } }
 
-    /// An event may have any value in every facet.
+    /// Records that an event may have any value in every facet.
     public mutating func makeAllUnknown() { facets.removeAll() }
 
     /// Whether an event may have `value` in the facet.
@@ -40,7 +40,7 @@ public struct EventFacts: Sendable, Equatable {
         return known.values.contains(value)
     }
 
-    /// The facet's values in rising order, nil when it is unknown.
+    /// The facet's values in ascending order, nil if it is unknown.
     public func values(_ facet: UInt8) -> [UInt32]? { facets.first { $0.number == facet }?.values.sorted() }
 }
 
@@ -58,7 +58,7 @@ extension EventFacts {
         return writer.bytes
     }
 
-    /// - Throws: when the bytes are no facts.
+    /// - Throws: if the bytes are not facts.
     init(_ bytes: RawSpan) throws(WireError) {
         facets = []
         var reader = WireReader(bytes)

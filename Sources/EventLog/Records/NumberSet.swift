@@ -1,4 +1,4 @@
-/// A set of 32-bit numbers by open addressing: summarising a block queries it several times per event.
+/// A set of 32-bit numbers with open addressing: summarising a block queries it several times per event.
 struct NumberSet: Sendable, Equatable {
     /// A power of two, at least twice the count; 0 when empty.
     private var slots: [UInt32] = []

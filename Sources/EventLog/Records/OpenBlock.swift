@@ -2,9 +2,9 @@ internal import LMDB
 
 /// A block that a cursor reads: its records, or the fact that it is damaged.
 struct OpenBlock {
-    /// The first sequence; 0 where there is no block.
+    /// The first sequence; 0 if there is no block.
     var first: UInt64 = 0
-    /// The number of events: where it is damaged, as many as there are up to the next block.
+    /// The number of events; if it is damaged, as many as there are up to the next block.
     var count = 0
     var isDamaged = false
     var key = BlockCache.Key(first: 0, checksum: 0)
@@ -12,7 +12,7 @@ struct OpenBlock {
     private var run = RecordRun()
     /// Whether the cache has the same records.
     private var isShared = false
-    /// Whether records that are decoded here get their checksums. Without them, no other reader gets these records.
+    /// Whether records that are decoded here get their checksums. Otherwise they are not shared with other readers.
     private let checksums: Bool
 
     init(checksums: Bool = true) { self.checksums = checksums }
@@ -24,7 +24,7 @@ struct OpenBlock {
 
     /// Opens a stored block.
     ///
-    /// - Parameter isScattered: whether it is kept for other readers, as for a single lookup, or reads follow each other.
+    /// - Parameter isScattered: whether it is kept for other readers, as after a single lookup; not for consecutive reads.
     mutating func open(
         _ value: RawSpan, first: UInt64, _ cache: BlockCache, isScattered: Bool
     ) throws(StorageError) {

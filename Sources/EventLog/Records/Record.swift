@@ -129,7 +129,7 @@ package struct SequenceKey {
         @_lifetime(borrow self) get { unsafe bytes.span.bytes }
     }
 
-    /// The sequence in a stored key; nil when the bytes are not such a key.
+    /// The sequence in a stored key; nil if the bytes are not such a key.
     package static func sequence(_ key: RawSpan) -> UInt64? {
         guard key.byteCount == 8 else { return nil }
         return UInt64(bigEndian: unsafe key.unsafeLoadUnaligned(as: UInt64.self))

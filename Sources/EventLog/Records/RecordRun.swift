@@ -1,8 +1,8 @@
-/// Consecutive records, each as it is stored, one after the other in one reusable buffer.
+/// Consecutive records as stored, one after the other in one reusable buffer.
 package struct RecordRun: Sendable {
     /// The first record's sequence.
     package var first: UInt64 = 1
-    /// The records' bytes; those after the last end mean nothing.
+    /// The records' bytes; those after the last end are meaningless.
     package var bytes: [UInt8] = []
     /// Where each record ends.
     package var ends: [Int] = []

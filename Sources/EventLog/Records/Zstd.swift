@@ -12,7 +12,7 @@ internal import LMDB
 
     deinit { _ = unsafe ZSTD_freeCCtx(context) }
 
-    /// The largest size that so many bytes may compress to.
+    /// The largest size that this many bytes may compress to.
     package static func bound(_ length: Int) -> Int { ZSTD_compressBound(length) }
 
     /// Compresses the first `length` bytes of `source` to `target` from `offset` on, which has enough room.
@@ -56,7 +56,7 @@ internal import LMDB
         return ZSTD_isError(count) == 0 && count == length
     }
 
-    /// The length of the frame that `source` begins with; nil when it is not a frame, or is incomplete.
+    /// The length of the frame that `source` begins with; nil if it is not a frame, or is incomplete.
     package static func frameLength(_ source: RawSpan) -> Int? {
         let count = unsafe source.withUnsafeBytes { unsafe ZSTD_findFrameCompressedSize($0.baseAddress, $0.count) }
         return ZSTD_isError(count) == 0 ? count : nil

@@ -1,6 +1,6 @@
 internal import LMDB
 
-/// Removes some of what is still stored of dropped events.
+/// Removes part of what is still stored of dropped events.
 struct DropWork: PreparedWork {
     /// The most blocks, and the most tiles, that one append waits for.
     private static let (mostBlocks, mostTiles) = (128, 1024)
@@ -19,7 +19,7 @@ struct DropWork: PreparedWork {
 
     func ended(_ failure: StorageError?) { whenEnded(failure) }
 
-    /// - Returns: the first sequence of a block in which the cut lies.
+    /// - Returns: the first sequence of a block that contains the cut.
     private func removeBlocks(
         through cut: UInt64, of write: inout WriteTransaction, _ store: LogStore
     ) throws(StorageError) -> UInt64? {

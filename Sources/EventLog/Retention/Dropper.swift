@@ -2,8 +2,8 @@ internal import Dispatch
 internal import LMDB
 internal import Synchronization
 
-/// Removes what is still stored of dropped events, a bounded step within each of the writer's next appends. Called only from the thread of the
-/// log's maintenance only, so that nothing else rewrites the log meanwhile.
+/// Removes what is still stored of dropped events, a bounded step within each of the writer's next appends. Called only from the
+/// log's maintenance thread, so that nothing else rewrites the log meanwhile.
 struct Dropper: Sendable {
     let stores: StoreBox
     let summariser: EventSummariser?
@@ -15,7 +15,7 @@ struct Dropper: Sendable {
     /// How long it may take to notice that the writer has ended.
     private static let patience = DispatchTimeInterval.milliseconds(50)
 
-    /// Returns when nothing is left of dropped events.
+    /// Returns when nothing of dropped events is left.
     ///
     /// - Throws: `.closed` when the log is closed meanwhile: the next writer continues. `.diskFull` and others.
     func drop() throws(EventLogError) {

@@ -1,17 +1,17 @@
 internal import LMDB
 
-/// What an age means in a log.
+/// The meaning of an age in a log.
 struct LogAges {
-    /// The last event before those that are younger: the end of a tile, or 0.
+    /// The last event before the younger ones: the end of a tile, or 0.
     var lastOld: UInt64
     /// The time from which ages count.
     var time: Timestamp
 }
 
 extension EventLog {
-    /// Which events arrived longer than so many seconds ago, by the log's own time.
+    /// Which events arrived longer ago than this many seconds, by the log's own time.
     ///
-    /// - Complexity: a step per 256 events; single events are read only where their arrivals are far apart, or the clock jumped.
+    /// - Complexity: a step per 256 events; single events are read only if their arrivals are far apart, or the clock jumped.
     func ages(olderThan seconds: Int64, now: Timestamp) throws(EventLogError) -> LogAges {
         let reader = try beginRead()
         var walk = AgeWalk(LogTime(age: seconds))
@@ -76,9 +76,9 @@ extension [UInt64: ClockJump] {
 /// Maps the ends of tiles to the log's time.
 private struct AgeWalk {
     var time: LogTime
-    /// The last events of tiles, each with the latest arrival up to it.
+    /// The last event of each tile, with the latest arrival up to it.
     private var ends: [(last: UInt64, time: Int64)] = []
-    /// Tiles whose end has a time that is not accepted yet.
+    /// Tiles that end at a time that is not accepted yet.
     private var waiting: [(last: UInt64, arrival: Int64)] = []
     private var lastArrival: Int64 = 0
 
@@ -105,7 +105,7 @@ private struct AgeWalk {
         }
     }
 
-    /// The end of the last tile before the first that has something of this time or later.
+    /// The end of the last tile before the first one with an event of this time or later.
     func lastTile(before oldest: Int64) -> UInt64 {
         var (low, high) = (0, ends.count)
         while low < high {

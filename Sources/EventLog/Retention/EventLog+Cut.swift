@@ -13,10 +13,10 @@ extension EventLog {
     ///
     /// - Parameters:
     ///   - last: a multiple of 256, at most the head.
-    ///   - baselines: what the views keep of the dropped events.
+    ///   - baselines: what the views derived from the dropped events.
     ///   - checkpoints: sizes of checkpoints that must stay comparable afterwards, besides those that this ledger issued.
-    /// - Returns: the event's sequence and contents. On return the cut is durable and all rows are removed.
-    /// - Throws: `.notCuttable`, `.readOnly`, `.corrupt` where an event is damaged that was not sealed or hashed yet, `.diskFull`,
+    /// - Returns: the event's sequence and contents. When this returns, the cut is durable and all rows are removed.
+    /// - Throws: `.notCuttable`, `.readOnly`, `.corrupt` if an event is damaged that was not sealed or hashed yet, `.diskFull`,
     ///   `.sizeLimitReached`.
     @discardableResult
     public func cut(
@@ -44,22 +44,22 @@ extension EventLog {
         guard cut % LogStore.tileSize == 0, cut > board.cut, cut <= board.head else {
             throw EventLogError(
                 .notCuttable, path: path,
-                detail: "\(cut) is no multiple of \(LogStore.tileSize) between \(board.cut) and \(board.head)")
+                detail: "\(cut) is not a multiple of \(LogStore.tileSize) between \(board.cut) and \(board.head)")
         }
     }
 
-    /// The last retention and the event that records it; nil where nothing was dropped.
+    /// The last retention and the event that records it; nil if nothing was dropped.
     public func retention() throws(EventLogError) -> (event: EventSequence, retention: Retention)? {
         let reader = try beginRead()
         guard reader.cut > 0, let sequence = try reader.cutNumber(CutRow.event) else { return nil }
         var cursor = try reader.cursor()
         guard try cursor.seek(EventSequence(sequence)), cursor.isIntact, cursor.header?.encoding == .retention,
             let retention = Retention(payload: cursor.payload)
-        else { throw EventLogError(.corrupt, path: store.environment.path, detail: "event \(sequence) records no cut") }
+        else { throw EventLogError(.corrupt, path: store.environment.path, detail: "event \(sequence) does not record a cut") }
         return (EventSequence(sequence), retention)
     }
 
-    /// Returns when the tree has the hashes of all tiles up to the event: computes those that its keeper has not reached yet.
+    /// Returns when the tree has the hashes of all tiles up to the event; computes those that its keeper has not reached yet.
     private func hashTiles(through last: UInt64, _ dropper: Dropper) throws(EventLogError) {
         var (reached, attempts) = (0 as UInt64, 0)
         while true {
@@ -75,7 +75,7 @@ extension EventLog {
             var rows: [TreeWork.Row] = []
             var tiles = TileReader(reader)
             for tile in first..<min(first + 64, last / LogStore.tileSize) { frontier.add(try tiles.tileHash(tile), to: &rows) }
-            // Where the keeper moves the same rows at the same time, the second of the two is ignored.
+            // If the keeper moves the same rows at the same time, the second of the two is ignored.
             dropper.prepared.add(TreeWork(firstTile: first, rows: rows) {})
             _ = try firstBlocking(.many([]), nil, nil)
         }
@@ -111,7 +111,7 @@ extension EventLog {
 
     /// Replaces the baselines of the events that were dropped last; an event records the change.
     ///
-    /// - Throws: `.notCuttable` where nothing was dropped.
+    /// - Throws: `.notCuttable` if nothing was dropped.
     public func replaceBaselines(_ baselines: [Retention.Baseline]) async throws(EventLogError) {
         guard let maintenance else { throw EventLogError(.readOnly, path: path) }
         try await maintenance.perform { () throws(EventLogError) in

@@ -8,7 +8,7 @@ public struct RetentionPlan: Sendable, Equatable {
     /// Their lowest and highest arrival time.
     public let firstArrival: Timestamp
     public let lastArrival: Timestamp
-    /// About the bytes that they take in the log's file.
+    /// The approximate number of bytes that they take in the log's file.
     public let bytes: Int
     /// The bytes of the log's rows now, without the free space in its file.
     public let logBytes: Int
@@ -16,11 +16,11 @@ public struct RetentionPlan: Sendable, Equatable {
 
 /// What a retention would drop by the log's own time, and what by the clock.
 public struct RetentionOutlook: Sendable {
-    /// Nil where nothing would be dropped.
+    /// Nil if nothing would be dropped.
     public let plan: RetentionPlan?
-    /// The time from which ages count; nil where no age is given.
+    /// The time from which ages count; nil if no age is given.
     public var logTime: Timestamp?
-    /// What the clock would have dropped instead, where that is more: nothing in the log confirms yet that so much time has passed.
+    /// What the clock would have dropped instead, if that is more: nothing in the log confirms yet that this much time has passed.
     public var byClock: RetentionPlan?
     /// The events that the plan keeps.
     var kept: UInt64 = 0
@@ -49,9 +49,9 @@ extension EventLog {
     }
 
     /// What would be dropped to keep no event that arrived before `time` and no more than `bytes` of rows, as far as multiples of 256 events
-    /// allow. Where the clock had jumped, an event that arrived later keeps the events after it.
+    /// allow. If the clock had jumped, an event that arrived later keeps the events after it.
     ///
-    /// - Returns: nil where nothing would be dropped.
+    /// - Returns: nil if nothing would be dropped.
     public func retentionPlan(olderThan time: Timestamp?, largerThan bytes: Int?) throws(EventLogError) -> RetentionPlan? {
         let (first, head) = (first.rawValue, head.rawValue)
         guard head >= first else { return nil }
@@ -63,7 +63,7 @@ extension EventLog {
         return try retentionPlan(through: last, first...head, largerThan: bytes)
     }
 
-    /// What would be dropped to keep no event older than so many seconds by the log's own time, and no more than `bytes` of rows: a clock
+    /// What would be dropped to keep no event older than this many seconds by the log's own time, and no more than `bytes` of rows: a clock
     /// that has jumped makes no event old.
     public func retentionOutlook(
         olderThan seconds: Int64?, largerThan bytes: Int?, now: Timestamp
@@ -108,7 +108,7 @@ extension EventLog {
             lastArrival: Timestamp(microseconds: arrivals.highest), bytes: dropped, logBytes: size)
     }
 
-    /// Visits rising sequences, the head at most, with about the bytes that all kept events up to them take, until `body` returns false.
+    /// Visits ascending sequences, the head at most, with the approximate size of all kept events up to them, until `body` returns false.
     private func visitSizes(_ body: (_ last: UInt64, _ bytes: Int) -> Bool) throws(EventLogError) {
         let reader = try beginRead()
         let store = reader.store

@@ -3,7 +3,7 @@ internal import Glibc
 internal import LMDB
 
 /// The sizes of the issued checkpoints, in the ledger's file `checkpoints`: a decimal number per line. A cut keeps the hashes
-/// that these need besides those of whole tiles.
+/// that these need in addition to those of whole tiles.
 package struct IssuedCheckpoints {
     let path: String
 
@@ -14,7 +14,7 @@ package struct IssuedCheckpoints {
         return Set(data.split(separator: UInt8(ascii: "\n")).compactMap { UInt64(String(decoding: $0, as: UTF8.self)) })
     }
 
-    /// Records a size. A user without write access to the ledger gets a checkpoint nevertheless; it can be compared until a cut drops the tile in
+    /// Records a size. A user without write access to the ledger still gets a checkpoint; it can be compared until a cut drops the tile in
     /// which it ends.
     package func add(_ size: UInt64) {
         guard size % LogStore.tileSize != 0, !sizes.contains(size) else { return }

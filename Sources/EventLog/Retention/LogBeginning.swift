@@ -1,7 +1,7 @@
 package import LMDB
 package import MeshCrypto
 
-/// Where a new log begins that replaces one whose first events were dropped.
+/// Where a new log begins if it replaces one whose first events were dropped.
 package struct LogBeginning: Sendable {
     package typealias OriginRows = @Sendable (_ body: (UInt64, [UInt8]) throws(StorageError) -> Void) throws(StorageError) -> Void
 
@@ -11,14 +11,14 @@ package struct LogBeginning: Sendable {
     package let checksum: UInt64
     /// The event that records the cut, if it is among those that follow.
     package var event: UInt64 = 0
-    /// The hashes of the tiles before, as far as known.
+    /// The hashes of earlier tiles, as far as known.
     package let hash: @Sendable (_ tile: UInt64) throws(StorageError) -> SHA256Digest?
-    /// The nodes that checkpoints need which end among the dropped events.
+    /// The nodes that are needed for checkpoints that end among the dropped events.
     package var nodes: [KeptNode] = []
     /// Rows with the origins of dropped events, so that those are not imported again.
     package var origins: OriginRows = { (_) throws(StorageError) in }
 
-    /// In rows: what one transaction writes.
+    /// How many rows one transaction writes.
     private static let step: UInt64 = 4_096
 
     package init(
@@ -28,7 +28,7 @@ package struct LogBeginning: Sendable {
         (self.cut, self.checksum, self.event, self.hash) = (cut, checksum, event, hash)
     }
 
-    /// Writes what remains of these events. A lost hash becomes zeros: whatever is computed with it matches nothing.
+    /// Writes what remains of these events. A lost hash becomes zeros, so that nothing computed from it matches.
     package func write(to store: LogStore) throws(StorageError) {
         var frontier = TreeFrontier()
         let tiles = cut / LogStore.tileSize
@@ -82,7 +82,7 @@ package struct LogBeginning: Sendable {
 }
 
 extension OriginRow {
-    /// The part of a row about events up to `last`; nil where that is empty, or the row cannot be read.
+    /// The part of a row about events up to `last`; nil if that is empty, or the row cannot be read.
     package static func bytes(_ row: [UInt8], first: UInt64, through last: UInt64) -> [UInt8]? {
         guard first <= last, let runs = runs(row.span.rawBytes, first: first) else { return nil }
         let count = last - first + 1

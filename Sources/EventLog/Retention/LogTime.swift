@@ -1,22 +1,22 @@
 /// The time that a log itself confirms, and from which ages count: it advances arrival by arrival, by no more than a usual pause.
-/// A clock that suddenly shows another time is accepted when the log has continued from there for long enough, or, where the jump was measured
-/// against a steady clock, is corrected.
+/// A clock that suddenly shows another time is accepted once the log has continued from there for long enough; if the jump was measured against
+/// a steady clock, it is corrected.
 struct LogTime {
-    /// In microseconds: how much later an arrival may be than those before.
+    /// In microseconds: how much later an arrival may be than earlier ones.
     let longestStep: Int64
     /// How much time the log must have covered at the other time for it to be accepted.
     let proof: Int64
-    /// How much earlier an arrival may be than those before.
+    /// How much earlier an arrival may be than previous ones.
     private static let slack: Int64 = 3_600_000_000
     private static let mostOffsets = 16
 
-    /// The latest arrival, as the clock in force would have shown it; nil before the first.
+    /// The latest arrival, by the accepted clock; nil before the first.
     private(set) var time: Int64?
-    /// How far the clock is ahead of the one in force.
+    /// How far the clock is ahead of the accepted one.
     private var offset: Int64 = 0
-    /// All offsets that the clock has been seen to be ahead.
+    /// All observed offsets of the clock.
     private var offsets: [Int64] = [0]
-    /// The other time that the clock shows, unless that is a short-lived mistake.
+    /// The other time that the clock shows, unless that was a short-lived error.
     private var elsewhere: (first: Int64, last: Int64)?
 
     /// - Parameter age: the age counted from this time, in seconds.
@@ -27,15 +27,15 @@ struct LogTime {
     }
 
     enum Finding {
-        /// It continues as before: the other time was a mistake.
+        /// It continues as before: the other time was an error.
         case goesOn
-        /// It shows another time, and it is not known yet whether that is right.
+        /// It shows another time, and it is not yet known whether that is right.
         case waits
-        /// It has shown the other time for so long that it is accepted.
+        /// It has shown the other time long enough for it to be accepted.
         case moved
     }
 
-    /// The clock has jumped by so much, measured against a steady one.
+    /// The clock jumped by this much, measured against a steady one.
     mutating func jump(by distance: Int64) {
         let (moved, overflows) = offset.addingReportingOverflow(distance)
         guard !overflows, !offsets.contains(moved) else { return }
@@ -69,7 +69,7 @@ struct LogTime {
         return .moved
     }
 
-    /// Forward, time has passed in between; backward, none that is known.
+    /// If forward, time has passed in between; if backward, it is unknown how much.
     private mutating func move(to arrival: Int64, since first: Int64, after time: Int64) {
         elsewhere = nil
         if Self.difference(first, offset) <= time {
@@ -82,7 +82,7 @@ struct LogTime {
     /// Whether the last arrival has a time that is not accepted yet.
     var isElsewhere: Bool { elsewhere != nil }
 
-    /// An arrival as the clock in force would have shown it.
+    /// An arrival by the accepted clock.
     func inForce(_ arrival: Int64) -> Int64 { Self.difference(arrival, offset) }
 
     static func sum(_ left: Int64, _ right: Int64) -> Int64 {

@@ -30,7 +30,7 @@ public struct Retention: Sendable, Hashable {
     /// The root of the tree over all events before the first that is kept.
     public var root: [UInt8]
     public var baselines: [Baseline]
-    /// The signature of the log's key: with write access to the files alone, nobody can make a cut look as if the log had made it.
+    /// The signature of the log's key, so that write access to the files is not enough to forge a cut.
     public var signature: [UInt8]
 
     public init(
@@ -68,7 +68,7 @@ extension Retention {
         return writer.bytes
     }
 
-    /// Nil when the bytes are not a retention.
+    /// Nil if the bytes are not a retention.
     public init?(payload: RawSpan) {
         let epoch = Timestamp(microseconds: 0)
         self.init(first: .zero, count: 0, firstArrival: epoch, lastArrival: epoch)

@@ -1,6 +1,6 @@
 internal import LMDB
 
-/// Makes blocks of the log's oldest plain records, in short read transactions. One thread at a time.
+/// Makes blocks from the log's oldest plain records, in short read transactions. One thread at a time.
 ///
 /// Unchecked: only the sealer's queue uses it, one job at a time.
 final class BlockMaker: @unchecked Sendable {
@@ -20,9 +20,9 @@ final class BlockMaker: @unchecked Sendable {
     /// - Parameters:
     ///   - next: the first event that is in no block yet, stored or in preparation.
     ///   - last: the last event that may be sealed.
-    ///   - isWhole: whether to make a smaller block when nothing further is available.
-    /// - Returns: the block and the stored checksums of its records; nil when there is too little.
-    /// - Throws: `.corrupt` at a record that is not as it was stored: a block would hide the damage for ever.
+    ///   - isWhole: whether to make a smaller block if nothing more is available.
+    /// - Returns: the block and the stored checksums of its records; nil if there is too little.
+    /// - Throws: `.corrupt` at a record that is not as it was stored: a block would hide the damage forever.
     func next(
         from next: UInt64, through last: UInt64, isWhole: Bool
     ) throws(EventLogError) -> (EncodedBlock, checksums: [UInt64])? {

@@ -3,11 +3,11 @@ internal import LMDB
 extension EventLog {
     /// Seals all events except those of the last, incomplete tile of 256, and returns when that is durable.
     ///
-    /// Sealed events take about a third of the space. Nothing else changes: readers never see the difference.
+    /// Sealed events take about a third of the space. Readers do not notice the difference.
     ///
-    /// - Parameter progress: called from a thread of the log's choice after each step.
+    /// - Parameter progress: called on a thread of the log's choice after each step.
     /// - Throws: `.readOnly`, `.closed`, `.corrupt` at a record that is not as it was stored, `.diskFull`, `.sizeLimitReached`. What was
-    ///   sealed before stays so.
+    ///   sealed before stays sealed.
     public func seal(progress: @escaping @Sendable (SealingProgress) -> Void = { _ in }) async throws(EventLogError) {
         guard let sealer else { throw EventLogError(.readOnly, path: path) }
         let target = board.head / LogStore.tileSize * LogStore.tileSize
@@ -33,6 +33,6 @@ extension EventLog {
         }
     }
 
-    /// Why background sealing has stopped, nil where it has not.
+    /// Why background sealing has stopped, nil if it has not.
     public var sealingProblem: EventLogError? { sealer?.problem }
 }

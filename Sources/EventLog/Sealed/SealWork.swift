@@ -1,6 +1,6 @@
 internal import LMDB
 
-/// Blocks that move into the log and replace the records that they were made of.
+/// Blocks that move into the log and replace the records they were made from.
 struct SealWork: PreparedWork {
     let blocks: [EncodedBlock]
     /// The stored checksums of their records: a record that was erased meanwhile is not brought back.

@@ -4,7 +4,7 @@ internal import Synchronization
 
 /// Seals old events beside the writer, which moves finished blocks within its next appends.
 ///
-/// Blocks go into the log in order, and only few within one append, so that it does not wait long: while some are being moved, the next
+/// Blocks go into the log in order, and only a few within one append, so that it does not wait long; while some are being moved, the next
 /// are made.
 ///
 /// Synchronization: blocks are made on `queue`, one job at a time; everything else is behind the mutex.
@@ -26,7 +26,7 @@ final class Sealer: Sendable {
         var failures = 0
         /// Why sealing stopped for good.
         var problem: EventLogError?
-        /// Whether no caller appends, so that blocks wait for nothing.
+        /// Whether no caller is appending, so that blocks need not wait.
         var isIdle = false
         var headWhenAdded: UInt64 = 0
         var requests: [SealRequest] = []
@@ -46,7 +46,7 @@ final class Sealer: Sendable {
     /// The head at which there is something to seal.
     private let nextHead = Atomic<UInt64>(0)
 
-    /// Blocks within one append; while no caller appends; while a caller waits for the sealing.
+    /// The number of blocks within one append; while no caller appends; while a caller waits for sealing.
     private static let (blocksWithAppend, blocksWhenIdle, blocksOnRequest) = (1, 4, 16)
     /// How long a block waits for an append before the writer is asked for a separate transaction.
     private static let patience = DispatchTimeInterval.seconds(1)
@@ -95,7 +95,7 @@ final class Sealer: Sendable {
         for request in requests { request.waiter.resume(returning: EventLogError(.closed, path: store.environment.path)) }
     }
 
-    /// Pauses until `goOn`: when this returns, nothing is being moved into the log, or the move will come to nothing.
+    /// Pauses until `goOn`: when this returns, nothing is being moved into the log, or the move will have no effect.
     func pause() {
         state.withLock { $0.pauses += 1 }
         queue.waitForJobs()
@@ -167,7 +167,7 @@ extension Sealer {
         var blocks: [EncodedBlock] = []
         var checksums: [UInt64] = []
         var next = plan.next
-        // One job at a time: no other holder exists.
+        // One job at a time, so there is no other user.
         let kept = maker.withLock { $0 }
         let maker = if let kept { kept } else { try storing { () throws(StorageError) in try newMaker() } }
         while blocks.count < plan.blocks, let made = try maker.next(from: next, through: plan.last, isWhole: plan.isWhole) {
@@ -209,7 +209,7 @@ extension Sealer {
         }
         guard policy.isAutomatic else { return nil }
         let hot = UInt64(clamping: policy.hotEvents)
-        // A block's records are read and tried somewhat beyond its end.
+        // Records are read somewhat beyond a block's end, to try where it ends best.
         nextHead.store(next + hot + 256, ordering: .relaxed)
         guard head > hot, head - hot >= next else { return nil }
         let blocks = isIdle ? Self.blocksWhenIdle : Self.blocksWithAppend
@@ -231,7 +231,7 @@ extension Sealer {
         }
     }
 
-    /// For some time, no caller has appended.
+    /// No caller has appended for some time.
     private func lost(_ last: UInt64) {
         let isWaiting = state.withLock { state in
             guard state.pending == last, !state.isEnded, board.head == state.headWhenAdded else { return false }
@@ -259,7 +259,7 @@ extension Sealer {
             }
         }
         if let failure {
-            // Blocks that did not fit, for example because the disk is full, are tried again at the next commit.
+            // Blocks that could not be stored, for example because the disk is full, are retried at the next commit.
             answer(EventLogError(failure))
         } else {
             answer()

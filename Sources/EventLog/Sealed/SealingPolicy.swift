@@ -2,7 +2,7 @@
 public struct SealingPolicy: Sendable, Equatable {
     /// The newest events that stay unsealed. Reading them is cheapest.
     public var hotEvents: Int
-    /// Whether older events are sealed while the log is open for writing; else by `seal` only.
+    /// Whether older events are sealed while the log is open for writing; otherwise only by `seal`.
     public var isAutomatic: Bool
 
     public init(hotEvents: Int = 65_536, isAutomatic: Bool = true) {
@@ -14,11 +14,11 @@ public struct SealingPolicy: Sendable, Equatable {
 /// What is sealed and what is not.
 public struct SealingStatistics: Sendable, Equatable {
     public var sealedEvents: UInt64 = 0
-    /// The last event that is not among the hot ones.
+    /// The last event that is not hot.
     public var lastSealed: UInt64 = 0
     public var hotEvents: UInt64 = 0
     public var blocks = 0
-    /// Bytes of the file's pages that the blocks take.
+    /// Bytes of the file's pages with blocks.
     public var sealedBytes = 0
     /// Bytes of the file's pages with unsealed events.
     public var hotBytes = 0

@@ -3,12 +3,12 @@ internal import MeshCrypto
 internal import ProtobufWire
 
 /// Small text files of a ledger that decide what is kept, with a last line `checksum` and the first 16 digits of the SHA-256 of the lines before: it
-/// detects a flipped bit. Files that were written by hand or by an earlier version need not have it.
+/// detects flipped bits. Files that were written by hand or by an earlier version need not have it.
 package enum CheckedText {
     private static let digits = 16
 
-    /// The text without its checksum; nil where the file does not exist.
-    /// - Throws: `.corrupt` where the checksum does not fit, and what opening it throws.
+    /// The text without its checksum; nil if the file does not exist.
+    /// - Throws: `.corrupt` if the checksum does not match, and what opening it throws.
     package static func read(_ path: String) throws(EventLogError) -> String? {
         let bytes: [UInt8]?
         do throws(StorageError) {
@@ -23,12 +23,12 @@ package enum CheckedText {
         }
         let text = String(decoding: bytes[..<last.startIndex], as: UTF8.self)
         guard last.elementsEqual(checksum(text).utf8) else {
-            throw EventLogError(.corrupt, path: path, detail: "its checksum does not fit")
+            throw EventLogError(.corrupt, path: path, detail: "its checksum does not match")
         }
         return text
     }
 
-    /// - Parameter text: lines, the last one ended.
+    /// - Parameter text: lines, each ended with a line feed.
     package static func replace(_ path: String, with text: String) throws(EventLogError) {
         try SmallFile.replace(path, with: text + checksum(text) + "\n")
     }

@@ -10,11 +10,11 @@ package enum CutRow {
     /// The event that records the cut.
     package static let event = "cut.event"
 
-    /// The hash of the 2^level dropped events after `place`, of which a checkpoint ends within their tile.
+    /// The hash of the 2^level dropped events after `place`, in a tile within which a checkpoint ends.
     static func node(level: Int, place: UInt64) -> String { "node \(level) \(place)" }
 }
 
-/// A hash below the level of tiles that is kept of dropped events.
+/// A kept hash of dropped events, below the level of tiles.
 package struct KeptNode: Sendable {
     let level: Int
     package let place: UInt64

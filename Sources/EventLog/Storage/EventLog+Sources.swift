@@ -1,14 +1,14 @@
 internal import LMDB
 
 extension EventLog {
-    /// The number of the source of that name; the log assigns it on first use.
+    /// The number of the source with that name; the log assigns it on first use.
     public func source(named name: String) async throws(EventLogError) -> SourceID {
         if let known = names[name] { return known }
         try check(name)
         return SourceID(rawValue: UInt32(truncatingIfNeeded: try await first(of: .source(name))))
     }
 
-    /// The number of the source of that name, which is stored at the latest in the commit of the first events that carry it.
+    /// The number of the source with that name, which is stored at the latest with the first events that have it.
     public func reserveSource(named name: String) async throws(EventLogError) -> SourceID {
         if let known = names[name] { return known }
         if isReadOnly { throw EventLogError(.readOnly, path: path) }
@@ -31,7 +31,7 @@ extension EventLog {
     /// All sources in the order of their numbers.
     public func sources() throws(EventLogError) -> [EventSource] { try currentStore().readSources() }
 
-    /// How far a source has been read, nil when it was never stored.
+    /// How far a source has been read, nil if that was never stored.
     public func cursor(_ key: String) throws(EventLogError) -> [UInt8]? {
         guard (1...500).contains(key.utf8.count) else { return nil }
         let store = try currentStore()

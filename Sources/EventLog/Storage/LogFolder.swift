@@ -20,7 +20,7 @@ package struct LogFolder: Sendable {
     package func environmentPath(generation: UInt32) -> String { "\(logPath)/\(generation)" }
 
     /// Creates the folders that a new log needs.
-    /// - Returns: whether the ledger's own folder did not exist before.
+    /// - Returns: whether this created the ledger's own folder.
     func makeFolders() throws(EventLogError) -> Bool {
         try SmallFile.requireFolder(logPath)
         // Only its creator has access to the ledger's folder.
@@ -30,7 +30,7 @@ package struct LogFolder: Sendable {
         return isNew
     }
 
-    /// A folder without write permission is read only, whatever the modes of its files.
+    /// A folder without write permission is read only, whatever the modes of its files are.
     func requireWritable() throws(EventLogError) {
         guard unsafe access(path, W_OK) != 0 else { return }
         throw failure(errno, path)
@@ -45,7 +45,7 @@ package struct LogFolder: Sendable {
             guard errno == ENOENT || errno == ENOTDIR else { throw failure(errno, currentPath) }
             var status = stat()
             if unsafe stat(path, &status) != 0 { throw EventLogError(.missing, path: path) }
-            if !generations.isEmpty { throw lost("it is missing; an interrupted `init` leaves it so and can be repeated") }
+            if !generations.isEmpty { throw lost("it is missing; after an interrupted `init`, run that again") }
             throw EventLogError(isEmptyFolder ? .missing : .notALog, path: path)
         }
         let text: String
@@ -61,11 +61,11 @@ package struct LogFolder: Sendable {
             throw generations.isEmpty ? EventLogError(.notALog, path: currentPath, detail: what) : lost(what)
         }
         guard format <= Self.format else {
-            throw EventLogError(.newerFormat, path: path, detail: "format \(format), this program reads up to \(Self.format)")
+            throw EventLogError(.newerFormat, path: path, detail: "format \(format); this program reads up to \(Self.format)")
         }
         guard format >= Self.oldestFormat else {
             throw EventLogError(
-                .olderFormat, path: path, detail: "format \(format), this program reads from \(Self.oldestFormat)")
+                .olderFormat, path: path, detail: "format \(format); this program reads from \(Self.oldestFormat)")
         }
         guard lines.count == 2, lines[1].count == 2, lines[1][0] == "generation", let generation = UInt32(lines[1][1]) else {
             throw lost("it names no generation")
@@ -74,20 +74,20 @@ package struct LogFolder: Sendable {
         return generation
     }
 
-    /// The generations whose folders exist, finished or not.
+    /// The generations that have a folder, finished or not.
     var generations: [UInt32] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: logPath)) ?? []  // it has no generations
         return names.compactMap { UInt32($0) }
     }
 
-    /// The error for events that exist while nothing says where.
+    /// The error for a log whose events exist but cannot be located.
     func lost(_ detail: String) -> EventLogError {
         let there = generations.sorted().map(String.init).joined(separator: ", ")
         return EventLogError(
             .corrupt, path: currentPath, detail: "\(detail); \(there.isEmpty ? "no generation" : "generation \(there)") is there")
     }
 
-    /// Makes `generation` the current log, in one step that survives a power cut.
+    /// Makes `generation` the current log, atomically even across a power cut.
     func writeCurrent(generation: UInt32) throws(EventLogError) {
         try SmallFile.syncFolder(environmentPath(generation: generation))
         try CheckedText.replace(currentPath, with: "format \(Self.format)\ngeneration \(generation)\n")
@@ -95,7 +95,7 @@ package struct LogFolder: Sendable {
         try SmallFile.syncFolder(path)
     }
 
-    /// Whether a log may be created here: the folder is missing or empty, or holds only what an interrupted creation left.
+    /// Whether a log may be created here: the folder is missing or empty, or contains only what an interrupted creation left.
     var isFreeForLog: Bool { unsafe access(path, F_OK) != 0 || isEmptyFolder || access(logPath, F_OK) == 0 }
 
     private var isEmptyFolder: Bool {

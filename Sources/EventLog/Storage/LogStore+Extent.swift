@@ -2,9 +2,9 @@ internal import LMDB
 
 /// How far the log extends, and up to where it is sealed.
 struct LogExtent: Sendable, Equatable {
-    /// The last sequence, 0 when the log is empty.
+    /// The last sequence, 0 if the log is empty.
     var head: UInt64 = 0
-    /// The last sequence that retention has dropped, 0 when nothing was dropped: a multiple of 256.
+    /// The last sequence that retention has dropped, 0 if nothing was dropped: a multiple of 256.
     var cut: UInt64 = 0
     /// The last sequence that is in a sealed block or dropped; 0 if no event is.
     var lastSealed: UInt64 = 0
@@ -47,11 +47,11 @@ extension LogStore {
         var cursor = try read.cursor(sealed)
         guard try cursor.last(), let first = SequenceKey.sequence(cursor.key) else { throw .malformed(UInt64.self) }
         if let header = BlockHeader(cursor.value, first: first) { return header.last }
-        // A damaged block: the index of arrival times knows the full tiles.
+        // The block is damaged: use the index of arrival times, which lists the full tiles.
         return max(first, try fullTiles(read) * LogStore.tileSize)
     }
 
-    /// The number of full tiles that the index of arrival times knows, dropped ones included.
+    /// The number of full tiles in the index of arrival times, including dropped ones.
     func fullTiles<Transaction: TransactionReading & ~Copyable>(
         _ read: borrowing Transaction
     ) throws(StorageError) -> UInt64 {

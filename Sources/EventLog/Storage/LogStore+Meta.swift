@@ -20,11 +20,11 @@ extension LogStore {
             return (try metaNumber("format", read), try read.get(Table<String, [UInt8]>(raw: meta), "identifier"))
         }
         guard let format, let identifier else {
-            throw EventLogError(.corrupt, path: environment.path, detail: "the log does not say its format")
+            throw EventLogError(.corrupt, path: environment.path, detail: "the log does not state its format")
         }
         guard format <= UInt64(LogFolder.format) else {
             throw EventLogError(
-                .newerFormat, path: path, detail: "format \(format), this program reads up to \(LogFolder.format)")
+                .newerFormat, path: path, detail: "format \(format); this program reads up to \(LogFolder.format)")
         }
         return Hexadecimal.text(identifier)
     }

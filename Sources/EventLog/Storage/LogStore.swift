@@ -18,7 +18,7 @@ package struct LogStore: Sendable {
     package let sources: RawTable
     package let cursors: RawTable
     package let meta: RawTable
-    /// The origins of events that were appended to another log first. Nil in a log that no version with copies wrote to.
+    /// The origins of events that were first appended to another log. Nil in a log that was only written by versions without copies.
     package let origins: RawTable?
     /// Recently opened sealed blocks.
     let blocks: BlockCache

@@ -4,7 +4,7 @@ internal import Synchronization
 /// Excludes writers while a ledger is read without LMDB's lock files: a shared lock on its file LOCK, which requires only
 /// permission to read it.
 ///
-/// Without its entry in LMDB's table of readers, a reader would see pages that a writer reuses. A writer holds LOCK exclusively for as
+/// Without an entry in LMDB's table of readers, a reader could see pages that a writer reuses. A writer holds LOCK exclusively for as
 /// long as it may write, so while a reader shares it, no writer runs, and none starts before the reader has ended.
 ///
 /// Synchronization: `isHeld` is behind its mutex.
@@ -12,8 +12,8 @@ final class ReaderLock: Sendable {
     private let file: Int32
     private let isHeld = Mutex(true)
 
-    /// - Returns: nil where LMDB's own locks can be used.
-    /// - Throws: `.writerRunning` while a process writes; `.permission` where LOCK may not be read or is missing.
+    /// - Returns: nil if LMDB's own locks can be used.
+    /// - Throws: `.writerRunning` while a process writes; `.permission` if LOCK may not be read or is missing.
     static func ifNeeded(_ folder: LogFolder, generation: UInt32) throws(EventLogError) -> ReaderLock? {
         guard !canUseLocks(folder.environmentPath(generation: generation)) else { return nil }
         let file: Int32
@@ -23,7 +23,7 @@ final class ReaderLock: Sendable {
             guard error.code == .missing else { throw error }
             throw EventLogError(
                 .permission, path: folder.lockPath,
-                detail: "the file is missing, which keeps writers away from readers without locks")
+                detail: "the file that keeps writers away from readers without locks is missing")
         }
         guard flock(file, LOCK_SH | LOCK_NB) == 0 else {
             let number = errno
@@ -50,7 +50,7 @@ final class ReaderLock: Sendable {
             return isHeld
         }
         guard wasHeld else { return }
-        // A child that was forked and has not reached its exec yet shares the lock, and would hold it after the close.
+        // A forked child that has not called exec yet shares the lock, and would hold it after the close.
         flock(file, LOCK_UN)
         close(file)
     }

@@ -20,7 +20,7 @@ package enum SmallFile {
         return EventLogError(code, path: path, detail: unsafe String(cString: strerror(number)))
     }
 
-    /// Why a file or folder could not be created: not the ledger is missing, but the place for it.
+    /// Why a file or folder could not be created: the place for it is missing, not the ledger.
     package static func failureToMake(_ number: Int32, _ path: String) -> EventLogError {
         guard number == ENOENT || number == ENOTDIR else { return failure(number, path) }
         return unsafe EventLogError(.cannotCreate, path: path, detail: String(cString: strerror(number)))
@@ -40,7 +40,7 @@ package enum SmallFile {
         }
     }
 
-    /// Creates an empty file, replacing what an interruption left there.
+    /// Creates an empty file, replacing the remains of an interruption.
     package static func create(_ path: String) throws(EventLogError) -> Int32 {
         do throws(StorageError) {
             return try OwnedFile.create(path)
@@ -87,7 +87,7 @@ package enum SmallFile {
         guard count == bytes.count else { throw failure(count < 0 ? errno : ENOSPC, path) }
     }
 
-    /// Writes beside the file, syncs and renames, so that a reader finds the old text or the new one.
+    /// Writes beside the file, syncs and renames, so that a reader finds either the old text or the new one.
     package static func replace(_ path: String, with text: String) throws(EventLogError) {
         do throws(StorageError) {
             try OwnedFile.replace(path, with: Array(text.utf8))

@@ -15,7 +15,7 @@ package final class SortedRuns<Element: BitwiseCopyable & Sendable> {
     private let runLength: Int
     private var gathered: [Element] = []
     private var runs: [Run] = []
-    /// The runs that have values left, as a heap by their first value.
+    /// The runs that have values left, as a heap ordered by their first value.
     private var heap: [Int] = []
     private var file: Int32 = -1
     private var written = 0
@@ -36,7 +36,7 @@ package final class SortedRuns<Element: BitwiseCopyable & Sendable> {
         if gathered.count >= runLength { try writeRun() }
     }
 
-    /// Ends the adding; then `next` can be called.
+    /// Ends adding; `next` can be called from then on.
     package func sort() throws(EventLogError) {
         if runs.isEmpty {
             gathered.sort(by: precedes)
@@ -111,7 +111,7 @@ package final class SortedRuns<Element: BitwiseCopyable & Sendable> {
         gathered.removeAll(keepingCapacity: true)
     }
 
-    /// A file that disappears when it is closed.
+    /// An unnamed file, which disappears when it is closed.
     private func openUnnamed() throws(EventLogError) -> Int32 {
         let path = "\(folder)/.sort-\(getpid())-\(UInt64.random(in: 0 ... .max))"
         let named = unsafe open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
@@ -120,7 +120,7 @@ package final class SortedRuns<Element: BitwiseCopyable & Sendable> {
         return named
     }
 
-    /// Reads the run's next values, when its memory is empty.
+    /// Reads the run's next values if its memory is empty.
     private func fill(_ index: Int) throws(EventLogError) {
         let count = min(max(runLength / 64, 64), runs[index].end - runs[index].next)
         guard runs[index].buffer.isEmpty, count > 0 else { return }

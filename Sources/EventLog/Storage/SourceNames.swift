@@ -2,12 +2,12 @@ internal import LMDB
 internal import ProtobufWire
 internal import Synchronization
 
-/// The sources' names and numbers, so that asking for a known one costs only a lookup.
+/// The sources' names and numbers, so that a known one costs only a lookup.
 ///
-/// A new name gets its number at once, and is stored by the next transaction, at the latest by that of the first event that carries
+/// A new name gets its number at once, and is stored by the next transaction, at the latest with the first event that has
 /// the number.
 ///
-/// Synchronization: behind the mutex. Only the writer stores.
+/// Synchronization: behind the mutex. Only the writer stores names.
 package final class SourceNames: Sendable {
     private struct State {
         var stored: [String: SourceID] = [:]
@@ -27,10 +27,10 @@ package final class SourceNames: Sendable {
         self.state = Mutex(state)
     }
 
-    /// The source of that name, where it is stored.
+    /// The source with that name, if it is stored.
     package subscript(name: String) -> SourceID? { state.withLock { $0.stored[name] } }
 
-    /// The number of the source of that name, a new one if necessary.
+    /// The number of the source with that name, a new one if necessary.
     func reserve(_ name: String, at time: Timestamp) -> SourceID {
         state.withLock { state in
             if let id = state.stored[name] ?? state.reserved[name]?.id { return id }

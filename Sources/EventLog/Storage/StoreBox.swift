@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// The store of the current generation. Each operation takes it again: a store that was replaced stays readable for its
+/// The store of the current generation. Each operation gets it from here: a store that was replaced stays readable for its
 /// holders, and its file is closed when the last of them releases it.
 ///
 /// Synchronization: behind the mutex.

@@ -3,7 +3,7 @@ internal import Glibc
 internal import LMDB
 
 extension EventLog {
-    /// Builds a log under a temporary name, and renames it when it is complete. A failure leaves nothing.
+    /// Builds a log under a temporary name, and renames it when it is complete. A failure leaves nothing behind.
     package static func make<Report>(
         at new: String, suffix: String, _ body: (String) async throws(EventLogError) -> Report
     ) async throws(EventLogError) -> Report {
@@ -21,14 +21,14 @@ extension EventLog {
     }
 }
 
-/// The folder in which a log is built before it is renamed. Its lock is that of the folder itself, held from before anything is in it until it has its
-/// final name: of several processes that make a log at one path only one proceeds, and none removes what another builds.
+/// The folder in which a log is built before it is renamed. Its lock is on the folder itself, held from before anything is in it until it has its
+/// final name: of several processes that create a log at one path only one proceeds, and none removes what another builds.
 private final class UnfinishedFolder: Sendable {
     let path: String
     private let file: Int32
 
-    /// Removes what an interrupted run left, and nothing else.
-    /// - Throws: `.exists` where the log exists already, or where the folder is something else; `.locked` while another process has it.
+    /// Removes the remains of an interrupted run, and nothing else.
+    /// - Throws: `.exists` if the log exists already, or the folder is something else; `.locked` while another process holds it.
     init(_ path: String, of new: String) throws(EventLogError) {
         self.path = path
         try Self.requireRoom(new)
@@ -38,7 +38,7 @@ private final class UnfinishedFolder: Sendable {
             try Self.requireRoom(new)
             try Self.clear(path)
         } catch {
-            unsafe rmdir(path)  // where it is empty
+            unsafe rmdir(path)  // only if it is empty
             throw error
         }
     }
@@ -52,7 +52,7 @@ private final class UnfinishedFolder: Sendable {
     }
 
     private static func requireRoom(_ new: String) throws(EventLogError) {
-        let names = try? FileManager.default.contentsOfDirectory(atPath: new)  // nil where it does not exist
+        let names = try? FileManager.default.contentsOfDirectory(atPath: new)  // nil if it does not exist
         guard names?.isEmpty ?? !FileManager.default.fileExists(atPath: new) else { throw EventLogError(.exists, path: new) }
     }
 
@@ -68,7 +68,7 @@ private final class UnfinishedFolder: Sendable {
                 let number = errno
                 close(file)
                 guard number == EWOULDBLOCK else { throw SmallFile.failure(number, path) }
-                throw EventLogError(.locked, path: path, detail: "another process makes the ledger")
+                throw EventLogError(.locked, path: path, detail: "another process is creating the ledger")
             }
             // The previous holder of the lock may have renamed the folder, or removed it.
             if OwnedFile.isOpen(file, at: path) { return file }
@@ -79,7 +79,7 @@ private final class UnfinishedFolder: Sendable {
     private static func clear(_ path: String) throws(EventLogError) {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []  // closed to this user: creating fails
         guard names.allSatisfy({ parts.contains($0.hasSuffix(".new") ? String($0.dropLast(4)) : $0) }) else {
-            throw EventLogError(.exists, path: path, detail: "it is not what an interrupted run leaves")
+            throw EventLogError(.exists, path: path, detail: "it is not the remains of an interrupted run")
         }
         if names.contains("LOCK") { try WriterLock(path: path + "/LOCK").release() }  // of a process that opened it
         do throws(StorageError) {
@@ -89,7 +89,7 @@ private final class UnfinishedFolder: Sendable {
         }
     }
 
-    /// What a log has in its folder.
+    /// The files and folders of a log.
     private static let parts: Set = [
         "LOCK", "log", "signing.key", "keys.json", "consumers", "baselines", "checkpoints", "limit", "retention",
     ]

@@ -7,7 +7,7 @@ internal import Synchronization
 ///
 /// Synchronization: `isHeld` is behind its mutex, as are the locks that this process holds.
 final class WriterLock: Sendable {
-    /// Process numbers do not identify this process: two containers can have the same number.
+    /// Process numbers do not identify this process: two containers can use the same number.
     private static let heldHere = Mutex<Set<OwnedFile.Identity>>([])
 
     private let file: Int32
@@ -23,16 +23,16 @@ final class WriterLock: Sendable {
             guard flock(file, LOCK_EX | LOCK_NB) == 0 else {
                 guard errno == EWOULDBLOCK else { throw SmallFile.failure(errno, path) }
                 if flock(file, LOCK_SH | LOCK_NB) == 0 {
-                    throw EventLogError(.locked, path: path, detail: "a reader without permission to write keeps writers away")
+                    throw EventLogError(.locked, path: path, detail: "a reader without write permission is excluding writers")
                 }
                 if Self.heldHere.withLock({ $0.contains(identity) }) {
                     throw EventLogError(.alreadyOpen, path: path, holder: getpid())
                 }
                 throw Self.held(path, by: try SmallFile.read(file, path))
             }
-            // Another file that was given this name as well is not to be emptied.
+            // Another file that is hard-linked here must not be emptied.
             if status.st_nlink > 1, try !Self.isLock(SmallFile.read(file, path)) {
-                throw EventLogError(.foreign, path: path, detail: "it is a file with another name, too, and no lock")
+                throw EventLogError(.foreign, path: path, detail: "it is a hard link to another file, not a lock")
             }
             guard ftruncate(file, 0) == 0 else { throw SmallFile.failure(errno, path) }
             let namespace = ProcessNamespace.own.map { "namespace \($0)\n" } ?? ""
@@ -53,17 +53,17 @@ final class WriterLock: Sendable {
         let namespace = lines.first { $0.count == 2 && $0[0] == "namespace" }.flatMap { UInt64($0[1]) }
         let isElsewhere = namespace != nil && ProcessNamespace.own != nil && namespace != ProcessNamespace.own
         guard let holder, isElsewhere || holder == getpid() else { return EventLogError(.locked, path: path, holder: holder) }
-        return EventLogError(.locked, path: path, detail: "process \(holder) of another container")
+        return EventLogError(.locked, path: path, detail: "process \(holder) in another container")
     }
 
-    /// Whether a text is what a writer leaves in the file.
+    /// Whether a text is one that a writer stores in the file.
     private static func isLock(_ text: String) -> Bool {
         let lines = text.split(separator: "\n").map { $0.split(separator: " ") }
         guard let first = lines.first, first.count == 1, Int32(first[0]) != nil else { return false }
         return lines.dropFirst().allSatisfy { $0.count == 2 && $0[0] == "namespace" }
     }
 
-    /// Whether the file at the path is still the one that is locked: else the ledger was moved, removed or replaced.
+    /// Whether the file at the path is still the locked one; otherwise the ledger was moved, removed or replaced.
     func isInPlace(at path: String) -> Bool { OwnedFile.isOpen(file, at: path) }
 
     /// Whether a process holds the lock now. The test itself briefly holds it; a writer that starts meanwhile tries again.
@@ -86,15 +86,15 @@ final class WriterLock: Sendable {
         }
         guard wasHeld else { return }
         Self.heldHere.withLock { _ = $0.remove(identity) }
-        // A child that was forked and has not reached its exec yet shares the lock, and would hold it after the close.
+        // A forked child that has not called exec yet shares the lock, and would hold it after the close.
         flock(file, LOCK_UN)
         close(file)
     }
 }
 
-/// The namespace in which the system numbers this process and those that it sees.
+/// The namespace in which this process has its number.
 enum ProcessNamespace {
-    /// Nil where there is no `/proc`.
+    /// Nil if there is no `/proc`.
     static let own: UInt64? = {
         var status = stat()
         return unsafe stat("/proc/self/ns/pid", &status) == 0 ? UInt64(status.st_ino) : nil

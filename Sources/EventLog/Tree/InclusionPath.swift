@@ -7,7 +7,7 @@ struct InclusionPath {
     /// Nearest to the leaf first.
     let hashes: [SHA256Digest]
 
-    /// The root that follows when the leaf is in this place; nil when the path has the wrong length.
+    /// The root that follows if the leaf is in this place; nil if the path has the wrong length.
     func root(leaf: SHA256Digest) -> SHA256Digest? {
         guard place < size else { return nil }
         var hasher = MerkleHasher()

@@ -18,7 +18,7 @@ package struct LeafTree {
         }
     }
 
-    /// Adds the hash of the next 256 leaves, where a multiple of 256 came before.
+    /// Adds the hash of the next 256 leaves; the number of earlier ones must be a multiple of 256.
     package mutating func add(tile: SHA256Digest) {
         edge.append(tile)
         count += LogStore.tileSize

@@ -15,7 +15,7 @@ struct TileReader: ~Copyable {
         guard first > reader.cut else {
             throw EventLogError(
                 .beyondRetention, path: store.environment.path,
-                detail: "event \(first), the first that is kept is \(reader.cut + 1)")
+                detail: "event \(first); the first that is kept is \(reader.cut + 1)")
         }
         let salts = try storing { () throws(StorageError) in try store.salts(ofTile: tile, reader.transaction) }
         var leaves: [SHA256Digest] = []

@@ -3,7 +3,7 @@ internal import MeshCrypto
 
 /// The salts of a tile's events: derived from a seed, or written out after one of the events was erased.
 ///
-/// A salt keeps a short payload from being guessed from its hash after the payload was erased.
+/// A salt prevents an erased short payload from being guessed from its hash.
 package struct TileSalts: Sendable {
     static let seedSize = 16
     package static let saltSize = 16

@@ -1,7 +1,7 @@
 internal import LMDB
 internal import MeshCrypto
 
-/// The hashes at the right edge of the tree that no stored hash above covers yet.
+/// The hashes at the right edge of the tree that no stored hash of a higher level covers yet.
 struct TreeFrontier: Sendable {
     private(set) var tiles: UInt64
     /// From level 1 up: at most 255 each.

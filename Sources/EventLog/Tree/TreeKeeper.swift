@@ -3,9 +3,9 @@ internal import LMDB
 internal import MeshCrypto
 internal import Synchronization
 
-/// Hashes full tiles beside the writer, which moves the hashes into the log within its next appends.
+/// Hashes full tiles beside the writer, which stores the hashes within its next appends.
 ///
-/// The tree may therefore lag behind the events. That weakens no proof: missing hashes are computed from the events themselves.
+/// The tree may therefore lag behind the events. That does not weaken proofs: missing hashes are computed from the events themselves.
 ///
 /// Synchronization: hashing happens on `queue`; what the writer reads at each commit is atomic, the rest behind the mutex.
 final class TreeKeeper: Sendable {
@@ -47,7 +47,7 @@ final class TreeKeeper: Sendable {
 
     /// Ends the hashing when the writer has ended.
     ///
-    /// - Parameter isCatchingUp: whether what is full is hashed and stored first.
+    /// - Parameter isCatchingUp: whether full tiles are hashed and stored first.
     func finish(isCatchingUp: Bool) {
         state.withLock { $0.isEnded = true }
         queue.waitForJobs()
@@ -61,8 +61,8 @@ final class TreeKeeper: Sendable {
         }
     }
 
-    /// In tiles: how many wait before they are hashed together, in one read transaction, and moved within one append. Each move costs an
-    /// append as much as some hundred events do.
+    /// In tiles: how many accumulate before they are hashed together, in one read transaction, and stored within one append. That costs an
+    /// append as much as some hundred events.
     private static let batchSize: UInt64 = 64
     /// How long hashes wait for an append before the writer is asked for a separate transaction.
     private static let patience = DispatchTimeInterval.seconds(1)
@@ -84,7 +84,7 @@ final class TreeKeeper: Sendable {
         }
     }
 
-    /// Nil when no tile is full that was not hashed.
+    /// Nil if all full tiles are hashed.
     private func hashNext() throws(EventLogError) -> TreeWork? {
         let reader = try storing { () throws(StorageError) in try LogReader(store) }
         let full = reader.head.rawValue / LogStore.tileSize

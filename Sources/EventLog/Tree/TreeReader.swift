@@ -44,7 +44,7 @@ struct TreeReader: ~Copyable {
         guard old > 0, old < size else { return [] }
         var proof: [SHA256Digest] = []
         var range = 0..<size
-        var isWholeOld = true  // the verifier knows the hash of all that the old tree had
+        var isWholeOld = true  // the verifier knows the hash of the whole old tree
         while range.upperBound != old {
             let middle = Self.middle(range)
             if old <= middle {
@@ -69,7 +69,7 @@ struct TreeReader: ~Copyable {
         return range.lowerBound + 1 << UInt64(63 - (length - 1).leadingZeroBitCount)
     }
 
-    /// The hash of a range of the RFC's splitting.
+    /// The hash of a range, split as in the RFC.
     private mutating func hash(_ range: Range<UInt64>) throws(EventLogError) -> SHA256Digest {
         let length = range.upperBound - range.lowerBound
         if let stored = try storedHash(range) { return stored }
@@ -80,7 +80,7 @@ struct TreeReader: ~Copyable {
         return tiles.nodeHash(left, try hash(middle..<range.upperBound))
     }
 
-    /// The hash of a full subtree of 256^level events, where the tree has it.
+    /// The hash of a full subtree of 256^level events, if the tree has it.
     private func storedHash(_ range: Range<UInt64>) throws(EventLogError) -> SHA256Digest? {
         let length = range.upperBound - range.lowerBound
         let bits = length.trailingZeroBitCount
@@ -93,7 +93,7 @@ struct TreeReader: ~Copyable {
         }
     }
 
-    /// The hash of dropped events below the level of tiles, where it was kept because a checkpoint ends among them.
+    /// The hash of dropped events below the level of tiles, if it was kept because a checkpoint ends among them.
     private func keptHash(_ range: Range<UInt64>) throws(EventLogError) -> SHA256Digest? {
         let length = range.upperBound - range.lowerBound
         guard range.upperBound <= tiles.reader.cut, length < LogStore.tileSize, length == 1 << length.trailingZeroBitCount else {

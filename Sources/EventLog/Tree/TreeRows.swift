@@ -28,7 +28,7 @@ extension LogStore {
         return hash
     }
 
-    /// How many tiles the tree has hashes of.
+    /// The number of tiles that the tree has hashes of.
     func hashedTiles(_ read: borrowing some TransactionReading & ~Copyable) throws(StorageError) -> UInt64 {
         var cursor = try read.cursor(tree)
         guard try cursor.last() else { return 0 }

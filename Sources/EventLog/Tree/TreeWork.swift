@@ -13,7 +13,7 @@ struct TreeWork: PreparedWork {
     let onFailure: @Sendable () -> Void
 
     func move(into write: inout WriteTransaction, _ store: LogStore) throws(StorageError) {
-        // After a failure of the previous work, there would be a gap.
+        // If the previous work failed, there would be a gap.
         guard try store.hashedTiles(write) == firstTile else { return onFailure() }
         for row in rows {
             let buffer = row.key.buffer

@@ -1,15 +1,15 @@
 internal import LMDB
 internal import ProtobufWire
 
-/// Compares what sealed blocks disclose with their events, as these are read one after the other. A block that discloses less than it holds would
+/// Compares the facts of sealed blocks with their events, which are read one after the other. A block that discloses less than it contains would
 /// hide events from readers that skip blocks.
 struct BlockCheck {
     private let summariser: EventSummariser?
-    /// The block that is read from its first event on; 0 without one.
+    /// The block whose events are being checked, by its first event; 0 if none is.
     private var first: UInt64 = 0
     private var next: UInt64 = 0
     private var arrivals = ArrivalRange()
-    /// The facts in the block, and what its events add to them.
+    /// The facts in the block, and those that its events add.
     private var facts = EventFacts()
     /// How many values the block lists for each facet.
     private var told: [Int] = []
@@ -46,7 +46,7 @@ struct BlockCheck {
         }
     }
 
-    /// The block's facts in the facets that the summariser fills: facts of a form that no reader knows hide nothing.
+    /// The block's facts in the facets that the summariser fills: facts of an unknown form hide nothing.
     private func told(_ value: RawSpan) -> EventFacts {
         guard let summariser, let header = BlockHeader(value, first: first) else { return EventFacts() }
         var facts = (try? EventFacts(header.facts(value))) ?? EventFacts()  // see above
@@ -57,11 +57,11 @@ struct BlockCheck {
     private mutating func compare(_ value: RawSpan) {
         guard let header = BlockHeader(value, first: first) else { return }
         if header.arrivals != arrivals {
-            problems.append((first, "the block of the events from it on lists other arrival times than they have"))
+            problems.append((first, "the block that begins with it lists wrong arrival times"))
         }
         // A value that the events added was missing from the block's facts.
         if facts.facets.map(\.values.count) != told {
-            problems.append((first, "the block of the events from it on hides some of them from searches"))
+            problems.append((first, "the block that begins with it hides events from searches"))
         }
     }
 }

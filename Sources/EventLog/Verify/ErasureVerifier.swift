@@ -1,4 +1,4 @@
-/// Compares what is erased with the events that record erasures.
+/// Compares the erased records with the events that record erasures.
 struct ErasureVerifier {
     private var erased = SequenceSet()
     private var withoutPayload = SequenceSet()
@@ -15,8 +15,8 @@ struct ErasureVerifier {
     }
 
     /// - Parameters:
-    ///   - cut: the last dropped event: of these only the hashes are left, erased or not.
-    ///   - untold: erased copies of an import that has not reached the event which records their erasure.
+    ///   - cut: the last dropped event: only hashes are left of dropped events, erased or not.
+    ///   - untold: erased copies of an import that has not reached the event that records their erasure.
     ///   - listed: the erasures that the log lists now, including those added after the check began.
     ///   - isPending: whether the erasure that was under way still is.
     func finish(
@@ -27,23 +27,23 @@ struct ErasureVerifier {
             problems.append(LogVerification.Problem(sequence: EventSequence(sequence), text: text))
         }
         let known = listed.filter { $0.sequence.rawValue <= head }.map(\.sequence)
-        if known != told.map(\.sequence) { add(0, "the list of the events that say what was erased does not fit the events") }
+        if known != told.map(\.sequence) { add(0, "the list of events that record erasures does not match the events") }
         let named = SequenceSet((listed + told).flatMap { SequenceSet($0.ranges).ranges } + untold.ranges)
         for range in erased.subtracting(named).ranges {
-            for sequence in range { add(sequence, "it is erased, and no event says so: its payload was taken away") }
+            for sequence in range { add(sequence, "it is erased, but no event records that: its payload was removed") }
         }
         for erasure in told where pending.map({ erasure.sequence < $0 }) ?? true {
             let dropped = SequenceSet(cut > 0 ? [1...cut] : [])
             for range in SequenceSet(erasure.ranges).through(head).subtracting(withoutPayload).subtracting(dropped).ranges {
                 for sequence in range {
-                    add(sequence, "event \(erasure.sequence) says that it was erased, and it has its payload")
+                    add(sequence, "event \(erasure.sequence) records that it was erased, but it has its payload")
                 }
             }
         }
         if let pending, isPending {
             add(
                 pending.rawValue,
-                "the erasure that it asks for is not finished: old bytes may still be there; open the ledger for writing to finish it"
+                "the erasure that it records is not finished: old bytes may still be there; open the ledger for writing to finish it"
             )
         }
         return problems

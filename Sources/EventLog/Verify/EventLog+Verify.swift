@@ -5,8 +5,8 @@ internal import MeshCrypto
 internal import Synchronization
 
 extension EventLog {
-    /// Checks every event up to the head that is not dropped: its checksum, that no sequence is missing, the index of arrival times, what sealed
-    /// blocks disclose, and the Merkle tree, all of which is recomputed. Uses all cores.
+    /// Checks every event that is not dropped: its checksum, that no sequence is missing, the index of arrival times, the facts of sealed
+    /// blocks, and the Merkle tree, which is recomputed as a whole. Uses all cores.
     ///
     /// - Parameters:
     ///   - checkpoint: a checkpoint that this log must extend: the same first events, byte for byte, from the same sources.
@@ -44,7 +44,7 @@ extension EventLog {
             _ = try OriginIndex(ledgerID, beginRead(), path: path)
         } catch {
             guard error.code == .corrupt else { throw error }
-            result.add(0, error.detail ?? "where events come from cannot be read")
+            result.add(0, error.detail ?? "the origins of events cannot be read")
         }
         var isPending = false
         if pending != nil { isPending = try waitsInVain { () throws(EventLogError) in try pendingErasure() == pending } }
@@ -78,10 +78,10 @@ extension EventLog {
         return result
     }
 
-    /// How long a check waits for a step that a writing process is about to finish, in seconds.
+    /// How many seconds a check waits for a step that a writing process is about to finish.
     private static let patience_s = 60
 
-    /// Waits, as long as a process writes to the ledger, for the end of a state that an erasure causes briefly.
+    /// Waits, as long as a process writes to the ledger, for the end of a state that an erasure briefly causes.
     /// - Returns: whether the state persists, and no process is at work that will end it.
     package func waitsInVain(_ isSo: () throws(EventLogError) -> Bool) throws(EventLogError) -> Bool {
         guard isReadOnly else { return try isSo() }
@@ -110,16 +110,16 @@ extension EventLog {
         for sequence in erasures {
             guard let event = try event(sequence), !ErasureSignature.isSigned(event.payload, by: wanted) else { continue }
             let isOwn = own.map { ErasureSignature.isSigned(event.payload, by: $0) } ?? false
-            result.add(sequence.rawValue, "it says what was erased, and " + (isOwn ? Self.signedByOwn : Self.notSigned))
+            result.add(sequence.rawValue, "it records what was erased and " + (isOwn ? Self.signedByOwn : Self.notSigned))
         }
     }
 
     private static let notSigned = "is not signed by the ledger's key"
     private static let signedByOwn =
-        "is signed by the key beside the log, not by the one given: the ledger was restored without its key and erased "
-        + "it then, or another person with write access to its files did"
+        "is signed by the key beside the log, not by the given one: the ledger was restored without its key before "
+        + "the erasure, or another person with write access to its files forged it"
 
-    /// The ones that can be read: damaged ones have been reported already.
+    /// Those that can be read; damaged ones have been reported already.
     private func listedErasures() throws(EventLogError) -> [Erasure] {
         do throws(EventLogError) {
             return try erasures()
@@ -133,13 +133,13 @@ extension EventLog {
     private func verify(extending checkpoint: LogCheckpoint, _ result: inout LogVerification) throws(EventLogError) {
         try verifySources(of: checkpoint, &result)
         var tree = try TreeReader(beginRead())
-        // With a chosen name, the root decides whether it belongs to this log.
+        // If the name was chosen, the root decides whether it belongs to this log.
         if checkpoint.origin.hasPrefix("meshledger/"), checkpoint.origin != LogCheckpoint.origin(identifier: identifier) {
-            return result.add(0, "the checkpoint is of another ledger, \(checkpoint.origin)")
+            return result.add(0, "the checkpoint belongs to another ledger, \(checkpoint.origin)")
         }
         if checkpoint.size > tree.head {
             return result.add(
-                tree.head, "the checkpoint covers \(checkpoint.size) events, the log has only \(tree.head): its end was cut off")
+                tree.head, "the checkpoint covers \(checkpoint.size) events, the log has only \(tree.head): its end was removed")
         }
         try verifyOrigins(of: checkpoint, tree.tiles.reader, &result)
         do throws(EventLogError) {
@@ -152,7 +152,7 @@ extension EventLog {
             guard error.code == .beyondRetention else { throw error }
             result.add(
                 0,
-                "the checkpoint ends with event \(checkpoint.size), whose 256 events were dropped before this ledger knew of it: it "
+                "the checkpoint ends with event \(checkpoint.size), which was dropped before this ledger knew of the checkpoint: it "
                     + "cannot be compared")
         }
     }
@@ -163,7 +163,7 @@ extension EventLog {
         guard let wanted = checkpoint.originsHash else { return }
         do throws(EventLogError) {
             guard try OriginDigest.hash(ledgerID, reader, size: checkpoint.size, path: path) != wanted else { return }
-            result.add(0, "where the first \(checkpoint.size) events come from is not what the checkpoint says")
+            result.add(0, "the origins of the first \(checkpoint.size) events are not those of the checkpoint")
         } catch {
             guard error.code == .corrupt else { throw error }  // reported already
         }

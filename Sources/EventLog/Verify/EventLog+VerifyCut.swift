@@ -18,7 +18,7 @@ extension EventLog {
             found = nil
         }
         guard let found, found.first.rawValue == cut + 1 else {
-            result.add(0, "events 1 to \(cut) are missing, and no event says that retention has dropped them")
+            result.add(0, "events 1 to \(cut) are missing, and no event records that retention dropped them")
             return nil
         }
         if isWhole {
@@ -45,7 +45,7 @@ extension EventLog {
             guard !retention.isSigned(by: verifier), !same.contains(where: { $0.isSigned(by: verifier) }) else { return }
             result.add(
                 0,
-                "what says that retention has dropped events 1 to \(retention.first.rawValue - 1) is not signed by the key of this ledger"
+                "the record that retention dropped events 1 to \(retention.first.rawValue - 1) is not signed by the key of this ledger"
             )
         } catch {
             guard error.code == .permission else { throw error }

@@ -1,8 +1,8 @@
-/// What a check of the whole log found.
+/// The result of a check of the whole log.
 public struct LogVerification: Sendable, Equatable {
     /// Something that is not as it was stored.
     public struct Problem: Sendable, Equatable, CustomStringConvertible {
-        /// Zero where it concerns no event.
+        /// Zero if it does not concern one event.
         public let sequence: EventSequence
         public let text: String
 
@@ -33,7 +33,7 @@ public struct LogVerification: Sendable, Equatable {
     }
 }
 
-/// How far a check has come.
+/// The progress of a check.
 public struct LogVerificationProgress: Sendable {
     public let checked: Int
     public let total: Int

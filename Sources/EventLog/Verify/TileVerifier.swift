@@ -1,15 +1,15 @@
 internal import LMDB
 internal import MeshCrypto
 
-/// What the check of one tile found.
+/// The result of checking one tile.
 struct TileFinding: Sendable {
     let tile: UInt64
     var eventsChecked = 0
     var payloadBytes = 0
     var problems: [LogVerification.Problem] = []
-    /// Computed from the events; nil where the tile is not full or something is wrong with an event.
+    /// Computed from the events; nil if the tile is not full or something is wrong with an event.
     var hash: SHA256Digest?
-    /// Events without payloads, damaged ones among them.
+    /// Events without payloads, including damaged ones.
     var withoutPayload = SequenceSet()
     /// The erased ones of these.
     var erased = SequenceSet()
@@ -25,7 +25,7 @@ struct TileFinding: Sendable {
     }
 }
 
-/// Checks tiles in one read transaction, and what the sealed blocks that begin in them disclose.
+/// Checks tiles in one read transaction, and the facts of sealed blocks that begin in them.
 struct TileVerifier: ~Copyable {
     private let reader: LogReader
     private let head: UInt64
@@ -73,7 +73,7 @@ struct TileVerifier: ~Copyable {
             return ArrivalRange(stored)
         }
         if finding.problems.isEmpty && stored != arrivals {
-            finding.add(sequences.upperBound, "the index of arrival times does not fit the 256 events up to it")
+            finding.add(sequences.upperBound, "the index of arrival times does not match the 256 events up to it")
         }
         if leaves.count == sequences.count { finding.hash = hasher.root(leaves) }
         return finding
@@ -126,19 +126,19 @@ struct TileVerifier: ~Copyable {
         if Record.isErased(record) {
             finding.erased.append(sequence)
             finding.withoutPayload.append(sequence)
-            if header.source == 0 { finding.add(sequence, "it is of the log itself, and erased") }
+            if header.source == 0 { finding.add(sequence, "it was written by the log itself, but is erased") }
             if record.byteCount != RecordHeader.size + SHA256Digest.size {
-                finding.add(sequence, "it is erased and has no inner hash")
+                finding.add(sequence, "it is erased but has no inner hash")
             }
             if let salts, salts.salt(place).contains(where: { $0 != 0 }) {
-                finding.add(sequence, "it is erased and its salt is still there")
+                finding.add(sequence, "it is erased but its salt is still there")
             }
         } else if header.encoding == PayloadEncoding.erasure.rawValue && header.source == 0 {
             let payload = record.extracting(droppingFirst: RecordHeader.size)
             if let erasure = Erasure(payload: payload, log: "", sequence: EventSequence(sequence)) {
                 finding.erasures.append(erasure)
             } else {
-                finding.add(sequence, "it does not say what was erased")
+                finding.add(sequence, "it does not state what was erased")
             }
         } else if header.encoding == PayloadEncoding.retention.rawValue && header.source == 0 {
             if let retention = Retention(payload: record.extracting(droppingFirst: RecordHeader.size)) {

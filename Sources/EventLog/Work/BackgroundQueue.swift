@@ -4,7 +4,7 @@ internal import Glibc
 internal import Synchronization
 
 /// Runs jobs one after the other on a separate thread of lower priority: work beside the writer must not take
-/// the core from callers that append. Jobs leave anything that wakes tasks or uses Dispatch's queues to `Relay`.
+/// the core from callers that append. Jobs leave anything that wakes tasks or uses Dispatch queues to `Relay`.
 ///
 /// Synchronization: the jobs are behind the mutex; the thread sleeps on `wakeUp`.
 final class BackgroundQueue: Sendable {
@@ -14,15 +14,15 @@ final class BackgroundQueue: Sendable {
         var isEnded = false
     }
 
-    /// What the thread holds, so that the queue itself can end.
+    /// The state that the thread holds, so that the queue itself can be released.
     private final class Line: Sendable {
         let state = Mutex(State())
         let wakeUp = DispatchSemaphore(value: 0)
 
         func run(_ name: String) {
             ThreadName.set(name)
-            // For this thread only, as Linux does it; where it is refused the jobs run at the same pace as others. Of a process that steps back itself, the
-            // thread is not to come forward.
+            // Linux applies it to this thread only; if it is refused, jobs run at normal priority. If the process itself has a lower priority, the
+            // thread must not get a higher one.
             let which = __priority_which_t(PRIO_PROCESS.rawValue)
             let niceness = min(getpriority(which, id_t(getpid())) + BackgroundQueue.stepBack, 19)
             _ = setpriority(which, 0, niceness)
@@ -36,7 +36,7 @@ final class BackgroundQueue: Sendable {
 
     private let line = Line()
     private let name: String
-    /// About a tenth of the share of a thread that does not step back.
+    /// About a tenth of the share of a thread with normal priority.
     private static let stepBack: Int32 = 10
 
     /// - Parameter name: the thread's.

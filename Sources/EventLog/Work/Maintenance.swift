@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// What rewrites the log beside the writer: one job after the other, on a thread that steps back.
+/// Runs jobs that rewrite the log beside the writer: one after the other, on a low-priority thread.
 ///
 /// Synchronization: whether it has ended is atomic; jobs wait in `queue`.
 final class Maintenance: Sendable {

@@ -7,12 +7,12 @@ protocol PreparedWork: Sendable {
     /// Writes what was prepared. Bounded, since an append waits for it.
     func move(into write: inout WriteTransaction, _ store: LogStore) throws(StorageError)
 
-    /// Called once, from the writer, when the transaction is durable, or with the reason why it is not: then nothing was moved, and the owner of
-    /// the work starts over from what is stored.
+    /// Called once by the writer when the transaction is durable, or with the reason why it is not: then nothing was moved, and the work's owner
+    /// starts over from what is stored.
     func ended(_ failure: StorageError?)
 }
 
-/// What waits for the writer's next transaction.
+/// Work that waits for the writer's next transaction.
 ///
 /// Synchronization: behind the mutex.
 final class PreparedWorkBox: Sendable {

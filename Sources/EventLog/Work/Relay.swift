@@ -2,10 +2,10 @@ internal import Dispatch
 internal import Foundation
 internal import Synchronization
 
-/// A thread of ordinary niceness, on which the threads of `BackgroundQueue` do what may start other threads: wake tasks, use Dispatch's queues.
+/// A thread of normal priority, to which the threads of `BackgroundQueue` leave what may start other threads: waking tasks, using Dispatch queues.
 ///
 /// On Linux a new thread inherits the niceness of the thread that starts it, and cannot lower it without privileges; the threads of the process'
-/// pool are started by any thread that hands them work. Without this, the pool's threads would keep the low priority for good.
+/// pool are started by any thread that gives them work. Without this, the pool's threads would keep the low priority for good.
 enum Relay {
     /// Synchronization: the jobs are behind the mutex; the thread sleeps on `wakeUp`.
     private final class Line: Sendable {
@@ -35,7 +35,7 @@ enum Relay {
 
     private static let line = Line()
 
-    /// Starts the thread: to be called first by one that does not step back.
+    /// Starts the thread; the first caller must be a thread of normal priority.
     static func begin() { _ = line }
 
     /// Runs a job that does not take long.

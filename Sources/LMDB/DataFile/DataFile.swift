@@ -38,7 +38,7 @@ package final class DataFile: Sendable {
     deinit { Glibc.close(descriptor) }
 
     /// Fills `bytes` with `count` bytes from `offset` on.
-    /// - Returns: false when the file has fewer, or the disk cannot give them.
+    /// - Returns: false if the file has fewer, or the disk cannot read them.
     package func read(_ count: Int, at offset: Int, into bytes: inout [UInt8]) -> Bool {
         guard count >= 0, offset >= 0, offset <= size, count <= size - offset else { return false }
         if bytes.count != count { bytes = [UInt8](repeating: 0, count: count) }
@@ -54,7 +54,7 @@ package final class DataFile: Sendable {
         }
     }
 
-    /// Reads one page. False where the file has no such page.
+    /// Reads one page. False if the file has no such page.
     package func readPage(_ number: UInt64, into bytes: inout [UInt8]) -> Bool {
         guard number < pageCount else { return false }
         return read(Self.pageSize, at: Int(number) * Self.pageSize, into: &bytes)

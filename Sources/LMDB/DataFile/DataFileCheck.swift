@@ -3,7 +3,7 @@ package enum DataFileCheck {
     /// The most pages of a table that are checked, from its end. The check takes constant time.
     private static let budget = 32
 
-    /// What is wrong with the file's size, its meta pages, the table of tables or the ends of the tables; nil when nothing is.
+    /// What is wrong with the file's size, its meta pages, the table of tables or the ends of the tables; nil if nothing is.
     ///
     /// Another process may write meanwhile, so a fault counts only if the last commit is still the same afterwards.
     package static func fault(_ path: String) throws(StorageError) -> String? {
@@ -16,7 +16,7 @@ package enum DataFileCheck {
             let again = MetaPage.both(try DataFile(path))
             if again.last == metas.last && again.before == metas.before { return fault }
         }
-        return nil  // commits come faster than this reads: someone uses the file in good health
+        return nil  // commits come faster than this reads: the file is in use and sound
     }
 
     private static func fault(_ file: DataFile, _ meta: MetaPage?) -> String? {

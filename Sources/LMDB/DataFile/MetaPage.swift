@@ -9,7 +9,7 @@ package struct MetaPage: Sendable, Equatable {
     /// The table of tables.
     package let tables: TableRoot
 
-    /// Nil and the reason, where it is damaged.
+    /// Nil and the reason, if it is damaged.
     package static func read(_ file: DataFile, _ index: UInt64) -> (page: MetaPage?, fault: String?) {
         var buffer: [UInt8] = []
         guard file.readPage(index, into: &buffer) else { return (nil, "meta page \(index) is missing") }

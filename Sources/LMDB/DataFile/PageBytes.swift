@@ -1,4 +1,4 @@
-/// One page of a data file, as its bytes describe it. Numbers that point nowhere give nil, never a trap.
+/// One page of a data file, as its bytes describe it. Invalid numbers give nil, never a trap.
 package struct PageBytes: ~Escapable {
     package static let headerSize = 16
     static let branch: UInt16 = 0x01
@@ -20,7 +20,7 @@ package struct PageBytes: ~Escapable {
     /// For the first page of a large value: how many pages it takes.
     package var overflowPages: Int { Int(bytes.littleEndian32(at: 12) ?? 0) }
 
-    /// How many nodes a branch or leaf page has; nil when its bounds are impossible.
+    /// How many nodes a branch or leaf page has; nil if its bounds are impossible.
     package var nodeCount: Int? {
         guard let lower = bytes.littleEndian16(at: 12), let upper = bytes.littleEndian16(at: 14), lower >= Self.headerSize,
             lower <= upper, Int(upper) <= bytes.byteCount, lower % 2 == 0
@@ -31,7 +31,7 @@ package struct PageBytes: ~Escapable {
     /// The offset of a node in the page.
     package func nodeOffset(_ index: Int) -> Int { Int(bytes.littleEndian16(at: Self.headerSize + 2 * index) ?? 0) }
 
-    /// The leaf node at this offset; nil when it would not fit into the page.
+    /// The leaf node at this offset; nil if it would not fit into the page.
     package func leafNode(at offset: Int) -> LeafNode? {
         guard offset >= Self.headerSize, offset % 2 == 0, let low = bytes.littleEndian16(at: offset),
             let high = bytes.littleEndian16(at: offset + 2), let flags = bytes.littleEndian16(at: offset + 4),
@@ -81,7 +81,7 @@ package struct LeafNode: Sendable {
     package var end: Int { data.upperBound }
 }
 
-/// Where a table's pages begin.
+/// The root of a table's pages.
 package struct TableRoot: Sendable, Equatable {
     static let size = 48
     static let none = UInt64.max

@@ -1,4 +1,4 @@
-/// A set of page numbers. Takes about a bit per number where they are close to each other.
+/// A set of page numbers. Takes about a bit per number if they are close to each other.
 package struct PageSet: Sendable {
     private var words: [UInt64: UInt64] = [:]
 

@@ -15,8 +15,8 @@ package struct PageTree {
         limit = min(file.pageCount, lastPage == .max ? .max : lastPage + 1)
     }
 
-    /// Passes `leaf` the table's leaf pages, from right to left, at most `budget` pages of any kind. A page that is not of the expected form
-    /// is skipped and noted in `fault`.
+    /// Passes the table's leaf pages to `leaf`, from right to left, visiting at most `budget` pages of any kind. A page that does not have the
+    /// expected form is skipped and noted in `fault`.
     package mutating func walk(_ root: TableRoot, budget: Int = .max, leaf: (UInt64, PageBytes) -> Void) {
         guard let top = root.page else {
             if root.entries != 0 { note("a table has rows and no page") }
@@ -51,7 +51,7 @@ package struct PageTree {
                     if let child = page.child(index) {
                         stack.append((child, depth - 1))
                     } else {
-                        note("page \(number): a node lies outside of it")
+                        note("page \(number): a node is outside the page")
                     }
                 }
             }
@@ -61,10 +61,10 @@ package struct PageTree {
     /// What is wrong with a leaf page's nodes.
     private static func fault(ofLeaf page: borrowing PageBytes, count: Int, limit: UInt64) -> String? {
         for index in 0..<count {
-            guard let node = page.leafNode(at: page.nodeOffset(index)) else { return "a node lies outside of it" }
+            guard let node = page.leafNode(at: page.nodeOffset(index)) else { return "a node is outside the page" }
             guard let first = node.largePage else { continue }
             let pages = UInt64((node.dataLength + PageBytes.headerSize + DataFile.pageSize - 1) / DataFile.pageSize)
-            if first < 2 || first >= limit || pages > limit - first { return "a large value lies beyond the end of the file" }
+            if first < 2 || first >= limit || pages > limit - first { return "a large value is beyond the end of the file" }
         }
         return nil
     }

@@ -16,17 +16,17 @@ public struct StorageError: Error, Sendable, Equatable {
         case permission
         /// A write to a read-only environment or file system.
         case readOnly
-        /// Another process or this one has it open, or is doing something that excludes this.
+        /// This process or another one has it open, or is doing something that excludes the operation.
         case busy
-        /// This process has the same environment open already.
+        /// This process already has the same environment open.
         case alreadyOpen
-        /// The environment was opened before this process was forked off.
+        /// The environment was opened before this process was forked.
         case forked
-        /// The folder is on a network file system, where the locks and the shared map do not hold.
+        /// The folder is on a network file system, where locks and the shared map do not work.
         case networkFileSystem
         /// The file is damaged, or has unexpected contents.
         case corrupt
-        /// Something else replaces one of our files or folders: a link, a FIFO, another user's file. It was not opened.
+        /// Something else is in the place of a file or folder: a link, a FIFO, another user's file. It was not opened.
         case foreign
         /// Its folder was moved, removed or replaced while it was open.
         case replaced
@@ -48,7 +48,7 @@ public struct StorageError: Error, Sendable, Equatable {
         case outOfMemory
         /// Any other failure of the system's input and output.
         case inputOutput
-        /// A use of the API that cannot work.
+        /// The API was used in a way that cannot work.
         case misuse
     }
 

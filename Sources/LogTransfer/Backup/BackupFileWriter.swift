@@ -56,7 +56,7 @@ struct BackupFileWriter: ~Copyable {
 }
 
 extension BackupFolder {
-    /// Copies a file. Nil where it does not exist.
+    /// Copies a file. Nil if it does not exist.
     func add(_ source: String, as path: String) throws(EventLogError) -> BackupManifest.File? {
         let file: Int32
         do throws(EventLogError) {
@@ -83,7 +83,7 @@ extension BackupFolder {
         return try writer.finish(as: path)
     }
 
-    /// Copies a file of the backup to its place in a ledger; it is on the disk when this returns.
+    /// Copies a file of the backup to its place in a ledger; it is on disk when this returns.
     func copy(_ file: BackupManifest.File, to place: String) throws(EventLogError) {
         let from = try SmallFile.open(path(of: file), O_RDONLY)
         defer { close(from) }
@@ -106,7 +106,7 @@ extension BackupFolder {
             }
         }
         guard BackupManifest.hexadecimal(context.finish().bytes) == file.hash else {
-            throw EventLogError(.corrupt, path: path(of: file), detail: "\(file.path) of the backup is not as it was written")
+            throw EventLogError(.corrupt, path: path(of: file), detail: "\(file.path) of the backup does not match its hash")
         }
         guard fsync(target) == 0 else { throw SmallFile.failure(errno, place) }
     }

@@ -18,7 +18,7 @@ struct BackupFolder: Sendable {
     func path(of file: BackupManifest.File) -> String { filesPath + "/" + file.hash }
     func path(of part: BackupManifest.Part) -> String { partsPath + "/" + part.name }
 
-    /// Nil where no run ever completed.
+    /// Nil if no run was ever completed.
     func manifest() throws(EventLogError) -> BackupManifest? {
         guard unsafe access(manifestPath, F_OK) == 0 else {
             guard errno == ENOENT || errno == ENOTDIR else { throw SmallFile.failure(errno, manifestPath) }
@@ -27,12 +27,12 @@ struct BackupFolder: Sendable {
         return try BackupManifest(String(decoding: try Self.contents(manifestPath), as: UTF8.self), path: manifestPath)
     }
 
-    /// The manifest of a backup that is to be read.
+    /// The manifest of a backup that must exist.
     func requiredManifest() throws(EventLogError) -> BackupManifest {
         if let manifest = try manifest() { return manifest }
         let isThere = unsafe access(path, F_OK) == 0
         throw EventLogError(
-            isThere ? .notABackup : .missingBackup, path: path, detail: isThere ? "no run of a backup was ever complete" : nil)
+            isThere ? .notABackup : .missingBackup, path: path, detail: isThere ? "no backup was ever completed there" : nil)
     }
 
     /// Creates the folder, or checks that an existing one may be used.
@@ -44,7 +44,7 @@ struct BackupFolder: Sendable {
                 throw error.code == .missing ? EventLogError(.cannotCreate, path: place, detail: error.detail) : error
             }
         }
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []  // then it is made
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []  // it is created below
         guard names.isEmpty || names.contains("manifest") || names.contains("parts") else {
             throw EventLogError(.exists, path: path, detail: "the folder is not a backup, and is not empty")
         }
@@ -91,7 +91,7 @@ struct BackupFolder: Sendable {
         let place = path(of: part)
         let (hash, bytes) = try Self.hash(place)
         guard hash == part.hash, bytes == part.bytes else {
-            throw EventLogError(.corrupt, path: place, detail: "the part of the backup is not as it was written")
+            throw EventLogError(.corrupt, path: place, detail: "the part of the backup does not match its hash")
         }
         let file = try SmallFile.open(place, O_RDONLY)
         defer { close(file) }
@@ -99,7 +99,7 @@ struct BackupFolder: Sendable {
         guard summary.ledger == manifest.ledger, summary.first.rawValue == part.first, summary.eventCount == part.count,
             BackupManifest.hexadecimal(summary.root) == part.root
         else {
-            throw EventLogError(.corrupt, path: place, detail: "the part does not have the events that the backup's list says")
+            throw EventLogError(.corrupt, path: place, detail: "the part does not have the events that the backup's list states")
         }
         return summary
     }
@@ -109,11 +109,11 @@ struct BackupFolder: Sendable {
         let place = path(of: file)
         let (hash, bytes) = try Self.hash(place)
         guard hash == file.hash, bytes == file.bytes else {
-            throw EventLogError(.corrupt, path: place, detail: "\(file.path) of the backup is not as it was written")
+            throw EventLogError(.corrupt, path: place, detail: "\(file.path) of the backup does not match its hash")
         }
     }
 
-    /// Removes what the manifest does not name: left by interrupted runs, or replaced.
+    /// Removes files that the manifest does not name: remains of interrupted runs, or replaced ones.
     func removeLeftovers(_ manifest: BackupManifest) {
         for (folder, kept) in [(partsPath, manifest.parts.map(\.name)), (filesPath, manifest.files.map(\.hash))] {
             let kept = Set(kept)

@@ -23,7 +23,7 @@ struct BackupManifest: Sendable, Equatable {
         }
     }
 
-    /// A cut of the log, at which a restored one can begin.
+    /// A cut of the log, at which a restored log can begin.
     struct Cut: Sendable, Equatable {
         /// The last dropped event.
         var last: UInt64
@@ -33,9 +33,9 @@ struct BackupManifest: Sendable, Equatable {
         var checksum: UInt64
     }
 
-    /// A file that is no recording.
+    /// A file that is not a recording.
     struct File: Sendable, Equatable {
-        /// Its place in the ledger's folder; below `dropped`, what its contents are.
+        /// Its path in the ledger's folder; below `dropped`, the kind of its contents.
         var path: String
         var bytes: Int
         /// SHA-256 as hexadecimal digits: its name in the backup.
@@ -49,9 +49,9 @@ struct BackupManifest: Sendable, Equatable {
     var size: UInt64
     /// The root of the log's tree, as hexadecimal digits.
     var root: String
-    /// No part holds the bytes that erasures up to this event removed.
+    /// No part contains bytes that erasures up to this event removed.
     var erasedThrough: UInt64
-    /// In the order of their events; all but the last one are full.
+    /// In the order of their events; all but the last are full.
     var parts: [Part] = []
     /// In the order of their events. The last one is the log's.
     var cuts: [Cut] = []
@@ -144,7 +144,7 @@ struct BackupManifest: Sendable, Equatable {
         return bytes
     }
 
-    /// The root that follows from the parts', where each full one is a subtree.
+    /// The root that follows from those of the parts, each full one of which is a subtree.
     var rootOfParts: [UInt8]? {
         var roots: [SHA256Digest] = []
         for part in parts where part.count > 0 {

@@ -3,11 +3,11 @@ internal import Foundation
 internal import Glibc
 internal import MeshCrypto
 
-/// What a backup run did.
+/// The result of a backup run.
 public struct BackupReport: Sendable, Equatable {
     /// Events in the backup.
     public var eventCount: UInt64 = 0
-    /// Events in parts that were written now.
+    /// Events in the parts that this run wrote.
     public var written: UInt64 = 0
     public var writtenBytes = 0
     /// Parts that were rewritten because events in them were erased.
@@ -22,7 +22,7 @@ public struct BackupReport: Sendable, Equatable {
 public struct BackupOptions: Sendable {
     /// The channel keys, which decrypt private traffic.
     public var includesKeys = false
-    /// The key that signs checkpoints: with it, anyone can sign a false history.
+    /// The key that signs checkpoints: anyone who has it can sign a false history.
     public var includesSigningKey = false
 
     public init(includesKeys: Bool = false, includesSigningKey: Bool = false) {
@@ -49,7 +49,7 @@ struct BackupRun {
             do throws(EventLogError) {
                 return try write(progress)
             } catch {
-                // Retention may have dropped events meanwhile that were still to be written.
+                // Retention may have dropped events that were still to be written.
                 guard try RecordingSnapshot(log).cut != cut else { throw error }
             }
         }
@@ -92,26 +92,26 @@ struct BackupRun {
                 next = end + 1
             }
             guard progress(RecordingProgress(done: min(next - 1, snapshot.head), total: snapshot.head)) else {
-                throw EventLogError(.closed, path: folder.path, detail: "the backup was stopped; the one before is whole")
+                throw EventLogError(.closed, path: folder.path, detail: "the backup was stopped; the previous one is intact")
             }
         }
         report.eventCount = manifest.parts.reduce(0) { $0 + $1.count }
         guard manifest.rootOfParts ?? report.root == report.root else {
             throw EventLogError(
                 .corrupt, path: log.path,
-                detail: "the root of the backed-up events is not that of the log's tree; `meshledger verify` finds out more")
+                detail: "the root of the backed-up events is not that of the log's tree; `meshledger verify` shows more")
         }
         try finish(manifest, erasures)
         return report
     }
 
-    /// Copies everything that is not an event.
+    /// Copies everything but the events.
     private func takeState(
         _ cut: UInt64, first: UInt64, _ old: BackupManifest?, _ manifest: inout BackupManifest, _ report: inout BackupReport
     ) throws(EventLogError) {
         var state = BackupState(log, folder, old)
         try state.takeSmallFiles()
-        // Earlier cuts are useful as long as the backup has the events behind them.
+        // Earlier cuts are useful as long as the backup has the events after them.
         let earlier = old?.cuts.filter { $0.last < cut && $0.last + 1 >= first } ?? []
         state.keepBaselines(of: earlier)
         manifest.cuts = earlier
@@ -123,7 +123,7 @@ struct BackupRun {
     /// Whether the backup's events are the log's.
     private func check(_ old: BackupManifest) throws(EventLogError) {
         guard old.ledger == log.identifier else {
-            throw EventLogError(.exists, path: folder.path, detail: "it is the backup of another ledger, \(old.ledger)")
+            throw EventLogError(.exists, path: folder.path, detail: "it is a backup of another ledger, \(old.ledger)")
         }
         guard old.size <= log.head.rawValue, try root(of: old) == BackupManifest.bytes(old.root) else {
             throw EventLogError(
@@ -147,7 +147,7 @@ struct BackupRun {
         }
     }
 
-    /// Parts that need not or cannot be written again, by their first event.
+    /// Parts that need not, or cannot, be written again, by their first event.
     private func kept(
         _ old: BackupManifest?, _ erasures: [Erasure], cut: UInt64, toldBy event: UInt64, _ report: inout BackupReport
     ) throws(EventLogError) -> [UInt64: BackupManifest.Part] {
@@ -162,8 +162,8 @@ struct BackupRun {
                 report.rewrittenParts += 1
                 continue
             }
-            // One that is gone or was shortened is written again.
-            guard (try? SmallFile.size(folder.path(of: part))) == part.bytes else { continue }  // nil where it is gone
+            // A part that is missing or was truncated is written again.
+            guard (try? SmallFile.size(folder.path(of: part))) == part.bytes else { continue }  // nil if it is gone
             kept[part.first] = part
         }
         // Rows of a node that was erased since are in older baselines, and its events may be among those that the log has dropped.
@@ -177,7 +177,7 @@ struct BackupRun {
         return next > cut ? kept : kept.filter { $0.key > cut }
     }
 
-    /// Writes a part, reads it again, and gives it its name.
+    /// Writes a part, reads it back, and gives it its name.
     private func write(
         _ first: UInt64, _ last: UInt64, _ snapshot: RecordingSnapshot, isLast: Bool, _ note: SignedNote?
     ) throws(EventLogError) -> BackupManifest.Part {
@@ -192,7 +192,7 @@ struct BackupRun {
         let summary = try writer.write(snapshot, checkpoint: isLast ? note : nil, isEmpty: isEmpty) { _ in true }
         guard fsync(file) == 0 else { throw SmallFile.failure(errno, place) }
         guard try EventLog.checkRecording(place) == summary else {
-            throw EventLogError(.corrupt, path: place, detail: "what was written cannot be read again")
+            throw EventLogError(.corrupt, path: place, detail: "what was written cannot be read back")
         }
         let (hash, bytes) = try BackupFolder.hash(place)
         let part = BackupManifest.Part(
@@ -221,7 +221,7 @@ struct BackupRun {
     }
 }
 
-/// One run at a time in a folder.
+/// Allows one run at a time in a folder.
 struct FolderLock {
     private let file: Int32
 
@@ -229,7 +229,7 @@ struct FolderLock {
         file = try SmallFile.open(path, O_RDWR | O_CREAT)
         guard flock(file, LOCK_EX | LOCK_NB) == 0 else {
             close(file)
-            throw EventLogError(.locked, path: path, detail: "another run writes to the backup")
+            throw EventLogError(.locked, path: path, detail: "another run is writing to the backup")
         }
     }
 

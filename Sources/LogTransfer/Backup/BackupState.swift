@@ -15,14 +15,14 @@ enum DroppedFile {
 
 /// Copies these into a backup.
 struct BackupState {
-    /// In rows: how much one read transaction copies.
+    /// How many rows one read transaction copies.
     private static let step: UInt64 = 4_096
 
     let log: EventLog
     let folder: BackupFolder
     let old: BackupManifest?
     private(set) var files: [BackupManifest.File] = []
-    /// Views whose baselines are missing, or differ from what the cut's event says.
+    /// Views whose baselines are missing, or differ from what the cut's event states.
     private(set) var missingBaselines: [String] = []
 
     init(_ log: EventLog, _ folder: BackupFolder, _ old: BackupManifest?) {
@@ -45,7 +45,7 @@ struct BackupState {
     }
 
     /// - Parameter cut: the last event that the log has dropped.
-    /// - Returns: nil where nothing was dropped.
+    /// - Returns: nil if nothing was dropped.
     mutating func takeCut(_ cut: UInt64) throws(EventLogError) -> BackupManifest.Cut? {
         guard cut > 0 else { return nil }
         let rows: (event: UInt64, checksum: UInt64)
@@ -147,11 +147,11 @@ struct BackupState {
     /// A file that the backup has already and that does not change.
     private func reusable(_ path: String) -> BackupManifest.File? {
         guard let file = old?.file(path) else { return nil }
-        let size = try? SmallFile.size(folder.path(of: file))  // nil where it is gone: it is written again
+        let size = try? SmallFile.size(folder.path(of: file))  // nil if it is gone: it is written again
         return size == file.bytes ? file : nil
     }
 
-    /// Keeps what the backup has for restoring states from before an earlier cut.
+    /// Keeps the backup's files for restoring states from before an earlier cut.
     mutating func keepBaselines(of cuts: [BackupManifest.Cut]) {
         for cut in cuts {
             files += old?.files.filter { $0.path.hasPrefix("baselines/\(cut.last)/") } ?? []

@@ -3,9 +3,9 @@ internal import Glibc
 internal import LMDB
 internal import MeshCrypto
 
-/// Reads what a backup holds of events that retention had dropped.
+/// Reads what a backup contains of events that retention had dropped.
 ///
-/// Synchronization: the file is only read, at places that callers name.
+/// Synchronization: the file is only read, at offsets that callers name.
 final class DroppedTiles: Sendable {
     private let folder: BackupFolder
     private let manifest: BackupManifest
@@ -18,7 +18,7 @@ final class DroppedTiles: Sendable {
         path = folder.path(of: file)
         guard let last = manifest.cuts.last?.last, file.bytes == Int(clamping: last / LogStore.tileSize) * SHA256Digest.size
         else {
-            throw EventLogError(.corrupt, path: path, detail: "the hashes of dropped events are not as many as these")
+            throw EventLogError(.corrupt, path: path, detail: "the number of hashes does not match the number of dropped events")
         }
         descriptor = try SmallFile.open(path, O_RDONLY)
     }
@@ -29,7 +29,7 @@ final class DroppedTiles: Sendable {
         _ name: String, _ folder: BackupFolder, _ manifest: BackupManifest
     ) throws(EventLogError) -> BackupManifest.File {
         guard let file = manifest.file(name) else {
-            throw EventLogError(.corrupt, path: folder.manifestPath, detail: "it names no \(name), which a cut ledger needs")
+            throw EventLogError(.corrupt, path: folder.manifestPath, detail: "it does not name \(name), which a cut ledger needs")
         }
         try folder.check(file)
         return file
@@ -46,7 +46,7 @@ final class DroppedTiles: Sendable {
         return hash
     }
 
-    /// Where a log with this cut begins.
+    /// The beginning of a log with this cut.
     func beginning(at cut: BackupManifest.Cut) throws(EventLogError) -> LogBeginning {
         let origins = try Self.required(DroppedFile.origins, folder, manifest)
         let originsPath = folder.path(of: origins)
@@ -71,7 +71,7 @@ final class DroppedTiles: Sendable {
                     }
                 }
             } catch {
-                throw error.cause ?? StorageError(.corrupt, call: "reading where dropped events came from", path: originsPath)
+                throw error.cause ?? StorageError(.corrupt, call: "reading the origins of dropped events", path: originsPath)
             }
         }
         return beginning

@@ -7,14 +7,14 @@ extension EventLog {
     /// Brings the backup in a folder up to date with this log, which may be written to meanwhile, here or by another process.
     ///
     /// Events are stored in parts of 16,384; a later run writes only new parts, and rewrites those in which events were erased since, so that erased bytes
-    /// leave the backup, too. If retention has cut the log, the backup includes the baselines and what else remains of the dropped events; parts with dropped
-    /// events that the backup already has stay in it. The retention policy, the sizes of checkpoints and the consumers' positions are included. Every part
-    /// is read back before it counts. Whatever interrupts a run, the backup remains that of the last complete run.
+    /// leave the backup too. If retention has cut the log, the backup includes the baselines and other remains of the dropped events; parts with
+    /// dropped events that the backup already has stay in it. The retention policy, the sizes of checkpoints and the consumers' positions are
+    /// included. Every part is read back before it counts. If a run is interrupted, the backup remains that of the last complete run.
     ///
     /// - Parameters:
-    ///   - folder: made where it does not exist; else a backup of this log.
+    ///   - folder: a backup of this log; it is created if it does not exist.
     ///   - progress: returning false ends it with `.closed`.
-    /// - Throws: `.exists` for a folder with something else, `.forked` where the backup has another history, `.locked` where another run is under way.
+    /// - Throws: `.exists` for a folder with something else, `.forked` if the backup has another history, `.locked` if another run is under way.
     @discardableResult
     public func backup(
         to folder: String, options: BackupOptions = BackupOptions(), progress: (RecordingProgress) -> Bool = { _ in true }
@@ -52,12 +52,12 @@ extension EventLog {
         if let note = contents.checkpoint, let checkpoint = LogCheckpoint(note),
             checkpoint.size != manifest.size || checkpoint.root != root
         {
-            throw EventLogError(.corrupt, path: folder.manifestPath, detail: "the checkpoint is not of these events")
+            throw EventLogError(.corrupt, path: folder.manifestPath, detail: "the checkpoint does not belong to these events")
         }
         return contents
     }
 
-    /// Makes a log from a backup: the same identifier, events, sources, import marks and tree, so that the log's checkpoints hold for it; if
+    /// Restores a log from a backup, with the same identifier, events, sources, import marks and tree, so that the log's checkpoints hold for it; if
     /// retention had cut the log, with the same cut and baselines.
     ///
     /// It is built beside the target, as `NEW.restoring`, and renamed when it is complete. Events that were erased before the backup's last run stay erased,
@@ -86,15 +86,15 @@ extension EventLog {
     }
 }
 
-/// What a backup has.
+/// The contents of a backup.
 public struct BackupContents: Sendable, Equatable {
     public let ledger: String
-    /// When its last run was.
+    /// The time of its last run.
     public let time: Timestamp
     public let eventCount: UInt64
     /// The first event that it has.
     public let first: EventSequence
-    /// Baselines, and other files that are no events.
+    /// Baselines, and other files that contain no events.
     public let fileCount: Int
     public let root: [UInt8]
     public let partCount: Int

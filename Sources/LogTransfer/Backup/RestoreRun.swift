@@ -3,7 +3,7 @@ internal import Foundation
 internal import Glibc
 internal import LMDB
 
-/// Up to where a backup is restored.
+/// The point up to which a backup is restored.
 public enum RestoreEnd: Sendable, Hashable {
     /// This event is the last.
     case sequence(EventSequence)
@@ -16,7 +16,7 @@ public enum RestoreEnd: Sendable, Hashable {
             guard sequence.rawValue <= manifest.size else {
                 throw EventLogError(
                     .tooFewEvents, path: folder.path,
-                    detail: "it has \(manifest.size) events, event \(sequence) is not among them")
+                    detail: "it has \(manifest.size) events; event \(sequence) is not among them")
             }
             return sequence.rawValue
         case .time(let time):
@@ -42,7 +42,7 @@ public enum RestoreEnd: Sendable, Hashable {
     }
 }
 
-/// What a restoration did.
+/// The result of a restoration.
 public struct RestoreReport: Sendable, Equatable {
     public var ledger: String
     /// The last event; the events before `first` had been dropped.
@@ -51,7 +51,7 @@ public struct RestoreReport: Sendable, Equatable {
     /// Events that were erased in the restored log because they had been erased later.
     public var erased: UInt64 = 0
     public var root: [UInt8] = []
-    /// Whether the backup had the key that signs checkpoints; else the log has a new one.
+    /// Whether the backup had the key that signs checkpoints; otherwise the log has a new one.
     public var hasSigningKey = false
     public var hasKeys = false
 }
@@ -100,7 +100,7 @@ struct RestoreRun {
         }
     }
 
-    /// The cut with which the restored state begins; nil where it begins with event 1.
+    /// The cut with which the restored state begins; nil if it begins with event 1.
     private func cut() throws(EventLogError) -> BackupManifest.Cut? {
         let end = last ?? manifest.size
         let cut = manifest.cuts.last { $0.event <= end && $0.last <= end }
@@ -114,7 +114,7 @@ struct RestoreRun {
         return cut
     }
 
-    /// Puts baselines, retention's policy, sizes of checkpoints and consumers' positions in their places.
+    /// Restores baselines, the retention policy, sizes of checkpoints and consumers' positions.
     private func placeFiles(in ledger: String, _ cut: BackupManifest.Cut?, head: UInt64) throws(EventLogError) {
         for file in manifest.files {
             let names = file.path.split(separator: "/")
@@ -138,7 +138,7 @@ struct RestoreRun {
         }
     }
 
-    /// A consumer that was ahead of an earlier state continues with what follows that. A consumer of a view starts with the view's rows: the restored
+    /// A consumer that was ahead of an earlier state continues after that state. A consumer of a view starts with the view's rows: the restored
     /// ledger rebuilds its views and numbers their changes from the start.
     private func goOn(_ name: String, _ consumers: ConsumerFiles, _ head: UInt64) throws(EventLogError) {
         if name.hasSuffix(ConsumerFiles.viewSuffix) { return try consumers.beginWithRows(name) }
@@ -162,7 +162,7 @@ struct RestoreRun {
             let before = part.first - 1
             let report = try await work.run { progress(RecordingProgress(done: before + $0.done, total: end)) }
             guard report.isExact else {
-                throw EventLogError(.corrupt, path: place, detail: "the part does not follow the ones before")
+                throw EventLogError(.corrupt, path: place, detail: "the part does not follow the previous ones")
             }
             erased += work.erased.ranges
             if part == manifest.parts.last, last == nil { try await work.takeCursors() }

@@ -13,7 +13,7 @@ struct CopyAppender {
     /// Copies with erased payloads.
     private(set) var erased = SequenceSet()
     private var erasedPlaces: [UInt64] = []
-    /// Whether what is appended stays where an interruption leaves it.
+    /// Whether what was appended stays after an interruption.
     private let isInPlace: Bool
 
     init(_ log: EventLog, isInPlace: Bool = false) {
@@ -32,7 +32,7 @@ struct CopyAppender {
         return number
     }
 
-    /// - Parameter source: its number here, nil where it is the same.
+    /// - Parameter source: its number here, nil if it is the same.
     mutating func add(
         _ record: RawSpan, salt: ArraySlice<UInt8>, origin: (ledger: LedgerID, sequence: UInt64), source: SourceID
     ) {
@@ -51,8 +51,8 @@ struct CopyAppender {
         parts.origins.append(origin.ledger, origin.sequence)
     }
 
-    /// Adds an event that keeps its sequence and the number of its source.
-    /// - Parameter origin: nil where all events are the log's own.
+    /// Adds an event that keeps its sequence and its source's number.
+    /// - Parameter origin: nil if all events are the log's own.
     mutating func addExact(
         _ record: RawSpan, origin: (ledger: LedgerID, sequence: UInt64)?, salt: ArraySlice<UInt8>?
     ) {
@@ -64,8 +64,8 @@ struct CopyAppender {
 
     mutating func setTile(_ number: UInt64, _ stored: [UInt8]) { parts.tiles[number] = stored }
 
-    /// Stores what was added.
-    /// - Returns: the first event's sequence, nil when there was nothing.
+    /// Stores the added events.
+    /// - Returns: the first event's sequence, nil if there were none.
     @discardableResult
     mutating func flush() async throws(EventLogError) -> EventSequence? {
         guard !batch.isEmpty else { return nil }

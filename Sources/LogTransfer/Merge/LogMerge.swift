@@ -3,21 +3,21 @@ internal import Foundation
 internal import Glibc
 internal import MeshCrypto
 
-/// What a merge did.
+/// The result of a merge.
 public struct MergeReport: Sendable, Equatable {
-    /// The identifier of the new log, which follows from the events that it has.
+    /// The identifier of the new log, which follows from its events.
     public var ledger = ""
     public var eventCount: UInt64 = 0
     /// Events that several of the logs had.
     public var duplicates: UInt64 = 0
-    /// Logs in which events were appended first.
+    /// The logs to which the events were first appended.
     public var ledgers: [String] = []
     /// Events that were erased in one of the logs.
     public var erased: UInt64 = 0
     public var root: [UInt8] = []
 }
 
-/// Merges logs into a new one. Memory does not grow with them: events are sorted by where and when they came, in files.
+/// Merges logs into a new one. Memory does not grow with them: events are sorted by origin and arrival, in files.
 struct LogMerge {
     private static let chunk = 4096
 
@@ -51,7 +51,7 @@ struct LogMerge {
         try byOrigin.sort()
         let ordered = SortedRuns(folder: scratch, by: MergeEntry.canonicalOrder)
         var identity = SHA256Context()
-        var chosen: MergeEntry?  // the copy that was taken last
+        var chosen: MergeEntry?  // the copy that was used last
         var latest = Int64.min
         var copies: [MergeEntry] = []
         while let entry = try byOrigin.next() {
@@ -137,7 +137,7 @@ struct LogMerge {
         return report
     }
 
-    /// Without an event that records the erasure, an erased record would be a forgery.
+    /// Without an event that records the erasure, an erased record would count as a forgery.
     private func say(_ erased: SequenceSet, in log: EventLog, at time: Int64, _ appender: inout CopyAppender)
         async throws(EventLogError)
     {
@@ -158,17 +158,17 @@ struct LogMerge {
 }
 
 extension EventLog {
-    /// Merges logs from several places into a new one: every event once, in an order that does not depend on that of the logs, and each with its
-    /// origin.
+    /// Merges logs from several places into a new one: every event once with its origin, in an order that does not depend on that of the
+    /// logs.
     ///
     /// The same events give the same new log, tree, salts and identifier, however they were merged before: (A + B) + B is A + B. Sources of different
     /// ledgers stay distinct. An event that was erased in one of the logs is erased in the new one. It is built as `NEW.merging` and renamed when complete.
     ///
     /// - Parameters:
-    ///   - logs: open logs, of which the events up to their present heads are taken.
+    ///   - logs: open logs, whose events up to their present heads are used.
     ///   - new: a folder that does not exist yet, or is empty.
     ///   - progress: returning false ends it with `.closed`.
-    /// - Throws: `.forked` where two logs differ in the same event; `.exists`, `.diskFull`, …
+    /// - Throws: `.forked` if two logs differ in the same event; `.exists`, `.diskFull`, …
     public static func merge(
         _ logs: [EventLog], into new: String, options: EventLogOptions = EventLogOptions(),
         progress: @escaping (RecordingProgress) -> Bool = { _ in true }

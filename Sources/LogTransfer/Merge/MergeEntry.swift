@@ -2,11 +2,11 @@ internal import EventLog
 
 /// One event of one of the logs that are merged.
 struct MergeEntry: BitwiseCopyable, Sendable {
-    /// Where it was appended first.
+    /// Where it was first appended.
     var ledgerHigh: UInt64
     var ledgerLow: UInt64
     var sequence: UInt64
-    /// Its arrival time; in the canonical order, the latest one of this event and those before it in that log.
+    /// Its arrival time; in the canonical order, the latest arrival up to this event in that log.
     var arrival: Int64
     /// The log that holds it, and its sequence there.
     var input: UInt32
@@ -24,7 +24,7 @@ struct MergeEntry: BitwiseCopyable, Sendable {
 
     func isOfSameLedger(as other: MergeEntry) -> Bool { ledgerHigh == other.ledgerHigh && ledgerLow == other.ledgerLow }
 
-    /// By origin; of copies of one event an erased one first.
+    /// By origin; of the copies of one event, an erased one first.
     static func originOrder(_ left: MergeEntry, _ right: MergeEntry) -> Bool {
         if let isBefore = left.isBefore(right) { return isBefore }
         if left.isErased != right.isErased { return left.isErased }

@@ -26,9 +26,9 @@ struct MergeInput {
         self.names = names
     }
 
-    /// Visits all events except those that only record what an earlier merge found erased.
+    /// Visits all events except those that only record what earlier merges found erased.
     ///
-    /// - Parameter progress: called after each step with the number of events that were read in it.
+    /// - Parameter progress: called after each step with the number of events read in it.
     func forEach(
         _ body: (MergeEntry) throws(EventLogError) -> Void, progress: (UInt64) throws(EventLogError) -> Void
     ) throws(EventLogError) {
@@ -100,7 +100,7 @@ extension MergeEntry {
     var ledger: LedgerID { LedgerID((ledgerHigh, ledgerLow)) }
 }
 
-/// An event with what a merged log keeps of it.
+/// An event as a merged log keeps it.
 struct MergeEvent {
     var record: [UInt8] = []
     var salt: ArraySlice<UInt8> = []
@@ -110,13 +110,13 @@ struct MergeEvent {
 
     /// What is the same in all copies of one event: times, flags, encoding and inner hash.
     func commonBytes(_ hasher: inout MerkleHasher) -> [UInt8] {
-        // Behind the sequence the leaf data has the header, with the source's number in its bytes 16 to 19.
+        // After the sequence, the leaf data has the header, with the source's number in its bytes 16 to 19.
         let leaf = hasher.leafData(ofRecord: record.span.rawBytes, sequence: 0, salt: Array(salt).span.rawBytes)
         return Array(leaf[8..<24] + leaf[28...])
     }
 }
 
-/// The event in which a merged log records which of its events were erased before.
+/// The event by which a merged log records which of its events were erased before.
 enum MergedErasure {
     static let request = "merge"
 }

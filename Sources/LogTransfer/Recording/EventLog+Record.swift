@@ -3,13 +3,13 @@ internal import Glibc
 internal import LMDB
 
 extension EventLog {
-    /// Writes the log's events, with their salts, sources and import marks, into a file that any other log can import: an exact copy, where
+    /// Writes the log's events, with their salts, sources and import marks, into a file that any other log can import: an exact copy if
     /// all were recorded.
     ///
-    /// The log may be written to meanwhile; later events are not in the recording. The file gets its name when it is complete and on the disk.
+    /// The log may be written to meanwhile; later events are not in the recording. The file gets its name when it is complete and on disk.
     ///
     /// - Parameters:
-    ///   - path: a plain file, which is replaced where it exists; a device or a FIFO is written to.
+    ///   - path: a plain file, which is replaced if it exists; a device or a FIFO is written to.
     ///   - progress: called after each step; returning false ends it with `.closed`.
     /// - Throws: `.diskFull`, `.permission`, `.corrupt` at an event whose checksum does not match.
     @discardableResult
@@ -54,7 +54,7 @@ extension EventLog {
         let first = max(selection.first?.rawValue ?? 1, snapshot.cut + 1)
         let last = min(selection.last?.rawValue ?? snapshot.head, snapshot.head)
         guard first <= last || snapshot.head == snapshot.cut else {
-            throw EventLogError(.tooFewEvents, path: self.path, detail: "it has no events to record there")
+            throw EventLogError(.tooFewEvents, path: self.path, detail: "there are no such events to record")
         }
         let range = first <= last ? first...last : 1...1
         return try record(range, isEmpty: first > last, snapshot, selection, FrameWriter(descriptor, path: path), progress)
@@ -77,14 +77,14 @@ extension EventLog {
             guard try root(size: EventSequence(range.upperBound)) == summary.root else {
                 throw EventLogError(
                     .corrupt, path: path,
-                    detail: "the root of the recorded events is not that of the log's tree; `meshledger verify` finds out more")
+                    detail: "the root of the recorded events is not that of the log's tree; `meshledger verify` shows more")
             }
         }
         return summary
     }
 }
 
-/// A device or a FIFO is written in place: replacing it by a file would take it from its other users.
+/// A device or a FIFO is written in place: replacing it with a file would take it from its other users.
 private struct OutputDevice: ~Copyable {
     /// How long to wait for a reader of a FIFO.
     private static let patience: UInt32 = 5_000_000
@@ -92,8 +92,8 @@ private struct OutputDevice: ~Copyable {
 
     let descriptor: Int32
 
-    /// Nil where there is nothing, or a plain file.
-    /// - Throws: `.exists` where the path is something that cannot be written to: a link, a folder, a socket.
+    /// Nil if there is nothing, or a plain file.
+    /// - Throws: `.exists` if the path is something that cannot be written to: a link, a folder, a socket.
     init?(_ path: String) throws(EventLogError) {
         var (own, target) = (stat(), stat())
         guard unsafe lstat(path, &own) == 0, own.st_mode & S_IFMT != S_IFREG else { return nil }
@@ -111,7 +111,7 @@ private struct OutputDevice: ~Copyable {
             }
             guard errno == ENXIO, waited < Self.patience else {
                 throw errno == ENXIO
-                    ? EventLogError(.exists, path: path, detail: "nobody reads from it") : SmallFile.failure(errno, path)
+                    ? EventLogError(.exists, path: path, detail: "no process is reading from it") : SmallFile.failure(errno, path)
             }
             usleep(Self.pause)
             waited += Self.pause

@@ -10,7 +10,7 @@ struct FrameReader {
     /// The frame's content, until the next one is read.
     private(set) var content: [UInt8] = []
 
-    /// - Throws: `.notARecording` where the file does not begin like a recording.
+    /// - Throws: `.notARecording` if the file does not begin like a recording.
     init(_ descriptor: Int32, path: String) throws(EventLogError) {
         self.descriptor = descriptor
         self.path = path
@@ -24,7 +24,7 @@ struct FrameReader {
 
     /// The next frame's kind. Skips kinds that a later version adds.
     ///
-    /// - Throws: `.corrupt` where the file is cut short or a frame is not as it was written.
+    /// - Throws: `.corrupt` if the file is truncated or a frame was changed.
     mutating func next() throws(EventLogError) -> RecordingFrame {
         while true {
             let header = try Self.read(RecordingFrame.headerSize, descriptor, path)
@@ -41,7 +41,7 @@ struct FrameReader {
         }
     }
 
-    /// Whether nothing follows.
+    /// Whether the end is reached.
     func isAtEnd() throws(EventLogError) -> Bool { try Self.read(1, descriptor, path).isEmpty }
 
     var damage: EventLogError {
@@ -49,7 +49,7 @@ struct FrameReader {
     }
 
     private var cutShort: EventLogError {
-        EventLogError(.corrupt, path: path, detail: "the recording is cut short behind byte \(byteCount)")
+        EventLogError(.corrupt, path: path, detail: "the recording is cut short after byte \(byteCount)")
     }
 
     /// Up to `count` bytes, fewer only at the end. Memory is allocated as data arrives, not by the size that a file claims.

@@ -14,6 +14,6 @@ enum RecordingFrame: String, Sendable {
 
     static let magic = Array("MeshLedger rec 1".utf8)
     static let headerSize = 16
-    /// The longest content: a block with the largest payload that a log takes fits.
+    /// The longest content: a block with the largest payload that a log accepts fits.
     static let largest = 96 << 20
 }

@@ -7,9 +7,9 @@ struct RecordingHead: Sendable, Equatable {
     var ledger: LedgerID
     var created: Timestamp
     var first: UInt64 = 1
-    /// 0 where it ends with its last event.
+    /// 0 if it ends with its last event.
     var last: UInt64 = 0
-    /// How the events were selected from another log, whose name follows; empty where the log itself is recorded.
+    /// How the events were selected from another log, whose name follows; empty if the log itself is recorded.
     var selection = ""
     var selectedFrom: LedgerID?
 

@@ -2,7 +2,7 @@ public import EventLog
 internal import Glibc
 internal import MeshCrypto
 
-/// What an import of a recording did.
+/// The result of importing a recording.
 public struct RecordingImportReport: Sendable, Equatable {
     public var recording: RecordingSummary
     /// Events that were added.
@@ -22,14 +22,14 @@ struct RecordingImport {
     private var reader: RecordingReader
     private let log: EventLog
     private var appender: CopyAppender
-    /// Nil where nothing needs looking up.
+    /// Nil if nothing needs to be looked up.
     private let index: OriginIndex?
     private let own: LedgerID
     /// The log's last event before.
     private let head: UInt64
     private var names: [UInt32: String] = [:]
     private var report: RecordingImportReport
-    /// The tree over those recorded events that the log has, where it is an exact copy so far.
+    /// The tree over those recorded events that the log has, if it is an exact copy so far.
     private var common = LeafTree()
     private var nextSequence: UInt64
 
@@ -88,7 +88,7 @@ struct RecordingImport {
             try await log.tell(
                 erased: appender.erased, request: "import", reason: "erased in the ledger that it was copied from")
         }
-        // Of events that were here before, too: an interrupted import is finished by the next one.
+        // This includes events that were here before: an interrupted import is finished by the next one.
         if report.isExact, last == .max { try await log.completeErasures() }
         if report.isExact, reader.head.first == 1, last == .max { try await takeCursors() }
         return report
@@ -97,7 +97,7 @@ struct RecordingImport {
     /// Copies with erased payloads.
     var erased: SequenceSet { appender.erased }
 
-    /// Takes the marks of imports that the log lacks.
+    /// Adds the import marks that the log lacks.
     func takeCursors() async throws(EventLogError) {
         for cursor in reader.cursors where (1...500).contains(cursor.key.utf8.count) {
             if try log.cursor(cursor.key) == nil { try await log.append([], cursor: cursor) }
@@ -107,9 +107,9 @@ struct RecordingImport {
     private mutating func flush() async throws(EventLogError) {
         let expected = head + appender.count + 1
         guard let first = try await appender.flush(), report.isExact, first.rawValue != expected else { return }
-        // Another caller appended meanwhile; what follows are copies with other sequences.
+        // Another caller has appended meanwhile, so the following copies get other sequences.
         guard reader.head.ledger != own else {
-            throw EventLogError(.forked, path: log.path, detail: "others appended to it during the import")
+            throw EventLogError(.forked, path: log.path, detail: "something else appended to it during the import")
         }
         report.isExact = false
     }
@@ -186,7 +186,7 @@ extension EventLog {
     /// importing twice adds nothing. A file is checked from end to end before anything is added; input from a pipe is checked as it arrives.
     ///
     /// - Parameter progress: returning false ends it with `.closed`; what was added stays, and a repetition adds the rest.
-    /// - Throws: `.notARecording`, `.corrupt` where it is damaged or cut short, `.forked`, and what appending throws.
+    /// - Throws: `.notARecording`, `.corrupt` if it is damaged or truncated, `.forked`, and what appending throws.
     public func importRecording(
         _ path: String, progress: (RecordingProgress) -> Bool = { _ in true }
     ) async throws(EventLogError) -> RecordingImportReport {
@@ -211,7 +211,7 @@ extension EventLog {
 
     /// Whether the file begins like a recording. False for anything but a file.
     public static func isRecording(_ path: String) -> Bool {
-        guard (try? SmallFile.size(path)) ?? 0 >= RecordingFrame.magic.count else { return false }  // then something else says so
+        guard (try? SmallFile.size(path)) ?? 0 >= RecordingFrame.magic.count else { return false }  // reported elsewhere
         let file = unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard file >= 0 else { return false }
         defer { Glibc.close(file) }

@@ -3,7 +3,7 @@ internal import LMDB
 internal import MeshCrypto
 internal import ProtobufWire
 
-/// Reads a recording block by block, in bounded memory, checks every statement in it, and hashes its events.
+/// Reads a recording block by block, in bounded memory, checks everything that it states, and hashes its events.
 struct RecordingReader {
     private var frames: FrameReader
     private let decoder: BlockDecoder
@@ -13,11 +13,11 @@ struct RecordingReader {
     private(set) var run = RecordRun()
     /// Their salts.
     private(set) var salts: [UInt8] = []
-    /// Their origins; empty where that is the recorded log.
+    /// Their origins; empty if that is the recorded log.
     private(set) var origins: [OriginRun] = []
     /// Their leaves in the recorded log's tree.
     private(set) var leaves: [SHA256Digest] = []
-    /// The stored salts of the tiles of the block's events; empty where salts were given one by one.
+    /// The stored salts of the tiles of the block's events; empty if salts were given one by one.
     private(set) var tiles: [UInt64: TileSalts] = [:]
     /// Rows that follow the events.
     private(set) var cursors: [SourceCursor] = []
@@ -139,15 +139,15 @@ struct RecordingReader {
         }
         guard count == tree.count, head.last == 0 || count == head.last &- head.first &+ 1 else {
             throw EventLogError(
-                .corrupt, path: path, detail: "the recording has \(tree.count) events and says that it has \(count)")
+                .corrupt, path: path, detail: "the recording has \(tree.count) events, but states that it has \(count)")
         }
         guard root == self.root else {
-            throw EventLogError(.corrupt, path: path, detail: "the recording's events are not those that its root says")
+            throw EventLogError(.corrupt, path: path, detail: "the recording's events do not match its root")
         }
-        guard try frames.isAtEnd() else { throw EventLogError(.corrupt, path: path, detail: "more follows behind its end") }
+        guard try frames.isAtEnd() else { throw EventLogError(.corrupt, path: path, detail: "there is more after its end") }
     }
 
-    /// What the recording was found to hold, once all of it was read.
+    /// What the recording contains, once all of it was read.
     var summary: RecordingSummary {
         RecordingSummary(
             ledger: head.ledger.text, selectedFrom: head.selectedFrom?.text, selection: head.selection, eventCount: count,

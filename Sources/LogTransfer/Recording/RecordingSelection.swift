@@ -10,7 +10,7 @@ public struct RecordingSelection: Sendable {
     public var last: EventSequence?
     /// Only events for which it returns true.
     public var isWanted: (@Sendable (EventHeader, RawSpan) -> Bool)?
-    /// Sealed blocks that need not be opened.
+    /// Which sealed blocks need not be opened.
     public var blocks: BlockFilter?
     /// A description of the selection, for people; part of what identifies the new log.
     public var text: String
@@ -31,17 +31,17 @@ public struct RecordingSelection: Sendable {
     public static var all: RecordingSelection { RecordingSelection() }
 }
 
-/// What a recording holds.
+/// The contents of a recording.
 public struct RecordingSummary: Sendable, Equatable {
-    /// The identifier of the recorded log; a new one where only some of another log's events were selected.
+    /// The identifier of the recorded log; a new one if only some of another log's events were selected.
     public var ledger: String
-    /// The log from which the events were selected; nil where the log is recorded as it is.
+    /// The log from which the events were selected; nil if the log is recorded as it is.
     public var selectedFrom: String?
     public var selection = ""
     public var eventCount: UInt64 = 0
     /// The first event's sequence.
     public var first = EventSequence(1)
-    /// The root of the tree over the recorded events: that of the log, where all are recorded.
+    /// The root of the tree over the recorded events: that of the log, if all are recorded.
     public var root: [UInt8] = []
     public var byteCount = 0
     /// The signed checkpoint in the recording.
@@ -58,10 +58,10 @@ public struct RecordingSummary: Sendable, Equatable {
     public var last: EventSequence { EventSequence(first.rawValue + eventCount - 1) }
 }
 
-/// How far recording or importing has come, in events.
+/// The progress of recording or importing, in events.
 public struct RecordingProgress: Sendable {
     public var done: UInt64
-    /// Nil where it is unknown.
+    /// Nil if it is unknown.
     public var total: UInt64?
 
     package init(done: UInt64, total: UInt64?) { (self.done, self.total) = (done, total) }

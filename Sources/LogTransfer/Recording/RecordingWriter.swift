@@ -3,7 +3,7 @@ internal import LMDB
 internal import MeshCrypto
 internal import ProtobufWire
 
-/// Writes events of a log as a recording, in short read transactions, and hashes them on the way.
+/// Writes events of a log as a recording, in short read transactions, and hashes them.
 struct RecordingWriter {
     /// Bytes of records read in one transaction.
     private static let stepSize = 1 << 20
@@ -78,7 +78,7 @@ struct RecordingWriter {
             first: EventSequence(head.first), root: root, byteCount: frames.byteCount, checkpoint: isNew ? nil : checkpoint)
     }
 
-    /// Reads as much as one transaction may, and writes the blocks that are full.
+    /// Reads as much as one transaction may, and writes full blocks.
     private mutating func step(_ next: inout UInt64) throws(EventLogError) {
         do {
             let reader = try log.beginRead()
@@ -124,7 +124,7 @@ struct RecordingWriter {
         }
     }
 
-    /// Salts of tiles that go before the next block.
+    /// Salts of tiles that are written before the next block.
     private var waiting: [RecordingPairs] = []
 
     private mutating func writeBlock() throws(EventLogError) {
@@ -142,7 +142,7 @@ struct RecordingWriter {
     }
 }
 
-/// Rows that change beside the events, as they were when the log had a certain last event.
+/// Rows that change as events are added, as they were when the log had a certain last event.
 struct RecordingSnapshot {
     var head: UInt64
     /// The last dropped event.

@@ -4,8 +4,8 @@ internal import Glibc
 internal import Synchronization
 
 extension EventLog {
-    /// Searches the log's file for every record that still checks, without the store and without changing anything: no damage can crash
-    /// the process.
+    /// Searches the log's file for every record whose checksum still matches, without the store and without changing anything: no damage can
+    /// crash the process.
     ///
     /// - Parameter damaged: a ledger's folder, or the data file of its log.
     public static func survey(
@@ -15,9 +15,9 @@ extension EventLog {
         return try salvage.gather(progress: progress, save: { _, _, _ in }, miss: { _ in }, endTile: { _ in })
     }
 
-    /// Writes every record of a damaged log that still checks into a new log, byte for byte.
+    /// Writes every record of a damaged log whose checksum still matches into a new log, byte for byte.
     ///
-    /// Each event keeps its sequence: a gap event replaces each one that is lost. The new log has a new identity;
+    /// Each event keeps its sequence: a gap event replaces each lost one. The new log has a new identifier;
     /// checkpoints and proofs of the damaged log hold for the damaged log only. It is built beside the target, as `NEW.salvaging`, and renamed
     /// when it is complete.
     ///
@@ -56,7 +56,7 @@ extension EventLog {
             try await writer.keep(salvage.sources, named: report.namelessSources, salvage.cursors)
             try await log.tell(
                 erased: salvage.untold.through(log.head.rawValue), request: "salvage",
-                reason: "erased copies of an import that had not ended, by what the damaged ledger said")
+                reason: "erased copies of an interrupted import, as the damaged ledger recorded")
             try await log.completeErasures()
             await log.close()
             return report
@@ -66,7 +66,7 @@ extension EventLog {
         }
     }
 
-    /// The file to read: that of the current generation, or of the newest where `current` is lost.
+    /// The file to read: that of the current generation, or of the newest if `current` is lost.
     static func dataFile(of damaged: String) throws(EventLogError) -> String {
         var isFolder = ObjCBool(false)
         guard unsafe FileManager.default.fileExists(atPath: damaged, isDirectory: &isFolder) else {
@@ -96,7 +96,7 @@ extension EventLog {
     }
 }
 
-/// The system's clock, or a time that was set: sources keep the time when the damaged log first saw them.
+/// The system's clock, or a set time: sources keep the time when the damaged log first saw them.
 final class SettableClock: Sendable {
     private let chosen = Mutex<Timestamp?>(nil)
 

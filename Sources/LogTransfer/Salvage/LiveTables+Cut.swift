@@ -8,7 +8,7 @@ extension LiveTables {
         /// The last of them, or 0.
         var last: UInt64 = 0
         var checksum: UInt64 = 0
-        /// The tree's hashes of their tiles, as far as they were found; of all tiles, where salts are to be compared with them.
+        /// The tree's hashes of their tiles, as far as they were found; of all tiles, if salts are to be compared with them.
         var hashes: [UInt64: SHA256Digest] = [:]
     }
 

@@ -8,14 +8,14 @@ struct LiveTables {
     /// Sources by their number.
     private(set) var sources: [UInt32: EventSource] = [:]
     private(set) var cursors: [SourceCursor] = []
-    /// Rows with the origins of copied events: the first sequence, and the row, which checks.
+    /// Rows with the origins of copied events: the first sequence, and the row, whose checksum matches.
     private(set) var origins: [(first: UInt64, row: [UInt8])] = []
     private(set) var hasAllOrigins = false
-    /// Where the salts of tiles lie in the file, and how many bytes; read only where there are origins.
+    /// The places of the tiles' salts in the file, and their sizes; read only if there are origins.
     private(set) var salts: [UInt64: (place: Int, bytes: Int)] = [:]
     /// What retention has dropped.
     private(set) var cut = Cut()
-    /// Erased copies of an import that had not reached the event which records their erasure.
+    /// Erased copies of an import that had not reached the event that records their erasure.
     private(set) var untold = SequenceSet()
     /// Whether all pages of the tables of sources and cursors were found.
     private(set) var hasAllSources = false
@@ -23,9 +23,9 @@ struct LiveTables {
     /// The last sequence that the commit lists, when every page that leads to the events is sound and both commits in the file agree with
     /// it: anything beyond belongs to an unfinished write.
     private(set) var head: UInt64?
-    /// The last sequence by the commit's row count, also where pages that lead to them are damaged; nil where even that is lost.
+    /// The last sequence by the commit's row count, even if pages that lead to them are damaged; nil if even that is lost.
     private(set) var countedHead: UInt64?
-    /// The same by the count that the table itself keeps, where its pages, all sound, have more or fewer rows: one of the two is damaged.
+    /// The same by the count that the table itself keeps, if its pages, all sound, have another number of rows: one of the two is damaged.
     private(set) var otherHead: UInt64?
 
     init(_ file: DataFile) {
@@ -114,7 +114,7 @@ struct LiveTables {
         return rows
     }
 
-    /// The last sequence before those in `events`: that of the last sealed block, and the one before the first of them. Where they differ, for example
+    /// The last sequence before those in `events`: that of the last sealed block, and the one before the first of them. If they differ, for example
     /// because the last block's key is damaged, the later one, so that no event is mistaken for one that was never acknowledged.
     private static func base(_ sealed: Rows, _ events: Rows, _ cut: UInt64, _ file: DataFile) -> UInt64? {
         let beforeFirst = events.isSound && events.count > 1 ? events.base : nil

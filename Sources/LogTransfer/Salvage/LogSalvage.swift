@@ -4,7 +4,7 @@ internal import LMDB
 
 /// Reads a log's file without the store, so that nothing in it can crash the process.
 package struct LogSalvage {
-    /// Where so many sequences are missing between two records that no file of this size can have held them, the second is no
+    /// If so many sequences are missing between two records that a file of this size cannot have contained them, the second is not an
     /// event of this log.
     private static let largestHole = 1 << 24
 
@@ -16,10 +16,10 @@ package struct LogSalvage {
 
     var cursors: [SourceCursor] { live.cursors }
 
-    /// Erased copies whose erasure no event records yet.
+    /// Erased copies whose erasure is not recorded by an event yet.
     var untold: SequenceSet { live.untold }
 
-    /// Where a log begins from which events were dropped; nil where it begins with event 1.
+    /// The beginning of a log from which events were dropped; nil if it begins with event 1.
     var beginning: LogBeginning? {
         guard live.cut.last > 0 else { return nil }
         let hashes = live.cut.hashes
@@ -50,8 +50,8 @@ package struct LogSalvage {
 
     private let covered: PageSet
 
-    /// Passes each event that can be saved, in order, to `save`, and each range of sequences between them that cannot to `miss`; after each tile of 256
-    /// events it reports whether their salts are those of the tree, as far as that can be known.
+    /// Passes each event that can be saved, in order, to `save`, and each range of lost sequences between them to `miss`; after each tile of 256
+    /// events it reports whether their salts match the tree, as far as that can be known.
     mutating func gather(
         progress: (SalvageProgress) -> Void, save: (UInt64, RawSpan, SalvagedOrigin?) throws(EventLogError) -> Void,
         miss: (ClosedRange<UInt64>) throws(EventLogError) -> Void, endTile: (_ isTrue: Bool) throws(EventLogError) -> Void
@@ -135,7 +135,7 @@ package struct LogSalvage {
             endTile: { _ in })
     }
 
-    /// The next piece that is part of neither a large value nor an unfinished write.
+    /// The next piece that is not part of a large value or of an unfinished write.
     private mutating func nextPiece() throws(EventLogError) -> SalvagePiece? {
         while var piece = try pieces.next() {
             guard piece.isLarge || !covered.contains(piece.place / UInt64(DataFile.pageSize)) else { continue }

@@ -48,7 +48,7 @@ struct OriginSalvage {
         return SalvagedOrigin(ledger: origin.ledger, sequence: origin.sequence, salt: salt)
     }
 
-    /// What the rows state about this event; sequences rise from call to call.
+    /// What the rows state about this event; sequences ascend from call to call.
     private mutating func next(_ sequence: UInt64) -> (ledger: LedgerID, sequence: UInt64)? {
         while row < live.origins.count, live.origins[row].first <= sequence {
             let (first, bytes) = live.origins[row]
@@ -73,7 +73,7 @@ struct OriginSalvage {
         return TileSalts(stored: Array(bytes.prefix(place.bytes)))
     }
 
-    /// - Returns: false where the salts of the tile that ends here do not match the tree.
+    /// - Returns: false if the salts of the tile that ends here do not match the tree.
     mutating func endTile() -> Bool {
         defer {
             leaves.removeAll(keepingCapacity: true)

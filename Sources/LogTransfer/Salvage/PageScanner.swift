@@ -2,9 +2,9 @@ internal import EventLog
 internal import LMDB
 internal import MeshCrypto
 
-/// Finds everything in a data file that proves itself by its checksum, regardless of the pages that lead there.
+/// Finds everything in a data file whose checksum matches, regardless of the pages that lead there.
 ///
-/// A page's list of rows is followed where it is sound. In addition every offset of a page is tried, so that damage to a page's header or list
+/// A page's list of rows is followed if it is sound. In addition every offset of a page is tried, so that damage to a page's header or list
 /// costs no record; a match inside another piece, as an attacker's payload may contain, does not count.
 struct PageScanner {
     /// The log stores no larger values than this.
@@ -13,9 +13,9 @@ struct PageScanner {
 
     private let file: DataFile
     private let live: LiveTables
-    /// Pages of large values that proved themselves.
+    /// Pages of large values whose checksum matched.
     private(set) var covered = PageSet()
-    /// Sources whose rows were found outside what the table of sources reaches.
+    /// Sources whose rows were found outside the reachable pages of their table.
     private(set) var strays: [UInt32: EventSource] = [:]
     private var large: [UInt8] = []
 
@@ -25,7 +25,7 @@ struct PageScanner {
     }
 
     /// Passes each piece to `found`.
-    /// - Parameter progress: gets the bytes that were read.
+    /// - Parameter progress: receives the number of bytes read.
     mutating func scan(
         progress: (Int) -> Void, found: (SalvagePiece) throws(EventLogError) -> Void
     ) throws(EventLogError) {
@@ -36,7 +36,7 @@ struct PageScanner {
             if file.read(Int(count) * DataFile.pageSize, at: Int(page) * DataFile.pageSize, into: &chunk) {
                 try scan(chunk, from: page, found)
             } else {
-                // A place that the disk cannot read: its other pages may still be readable.
+                // The disk cannot read this place, but other pages may still be readable.
                 for single in page..<page + count where file.readPage(single, into: &chunk) {
                     try scan(chunk, from: single, found)
                 }
@@ -74,7 +74,7 @@ struct PageScanner {
                     strays[source.id.rawValue] = strays[source.id.rawValue] ?? source
                 }
             }
-            // A truncated list leaves rows that it does not name.
+            // A truncated list lacks some rows.
             let used = taken.reduce(0) { $0 + $1.count + $1.count % 2 }
             if taken.count == count && used == bytes.byteCount - Int(bytes.littleEndian16(at: 14) ?? 0) { return pieces }
         }
@@ -96,7 +96,7 @@ struct PageScanner {
         return SourceRow.source(page.bytes.extracting(node.key), page.bytes.extracting(node.data))
     }
 
-    /// The record or block of a node, when it is one and whole.
+    /// The record or block of a node, if it is an intact one.
     private mutating func piece(
         _ node: LeafNode, _ page: borrowing PageBytes, _ number: UInt64, _ standing: SalvagePiece.Standing
     ) -> SalvagePiece? {
@@ -108,7 +108,7 @@ struct PageScanner {
             return Self.piece(page.bytes.extracting(node.data), sequence, place: place, isLarge: false, standing)
         }
         guard first > 1, first < file.pageCount else { return nil }
-        // For a node that no list leads to, the page that it points to has to agree.
+        // If no list leads to the node, the page that it points to must match.
         if standing == .loose {
             guard file.readPage(first, into: &large) else { return nil }
             let target = PageBytes(large.span.rawBytes)

@@ -1,7 +1,7 @@
 internal import EventLog
 internal import LMDB
 
-/// Reads pieces, of which many lie close to each other.
+/// Reads pieces, many of which are close to each other.
 struct PieceReader {
     /// Reused pages can be anywhere; consecutive data is read in larger and larger parts.
     private static let windowSizes = 8 << 10...256 << 10
@@ -13,14 +13,14 @@ struct PieceReader {
     private var large: [UInt8] = []
     private var decoder: BlockDecoder?
     private var run = RecordRun()
-    /// The place of the block that `run` holds.
+    /// The place of the block in `run`.
     private var runPlace: UInt64?
     /// Whether the last lookup found different records of one event.
     private(set) var sawOther = false
 
     init(_ file: DataFile) { self.file = file }
 
-    /// Passes `body` the record of `sequence` in the most credible piece. Pieces that turn out not to hold it are removed.
+    /// Passes `body` the record of `sequence` in the most credible piece. Pieces that turn out not to contain it are removed.
     mutating func withBest(
         _ pieces: inout [SalvagePiece], of sequence: UInt64, _ body: (RawSpan, SalvagePiece) throws(EventLogError) -> Void
     ) throws(EventLogError) -> Bool {

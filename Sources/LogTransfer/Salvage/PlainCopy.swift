@@ -3,14 +3,14 @@ internal import Foundation
 internal import Glibc
 internal import LMDB
 
-/// Copies what a ledger of unknown origin has beside its log.
+/// Copies the other files of a ledger of unknown origin, besides its log.
 package enum PlainCopy {
     private static let deepest = 8
 
     /// Copies a plain file, or a folder with its plain files and folders. Follows no link and waits for nothing.
     ///
-    /// - Returns: what was left out, each with the reason.
-    /// - Throws: where the copy cannot be written.
+    /// - Returns: what was skipped, each with the reason.
+    /// - Throws: if the copy cannot be written.
     package static func copy(_ path: String, to new: String) throws(EventLogError) -> [String] {
         try copy(path, to: new, depth: 0)
     }
@@ -22,7 +22,7 @@ package enum PlainCopy {
         guard type == S_IFDIR else {
             return type == S_IFREG ? try copyFile(path, to: new) : ["\(path): it is \(OwnedFile.kind(type)), not a plain file"]
         }
-        guard depth < deepest else { return ["\(path): it is too deep in the ledger"] }
+        guard depth < deepest else { return ["\(path): it is nested too deep in the ledger"] }
         let names: [String]
         do {
             names = try FileManager.default.contentsOfDirectory(atPath: path).sorted()

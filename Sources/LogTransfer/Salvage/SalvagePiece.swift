@@ -1,8 +1,8 @@
 internal import EventLog
 
-/// A record or a sealed block that was found in a damaged file and proves itself by its checksum.
+/// A record or a sealed block that was found in a damaged file and whose checksum matches.
 struct SalvagePiece: Sendable, BitwiseCopyable {
-    /// The credibility of a piece where several hold the same event, weakest first.
+    /// The credibility of a piece, weakest first, for when several contain the same event.
     enum Standing: UInt8, Sendable, BitwiseCopyable {
         /// No page's list of rows leads to it.
         case loose
@@ -18,10 +18,10 @@ struct SalvagePiece: Sendable, BitwiseCopyable {
     var place: UInt64
     /// Bytes of the value.
     var length: UInt32
-    /// Events in it: 0 for a record, which has one, else those of a block.
+    /// Events in it: 0 for a record, which has one, otherwise those of a block.
     var blockCount: UInt32
     var standing: Standing
-    /// Whether a row leads to the value, which occupies overflow pages. Anything else found in such pages is part of a value.
+    /// Whether a row leads to the value, which is in overflow pages. Anything else found in such pages is part of a value.
     var isLarge: Bool
     var isErased: Bool
     var arrival: Int64

@@ -1,21 +1,21 @@
 public import EventLog
 
-/// What a salvage found in a damaged log.
+/// The result of salvaging a damaged log.
 public struct SalvageReport: Sendable, Equatable {
-    /// Events whose records check.
+    /// Events whose records' checksums match.
     public internal(set) var saved = 0
     public internal(set) var payloadBytes = 0
-    /// Sequences up to the last event whose records no longer check, or are missing.
+    /// Sequences up to the last event whose records are damaged or missing.
     public internal(set) var missing = 0
     /// The first ranges of them, at most 10,000.
     public internal(set) var missingRanges: [ClosedRange<EventSequence>] = []
-    /// Events that retention had dropped; they remain so.
+    /// Events that retention had dropped; they remain dropped.
     public internal(set) var dropped: UInt64 = 0
-    /// Events that were found where the file's own lists no longer lead.
+    /// Events that were found although the file's own lists no longer lead to them.
     public internal(set) var found = 0
-    /// Records beyond the end of the log, of an unfinished write. They were never acknowledged and are not taken.
+    /// Records beyond the end of the log, of an unfinished write. They were never acknowledged and are not copied.
     public internal(set) var unfinished = 0
-    /// Events of which the file holds different records. The one in use was taken, or else the one that arrived last.
+    /// Events of which the file contains different records. The one in use was copied, or else the one that arrived last.
     public internal(set) var disputed = 0
     /// Sources whose names are lost. Their events keep the sources' numbers.
     public internal(set) var namelessSources: [SourceID] = []
@@ -32,7 +32,7 @@ public struct SalvageReport: Sendable, Equatable {
     /// Whether the file states how many events the log had. Otherwise some may be missing after the last that was found.
     public internal(set) var knowsEnd = false
 
-    /// Whether the log has everything that it ever had.
+    /// Whether the log still has everything.
     public var isComplete: Bool {
         missing == 0 && knowsEnd && namelessSources.isEmpty && hasAllCursors && hasAllOrigins && lostOrigins == 0
     }
@@ -47,7 +47,7 @@ public struct SalvageReport: Sendable, Equatable {
     }
 }
 
-/// How far a salvage has come.
+/// The progress of a salvage.
 public struct SalvageProgress: Sendable {
     public enum Stage: Sendable {
         /// Reading the damaged file; in bytes.

@@ -36,7 +36,7 @@ struct SalvageWriter {
         if batch.byteCount >= Self.largestTile { try finish() }
     }
 
-    /// Replaces each lost event by a gap event, so that later events keep their sequences.
+    /// Replaces each lost event with a gap event, so that later events keep their sequences.
     mutating func note(lost range: ClosedRange<UInt64>) throws(EventLogError) {
         let now = clock.now
         for sequence in range {
@@ -86,7 +86,7 @@ struct SalvageWriter {
         hasCopies = false
     }
 
-    /// The new log records itself what it lacks: another key signed the damaged log's record.
+    /// The new log makes its own record of what it lacks, because another key signed the damaged log's record.
     func tell(of beginning: LogBeginning) throws(EventLogError) {
         let known = retention.flatMap { $0.first.rawValue == beginning.cut + 1 ? $0 : nil }
         try log.tell(
@@ -100,7 +100,7 @@ struct SalvageWriter {
         _ sources: [UInt32: EventSource], named nameless: [SourceID], _ cursors: [SourceCursor]
     ) async throws(EventLogError) {
         let highest = max(sources.keys.max() ?? 0, nameless.last?.rawValue ?? 0)
-        // A number that no file can have assigned is a damaged one.
+        // A number that no file can have assigned is damaged.
         guard highest > 0, highest < 1 << 20 else { return try await keep(cursors) }
         for number in 1...highest {
             let source = sources[number]

@@ -1,9 +1,9 @@
 internal import EventLog
 internal import LMDB
 
-/// Rows of the table of sources, recognised by their shape where nothing else shows what a page belongs to.
+/// Rows of the table of sources, recognised by their form if nothing else shows what a page belongs to.
 enum SourceRow {
-    /// Nil when key and value are no source: another encoding of the same source would give other bytes.
+    /// Nil if key and value are not a source: another encoding of the same source would give other bytes.
     static func source(_ key: RawSpan, _ value: RawSpan) -> EventSource? {
         guard key.byteCount == 4, (1...4200).contains(value.byteCount) else { return nil }
         let number = UInt32(bigEndian: unsafe key.unsafeLoadUnaligned(as: UInt32.self))

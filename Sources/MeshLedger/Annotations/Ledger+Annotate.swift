@@ -3,7 +3,7 @@ import MeshViews
 import Meshtastic
 import Projections
 
-/// What happens to an alias that another node already has.
+/// What to do with an alias that another node already has.
 public enum AliasCollision: UInt8, Sendable, CaseIterable {
     /// The annotation is refused, and nothing is written.
     case refuse = 0
@@ -17,16 +17,16 @@ extension Ledger {
     /// The name of the source that annotations come from.
     static let annotationSource = "annotations"
 
-    /// Records decisions of a person, in one commit: all of them are in the log, or none. The views include them when this returns.
+    /// Records a person's decisions in one commit: either all of them are in the log, or none. The views include them when this returns.
     ///
     /// ```swift
     /// try await ledger.annotate(.favorite(0x1902_5c00), .note(0x1902_5c00, "on the harbour's roof"))
     /// let event = try await ledger.annotate(.archive(0x1902_5c01))
     /// try await ledger.revert(event.lowerBound)
     /// ```
-    /// - Returns: the events' sequences, by which they are undone.
+    /// - Returns: the events' sequences, by which they can be undone.
     /// - Throws: `.missing` for a node that was never heard, `.annotation` for an invalid one: no change, a text that is too long, an
-    ///   alias that another node has. Nothing is written then.
+    ///   alias that another node has. In these cases nothing is written.
     @discardableResult
     public func annotate(
         _ annotations: Annotation..., onCollision collision: AliasCollision = .refuse
@@ -52,9 +52,9 @@ extension Ledger {
 
     /// The same, with a rule for aliases that another node already has.
     ///
-    /// - Parameter choose: given the node that has the alias and the one that requests it, returns which of them has it from then on. It is called once per
+    /// - Parameter choose: given the node that has the alias and the one that requests it, returns which of them keeps it. It is called once per
     ///   collision and may depend on nothing else.
-    /// - Returns: the events' sequences; nil where the rule leaves nothing to write.
+    /// - Returns: the events' sequences; nil if the rule leaves nothing to write.
     @discardableResult
     public func annotate(
         _ annotations: [Annotation], resolving choose: @Sendable (_ old: NodeRow, _ new: NodeRow) -> NodeRow
@@ -98,7 +98,7 @@ extension Ledger {
         return try nodes(query).first { $0.alias == alias }
     }
 
-    /// Appends annotations that were checked.
+    /// Appends checked annotations.
     func write(_ annotations: [Annotation]) async throws -> ClosedRange<EventSequence> {
         let source = try await log.source(named: Self.annotationSource)
         let events = annotations.flatMap(\.parts).map { NewEvent($0.payload, encoding: .annotation, source: source) }
@@ -107,7 +107,7 @@ extension Ledger {
         return range
     }
 
-    // MARK: What cannot be
+    // MARK: Refusing
 
     /// - Returns: the further annotations to write.
     @discardableResult
@@ -120,13 +120,13 @@ extension Ledger {
                 guard !keys.isEmpty else { throw refusal("there is no message to mark") }
                 guard annotation.isFavorite == nil, annotation.isIgnored == nil, annotation.note == .keep,
                     annotation.alias == .keep
-                else { throw refusal("messages can be read, archived and restored, nothing else") }
+                else { throw refusal("messages can only be marked as read, archived and restored") }
                 guard annotation.reference == nil else {
                     throw refusal("name messages by their rows to let them refer to others")
                 }
             case .rows(let rows): try check(rows, annotation)
             case .node(let node):
-                guard annotation.isRead == nil else { throw refusal("only messages are read") }
+                guard annotation.isRead == nil else { throw refusal("only messages can be marked as read") }
                 guard annotation.reference == nil else { throw refusal("name a node by its row to let it refer to others") }
                 guard try self.node(node, includingArchived: true) != nil else {
                     throw LedgerError(.missing, path: path, "the node \(NodeID.text(node)) was never heard")
@@ -141,7 +141,7 @@ extension Ledger {
     private func check(_ rows: RowNames, _ annotation: Annotation) throws(LedgerError) {
         guard annotation.isFavorite == nil, annotation.isIgnored == nil, annotation.isRead == nil, annotation.note == .keep,
             annotation.alias == .keep
-        else { throw refusal("rows of \(rows.table) can be archived, restored and refer to others, nothing else") }
+        else { throw refusal("rows of \(rows.table) can only be archived, be restored and refer to others") }
         guard !rows.names.isEmpty, rows.names.allSatisfy(RowNames.isName) else {
             throw refusal("a row has no name, or one of more than \(RowNames.longestName) bytes")
         }
@@ -157,7 +157,7 @@ extension Ledger {
 
     private func check(_ text: String, _ most: Int, _ kind: String) throws(LedgerError) {
         guard text.utf8.count <= most else {
-            throw refusal("\(kind) has at most \(most) bytes in UTF-8, this one \(text.utf8.count)")
+            throw refusal("\(kind) has at most \(most) bytes in UTF-8; this one has \(text.utf8.count)")
         }
     }
 
@@ -167,14 +167,14 @@ extension Ledger {
     ) throws(LedgerError) -> UInt32? {
         guard case .set(let name) = alias else { return nil }
         try check(name, Annotation.longestAlias, "an alias")
-        guard NodeID.parse(name) == nil, UInt32(name) == nil else { throw refusal("\(name) is a node's number, and no alias") }
+        guard NodeID.parse(name) == nil, UInt32(name) == nil else { throw refusal("\(name) is a node's number, not an alias") }
         guard collision != .replace else { return nil }
         var holder = names[name]
         if holder == nil { holder = try self.holder(of: name)?.number }
         names[name] = node
         guard let holder, holder != node else { return nil }
         guard collision == .archive else {
-            throw refusal("\(name) is the alias of \(NodeID.text(holder)) already; remove it there, or use --replace")
+            throw refusal("\(name) is already the alias of \(NodeID.text(holder)); remove it there, or use --replace")
         }
         return holder
     }

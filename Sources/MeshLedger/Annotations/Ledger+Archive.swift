@@ -3,9 +3,9 @@ import Foundation
 import MeshViews
 public import ViewQuery
 
-/// What happens to a node's messages when the node is archived.
+/// What to do with a node's messages when the node is archived.
 public enum MessagesRule: Sendable, CaseIterable {
-    /// They stay, and name the node by its number only: they refer to it again when it is restored.
+    /// They stay, and show only the node's number; they refer to the node again when it is restored.
     case keep
     /// They are archived with it, in the same commit.
     case cascade
@@ -14,7 +14,8 @@ public enum MessagesRule: Sendable, CaseIterable {
 }
 
 extension Ledger {
-    /// Archives the messages that a query matches now. One event names them, so that a replay hides the same ones whatever the query would match by then.
+    /// Archives the messages that a query matches now. One event names them, so that a replay hides the same ones, whatever the query would match
+    /// then.
     ///
     /// ```swift
     /// let old: UInt32 = 1_790_000_000
@@ -23,7 +24,7 @@ extension Ledger {
     /// Messages without a packet id cannot be named and stay.
     ///
     /// - Parameter request: a description of the request, stored in the log.
-    /// - Returns: the event, and how many messages it names; nil where no message matches.
+    /// - Returns: the event, and how many messages it names; nil if no message matches.
     @discardableResult
     public func archive(
         _ descriptor: FetchDescriptor<MessageRow>, request: String = ""
@@ -36,7 +37,7 @@ extension Ledger {
     /// Archives a node.
     ///
     /// - Parameter rule: what happens to the messages that it sent.
-    /// - Throws: `.annotation` where the rule denies it; nothing is written then.
+    /// - Throws: `.annotation` if the rule denies it; nothing is then written.
     @discardableResult
     public func archive(_ node: UInt32, messages rule: MessagesRule) async throws(LedgerError) -> ClosedRange<EventSequence> {
         try await prepare(.latest)
@@ -45,7 +46,7 @@ extension Ledger {
 
     /// The annotations that archive a node and, depending on the rule, the messages that it sent.
     ///
-    /// - Throws: `.annotation` where the rule denies it.
+    /// - Throws: `.annotation` if the rule denies it.
     public func archival(of node: UInt32, messages rule: MessagesRule) throws(LedgerError) -> [Annotation] {
         guard rule != .keep else { return [.archive(node)] }
         let sent = try fetch(FetchDescriptor<MessageRow>(predicate: #Predicate { $0.from == node }))

@@ -56,7 +56,7 @@ extension Ledger {
 }
 
 extension ErasureSelection {
-    /// Whether the selection erases what names this message.
+    /// Whether the selection erases the annotations that name this message.
     func isAbout(_ key: MessageKey) -> Bool {
         switch self {
         case .node(let node, _): key.from == node

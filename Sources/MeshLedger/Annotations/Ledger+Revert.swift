@@ -7,9 +7,9 @@ import ViewQuery
 extension Ledger {
     /// Undoes an annotation by another one, which restores the previous values of what it changed, unless that has been changed again since.
     ///
-    /// - Returns: the events that undo it; they can be undone likewise.
-    /// - Throws: `.missing` where the event does not exist, `.annotation` where it is no annotation, or none of its changes is in force, `.beyondRetention` where
-    ///   the events before it were dropped.
+    /// - Returns: the events that undo it; they can themselves be undone.
+    /// - Throws: `.missing` if the event does not exist, `.annotation` if it is not an annotation or none of its changes is in force,
+    ///   `.beyondRetention` if the events before it were dropped.
     @discardableResult
     public func revert(_ sequence: EventSequence) async throws(LedgerError) -> ClosedRange<EventSequence> {
         guard !isReadOnly else { throw readOnlyError }
@@ -18,7 +18,7 @@ extension Ledger {
                 throw LedgerError(.missing, path: path, "there is no event \(sequence) in \(path); the last one is \(log.head)")
             }
             guard let annotation = Annotation(event) else {
-                throw refusal("event \(sequence) is not an annotation: only these can be undone")
+                throw refusal("event \(sequence) is not an annotation; only annotations can be undone")
             }
             return try await annotationGate.run {
                 try await flush()

@@ -9,7 +9,7 @@ public struct LedgerTransaction {
     /// Adds an event.
     public mutating func append(_ event: NewEvent) { events.append(event) }
 
-    /// Adds a decision of a person.
+    /// Adds a person's decision.
     public mutating func annotate(_ annotation: Annotation) { annotations.append(annotation) }
 }
 
@@ -22,7 +22,7 @@ extension Ledger {
     ///     transaction.annotate(.favorite(0x1902_5c00))
     /// }
     /// ```
-    /// - Returns: the sequences, first those of the events, then those of the annotations; nil where nothing was added.
+    /// - Returns: the sequences, first those of the events, then those of the annotations; nil if nothing was added.
     /// - Throws: what `body` throws, and what `annotate` and the log's `append` throw.
     @discardableResult
     public func transaction(

@@ -5,13 +5,13 @@ import Meshtastic
 import Projections
 import ProtobufWire
 
-/// A view whose rows never change and are removed only when a series has too many, or when the next row replaces one.
+/// A view whose rows never change and are removed only if a series has too many, or if the next row replaces one.
 struct SeriesView {
     var name: String
     /// The port of its packets.
     var port: UInt32
     private var cap: Int
-    /// Lower or higher caps of chosen nodes. Those of favorites are never lower than without.
+    /// Caps of individual nodes, lower or higher than that of all. A favorite's cap is never lower.
     private var capOfNode: [UInt32: Int]
     /// Whether the next row may replace one.
     var isThinned = false
@@ -42,14 +42,14 @@ struct Series {
     var cap: Int { view.cap(of: node) }
     var name: String { "\(view.name) of \(prefix)" }
 
-    /// How many rows a store has of it.
+    /// How many of its rows a store has.
     func count(in store: ViewStore) throws(StorageError) -> UInt64 {
         let transaction = try store.environment.beginRead()
         guard let count = try transaction.get(store.table("counts"), prefix.rawSpan), count.byteCount == 8 else { return 0 }
         return count.bigEndianUInt64(at: 0)
     }
 
-    /// The last event that superseded one of its rows; 0 if none was.
+    /// The last event that superseded one of its rows; 0 if none did.
     func lastSuperseded(in store: ViewStore) throws(StorageError) -> UInt64 {
         let transaction = try store.environment.beginRead()
         let key = CappedSeries.supersededKey(prefix)
@@ -122,7 +122,7 @@ struct HistoricalSeries {
         }
     }
 
-    /// Goes from the newest event to the oldest. Once there are as many rows as the cap allows, events whose rows are certainly earlier than all of these
+    /// Goes from the newest event to the oldest. Once there are as many rows as the cap allows, events whose rows are certainly earlier
     /// need not be read.
     private mutating func foldNewest() throws {
         var wanted = selection
@@ -151,7 +151,7 @@ struct HistoricalSeries {
         try finish(downTo: Self.depth)
     }
 
-    /// Folds decoded batches, until only so many are pending.
+    /// Folds decoded batches, until only this many are pending.
     private mutating func finish(downTo count: Int) throws {
         while decoding.count > count {
             var batch = try decoding.removeFirst().get()

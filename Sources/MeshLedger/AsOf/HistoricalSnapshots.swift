@@ -7,12 +7,12 @@ import Synchronization
 
 /// Copies of a view's earlier states, in `views/NAME/past`, from which a state in between is reached without folding the whole history.
 ///
-/// They are one, two, four, … times a minimum distance apart, at most sixteen per view: see `HistoricalPolicy`. An erasure removes them with all
-/// other views, a change of the recipe too: their names contain the recipe, and the last erasure that they take into account.
+/// They are one, two, four, … times a minimum distance apart, at most sixteen per view: see `HistoricalPolicy`. An erasure or a change of the recipe
+/// removes them: their names contain the recipe, and the last erasure that they take into account.
 struct HistoricalSnapshots: Sendable {
-    /// The size in bytes beyond which a view is too large to be kept sixteen times.
+    /// The size in bytes beyond which a view is too large for sixteen copies.
     static let largestSize = 64 << 20
-    /// In seconds: writing a copy takes less.
+    /// In seconds: writing a copy takes less time than this.
     private static let longestCopy = 600
 
     private let folder: String
@@ -37,7 +37,7 @@ struct HistoricalSnapshots: Sendable {
 
     private var prefix: String { "\(definition.recipe.identifier)-\(mark)-" }
 
-    /// Where to make copies, up to an event.
+    /// The events after which to make copies, up to an event.
     func places(through last: UInt64) -> [UInt64] { policy.places(through: last, ofLogThrough: log.head.rawValue) }
 
     private func sequences() -> [UInt64] {
@@ -47,11 +47,11 @@ struct HistoricalSnapshots: Sendable {
 
     private func file(_ sequence: UInt64) -> String { "\(folder)/\(prefix)\(sequence)" }
 
-    /// A store at `path`, which does not exist yet, with the last usable copy that is not after an event; nil if there is no such copy.
+    /// A store at `path`, which does not exist yet, made from the last usable copy up to an event; nil if there is none.
     func store(at path: String, through last: UInt64) throws -> ViewStore? {
         let cut = log.first.rawValue - 1
         for sequence in sequences().filter({ $0 <= last && $0 >= cut }).sorted(by: >) {
-            guard (try? OwnedFile.require(file(sequence))) != nil else { continue }  // removed, or no copy of ours
+            guard (try? OwnedFile.require(file(sequence))) != nil else { continue }  // removed, or not one of our copies
             try FileManager.default.createDirectory(
                 atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
             try FileManager.default.copyItem(atPath: file(sequence), toPath: path + "/data.mdb")
@@ -80,12 +80,12 @@ struct HistoricalSnapshots: Sendable {
         }
     }
 
-    /// Keeps a copy of the store's file, which must not be written to. A failure to keep it does not fail the request for the state.
+    /// Keeps a copy of the store's file, which must not be written to. If that fails, the request for the state still succeeds.
     func keep(_ store: ViewStore, at sequence: UInt64) {
         guard mayWrite else { return }
         let unfinished = folder + "/new-" + UUID().uuidString
         do {
-            guard try log.lastErasure()?.rawValue ?? 0 == mark else { return }  // it may hold what was erased meanwhile
+            guard try log.lastErasure()?.rawValue ?? 0 == mark else { return }  // it may contain what was erased meanwhile
             guard try store.environment.info().usedSize <= Self.largestSize, !sequences().contains(sequence) else { return }
             try OwnedFile.makeFolders(folder)
             try store.environment.copyData(to: unfinished)
@@ -93,7 +93,7 @@ struct HistoricalSnapshots: Sendable {
             // It contains data that was erased meanwhile.
             if try log.lastErasure()?.rawValue ?? 0 != mark { try FileManager.default.removeItem(atPath: file(sequence)) }
         } catch {
-            try? FileManager.default.removeItem(atPath: unfinished)  // not reported: the state exists nevertheless
+            try? FileManager.default.removeItem(atPath: unfinished)  // not reported: the state is there anyway
         }
     }
 
@@ -110,7 +110,7 @@ struct HistoricalSnapshots: Sendable {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []  // no copies yet
         let places = Set(places(through: log.head.rawValue).map { "\(prefix)\($0)" })
         for name in names where !places.contains(name) && !isBeingMade(name) {
-            try? FileManager.default.removeItem(atPath: folder + "/" + name)  // tried again with the next question
+            try? FileManager.default.removeItem(atPath: folder + "/" + name)  // retried with the next query
         }
     }
 }

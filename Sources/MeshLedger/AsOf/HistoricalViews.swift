@@ -5,7 +5,7 @@ import MeshViews
 import Projections
 import Synchronization
 
-/// The views of a ledger as of an event: each is built on first use, in memory files without a name.
+/// The views of a ledger as of an event: each is built on first use, in unnamed files in memory.
 ///
 /// Synchronization: the mutex, which is held while a view is built, so that it is built once.
 final class HistoricalViews: Sendable {
@@ -18,10 +18,10 @@ final class HistoricalViews: Sendable {
     let whole: Ledger
     let through: UInt64
     let clock: Timestamp?
-    /// The first event that does not count because it was heard after `clock`; nil where all events up to `through` count.
+    /// The first event that does not count because it was heard after `clock`; nil if all events up to `through` count.
     let heardLater: UInt64?
     let stage: MeshStage
-    /// The last event up to which states of the whole ledger are those of then, too.
+    /// The last event up to which states of the whole ledger are also those of that time.
     private var common: UInt64 { heardLater.map { min($0 - 1, through) } ?? through }
     private let made = Mutex(Made())
 
@@ -37,7 +37,7 @@ final class HistoricalViews: Sendable {
         try store(named: definition.name) { place in try self.make(definition, at: place) }
     }
 
-    /// The store of that name; one that was built before the last erasure is rebuilt.
+    /// The store with that name; one that was built before the last erasure is rebuilt.
     func store(named name: String, _ make: (_ place: String) throws -> ViewStore) throws(LedgerError) -> ViewStore {
         do {
             return try made.withLock { made in
@@ -89,7 +89,7 @@ final class HistoricalViews: Sendable {
 /// A folder in memory, for its owner only.
 struct TemporaryStores {
     let path: String
-    /// Shows others that it is in use; the system releases it when the process ends, however it ends.
+    /// Shows other processes that it is in use; the system releases it when the process ends, however it ends.
     private let lock: Int32
 
     init() throws {
@@ -107,7 +107,7 @@ struct TemporaryStores {
         close(lock)
     }
 
-    /// Removes the names of a store's files while it has them open: however the process ends, nothing of them is left.
+    /// Removes the names of a store's files while it has them open, so that nothing is left however the process ends.
     static func hide(_ store: ViewStore) {
         try? FileManager.default.removeItem(atPath: store.path)  // then `remove` does
     }

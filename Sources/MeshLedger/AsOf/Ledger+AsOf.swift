@@ -10,9 +10,9 @@ extension Ledger {
     /// try await then.close()
     /// ```
     /// The historical views are built on first use, in memory: a call may take as long as a rebuild of that view, and blocks its thread. Data that
-    /// was erased since is missing in them, as in the log. `log` is that of the whole ledger. It is read only; close it before this one.
+    /// was erased since is missing in them, as in the log. `log` is that of the whole ledger. The result is read only; close it before this ledger.
     ///
-    /// - Throws: `.beyondRetention` where events after that point were already dropped, and `.missing` for an event that does not exist yet.
+    /// - Throws: `.beyondRetention` if events after that point were already dropped, and `.missing` for an event that does not exist yet.
     public func asOf(_ moment: PointInTime) throws(LedgerError) -> Ledger {
         let whole = past?.whole ?? self
         do {
@@ -52,14 +52,15 @@ extension Ledger {
     private static func beyondRetention(_ log: EventLog, _ path: String) -> LedgerError {
         let cut = log.first.rawValue - 1
         let text =
-            "events up to \(cut) of \(path) were dropped by retention; the earliest available state is that after event \(cut)"
+            "events up to \(cut) of \(path) were dropped by retention; the earliest available state is the one after event \(cut)"
         return LedgerError(.beyondRetention, path: path, text)
     }
 
     /// What the clock showed then: the requested time, or the event's arrival; nil for a ledger as it is now.
     public var asOfTime: Timestamp? { past?.clock }
 
-    /// The last event that counts; nil where the ledger is read as it is now. Of a time of the mesh, earlier events may not count: see `countsOnlyHeard`.
+    /// The last event that counts; nil if the ledger is read as it is now. As of a time of the mesh, some earlier events may not count: see
+    /// `countsOnlyHeard`.
     public var asOfSequence: EventSequence? { past.map { EventSequence($0.through) } }
 
     /// Whether, as of a time of the mesh, some events up to `asOfSequence` were heard later and do not count: those of recordings imported out of order.

@@ -3,7 +3,7 @@ import LMDB
 import MeshViews
 import Projections
 
-/// Where the rows of one series (a node's positions, a node's metrics of one kind) are read.
+/// The store from which one series (a node's positions, a node's metrics of one kind) is read.
 struct SeriesSource {
     var store: ViewStore
     /// Rows of later events are excluded.
@@ -13,7 +13,7 @@ struct SeriesSource {
 extension Ledger {
     /// Reads one series.
     ///
-    /// As of an event, the current view's rows of events up to it are complete unless one was removed since. If one may have been, the node's own
+    /// As of an event, the current view's rows of events up to it are complete unless one was removed since. If one may have been, the node's
     /// events are folded again.
     /// - Parameter today: the current view, which this ledger reads.
     func reading<Result>(

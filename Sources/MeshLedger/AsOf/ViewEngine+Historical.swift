@@ -7,7 +7,7 @@ extension ViewEngine {
     /// Views of which copies are kept while they are folded: small ones whose earlier states are queried as a whole.
     private static let keptOnTheWay: Set<String> = ["nodes"]
 
-    /// Folds up to an event, and keeps copies of earlier states on the way.
+    /// Folds up to an event, and keeps copies of earlier states.
     func fold(
         _ pipeline: FoldPipeline<MeshStage>, _ members: [Member], through target: UInt64, committing reason: FlushReason? = nil,
         progress: (@Sendable (FoldProgress) -> Void)?

@@ -7,7 +7,7 @@ public import Projections
 public struct ViewChanges: Sendable, Equatable {
     public var changes: [ViewChange]
     public var position: ChangePosition
-    /// Whether more of a consumer's initial rows follow: acknowledging these alone changes nothing.
+    /// Whether more of a consumer's initial rows follow, so that acknowledging only these has no effect.
     public var isPartOfRows = false
 }
 
@@ -25,10 +25,10 @@ extension Ledger {
     /// let news = try ledger.changes(of: "positions", since: position)
     /// position = news.position
     /// ```
-    /// Positions remain valid across restarts and rebuilds of the view: rows that a rebuild changes are changes.
+    /// Positions remain valid across restarts and rebuilds of the view: rows that a rebuild changes count as changes.
     ///
     /// - Parameter limit: how many changes are examined.
-    /// - Throws: `.changesLost` where they are no longer kept (see `LedgerOptions.changesKept`), or the view was lost or restarted after an
+    /// - Throws: `.changesLost` if they are no longer kept (see `LedgerOptions.changesKept`), or the view was lost or restarted after an
     ///   erasure: start over with all rows.
     public func changes(
         of view: String, since position: ChangePosition, limit: Int = 1_000
@@ -37,7 +37,7 @@ extension Ledger {
         guard let found else {
             throw LedgerError(
                 .changesLost, path: path,
-                "changes of the view \(view) after \(position.number) are no longer kept; begin with all of its rows again")
+                "changes of the view \(view) after \(position.number) are no longer kept; start again with all of its rows")
         }
         return ViewChanges(changes: found.changes, position: found.position)
     }
@@ -53,7 +53,7 @@ extension Ledger {
         try reading(view) { (store) throws(StorageError) in try store.rows(of: table ?? view, after: key, limit: limit) }
     }
 
-    /// Continues the consumer of a view's changes of that name, or creates it. The ledger may be open for reading only.
+    /// Continues the consumer of a view's changes with that name, or creates it. The ledger may be open for reading only.
     ///
     /// - Parameters:
     ///   - name: 1 to 64 of the letters A-Z and a-z, digits, `-` and `_`.
@@ -99,7 +99,7 @@ extension Ledger {
     }
 
     /// Removes a consumer of a view's changes.
-    /// - Returns: false where no consumer has that name.
+    /// - Returns: false if no consumer has that name.
     public func removeViewConsumer(named name: String) throws(LedgerError) -> Bool {
         do throws(EventLogError) {
             return try ConsumerLease.remove(name, in: path)
@@ -111,14 +111,14 @@ extension Ledger {
     func rowTables(of view: String) throws(LedgerError) -> [String] { try definition(view).rowTables }
 }
 
-/// How far a consumer of a view's changes has come.
+/// The position of a consumer of a view's changes.
 public struct ViewConsumerStatus: Sendable, Equatable {
     public let name: String
     public let view: String
     /// Nil until it has received all its initial rows.
     public let position: ChangePosition?
-    /// Changes that it has not acknowledged; nil where it has to start with all rows.
+    /// Changes that it has not acknowledged; nil if it has to start with all rows.
     public let lag: UInt64?
-    /// The process that runs it, nil when it does not run.
+    /// The process that runs it, nil if none does.
     public let holder: Int32?
 }

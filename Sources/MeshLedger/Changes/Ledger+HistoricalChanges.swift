@@ -6,12 +6,12 @@ import ProtobufWire
 public import ViewQuery
 
 extension Ledger {
-    /// Rows of a view that events after this one stored or removed, each in its current state, or removed: only these are read.
+    /// Rows of a view that events after this one stored or removed, each in its current state, or as removed. Only these are read.
     ///
     /// The result may include rows of earlier events that were committed together with later ones: changes within one flush are not distinguished.
     ///
     /// - Parameter limit: how many changes are examined; `changes(of:since:limit:)` continues after them.
-    /// - Throws: `.changesLost` where they are no longer kept (see `LedgerOptions.changesKept`).
+    /// - Throws: `.changesLost` if they are no longer kept (see `LedgerOptions.changesKept`).
     public func changes(
         of view: String, sinceEvent sequence: EventSequence, limit: Int = 1_000
     ) throws(LedgerError) -> ViewChanges {

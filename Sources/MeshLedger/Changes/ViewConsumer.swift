@@ -3,7 +3,7 @@ import MeshViews
 public import Projections
 import Synchronization
 
-/// Follows the changes of a view and durably remembers how far it came.
+/// Follows the changes of a view and durably remembers its position.
 ///
 /// ```swift
 /// let consumer = try ledger.consumer(named: "map", of: "positions")
@@ -12,8 +12,9 @@ import Synchronization
 ///     try consumer.acknowledge(news)
 /// }
 /// ```
-/// It receives all rows first, then every change at least once: changes that were not acknowledged when the process ended come again, and rows come from
-/// the start again until all of them are acknowledged. Any process that may write to the folder can have consumers; one process at a time uses a name.
+/// It receives all rows first, then every change at least once: changes that were not acknowledged when the process ended are delivered again, and
+/// rows from the start until all of them are acknowledged. Any process that may write to the folder can have consumers; one process at a time uses a
+/// name.
 ///
 /// Synchronization: the positions are behind a mutex; acknowledging holds it while the file is replaced.
 public final class ViewConsumer: Sendable {
@@ -58,9 +59,9 @@ public final class ViewConsumer: Sendable {
     /// The last acknowledged position; it survives the process. Nil while it receives its initial rows.
     public var position: ChangePosition? { state.withLock { $0.place.position } }
 
-    /// The changes after those that it returned last, without waiting: empty when there are no new ones.
+    /// The next changes, without waiting: empty if there are none.
     ///
-    /// - Throws: `.changesLost` where it has to start over, see `Ledger.changes(of:since:limit:)`.
+    /// - Throws: `.changesLost` if it has to start over, see `Ledger.changes(of:since:limit:)`.
     public func available(limit: Int = 1_000) throws(LedgerError) -> ViewChanges {
         try state.withLock { state throws(LedgerError) in
             if let given = state.given {
@@ -129,7 +130,7 @@ public final class ViewConsumer: Sendable {
         state.place = place
     }
 
-    /// Frees the name for another process. This also happens on release, and when the process ends.
+    /// Releases the name for another process. This also happens on release, and when the process ends.
     public func close() { lease.release() }
 }
 
@@ -146,6 +147,6 @@ extension ViewConsumer.Place {
     }
 
     private static func damage(_ path: String) -> EventLogError {
-        EventLogError(.corrupt, path: path, detail: "it names no position")
+        EventLogError(.corrupt, path: path, detail: "it contains no position")
     }
 }

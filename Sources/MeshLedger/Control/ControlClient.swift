@@ -8,22 +8,22 @@ import Synchronization
 ///
 /// Synchronization: the socket is used on `queue` only, which waits for answers on behalf of the callers.
 final class ControlClient: Sendable {
-    /// The process that writes; 0 where it has no number here, in another container.
+    /// The process that writes; 0 if it has no number here because it is in another container.
     let holder: Int32
     let path: String
     private let file: Int32
     private let queue = DispatchQueue(label: "meshledger.control.client")
-    /// After a failure of the connection no further requests are sent.
+    /// After a failure of the connection, no further requests are sent.
     private let broken = Mutex<ControlError?>(nil)
 
     /// - Parameter path: the ledger's folder.
-    /// - Throws: `.unreachable` where no process listens.
+    /// - Throws: `.unreachable` if no process listens.
     init(ledger path: String) async throws(ControlError) {
         self.path = path
         file = try ControlSocket.connect(to: path)
         guard let process = ControlSocket.trustedPeer(file, of: path) else {
             Glibc.close(file)
-            throw ControlError(.unreachable, path: path, "another user's process listens")
+            throw ControlError(.unreachable, path: path, "a process of another user is listening")
         }
         holder = process
         var time = timeval(tv_sec: ControlLimits.clientPatience_s, tv_usec: 0)
@@ -39,7 +39,7 @@ final class ControlClient: Sendable {
 
     deinit { Glibc.close(file) }
 
-    /// - Throws: the failure from the process, `.gone` when it ended before it answered.
+    /// - Throws: the failure that the process reports, `.gone` if it ended before it answered.
     func call(
         _ request: ControlRequest, progress: (@Sendable (ControlProgress) -> Void)? = nil
     ) async throws(ControlFailure) -> ControlAnswer {
@@ -123,7 +123,7 @@ final class ControlClient: Sendable {
 
     private func failure(_ number: Int32) -> ControlError {
         number == EAGAIN
-            ? ControlError(.gone, path: path, "it gave no sign of life for \(ControlLimits.clientPatience_s) s")
+            ? ControlError(.gone, path: path, "it did not respond for \(ControlLimits.clientPatience_s) s")
             : ControlError(.gone, path: path, number: number)
     }
 }

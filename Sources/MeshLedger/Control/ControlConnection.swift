@@ -29,7 +29,7 @@ struct ControlConnection {
     private var input: [UInt8] = []
     private var output: [UInt8] = []
     private var sent = 0
-    /// When the client last gave a sign of life or received an answer.
+    /// When the client last sent something or received an answer.
     var lastActivity: ContinuousClock.Instant
     /// When something was last sent.
     var lastSent: ContinuousClock.Instant
@@ -80,7 +80,7 @@ struct ControlConnection {
     }
 
     /// Sends as much as possible without waiting.
-    /// - Returns: false where the client is gone.
+    /// - Returns: false if the client is gone.
     mutating func send(now: ContinuousClock.Instant) -> Bool {
         while hasOutput {
             let (start, count) = (sent, output.count - sent)

@@ -7,11 +7,11 @@ struct ControlError: Error, Sendable, Equatable {
         case unreachable
         /// It has no room for another client.
         case busy
-        /// It is about to end: nothing of the request was done.
+        /// It is about to end; nothing of the request was done.
         case closing
-        /// It ended, or gave no sign of life: it is unknown whether the request was done.
+        /// It ended or stopped responding; it is unknown whether the request was done.
         case gone
-        /// It does not know the request: it runs another version of this program.
+        /// It does not know the request, because it runs another version of this program.
         case unknownRequest
         /// One side violated the protocol.
         case protocolBroken

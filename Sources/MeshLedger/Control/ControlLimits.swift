@@ -1,4 +1,4 @@
-/// The resources that clients may use in the process that writes: whatever clients do, it continues to work.
+/// The resources that clients may use in the process that writes, so that it works whatever they do.
 struct ControlLimits: Sendable {
     /// The most bytes of one frame's body.
     var longestFrame = 32 << 20
@@ -13,8 +13,8 @@ struct ControlLimits: Sendable {
     var idleTime = Duration.seconds(10)
     /// How long a client may leave its answer unread.
     var unreadTime = Duration.seconds(30)
-    /// How often a client that waits for an answer gets a sign that work continues.
+    /// How often a client that waits for an answer is sent a sign that work continues.
     var aliveInterval = Duration.seconds(2)
-    /// How long a client waits for a sign of life.
+    /// How long a client waits for a sign that work continues.
     static let clientPatience_s = 30
 }

@@ -4,7 +4,7 @@ import ProtobufWire
 
 /// Serves all clients from one thread, which waits for none of them: tasks process the requests.
 ///
-/// A client has at most one request in progress; its next frame is not received before that is answered.
+/// A client has at most one request in progress; its next frame is not received before that one is answered.
 struct ControlLoop {
     typealias Handler = @Sendable (ControlRequest, UInt64) -> Void
 
@@ -17,7 +17,7 @@ struct ControlLoop {
     private var nextClient: UInt64 = 0
     private var isListening = true
     private var closingSince: ContinuousClock.Instant?
-    /// Until when no client is accepted, since the process has no file descriptors left.
+    /// No client is accepted until then, since the process has no file descriptors left.
     private var isShutUntil: ContinuousClock.Instant?
     private var now = ContinuousClock.now
 
@@ -36,7 +36,7 @@ struct ControlLoop {
         self.handler = handler
     }
 
-    /// Serves until the mailbox reports that it closes.
+    /// Serves clients until the mailbox reports that it is closing.
     mutating func run() {
         while true {
             let ready = wait()
@@ -52,7 +52,7 @@ struct ControlLoop {
         for client in clients.keys { leave(client) }
     }
 
-    /// Reports to a client that nothing of what it may have sent meanwhile was done.
+    /// Tells a client that nothing it may have sent meanwhile was done.
     private mutating func leave(_ client: UInt64) {
         guard var connection = clients.removeValue(forKey: client) else { return }
         if !connection.isRunning { connection.queue(.failure(.control(ControlError(.closing, path: path)))) }
@@ -102,7 +102,7 @@ struct ControlLoop {
         return Set([waiting.max { $0.value.heldBytes < $1.value.heldBytes }?.key].compactMap { $0 })
     }
 
-    // MARK: Clients come and go
+    // MARK: Accepting and closing clients
 
     private mutating func admit() {
         isShutUntil = nil
@@ -118,7 +118,7 @@ struct ControlLoop {
             var client = ControlConnection(file: file, now: now)
             if ControlSocket.trustedPeer(file, of: path) == nil || !makeRoom() {
                 client.queue(
-                    .failure(.control(ControlError(.busy, path: path, "it serves \(limits.mostClients) clients already"))))
+                    .failure(.control(ControlError(.busy, path: path, "it already serves \(limits.mostClients) clients"))))
                 _ = client.send(now: now)
                 close(file)
             } else {
@@ -195,7 +195,7 @@ struct ControlLoop {
             let reason = "process \(getpid()) does not know requests of kind \(number); it runs another version of this program"
             answer(client, .failure(.control(ControlError(.unknownRequest, path: path, reason))))
         case _ where !listener.place.isThere:
-            // This process has another ledger open than the client means.
+            // This process has another ledger open than the one that the client requests.
             answer(client, .failure(.log(EventLogError(.replaced, path: path))))
         case _ where closingSince != nil: answer(client, .failure(.control(ControlError(.closing, path: path))))
         default:

@@ -17,7 +17,7 @@ final class ControlMailbox: Sendable {
     let wakeUp: Int32
     private let rope: Int32
 
-    /// - Throws: `.unreachable` where there are no file descriptors left.
+    /// - Throws: `.unreachable` if there are no file descriptors left.
     init(path: String) throws(ControlError) {
         var ends: [Int32] = [-1, -1]
         let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)

@@ -333,7 +333,7 @@ extension WireReader {
 }
 
 extension RawSpan {
-    /// The scalars of the fields 1 to `count`, 0 where one is missing.
+    /// The scalars of the fields 1 to `count`, 0 if one is missing.
     func controlNumbers(_ count: Int) throws(WireError) -> [UInt64] {
         var numbers = [UInt64](repeating: 0, count: count)
         var reader = WireReader(self)

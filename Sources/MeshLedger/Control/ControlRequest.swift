@@ -25,18 +25,18 @@ enum ControlRequest: Sendable {
     case erase([ClosedRange<EventSequence>], reason: String, request: String, forgetting: ErasureSubject? = nil)
     /// Drops all events up to one.
     case retain(through: EventSequence, keeping: [UInt64])
-    /// Takes the recording of a ledger from a file that this process can read.
+    /// Imports the recording of a ledger from a file that this process can read.
     case importRecording(file: String)
-    /// Records decisions of a person.
+    /// Records a person's decisions.
     case annotate([Annotation], AliasCollision)
     /// Undoes an annotation.
     case revert(EventSequence)
-    /// What the live sources of the process are doing.
+    /// Asks what the live sources of the process are doing.
     case sources
     /// A request that this version does not know, by its number.
     case unknown(UInt32)
 
-    /// Whether it takes no longer than a commit, so that a closing process finishes it first.
+    /// Whether it takes no longer than a commit, so that a closing process still finishes it.
     var isShort: Bool {
         switch self {
         case .hello, .append, .source, .cursor, .status, .sources, .annotate, .unknown: true
@@ -47,7 +47,7 @@ enum ControlRequest: Sendable {
 
 /// The result of a request.
 enum ControlReply: Sendable {
-    /// The progress: where it began, where it is, and where it ends.
+    /// Progress: where the work began, where it is, and where it ends.
     case progress(ControlProgress)
     /// Work continues.
     case alive

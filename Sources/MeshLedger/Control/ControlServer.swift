@@ -2,7 +2,7 @@ import EventLog
 import Foundation
 import MeshViews
 
-/// Listens for commands that send requests to the process that writes to a ledger.
+/// Receives requests from commands for the process that writes to a ledger.
 ///
 /// One thread serves the clients (see `ControlLoop`), tasks process their requests; so clients that are slow, silent or broken take a
 /// bounded amount of memory and delay no other client.
@@ -16,7 +16,7 @@ final class ControlServer: Sendable {
     private let end = Latch()
 
     /// - Parameter perform: processes a request; its failures are sent to the client.
-    /// - Throws: where no socket can be created in the folder.
+    /// - Throws: if no socket can be created in the folder.
     init(
         ledger path: String, limits: ControlLimits = ControlLimits(),
         perform: @escaping @Sendable (ControlRequest, @escaping @Sendable (ControlProgress) -> Void) async throws -> ControlAnswer

@@ -3,7 +3,7 @@ import LMDB
 
 /// The socket `control.sock` in a ledger's folder, through which commands reach the process that writes to it.
 ///
-/// A socket's address holds 107 bytes only, a ledger's path can be longer: so the folder is opened and the socket named below it, through
+/// A socket's address has at most 107 bytes, but a ledger's path can be longer; so the folder is opened and the socket named relative to it, through
 /// `/proc/self/fd`.
 enum ControlSocket {
     static let name = "control.sock"
@@ -11,7 +11,7 @@ enum ControlSocket {
 
     static func path(in ledger: String) -> String { ledger + "/" + name }
 
-    /// Creates the socket and listens on it. Only the holder of the ledger's lock may call it: an existing socket was left by a killed process.
+    /// Creates the socket and listens on it. Only the holder of the ledger's lock may call it: an existing socket is one that a killed process left.
     static func listen(in ledger: String) throws(ControlError) -> ControlListener {
         let file = try make(ledger)
         do throws(ControlError) {

@@ -1,6 +1,6 @@
 public import Meshtastic
 
-/// A change of a ledger's keys, whatever they are when it is applied.
+/// A change to a ledger's keys, applied to those that exist at that time.
 public enum KeyringChange: Sendable, Hashable {
     case addChannels([ChannelKey])
     case addPrivateKey(PrivateKey)

@@ -10,7 +10,7 @@ struct LedgerPlace: Sendable {
         lock = Self.lock(path)
     }
 
-    /// Whether it is still there. A ledger that was moved, removed or replaced is not.
+    /// Whether it is still there, and was not moved, removed or replaced.
     var isThere: Bool { lock != nil && Self.lock(path) == lock }
 
     private static func lock(_ path: String) -> OwnedFile.Identity? {

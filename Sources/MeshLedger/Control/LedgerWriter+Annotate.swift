@@ -2,7 +2,7 @@ public import EventLog
 import MeshViews
 
 extension LedgerWriter {
-    /// Records decisions of a person, as `Ledger.annotate` does.
+    /// Records a person's decisions, as `Ledger.annotate` does.
     @discardableResult
     public func annotate(
         _ annotations: [Annotation], onCollision collision: AliasCollision = .refuse

@@ -9,7 +9,7 @@ extension LedgerWriter {
     ///
     /// - Parameters:
     ///   - path: a file that the writing process can also read.
-    ///   - progress: how many events were read, and their total if it is known.
+    ///   - progress: receives how many events were read, and their total if it is known.
     public func importRecording(
         _ path: String, progress: @escaping @Sendable (RecordingProgress) -> Void = { _ in }
     ) async throws(LedgerError) -> RecordingImportReport {
@@ -36,7 +36,7 @@ extension LedgerWriter {
         }
     }
 
-    /// The same from an open file or pipe. Beside a writing process, it is first copied into a file in the ledger's folder.
+    /// The same from an open file or pipe. If another process is writing, the input is first copied into a file in the ledger's folder.
     public func importRecording(
         descriptor: Int32, named name: String, progress: @escaping @Sendable (RecordingProgress) -> Void = { _ in }
     ) async throws(LedgerError) -> RecordingImportReport {
@@ -50,7 +50,7 @@ extension LedgerWriter {
                         }
                     }
                 } _: { _ in
-                    throw LedgerError(.locked, path: path, "\(path) was taken by another process; run the command again")
+                    throw LedgerError(.locked, path: path, "another process has opened \(path) meanwhile; run the command again")
                 }
             } catch {
                 throw LedgerError(error, path: path)

@@ -1,9 +1,9 @@
 import Synchronization
 
 extension Ledger {
-    /// Says to other processes, through the control socket, what the live sources of this one are doing.
+    /// Reports to other processes, through the control socket, what the live sources of this one are doing.
     ///
-    /// - Parameter report: called for each question; nil when there are no sources any more
+    /// - Parameter report: called for each request; nil when there are no more sources.
     package func reportSources(_ report: (@Sendable () -> [UInt8])?) { sourceReport.withLock { $0 = report } }
 }
 
@@ -16,7 +16,7 @@ extension LedgerWriter {
         }
     }
 
-    /// What the live sources of the process are doing that writes to a ledger. Nil where no process writes, where it does not answer, or has no sources.
+    /// What the live sources of the process that writes to a ledger are doing. Nil if no process writes, it does not answer, or it has no sources.
     package static func sources(at path: String) async -> [UInt8]? {
         do {
             return try await ControlClient(ledger: path).call(.sources).bytes

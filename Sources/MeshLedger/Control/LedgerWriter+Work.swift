@@ -43,7 +43,7 @@ extension LedgerWriter {
         }
     }
 
-    /// Adds or removes keys and begins to rebuild every view with them. `catchUp()` waits for that.
+    /// Adds or removes keys and starts rebuilding every view with them. `catchUp()` waits for that.
     /// - Returns: how many keys were added or removed.
     @discardableResult
     public func changeKeys(_ change: KeyringChange) async throws(LedgerError) -> Int {
@@ -129,7 +129,7 @@ extension LedgerWriter {
         }
     }
 
-    /// The state of a ledger, from the process that writes to it. Nil where no process writes, or it does not answer.
+    /// The state of a ledger, from the process that writes to it. Nil if no process writes, or it does not answer.
     public static func condition(at path: String) async -> LedgerHealth? {
         do {
             let client = try await ControlClient(ledger: path)

@@ -3,7 +3,8 @@ import Foundation
 import MeshViews
 import Synchronization
 
-/// Writes to a ledger even if another process has it open: in this process if no other writes, else through the control socket of the process that does.
+/// Writes to a ledger even if another process has it open: in this process if no other writes, otherwise through the control socket of the one that
+/// does.
 ///
 /// ```swift
 /// let writer = try await LedgerWriter.open(at: "/srv/mesh.ledger")
@@ -11,10 +12,10 @@ import Synchronization
 /// try await writer.catchUp()
 /// try await writer.close()
 /// ```
-/// When the process that writes ends in an orderly way, this one takes over. When it is killed, the last request throws
+/// When the process that writes exits normally, this one takes over. If it is killed, the last request throws
 /// `.writerGone`, since it is unknown whether it was done.
 ///
-/// Synchronization: the connection to the ledger is behind the mutex, and established through the gate.
+/// Synchronization: the connection to the ledger is behind the mutex, and is established by one task at a time.
 public final class LedgerWriter: Sendable {
     enum Way: Sendable {
         case own(Ledger)
@@ -41,12 +42,12 @@ public final class LedgerWriter: Sendable {
         self.way = Mutex(way)
     }
 
-    /// - Throws: what `Ledger.open` throws; `.locked` with the process that writes where it cannot be reached.
+    /// - Throws: what `Ledger.open` throws; `.locked` with the process that writes if it cannot be reached.
     public static func open(at path: String, options: LedgerOptions = LedgerOptions()) async throws(LedgerError) -> LedgerWriter {
         LedgerWriter(path, options, try await way(to: path, options, patience))
     }
 
-    /// The process that writes on behalf of this one, nil where this one does; 0 for one that has no number here, in another container.
+    /// The process that writes on behalf of this one; nil if this one writes, 0 if that one has no number here because it is in another container.
     public var holder: Int32? {
         guard case .remote(let client) = way.withLock({ $0 }) else { return nil }
         return client.holder
@@ -73,13 +74,13 @@ public final class LedgerWriter: Sendable {
         }
     }
 
-    /// Reports the lock's holder, and why it did not help unless it merely does not listen.
+    /// Reports the lock's holder, and why it could not be used, unless it merely does not listen.
     private static func told(_ locked: LedgerError, _ error: ControlError) -> LedgerError {
         guard error.code != .unreachable, let reason = error.reason else { return locked }
         return LedgerError(.locked, path: locked.path, "\(locked.description) (\(reason))", holder: locked.holder)
     }
 
-    /// Does one or the other; when the process that writes ends in an orderly way, unfinished work is done again.
+    /// Does one or the other; if the process that writes exits normally, unfinished work is done again.
     func either<Result>(
         _ own: (Ledger) async throws -> Result, _ remote: (ControlClient) async throws -> Result
     ) async throws -> Result {
@@ -102,7 +103,7 @@ public final class LedgerWriter: Sendable {
     private func change(from old: ControlClient) async throws {
         try await gate.run {
             guard case .remote(let client) = way.withLock({ $0 }), client === old else { return }
-            // The request was not meant for the ledger that is at this path now.
+            // The request was for another ledger than the one that is now at this path.
             guard place.isThere else { throw EventLogError(.replaced, path: path) }
             let new = try await Self.way(to: path, options, Self.patienceAtChange)
             way.withLock { $0 = new }
@@ -117,12 +118,12 @@ public final class LedgerWriter: Sendable {
             EventLogError(.writerGone, path: client.path, detail: error.reason, holder: client.holder > 0 ? client.holder : nil)
         case .control(let error):
             EventLogError(
-                .locked, path: client.path, detail: error.reason ?? "it did not do what was asked",
+                .locked, path: client.path, detail: error.reason ?? "it did not carry out the request",
                 holder: client.holder > 0 ? client.holder : nil)
         }
     }
 
-    /// Closes the ledger where this process has it open.
+    /// Closes the ledger if this process has it open.
     public func close() async throws(LedgerError) {
         let old = way.withLock { way in
             defer { way = .none }

@@ -15,7 +15,7 @@ struct ArchivedNames: Sendable {
 }
 
 extension Ledger {
-    /// Tests by their names whether rows of a type are archived; nil where none are. Nodes and messages store it in their rows.
+    /// Tests by name whether rows of a type are archived; nil if none are. Nodes and messages store this in their rows.
     func archivedTest<Row: QueryRow>(_ rows: Row.Type) throws(LedgerError) -> ((borrowing Row) -> Bool)? {
         guard let names = try archivedNames(Row.table) else { return nil }
         let naming = RowNaming<Row>()
@@ -50,13 +50,13 @@ extension Ledger {
         }
     }
 
-    /// The store of what people decided about rows; nil where they decided nothing.
+    /// The store of people's decisions about rows; nil if there are none.
     private func decisions() throws(LedgerError) -> ViewStore? {
         guard past != nil else { return try builtStore(definition(ArchivedRow.view)) }
         return try mayHaveDecisions() ? store(of: ArchivedRow.view) : nil
     }
 
-    /// Whether a person may have decided about rows: not where the view is not built, and not as of a time before the first decision.
+    /// Whether there may be decisions about rows: not if the view is not built, nor as of a time before the first decision.
     func mayHaveDecisions() throws(LedgerError) -> Bool {
         let definition = try definition(ArchivedRow.view)
         guard let past else { return try isBuilt(definition) }
@@ -78,18 +78,18 @@ extension Ledger {
     // MARK: Deciding
 
     /// Archives the rows that a query matches now: they are hidden everywhere until they are restored. Events name them, so that a replay hides the
-    /// same ones whatever the query would match by then.
+    /// same ones, whatever the query would match then.
     ///
     /// ```swift
     /// let far = FetchDescriptor<PositionRow>(predicate: #Predicate { $0.latitudeE7 == 0 })
     /// try await ledger.archive(rows: far, keeping: ["latitude", "longitude"])
     /// ```
     /// - Parameters:
-    ///   - rules: what happens to the related rows, relation by relation.
-    ///   - keeping: the names of columns whose values stay in the event and in the row of `ArchivedRow`, whatever happens to the archived row.
+    ///   - rules: what to do with related rows, by relation.
+    ///   - keeping: the names of columns whose values are kept in the event and in the row of `ArchivedRow`, whatever happens to the archived row.
     ///   - request: a description of the request, stored in the log.
-    /// - Returns: the events, and how many rows they archive, including related ones; nil where no row matches.
-    /// - Throws: `.annotation` where a rule denies it; nothing is written then.
+    /// - Returns: the events, and how many rows they archive, including related ones; nil if no row matches.
+    /// - Throws: `.annotation` if a rule denies it; nothing is then written.
     @discardableResult
     public func archive<Row: QueryRow>(
         rows descriptor: FetchDescriptor<Row>, rules: [RelationRule<Row>] = [], keeping: [String] = [], request: String = ""
@@ -124,7 +124,7 @@ extension Ledger {
 
     /// Restores archived rows that a query matches; it sees them as if they had never been archived.
     ///
-    /// - Returns: the events, and how many rows they restore; nil where no matching row is archived.
+    /// - Returns: the events, and how many rows they restore; nil if no matching row is archived.
     @discardableResult
     public func restore<Row: QueryRow>(
         rows descriptor: FetchDescriptor<Row>

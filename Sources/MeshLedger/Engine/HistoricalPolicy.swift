@@ -12,14 +12,14 @@ struct HistoricalPolicy: Sendable {
         leastDistance = min(max(1, options.pastDistance), 1 << 40)
     }
 
-    /// Where to make copies: multiples up to `last` of a distance at which a log up to `head` needs no more than the maximum.
+    /// Where to make copies: multiples, up to `last`, of a distance at which a log up to `head` needs no more than the maximum.
     func places(through last: UInt64, ofLogThrough head: UInt64) -> [UInt64] {
         guard keepsCopies else { return [] }
         let distance = distance(head)
         return Array(stride(from: distance, through: last, by: UInt64.Stride(distance)))
     }
 
-    /// Where a view that is being folded pauses for a copy: some of the places, or all, so that the fold is hardly slower.
+    /// Where a view that is being folded pauses for a copy: at some or all of the places, so that the fold is hardly slower.
     func halts(after reached: UInt64, through target: UInt64) -> [UInt64] {
         guard keepsCopies else { return [] }
         let distance = max(leastDistance * 4, distance(target))

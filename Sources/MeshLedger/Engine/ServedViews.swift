@@ -12,7 +12,7 @@ final class ServedViews: Sendable {
     private let root: String
     /// Read only: checks the folder again with every query, since another process may swap views.
     private let followsFolder: Bool
-    /// No process can write meanwhile, so that views whose lock files this user may not write can be read without them.
+    /// No process can write meanwhile, so views whose lock files this user may not write can be read without them.
     private let excludesWriters: Bool
     private let stores = Mutex<[String: Served]>([:])
     /// Rises with each commit of a view in this process.
@@ -54,7 +54,7 @@ final class ServedViews: Sendable {
                 stores.withLock { $0[definition.name] = Served(name: current, file: file, stamp: stamp, store: store) }
                 return store
             } catch {
-                // Otherwise it was removed or replaced meanwhile, since another one is served.
+                // Otherwise it was removed or replaced because another one is now served.
                 if folder.current() == current, Self.file(path) == file { throw error }
                 stamp = folder.stamp
             }

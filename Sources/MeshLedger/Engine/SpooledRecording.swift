@@ -4,7 +4,7 @@ import LMDB
 
 /// A recording from a pipe, in a file of the ledger's folder that the writing process can read.
 ///
-/// It is locked as long as it is needed, so that files of killed processes are recognised: they hold events, including events that are erased later.
+/// It is locked while it is needed, so that files of killed processes are recognised: they contain events, including ones that are erased later.
 struct SpooledRecording {
     private static let prefix = "import-"
 
@@ -18,7 +18,7 @@ struct SpooledRecording {
             let file = try OwnedFile.open(path, O_WRONLY | O_CREAT | O_EXCL)
             var status = stat()
             guard flock(file, LOCK_EX) == 0, unsafe fstat(file, &status) == 0, status.st_nlink > 0 else {
-                Glibc.close(file)  // taken for abandoned before it was locked
+                Glibc.close(file)  // it was considered abandoned before it was locked
                 continue
             }
             (self.path, self.file) = (path, file)
@@ -44,7 +44,7 @@ struct SpooledRecording {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: ledger)) ?? []  // reported when it is opened
         for name in names where name.hasPrefix(prefix) && UUID(uuidString: String(name.dropFirst(prefix.count))) != nil {
             let path = ledger + "/" + name
-            guard let file = try? OwnedFile.open(path, O_RDWR) else { continue }  // no file of ours
+            guard let file = try? OwnedFile.open(path, O_RDWR) else { continue }  // not one of our files
             if flock(file, LOCK_EX | LOCK_NB) == 0 { unsafe unlink(path) }
             close(file)
         }

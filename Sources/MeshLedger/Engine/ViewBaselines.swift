@@ -6,7 +6,7 @@ import MeshViews
 import Meshtastic
 import Projections
 
-/// Builds baselines of what views have derived from events that are about to be dropped, and starts views from them.
+/// Builds baselines from events that are about to be dropped, and starts views from them.
 struct ViewBaselines: Sendable {
     let folder: BaselineFolder
     private let log: EventLog
@@ -19,7 +19,7 @@ struct ViewBaselines: Sendable {
 
     /// A store at `path`, which does not exist yet: empty, or with the baseline of the events that the log has dropped.
     ///
-    /// - Parameter mayLoseRows: whether it may begin after the dropped events if the baseline is damaged: only where it replaces no existing
+    /// - Parameter mayLoseRows: whether it may begin after the dropped events if the baseline is damaged: only if it replaces no existing
     ///   rows.
     func store(_ definition: ViewDefinition, at path: String, mayLoseRows: Bool = true) throws -> ViewStore {
         let cut = log.first.rawValue - 1
@@ -53,7 +53,7 @@ struct ViewBaselines: Sendable {
             guard try folder.digest(name, through: cut) == baseline.digest else { continue }  // was already unusable
             guard forgotten.knows(name) else {
                 logger.warning(
-                    "the view \(name) begins after event \(cut): it is unknown which of its earlier rows are of the node")
+                    "the view \(name) begins after event \(cut): it is unknown which of its earlier rows belong to the node")
                 continue
             }
             let copy = try BaselineCopy(of: folder.file(name, through: cut), at: folder.building + "/" + name)
@@ -80,13 +80,13 @@ struct ViewBaselines: Sendable {
         if isNamed { try folder.replace(cut) } else { try folder.removeReplacement(of: cut) }
     }
 
-    /// Refuses to give up rows that only a damaged baseline could restore.
+    /// Refuses to drop rows that only a damaged baseline could restore.
     func requireBaselines(_ definitions: [ViewDefinition]) throws(LedgerError) {
         guard let problem = try Self.problems(of: log, views: Set(definitions.map(\.name))).first else { return }
         throw LedgerError(
             .corrupt, path: problem.file,
-            "\(problem.text); the view keeps the rows that it has and is not built again; restore the file from a backup, or give the rows of dropped "
-                + "events up by removing \(log.path)/views/\(problem.view)")
+            "\(problem.text); the view keeps its rows and is not rebuilt; restore the file from a backup, or give up the rows of dropped "
+                + "events by removing \(log.path)/views/\(problem.view)")
     }
 
     struct Problem {
@@ -116,7 +116,7 @@ struct ViewBaselines: Sendable {
                             view: baseline.view, file: file,
                             text: "\(file): the baseline of the view \(baseline.view), its rows of events 1 to \(cut), \(what)"))
                 }
-                // Otherwise another cut has replaced it meanwhile, and the files of the previous one were removed.
+                // Otherwise another cut has replaced it, and the files of the previous one were removed.
                 if try problems.isEmpty || log.retention()?.event == event { return problems }
             }
             return []
@@ -125,12 +125,12 @@ struct ViewBaselines: Sendable {
         }
     }
 
-    /// The recipe of the view's baseline; nil where it cannot be used.
+    /// The recipe of the view's baseline; nil if it cannot be used.
     private func usableRecipe(_ definition: ViewDefinition, through cut: UInt64) throws -> String? {
         let name = definition.name
         func refuse(_ reason: String) -> String? {
             logger.warning(
-                "the baseline of the view \(name) \(reason): the view begins after event \(cut), what it had of earlier events is lost"
+                "the baseline of the view \(name) \(reason): the view begins after event \(cut), and its rows of earlier events are lost"
             )
             return nil
         }
@@ -155,7 +155,7 @@ struct ViewBaselines: Sendable {
         return baseline.recipe
     }
 
-    /// Folds the events up to `last` into baselines, which are on the disk and in place when it returns. The event that names them follows.
+    /// Folds the events up to `last` into baselines, which are on disk and in place when it returns. The event that names them follows.
     func make(
         _ definitions: [ViewDefinition], keyring: Keyring, through last: UInt64, progress: (@Sendable (FoldProgress) -> Void)?
     ) async throws -> [Retention.Baseline] {

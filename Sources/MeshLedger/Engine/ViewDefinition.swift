@@ -54,8 +54,8 @@ struct ViewDefinition: Sendable {
 }
 
 extension ViewDefinition {
-    /// The steps from the version of a recipe's folder to this one; nil where the view has to be folded again: another cap or other keys, a replay
-    /// step, or an undeclared version.
+    /// The steps from the version of a recipe's folder to this one; nil if the view has to be folded again because of another cap, other keys, a
+    /// replay step, or an undeclared version.
     func steps(fromFolder name: String) -> [SchemaVersion]? {
         guard let version = ViewFolder.version(of: name), version < recipe.version else { return nil }
         var old = recipe
@@ -72,11 +72,11 @@ extension ViewDefinition {
         guard let version = ViewFolder.version(of: folderName), version > recipe.version else { return }
         throw LedgerError(
             .newerThanCode, path: path,
-            "the view \(name) of \(path) is of version \(version), this program knows \(recipe.version); use the newer program, or remove "
+            "the view \(name) of \(path) has version \(version); this program knows \(recipe.version); use the newer program, or remove "
                 + "\(path)/views/\(name) to have it rebuilt")
     }
 
-    /// - Throws: `.unversionedChange` where the stored rows of this version have another layout.
+    /// - Throws: `.unversionedChange` if the stored rows of this version have another layout.
     func checkLayout(_ stored: StoredSchema?, path: String) throws(LedgerError) {
         guard let stored, stored.version == recipe.version, !stored.layout.isEmpty, !schema.layout.isEmpty,
             stored.layout != schema.layout
@@ -88,7 +88,7 @@ extension ViewDefinition {
                 + "\(recipe.version + 1), \(differences.obstacle == nil ? "lightweight, custom or replay" : "custom or replay")")
     }
 
-    /// - Throws: `.schema` where a lightweight step does not declare the differences of the layouts, or rows cannot be read as they are.
+    /// - Throws: `.schema` if a lightweight step does not declare the differences of the layouts, or rows cannot be read as they are.
     func checkLightweight(from stored: StoredSchema, path: String) throws(LedgerError) {
         guard !stored.layout.isEmpty, let steps = steps(from: stored.version) else { return }
         let differences = RowDifferences(from: stored.layout, to: schema.layout)
@@ -101,8 +101,8 @@ extension ViewDefinition {
         guard declared == Set(differences.changes) else {
             throw LedgerError(
                 .schema, path: path,
-                "the lightweight steps of the view \(name) from version \(stored.version) to \(recipe.version) declare other changes than "
-                    + "its rows show: \(differences.text)")
+                "the lightweight steps of the view \(name) from version \(stored.version) to \(recipe.version) do not declare the "
+                    + "changes of its rows: \(differences.text)")
         }
     }
 
@@ -117,7 +117,7 @@ extension RowDifferences {
             switch change {
             case .added(let name): "\(name) is new"
             case .removed(let name): "\(name) is gone"
-            case .renamed(let name, let before): "\(before) is called \(name)"
+            case .renamed(let name, let before): "\(before) was renamed to \(name)"
             }
         }
         return (changes + (obstacle.map { [$0] } ?? [])).joined(separator: ", ")
@@ -125,7 +125,7 @@ extension RowDifferences {
 }
 
 extension RowChange {
-    /// The combined changes of several lightweight steps; nil where one of them is not lightweight.
+    /// The combined changes of several lightweight steps; nil if one of them is not lightweight.
     static func joined(_ steps: [SchemaVersion]) -> Set<RowChange>? {
         var (added, removed, renamed): (Set<String>, Set<String>, [String: String]) = ([], [], [:])
         for step in steps {

@@ -51,7 +51,7 @@ extension ViewEngine {
                 build.hasTakenOver = true
                 return try swap(build.members)
             }
-            // The live views may be behind, as after a crash, with no caller to make them follow.
+            // The live views may be behind, as after a crash, and no caller makes them follow.
             try await foldLive(nil)
             try await live.flush(.request)
         }
@@ -98,7 +98,7 @@ extension ViewEngine {
             try member.store.continueFeed(of: old, tables: member.definition.rowTables, keeping: changesKept)
         } catch {
             guard [.corrupt, .malformedValue, .noSuchTable, .closed, .missing].contains(error.code) else { throw error }
-            logger.notice("consumers of the changes of the view \(member.definition.name) have to begin again: \(error)")
+            logger.notice("consumers of the changes of the view \(member.definition.name) have to start again: \(error)")
             try member.store.beginFeed()
         }
     }

@@ -40,7 +40,7 @@ extension ViewEngine {
     }
 
     /// Serves the last kept recipe, as it was left, until the view is rebuilt.
-    /// - Throws: `.missing` where no recipe is kept.
+    /// - Throws: `.missing` if no recipe is kept.
     func goBack(_ definition: ViewDefinition) async throws {
         try await settle(nil)
         let folder = served.folder(definition.name)

@@ -7,7 +7,7 @@ import Projections
 
 /// Work that requires the views to be taken down first.
 extension ViewEngine {
-    /// Runs `work`, which erases events, while no view is kept; then starts all views over.
+    /// Runs `work`, which erases events, while no views exist; then starts all views over.
     /// - Parameter forgotten: the subjects whose rows are removed from the baselines of dropped events.
     func erase(
         _ definitions: [ViewDefinition], keyring: Keyring, forgetting forgotten: ErasureSubject?,
@@ -50,7 +50,7 @@ extension ViewEngine {
 
     // MARK: Retention
 
-    /// Makes the views build baselines of all events up to `last`, and drops these events; does nothing where that is done already. No other build or
+    /// Makes the views build baselines of all events up to `last`, and drops these events; does nothing if that is already done. No other build or
     /// cut may start meanwhile.
     func retain(
         through last: UInt64, _ definitions: [ViewDefinition], keyring: Keyring, keeping checkpoints: [UInt64],

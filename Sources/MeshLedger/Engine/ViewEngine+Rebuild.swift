@@ -39,7 +39,7 @@ extension ViewEngine {
         }
     }
 
-    /// Refuses if a view has rows that only a damaged baseline could restore. A view that has already lost its earlier rows has no more to lose.
+    /// Refuses if a view has rows that only a damaged baseline could restore. A view that has already lost its earlier rows has nothing more to lose.
     func requireBaselines(_ definitions: [ViewDefinition]) throws {
         try baselines.requireBaselines(definitions.filter { try hasWholeRows($0) })
     }

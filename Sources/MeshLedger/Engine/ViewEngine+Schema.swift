@@ -15,7 +15,7 @@ extension ViewEngine {
         }
     }
 
-    /// Migrates a view's old rows where the versions since then declare how.
+    /// Migrates a view's old rows if the versions since then declare how.
     ///
     /// - Returns: the recipe that is served now.
     func takeOver(_ definition: ViewDefinition, from name: String) throws -> String {
@@ -45,7 +45,7 @@ extension ViewEngine {
         } catch let error as StorageError {
             // Damaged: it is folded again, like any other view that cannot be read.
             guard [.corrupt, .malformedValue, .missing].contains(error.code) else { throw error }
-            logger.warning("the rows of the view \(definition.name) cannot be taken over: \(error)")
+            logger.warning("the rows of the view \(definition.name) cannot be migrated: \(error)")
             return name
         }
     }
@@ -90,7 +90,7 @@ extension ViewEngine {
             if error is StorageError { throw error }
             throw LedgerError(
                 .schema, path: log.path,
-                "version \(number) of the view \(definition.name) could not be made of the one before, which stays as it was: \(error)",
+                "version \(number) of the view \(definition.name) could not be made from the previous one, which is unchanged: \(error)",
                 underlying: error)
         }
     }
@@ -112,7 +112,7 @@ extension ViewEngine {
         }
     }
 
-    /// - Throws: `.unversionedChange` where the rows in the file have another layout than in the code, under the same version.
+    /// - Throws: `.unversionedChange` if the rows in the file have another layout than in the code, under the same version.
     func checkLayout(_ member: Member) throws {
         let (definition, stored) = (member.definition, try member.store.schema())
         do {

@@ -7,7 +7,7 @@ import Meshtastic
 import Projections
 
 extension ViewEngine {
-    /// Starts every view from its present state: current ones continue from their checkpoints, the others are built beside.
+    /// Starts every view from its present state: current ones continue from their checkpoints, the others are rebuilt beside the old ones.
     func start(_ definitions: [ViewDefinition], keyring: Keyring) async throws {
         try erased.removeStale(log)
         SpooledRecording.removeAbandoned(in: log.path)
@@ -56,7 +56,7 @@ extension ViewEngine {
 
     static func recipe(ofFolder name: String) -> String { String(name.prefix { $0 != "." }) }
 
-    /// Opens the view's store if its checkpoint is in this log; a view that has seen events which the log does not hold is dropped.
+    /// Opens the view's store if its checkpoint is in this log; a view that has folded events which the log does not contain is dropped.
     func usable(_ definition: ViewDefinition, folderName: String) throws -> Member? {
         let folder = served.folder(definition.name)
         let store: ViewStore
@@ -66,7 +66,7 @@ extension ViewEngine {
                 access: .readWrite)
         } catch {
             guard [.corrupt, .otherVersion, .missing, .malformedValue].contains(error.code) else { throw error }
-            logger.warning("the view \(definition.name) cannot be used and is built again: \(error)")
+            logger.warning("the view \(definition.name) cannot be used and is rebuilt: \(error)")
             try folder.remove(folderName)
             return nil
         }
@@ -81,9 +81,9 @@ extension ViewEngine {
                 store.close()
                 throw error
             }
-            logger.notice("the view \(definition.name) ends before the first event that is kept and begins with its baseline")
+            logger.notice("the view \(definition.name) ends before the first event that is kept and restarts from its baseline")
         } else {
-            logger.warning("the view \(definition.name) has seen events that the log does not hold and is built again")
+            logger.warning("the view \(definition.name) has folded events that the log does not contain and is rebuilt")
         }
         store.close()
         try folder.remove(folderName)

@@ -56,12 +56,12 @@ actor ViewEngine {
             failures.last = nil
         } catch {
             failures = (failures.count + 1, "\(error)")
-            // Tried again with the next commit; callers that need current views get the error from `catchUp` and `flush`.
+            // Retried with the next commit; callers that need current views get the error from `catchUp` and `flush`.
             logger.notice("the views cannot follow the log: \(error)")
         }
     }
 
-    /// A fold that ends because a rebuilt view took over continues with that one.
+    /// A fold that ended because a rebuilt view took over continues with that one.
     func foldLive(_ progress: (@Sendable (FoldProgress) -> Void)?) async throws {
         while let pipeline = live {
             do {
@@ -82,7 +82,7 @@ actor ViewEngine {
         guard let stage, live === failed else { return }
         let fresh = try await pipeline(liveMembers, stage)
         await record(fresh)
-        // Meanwhile another call may have started over, or a rebuilt view have taken over.
+        // Meanwhile another call may have started over, or a rebuilt view may have taken over.
         if live === failed { live = fresh }
     }
 
@@ -126,7 +126,7 @@ actor ViewEngine {
         }
     }
 
-    /// Commits all appended events to the views that answer now. Waits for a build only where no views exist yet.
+    /// Commits all appended events to the views that answer now. Waits for a build only if no views exist yet.
     func flush() async throws {
         guard live != nil else { return try await settle(nil) }
         try await commitLive(nil)

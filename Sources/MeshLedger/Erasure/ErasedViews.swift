@@ -2,7 +2,7 @@ import EventLog
 import Foundation
 import LMDB
 
-/// The file `views/erased`: the last erasure of the log that the views take into account. Views that were built before a later one contain
+/// The file `views/erased`: the last erasure of the log that the views take into account. Views that were built before a later erasure contain
 /// erased data.
 struct ErasedViews: Sendable {
     private let ledger: String
@@ -20,7 +20,7 @@ struct ErasedViews: Sendable {
     /// Removes all views.
     func removeAll() throws {
         if FileManager.default.fileExists(atPath: folder) {
-            // Renamed as a whole first: otherwise a process that opens a view now would put files into what is being removed.
+            // First renamed as a whole: otherwise a process that opens a view now would put files into the folder that is being removed.
             guard unsafe rename(folder, ledger + "/" + Self.removed + UUID().uuidString) == 0 else {
                 throw LedgerError(POSIXError(.init(rawValue: errno) ?? .EIO), path: folder)
             }
@@ -50,7 +50,7 @@ struct ErasedViews: Sendable {
         try Self.sync(ledger)
     }
 
-    /// 0 where the mark is missing or damaged: the views are rebuilt. A mark that cannot be opened says nothing about them.
+    /// 0 if the mark is missing or damaged, so that the views are rebuilt. A mark that cannot be opened shows nothing about them.
     private func known() throws(EventLogError) -> UInt64 {
         do throws(EventLogError) {
             return UInt64((try CheckedText.read(file) ?? "").trimmingCharacters(in: .whitespacesAndNewlines)) ?? 0

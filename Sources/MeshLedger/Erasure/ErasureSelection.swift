@@ -8,13 +8,13 @@ import ProtobufWire
 public enum ErasureSelection: Sendable, Hashable {
     /// Packets that the node sent, and what radios and gateways report in its name: its entries in the node lists of radios.
     /// Also what was recorded about it, and about its messages.
-    /// With `mentions` also packets to it, and those that it passed on as a gateway.
+    /// With `mentions`, also packets to it, and those that it passed on as a gateway.
     case node(UInt32, mentions: Bool = false)
     /// All receptions of the packets with this id, of one sender or of any: ids recur.
     case packet(id: UInt32, from: UInt32? = nil)
     case sequences([ClosedRange<EventSequence>])
 
-    /// As stored in the log. Without names: they may be what is to be erased.
+    /// As stored in the log. It contains no names, since they may be what is to be erased.
     public var description: String {
         switch self {
         case .node(let node, let mentions): "node \(NodeID.text(node))" + (mentions ? " with mentions" : "")
@@ -23,7 +23,7 @@ public enum ErasureSelection: Sendable, Hashable {
         }
     }
 
-    /// Replaces `description` in the log where the log must not reveal whose packets were erased: the kind, and the SHA-256 of the salt, a
+    /// Replaces `description` in the log if the log must not reveal whose packets were erased: the kind, and the SHA-256 of the salt, a
     /// space and the description, both in hexadecimal. Anyone who knows the salt, which the log does not have, can check it:
     /// `printf '%s node !19025c00' SALT | sha256sum`.
     public func hidden(salt: String) -> String {

@@ -4,7 +4,7 @@ import MeshViews
 import Meshtastic
 
 extension Ledger {
-    /// In events: how many one read transaction examines.
+    /// How many events one read transaction examines.
     private static var batchSize: Int { 16_384 }
 
     /// The events that `erase` would erase now.
@@ -63,14 +63,14 @@ extension Ledger {
     /// Erases events for good: their bytes in the log, and everything that the views derived from them.
     ///
     /// For each event the log keeps what it needs to prove that nothing else was changed: its header and a hash. Appends continue meanwhile; the views are
-    /// rebuilt from the remaining events, and until then queries find no views. `catchUp()` waits for that. The next opening for writing finishes an
-    /// interrupted erasure.
+    /// rebuilt from the remaining events, and until then there are no views to query. `catchUp()` waits for that. The next opening for writing
+    /// finishes an interrupted erasure.
     ///
     /// - Parameters:
     ///   - reason: why; it is stored in the log.
     ///   - request: a description of the request, stored in the log; by default the selection.
     ///   - forgotten: the subjects whose rows are removed from the baselines of events that retention has dropped; by default those of the selection.
-    /// - Throws: `.notErasable` for events of the log itself, `.full` where the log cannot be rewritten.
+    /// - Throws: `.notErasable` for events of the log itself, `.full` if there is no space to rewrite the log.
     @discardableResult
     public func erase(
         _ selection: ErasureSelection, reason: String, request: String? = nil, forgetting forgotten: ErasureSubject? = nil
@@ -97,7 +97,7 @@ extension Ledger {
         return try await erasing(nil) { try await $0.apply(erasures) }
     }
 
-    /// Runs an import of a recording; if that brings erasures, earlier views are removed.
+    /// Runs an import of a recording; if that adds erasures, earlier views are removed.
     func importing(
         _ work: (EventLog) async throws(EventLogError) -> RecordingImportReport
     ) async throws -> RecordingImportReport {

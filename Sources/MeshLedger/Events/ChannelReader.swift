@@ -4,12 +4,12 @@ package import Meshtastic
 import Projections
 import ProtobufWire
 
-/// Names the channels of events, as every list and count does. It keeps the block that it read last.
+/// Names the channels of events, for every list and count. It keeps the block that it read last.
 package final class ChannelReader {
     private let ledger: Ledger
     private var names: ChannelNames
     private var block: (number: UInt64, channels: EventChannels)?
-    /// Where the index has no block of this number, or fails.
+    /// If the index has no block with this number, or fails.
     private var missing: UInt64?
 
     package init(_ ledger: Ledger) {
@@ -28,7 +28,7 @@ package final class ChannelReader {
 
     private func read(_ number: UInt64) {
         missing = number
-        // Without the index, which an erasure may have removed, what the packet itself says is the answer.
+        // Without the index, which an erasure may have removed, the packet itself is the only source.
         guard let store = try? ledger.packetIndex().store else { return }  // see above
         guard let found = try? ledger.block(number, of: store) else { return }  // see above
         block = (number, EventChannels(found.layout, block: number, found.value.rawSpan))

@@ -6,7 +6,7 @@ package struct EventOrder: Sendable {
     package enum Clock: String, Sendable, CaseIterable {
         /// When the mesh heard them: see `PacketReception.heard`.
         case heard
-        /// When they came into this ledger, in whose order they stand in the log.
+        /// When they came into this ledger, which is their order in the log.
         case arrival
     }
 
@@ -27,13 +27,13 @@ package struct EventOrder: Sendable {
 
     func takes(_ time: Timestamp) -> Bool { since.map { $0 <= time } ?? true && until.map { time < $0 } ?? true }
 
-    /// The place of a time: what comes later in the order has a lower one.
+    /// The place of a time: later in the order means a lower place.
     func place(_ time: Timestamp) -> Int64 { newestFirst ? time.microseconds : ~time.microseconds }
 
     func place(_ sequence: UInt64) -> UInt64 { newestFirst ? sequence : ~sequence }
 }
 
-/// Where something stands in an order: the greatest place comes first.
+/// A position in an order: the greatest place comes first.
 struct OrderPlace: Comparable {
     var time: Int64
     var sequence: UInt64
@@ -43,7 +43,7 @@ struct OrderPlace: Comparable {
     }
 }
 
-/// Things of several blocks, merged: each block's are sorted once, and a block is opened when the order has come to it.
+/// Merges items of several blocks: each block's items are sorted once, and a block is opened when the order reaches it.
 struct OrderedRuns<Item> {
     private var runs: [[(place: OrderPlace, item: Item)]] = []
 
@@ -56,12 +56,12 @@ struct OrderedRuns<Item> {
     }
 
     /// Removes the first ones in the order.
-    /// - Parameter bound: what has this time or a lower one stays, because a block that is not open yet may have some before it.
+    /// - Parameter bound: items at this place or a lower one stay, because a block that is not open yet may have earlier ones.
     mutating func take(above bound: Int64?, most: Int) -> [Item] {
         var taken: [Item] = []
         while taken.count < most, let (first, second) = leaders() {
             guard let place = runs[first].last?.place, bound.map({ place.time > $0 }) ?? true else { break }
-            // As long as no other run has the next one, and at least one.
+            // As long as no other run has the next item, and at least one item.
             repeat {
                 if let next = runs[first].popLast() { taken.append(next.item) }
             } while taken.count < most && isNext(first, second, bound)
@@ -76,7 +76,7 @@ struct OrderedRuns<Item> {
         }
     }
 
-    /// The runs whose ends come first and second in the order; the second one is -1 where there is only one.
+    /// The runs whose ends come first and second in the order; the second one is -1 if there is only one.
     private func leaders() -> (first: Int, second: Int)? {
         guard !runs.isEmpty else { return nil }
         var (first, second) = (0, -1)

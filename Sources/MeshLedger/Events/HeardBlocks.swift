@@ -5,7 +5,7 @@ import Meshtastic
 import Projections
 import ProtobufWire
 
-/// When the events of the log were heard, by blocks of 16,384: what the index knows, so that only blocks in which a time lies are read.
+/// When the events of the log were heard, by blocks of 16,384: from the index, so that only blocks that contain a time are read.
 struct HeardBlocks {
     private enum Side {
         case before, after, both
@@ -46,7 +46,7 @@ struct HeardBlocks {
         }
     }
 
-    /// A block, and the place in an order that none of its events is before.
+    /// A block, and the place in an order that none of its events precedes.
     struct Bounded {
         let range: ClosedRange<UInt64>
         let bound: Int64
@@ -67,17 +67,17 @@ struct HeardBlocks {
         }
     }
 
-    /// The times between which the events of a block were heard, both ends included; all times where they are not known.
+    /// The times between which the events of a block were heard, both ends included; all times if they are not known.
     func span(_ number: UInt64) -> ClosedRange<Timestamp> {
         let all = Timestamp(microseconds: .min)...Timestamp(microseconds: .max)
         guard let times = times[number], times.earliest <= times.latest else { return all }
         let start = times.earliest == 0 ? all.lowerBound : Timestamp(seconds: Int64(times.earliest))
-        // Times above those of 32 bits are kept as the greatest.
+        // Times beyond 32 bits are kept as the greatest.
         let end = times.latest == .max ? all.upperBound : Timestamp(microseconds: Int64(times.latest) * 1_000_000 + 999_999)
         return start...end
     }
 
-    /// The events that were heard within the times, as runs of sequences: rising, never adjacent.
+    /// The events that were heard within the times, as ascending runs of sequences that are never adjacent.
     func runs(from start: Timestamp?, before end: Timestamp?) throws -> [ClosedRange<EventSequence>] {
         guard first <= head else { return [] }
         var runs: [ClosedRange<EventSequence>] = []
@@ -134,9 +134,9 @@ struct HeardBlocks {
         return (last, firstLater)
     }
 
-    /// Whether what retention has dropped may have been heard later. Its times are no longer known one by one.
+    /// Whether dropped events may have been heard later. Their individual times are no longer known.
     ///
-    /// - Parameter isCutIncluded: whether the block that has dropped events beside kept ones counts.
+    /// - Parameter isCutIncluded: whether to include the block that has both dropped and kept events.
     func mayHaveDroppedEvents(after time: Timestamp, isCutIncluded: Bool) -> Bool {
         guard first > 1 else { return false }
         return (0...PacketBlock.number(of: first - 1)).contains { number in
@@ -166,11 +166,11 @@ struct HeardBlocks {
 }
 
 extension Timestamp {
-    /// A microsecond later: what was heard by a time was heard before that.
+    /// A microsecond later, since heard by a time means heard before the next microsecond.
     var next: Timestamp { Timestamp(microseconds: microseconds == .max ? .max : microseconds + 1) }
 }
 
-/// Determines when events were heard. Only those whose header does not say it are decoded.
+/// Determines when events were heard. Only those whose header does not state it are decoded.
 final class HeardReader {
     private let opener = PacketOpener(keyring: Keyring())
     private var batch = PacketBatch()

@@ -6,8 +6,8 @@ import ProtobufWire
 extension Ledger {
     /// Passes the events of an order, part by part, until `body` returns false. As of a time of the mesh, events that were heard later are left out.
     ///
-    /// By when they were heard, a block of 16,384 is opened when the order has come to the times that the index has of it: then each of its events takes 16 bytes
-    /// until it is passed on. In a log that was filled as the mesh was heard, one or two blocks are open at a time; where recordings of overlapping times were imported
+    /// By when they were heard, a block of 16,384 is opened when the order reaches its times in the index; each of its events then takes 16 bytes
+    /// until it is passed on. In a log that was filled live, one or two blocks are open at a time; if recordings of overlapping times were imported
     /// one after the other, as many as overlap.
     package func forEachSequence(_ order: EventOrder, _ body: ([EventSequence]) throws -> Bool) throws {
         switch order.clock {
@@ -16,7 +16,7 @@ extension Ledger {
         }
     }
 
-    /// Events in the order of the log that were heard within the times, or arrived within them: as runs, rising.
+    /// Events in the order of the log that were heard within the times, or arrived within them: as ascending runs.
     package func runs(of order: EventOrder) throws -> [ClosedRange<EventSequence>] {
         switch order.clock {
         case .heard: try runs(heardFrom: order.since, before: order.until)
@@ -116,7 +116,7 @@ extension Ledger {
     }
 }
 
-/// How many events a part has: few at first, so that the first ones are there at once.
+/// How many events a part has: few at first, so that the first ones are available at once.
 struct EventParts {
     private var size = 64
 

@@ -6,14 +6,14 @@ import Projections
 import ProtobufWire
 
 extension Ledger {
-    /// In events: how many one read transaction examines.
+    /// How many events one read transaction examines.
     private static var readSize: Int { 1_024 }
 
     /// The events of a selection, found by the index `packets` of the whole history: other events are not read.
     ///
     /// - Parameters:
     ///   - range: only events within it; nil for all that are kept.
-    ///   - limit: the maximum number, from the end that comes first.
+    ///   - limit: the maximum number, from the end where the order begins.
     /// - Complexity: blocks of 16,384 events without the node or gateway cost one lookup each, others about 50 microseconds.
     public func sequences(
         of selection: EventSelection, in range: ClosedRange<EventSequence>? = nil, limit: Int = .max, newestFirst: Bool = false
@@ -33,7 +33,7 @@ extension Ledger {
 
     /// The events of a selection, oldest first by default.
     ///
-    /// - Parameter times: when they arrived, whatever the clock did in between; nil for all times.
+    /// - Parameter times: when they arrived, even if the clock jumped in between; nil for all times.
     public func events(
         of selection: EventSelection, in times: Range<Timestamp>? = nil, limit: Int = .max, newestFirst: Bool = false
     ) throws(LedgerError) -> [Event] {
@@ -65,7 +65,7 @@ extension Ledger {
 
     /// Visits the events of a selection, in memory that does not grow with their number.
     ///
-    /// - Parameter visitor: gets the event; returning false ends the visit.
+    /// - Parameter visitor: receives the event; returning false ends the visit.
     public func forEachEvent(
         of selection: EventSelection, in range: ClosedRange<EventSequence>? = nil, newestFirst: Bool = false,
         _ visitor: (Event) throws -> Bool
@@ -86,13 +86,13 @@ extension Ledger {
         }
     }
 
-    /// The events that were heard within the times, as runs of sequences: rising, never adjacent. A packet of a recording was heard when the recording says, a
-    /// live one when it arrived; where neither is known, `rx_time` counts if it is plausible.
+    /// The events that were heard within the times, as ascending runs of sequences that are never adjacent. A recorded packet was heard when the
+    /// recording states, a live one when it arrived; if neither is known, `rx_time` counts if it is plausible.
     ///
     /// - Parameters:
     ///   - start: nil for all from the first event on.
-    ///   - end: they were heard before it; nil for all.
-    /// - Complexity: one entry of the index per 16,384 events; single events are read only where times begin or end among these.
+    ///   - end: only events that were heard before it; nil for all.
+    /// - Complexity: one entry of the index per 16,384 events; single events are read only where one of the times falls among these.
     public func runs(heardFrom start: Timestamp?, before end: Timestamp?) throws(LedgerError) -> [ClosedRange<EventSequence>] {
         let blocks = try HeardBlocks(of: past?.whole ?? self)
         do {
@@ -156,7 +156,7 @@ extension Ledger {
         return []
     }
 
-    /// The index has only a part of the ids.
+    /// The index has only part of each id.
     func confirmed(_ candidates: [UInt64], ofPacket id: UInt32) throws -> [UInt64] {
         let opener = PacketOpener(keyring: Keyring())
         var batch = PacketBatch()

@@ -5,7 +5,7 @@ import Projections
 import ProtobufWire
 
 extension Ledger {
-    /// Visits what the index has of the whole history, the oldest events first: those that hold a packet, or name a node. Events that retention has
+    /// Visits the index of the whole history, the oldest events first: those that contain a packet, or name a node. Events that retention has
     /// dropped are still included.
     /// - Parameter first: the event to begin with.
     public func forEachIndexedEvent(from first: UInt64 = 1, _ visitor: (IndexedEvent) throws -> Void) throws(LedgerError) {

@@ -7,9 +7,9 @@ extension Ledger {
     /// Visits the packets of an order, each with all of its receptions, until `visitor` returns false. A packet was heard when its first receiver heard it, and
     /// arrived with the first reception that came in.
     ///
-    /// The index is walked from its newest block to the oldest, and packets are decoded beside that. By when they were heard, a packet waits until no older block can have
-    /// one that comes before it: in a log that was filled as the mesh was heard that is a block at most, after imports out of order it may be many, which then
-    /// wait as numbers. The oldest first, all wait.
+    /// The index is walked from its newest block to the oldest, while packets are decoded on other threads. By when they were heard, a packet waits
+    /// until no older block can have one that comes before it: at most a block in a log that was filled live, but possibly many after imports out of
+    /// order, which then wait as numbers. With the oldest first, all wait.
     package func forEachPacket(_ order: EventOrder, _ visitor: (PacketRow) throws -> Bool) throws {
         var finder = try PacketFinder(self, order)
         let knowledge = try openingKnowledge()
@@ -62,7 +62,7 @@ extension Ledger {
         _ = try passAll(above: nil)
     }
 
-    /// How many packets a selection has; nil where counting takes longer than that.
+    /// How many packets a selection has; nil if counting would take longer than that.
     package func packetCount(_ selection: EventSelection?, within time: Duration) throws -> UInt64? {
         let end = ContinuousClock.now + time
         var finder = try PacketFinder(self, EventOrder(by: .arrival, selection))
@@ -74,7 +74,7 @@ extension Ledger {
         return count
     }
 
-    /// How many packets there are of each sender, port and channel, as the index has them: none is decoded.
+    /// How many packets there are of each sender, port and channel, by the index alone: none is decoded.
     package func packetCounts() throws -> [PacketCount: UInt64] {
         struct Key: Hashable {
             var from: UInt32
@@ -96,16 +96,16 @@ extension Ledger {
     }
 }
 
-/// What the index has of many packets.
+/// The index's data of many packets.
 package struct PacketCount: Hashable, Sendable {
     package var from: UInt32
-    /// Nil where they are not readable.
+    /// Nil if they are not readable.
     package var port: UInt32?
     package var channel: String
 }
 
 extension PacketRow {
-    /// One that stands for all that are counted together.
+    /// A packet that represents all that are counted together.
     package init(of count: PacketCount) {
         self.init(
             from: count.from, to: 0, id: 0, port: count.port ?? 0, channel: count.channel,
@@ -117,7 +117,7 @@ extension PacketRow {
 private struct OrderedPacket: Sendable {
     let found: PacketWalk.Found
     let time: Int64
-    /// Nil where too many wait.
+    /// Nil if too many wait.
     var row: PacketRow?
 
     func sequence(_ order: EventOrder) -> UInt64 { order.place(found.receptions[0].sequence) }
@@ -142,7 +142,7 @@ extension PacketReader {
 private struct PacketFinder {
     struct Part {
         var packets: [PacketWalk.Found]
-        /// At the end of a block: the place in the order that no packet of an older block is before. Else nil.
+        /// At the end of a block: the place in the order before which no packet of an older block can be. Otherwise nil.
         var bound: Int64?
     }
 
@@ -184,7 +184,7 @@ private struct PacketFinder {
         if let blocks {
             var bound = Int64.min
             for number in oldest...newest {
-                // A packet is no later than its first reception; the oldest first, none is passed on before the end.
+                // A packet is no later than its first reception; with the oldest first, none is passed on before the end.
                 bounds[number] = order.newestFirst ? bound : .max
                 bound = max(bound, order.place(blocks.span(number).upperBound))
             }
@@ -219,7 +219,7 @@ private struct PacketFinder {
         }
     }
 
-    /// Whether a packet may have been heard within the times, as far as its blocks say.
+    /// Whether a packet may have been heard within the times, judging by its blocks.
     private func mayFit(_ packet: PacketWalk.Found) -> Bool {
         guard let blocks, let first = packet.receptions.first else { return true }
         func span(_ sequence: UInt64) -> ClosedRange<Timestamp> { blocks.span(PacketBlock.number(of: sequence)) }

@@ -37,7 +37,7 @@ extension Ledger {
     /// The packets of a selection, the newest first, each with all of its receptions.
     ///
     /// - Parameters:
-    ///   - selection: must match at least one of the receptions.
+    ///   - selection: what at least one of the receptions must match.
     ///   - range: the receptions to examine; a packet that begins before it lacks the earlier ones.
     public func packets(
         _ selection: EventSelection = EventSelection(), in range: ClosedRange<EventSequence>? = nil, limit: Int = .max,
@@ -149,7 +149,7 @@ extension Ledger {
     }
 }
 
-/// All keys with which stored packets are opened now.
+/// The keys with which stored packets are opened now.
 package struct OpeningKnowledge: Sendable {
     fileprivate let keyring: Keyring
     fileprivate var publicKeys: [UInt32: [UInt8]] = [:]
@@ -158,7 +158,7 @@ package struct OpeningKnowledge: Sendable {
 }
 
 extension Ledger {
-    /// Opens stored packets with the present knowledge: with all keys, direct messages with those that nodes have announced.
+    /// Opens stored packets with what is known now: with all keys, and direct messages with those that nodes have announced.
     package func opener() throws(LedgerError) -> PacketOpener { try openingKnowledge().opener() }
 
     package func openingKnowledge() throws(LedgerError) -> OpeningKnowledge {
@@ -170,7 +170,7 @@ extension Ledger {
             let known = try nodes(all).filter { $0.publicKey.count == 32 }.map { ($0.number, $0.publicKey) }
             knowledge.publicKeys = Dictionary(known) { $1 }
         } catch {
-            // Without the view, which an erasure may have removed, direct messages stay closed: the rest is available nevertheless.
+            // Without the view, which an erasure may have removed, direct messages stay unreadable; the rest is still available.
             guard [.beingBuilt, .notBuilt, .missing, .corrupt].contains(error.code) else { throw error }
         }
         return knowledge

@@ -14,13 +14,13 @@ final class PacketReader {
     private let opener: PacketOpener
     private var batch = PacketBatch()
 
-    /// - Parameter knowledge: an opener that has read which keys there are; nil to read them.
+    /// - Parameter knowledge: an opener that has already read the keys; nil to read them.
     init(_ ledger: Ledger, _ knowledge: OpeningKnowledge? = nil) throws(LedgerError) {
         self.ledger = ledger
         opener = if let knowledge { knowledge.opener() } else { try ledger.opener() }
     }
 
-    /// The packets in the given order; nil where nothing of one is kept.
+    /// The packets in the given order; nil for one of which nothing is kept.
     ///
     /// - Parameters:
     ///   - channels: the titles that the walk has found.

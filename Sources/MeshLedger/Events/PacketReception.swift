@@ -7,21 +7,22 @@ public struct PacketReception: Sendable, Hashable {
     public var sequence: UInt64
     public var source: SourceID
     public var arrival: Timestamp
-    /// When it was received, by the receiver's clock: seconds since 1970; 0 where the packet does not state it.
+    /// When it was received, by the receiver's clock: seconds since 1970; 0 if the packet does not state it.
     public var rxTime: UInt32
-    /// When it was heard: live its arrival; else as its recording states, else by the receiver's clock where that is plausible, else its arrival.
+    /// When it was heard: a live one at its arrival; else as its recording states, else by the receiver's clock if that is plausible, else its
+    /// arrival.
     public var heard: Timestamp
     /// Which of these it is.
     package var heardSource: HeardSource
     /// The gateway that published it; 0 if unknown.
     public var gateway: UInt32
-    /// Signal-to-noise ratio, decibels; 0 where it is unknown.
+    /// Signal-to-noise ratio, decibels; 0 if unknown.
     public var snr: Float
     /// Signal strength, dBm.
     public var rssi: Int32?
-    /// Nil where the packet does not state it.
+    /// Nil if the packet does not state it.
     public var hopsAway: UInt8?
-    /// The last byte of the number of the node that passed it on; 0 where it is unknown.
+    /// The last byte of the number of the node that relayed it; 0 if unknown.
     public var relayNode: UInt8
     public var isViaMQTT: Bool
 }
@@ -31,16 +32,16 @@ public struct PacketRow: Sendable, Hashable {
     public var from: UInt32
     public var to: UInt32
     public var id: UInt32
-    /// 0 where no key opens it.
+    /// 0 if no key opens it.
     public var port: UInt32
     public var channel: String
     /// How the first readable reception was opened, or why the first reception is not readable.
     public var opening: Opening
     /// Whether parts of it were altered on the way, as far as its format shows.
     public var isDamaged: Bool
-    /// In the order in which they arrived, each once however often it is in the log. The first ones are missing where retention has dropped them.
+    /// In order of arrival, each once even if it is in the log more often. The first ones are missing if retention has dropped them.
     public var receptions: [PacketReception]
-    /// Another packet of the same hour has the same sender and id, but other content: one of them is forged, or the id was used twice.
+    /// Whether another packet of the same hour has the same sender and id but other content: one of them is forged, or the id was used twice.
     public var hasConflict = false
 
     /// When the first of its receivers heard it.

@@ -2,7 +2,7 @@ package import EventLog
 import MeshViews
 
 extension PayloadEncoding {
-    /// Its name in exports; nil where it has none.
+    /// Its name in exports; nil if it has none.
     package var exportName: String? { Self.names.first { $0.encoding == self }?.name }
 
     package init?(exportName name: String) {

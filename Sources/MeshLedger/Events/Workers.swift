@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Tools that cannot be used by several threads at once, one for each of a few threads.
+/// Tools that only one thread can use at a time, one for each of a few threads.
 ///
 /// Synchronization: a mutex for each.
 package final class Workers<Tool>: Sendable {

@@ -6,7 +6,7 @@ import ProtobufWire
 import ViewQuery
 
 extension Ledger {
-    /// One row of a table of keyed rows, nil where it is archived.
+    /// One row of a table of keyed rows, nil if it is archived.
     func row<Row: QueryRow>(_ key: [UInt8], in table: String, of view: String) throws(LedgerError) -> Row? {
         guard let row: Row = try anyRow(key, in: table, of: view) else { return nil }
         return try archivedTest(Row.self)?(row) ?? false ? nil : row

@@ -10,7 +10,7 @@ extension Ledger {
         }
     }
 
-    /// The newest map report of one node; nil where it sent no report.
+    /// The newest map report of one node; nil if it sent none.
     public func mapReport(of node: UInt32) throws(LedgerError) -> MapReportRow? {
         try row(bigEndian(node), in: MapReportRow.table, of: MapReportRow.view)
     }

@@ -40,7 +40,7 @@ extension Ledger {
         left.time != right.time ? left.time < right.time : left.sequence < right.sequence
     }
 
-    /// The message of a packet; the newest where the sender used the id more than once. Nil where it is archived.
+    /// The message of a packet; the newest if the sender used the id more than once. Nil if it is archived.
     public func message(id: UInt32, from: UInt32, includingArchived: Bool = false) throws(LedgerError) -> MessageRow? {
         guard let row = try anyMessage(id: id, from: from), includingArchived || !row.isArchived else { return nil }
         return row

@@ -6,7 +6,7 @@ extension Ledger {
     /// What nodes announced about themselves over time, the newest first.
     ///
     /// ```swift
-    /// let alarms = try ledger.nodeHistory(changes: .otherKey)  // whose key somebody has tried to replace
+    /// let alarms = try ledger.nodeHistory(changes: .otherKey)  // attempts to replace a node's key
     /// ```
     /// - Parameters:
     ///   - node: only this one.
@@ -19,7 +19,7 @@ extension Ledger {
         }
     }
 
-    /// The reported hardware models, by number, with their nodes: the same whatever the order of the reports.
+    /// The reported hardware models, by number, with their nodes, regardless of the order of the reports.
     ///
     /// - Parameter model: only this one.
     public func hardware(model: UInt32? = nil) throws(LedgerError) -> [HardwareModelRow] {
@@ -34,7 +34,7 @@ extension Ledger {
         return models.values.map(\.sorted).sorted { $0.model < $1.model }
     }
 
-    /// Which nodes announced which models as theirs, in the order of the last announcement.
+    /// Which nodes announced which models, in the order of their last announcements.
     public func hardwareRows(of node: UInt32? = nil, _ query: RowQuery = RowQuery()) throws(LedgerError) -> [HardwareRow] {
         try rows(in: HardwareRow.table, of: HardwareRow.view, query) { (row: HardwareRow) in node == nil || row.node == node }
     }

@@ -5,7 +5,7 @@ import Projections
 import ProtobufWire
 
 extension Ledger {
-    /// One node, or nil when it was never heard, or is archived.
+    /// One node; nil if it was never heard or is archived.
     public func node(_ number: UInt32, includingArchived: Bool = false) throws(LedgerError) -> NodeRow? {
         guard let row = try anyNode(number), includingArchived || !row.isArchived else { return nil }
         return row

@@ -5,7 +5,7 @@ package import Projections
 import ProtobufWire
 
 extension Ledger {
-    /// The store of a view, or an error with what to do when it was never built.
+    /// The store of a view, or an error with what to do if it was never built.
     package func store(of view: String) throws(LedgerError) -> ViewStore {
         let definition = try definition(view)
         if let past { return try past.store(definition) }
@@ -13,19 +13,19 @@ extension Ledger {
         if let reason = whyBeingBuilt(view) { throw LedgerError(.beingBuilt, path: path, reason) }
         throw LedgerError(
             .notBuilt, path: path,
-            "the view \(view) of \(path) is not built yet; run `meshledger view rebuild` where it may be written")
+            "the view \(view) of \(path) is not built yet; run `meshledger view rebuild` as a user who may write there")
     }
 
-    /// Nil where no build is under way: a build follows an erasure, or is the view's first.
+    /// Nil if no build is under way, which follows an erasure or is the view's first.
     private func whyBeingBuilt(_ view: String) -> String? {
         let isErased = (try? log.lastErasure()) ?? nil != nil  // unreadable: reading the log reports it
         guard isErased || !served.folder(view).recipes().isEmpty else { return nil }
         return
-            "the view \(view) of \(path) is being made anew\(isErased ? " without what was erased" : "") and answers when that is done; where no "
-            + "process does so any more, run `meshledger view rebuild`"
+            "the view \(view) of \(path) is being rebuilt\(isErased ? " without what was erased" : ""); ask again when that is done, or, if no "
+            + "process is doing it any more, run `meshledger view rebuild`"
     }
 
-    /// Whether the view answers. A view that is unknown to an earlier program waits for the next opening for writing.
+    /// Whether the view can be queried. A view that an earlier program did not know waits for the next opening for writing.
     func isBuilt(_ definition: ViewDefinition) throws(LedgerError) -> Bool {
         if past != nil { return true }
         return try builtStore(definition) != nil

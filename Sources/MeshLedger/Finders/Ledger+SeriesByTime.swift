@@ -48,7 +48,7 @@ extension Ledger {
 
 /// Reads the series of a view beside each other.
 private struct SeriesReader<Row: ViewRow> {
-    /// A series is read in ever larger pieces, so that a short list takes few rows of each.
+    /// A series is read in ever larger pieces, so that a short list reads few rows of each.
     private static var largestPiece: Int { 256 }
 
     let ledger: Ledger
@@ -63,7 +63,7 @@ private struct SeriesReader<Row: ViewRow> {
         isArchived = try ledger.archivedTest(Row.self, query)
     }
 
-    /// What the keys of each series begin with: one seek per series.
+    /// The key prefix of each series: one seek per series.
     func prefixes(where isWanted: ([UInt8]) -> Bool = { _ in true }) throws(LedgerError) -> [[UInt8]] {
         do throws(StorageError) {
             var found: [[UInt8]] = []
@@ -116,7 +116,7 @@ private struct SeriesReader<Row: ViewRow> {
         }
     }
 
-    /// The next row of a series, and what was read with it.
+    /// The next row of a series, and the rows read with it.
     private struct Head {
         let prefix: [UInt8]
         let size: Int
@@ -129,7 +129,7 @@ private struct SeriesReader<Row: ViewRow> {
         return rows.first.map { Head(prefix: prefix, size: size, row: $0, rest: rows.dropFirst()) }
     }
 
-    /// Where a row belongs among the heads, of which the last is the next.
+    /// Where a row belongs among the heads, the last of which is next.
     private func place(of row: Row, in heads: [Head]) -> Int {
         var (low, high) = (0, heads.count)
         while low < high {

@@ -4,7 +4,7 @@ extension Ledger {
     /// The trace routes, the newest first; `since` and `until` refer to the packet that was heard first.
     ///
     /// - Parameters:
-    ///   - node: only those that it requested, or that trace it; those that it only passes on are `through` it.
+    ///   - node: only those that it requested, or that trace it; not those that it only relays, see `hop`.
     ///   - hop: only those whose route, there or back, contains this node.
     public func traceRoutes(
         of node: UInt32? = nil, through hop: UInt32? = nil, _ query: RowQuery = RowQuery()
@@ -17,7 +17,7 @@ extension Ledger {
         }
     }
 
-    /// The trace route that a node requested with the packet `id`; nil when neither request nor reply was heard.
+    /// The trace route that a node requested with the packet `id`; nil if neither request nor reply was heard.
     public func traceRoute(id: UInt32, from: UInt32) throws(LedgerError) -> TraceRouteRow? {
         try row(bigEndian(from) + bigEndian(id), in: "traceroutes", of: "traceroutes")
     }

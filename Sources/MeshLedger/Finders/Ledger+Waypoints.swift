@@ -21,7 +21,7 @@ extension Ledger {
         }
     }
 
-    /// One waypoint, deleted or not; nil when it was never heard.
+    /// One waypoint, deleted or not; nil if it was never heard.
     public func waypoint(_ id: UInt32) throws(LedgerError) -> WaypointRow? {
         try row(bigEndian(id), in: "waypoints", of: "waypoints")
     }

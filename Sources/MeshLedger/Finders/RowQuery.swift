@@ -13,11 +13,11 @@ public struct RowQuery: Sendable {
     public var newestFirst: Bool
     /// Whether to include archived rows.
     public var includesArchived = false
-    /// Only nodes, or messages of nodes, that are ignored, or that are not.
+    /// Only nodes, or messages of nodes, that are ignored; or only the others.
     public var isIgnored: Bool?
-    /// Only nodes that are favourites, or that are not.
+    /// Only nodes that are favorites, or only the others.
     public var isFavorite: Bool?
-    /// Only messages that are read, or that are not.
+    /// Only messages that are read, or only the others.
     public var isRead: Bool?
 
     public init(
@@ -32,7 +32,7 @@ public struct RowQuery: Sendable {
         self.newestFirst = newestFirst
     }
 
-    /// The times of rows, seconds since 1970, both ends included; nil where no row can match.
+    /// The times of rows, seconds since 1970, both ends included; nil if no row can match.
     var seconds: ClosedRange<UInt32>? {
         let from = since.map { $0.microseconds <= 0 ? 0 : ($0.microseconds - 1) / 1_000_000 + 1 } ?? 0
         let through = until.map { $0.microseconds <= 0 ? -1 : ($0.microseconds - 1) / 1_000_000 } ?? Int64(UInt32.max)

@@ -4,7 +4,7 @@ import LMDB
 import Logging
 
 extension Ledger {
-    /// The state of the ledger. Nil where it is read only: `LedgerWriter.condition(at:)` asks the process that writes.
+    /// The state of the ledger. Nil if it is read only: `LedgerWriter.condition(at:)` asks the process that writes.
     public func condition() async -> LedgerHealth? {
         guard let log = log.condition() else { return nil }
         var condition = LedgerHealth(process: getpid(), log: log)
@@ -18,12 +18,12 @@ extension Ledger {
     /// Stores a size limit in the ledger, which the process that writes to it applies within seconds.
     public func setSizeLimit(_ limit: SizeLimit) throws(LedgerError) { try limit.save(in: path) }
 
-    /// Counts the views with the log, frees the slots of their dead readers, watches the others, and applies a changed limit.
+    /// Counts the views towards the log's limit, frees the slots of their dead readers, watches the others, and applies a changed limit.
     func lookAfterSize() {
         do throws(LedgerError) {
             log.setSizeLimit(min(options.log.sizeLimit, try sizeLimit().bytes ?? .max))
         } catch {
-            logger.warning("\(error.description); the limit that it had stays")
+            logger.warning("\(error.description); the previous limit stays in force")
         }
         let readers = served.environments().flatMap { view, environment in
             _ = try? environment.clearStaleReaders()  // closed meanwhile

@@ -8,7 +8,7 @@ public struct LedgerHealth: Sendable, Equatable {
     public var log: LogHealth
     /// How often the views failed to follow the log. They continue from their position with the next commit.
     public var failedFolds: UInt64 = 0
-    /// Why they cannot follow now; nil where they can.
+    /// Why they cannot follow now; nil if they can.
     public var foldFailure: String?
 
     public init(process: Int32, log: LogHealth) {

@@ -1,7 +1,7 @@
 import EventLog
 import Foundation
 
-/// The most bytes that a ledger's log and views may take together, as stored in the ledger. Without a limit only the disk bounds them.
+/// The most bytes that a ledger's log and views may take together, as stored in the ledger. Without a limit, only the disk bounds them.
 public struct SizeLimit: Sendable, Equatable {
     public var bytes: Int?
 

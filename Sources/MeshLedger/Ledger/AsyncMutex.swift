@@ -1,7 +1,7 @@
 import MeshViews
 import Synchronization
 
-/// Admits one task after the other, in the order of their arrival.
+/// Admits one task at a time, in order of arrival.
 ///
 /// Synchronization: behind the mutex.
 final class AsyncMutex: Sendable {

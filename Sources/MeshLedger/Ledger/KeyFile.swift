@@ -2,7 +2,7 @@ import Foundation
 import LMDB
 import Meshtastic
 
-/// `keys.json` in the ledger's folder: the user's channel keys, readable by the owner only. Without it the
+/// `keys.json` in the ledger's folder: the user's channel keys, readable by the owner only. Without it, the
 /// presets' names under the default key are known.
 enum KeyFile {
     static func path(in ledger: String) -> String { ledger + "/keys.json" }
@@ -21,7 +21,7 @@ enum KeyFile {
         } catch {
             throw LedgerError(
                 .keys, path: path,
-                "\(path) cannot be read as channel keys (\(Self.reason(error))); mend it, or move it away to use the default keys",
+                "\(path) cannot be read as channel keys (\(Self.reason(error))); repair it, or move it away to use the default keys",
                 underlying: error)
         }
     }

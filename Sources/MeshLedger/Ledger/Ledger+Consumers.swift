@@ -1,8 +1,8 @@
 public import EventLog
 
 extension Ledger {
-    /// Continues the consumer of that name, or creates it: it reads all events in order, at least once, and durably remembers how far
-    /// it came. The ledger may be open for reading only.
+    /// Continues the consumer with that name, or creates it: it reads all events in order, at least once, and durably remembers its
+    /// position. The ledger may be open for reading only.
     ///
     /// - Throws: `.locked` with the process that already runs it, and errors of `EventLog.consumer(named:from:)`.
     public func consumer(named name: String, from start: ConsumerStart = .start) throws(LedgerError) -> EventConsumer {

@@ -13,7 +13,7 @@ extension Ledger {
     /// The names of this ledger's views, custom ones first, in the order in which they are listed.
     public var viewNames: [String] { definitions.map(\.name) }
 
-    /// The type of the rows of a view, or of another table of one; nil where no table has that name.
+    /// The type of the rows of a view, or of another table of one; nil if no table has that name.
     public func rows(of name: String) -> (any QueryRow.Type)? {
         let all = definitions.flatMap(\.rows)
         return all.first { $0.table == name } ?? all.first { $0.view == name }
@@ -48,7 +48,7 @@ extension Ledger {
             + options.views.map { define(custom: $0) }
     }
 
-    /// - Throws: `.schema` where a custom view is not valid.
+    /// - Throws: `.schema` if a custom view is not valid.
     static func check(_ options: LedgerOptions, _ path: String) throws(LedgerError) {
         var check = ViewCheck(path: path, taken: viewNames)
         for view in options.views { try check.check(view) }

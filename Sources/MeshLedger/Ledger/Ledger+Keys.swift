@@ -5,7 +5,7 @@ extension Ledger {
     /// The channel keys that views are decoded with.
     public var keyring: Keyring { keys.withLock { $0 } }
 
-    /// Changes the channel keys, stores them in `keys.json`, and begins to rebuild every view with them. `catchUp()` waits
+    /// Changes the channel keys, stores them in `keys.json`, and starts rebuilding every view with them. `catchUp()` waits
     /// for that.
     public func setKeyring(_ keyring: Keyring) async throws(LedgerError) {
         guard !isReadOnly else { throw readOnlyError }
@@ -16,7 +16,7 @@ extension Ledger {
         }
     }
 
-    /// Adds or removes keys, as `setKeyring` does where that changes something.
+    /// Adds or removes keys, like `setKeyring`, if that changes anything.
     /// - Returns: how many keys were added or removed.
     @discardableResult
     public func changeKeys(_ change: KeyringChange) async throws(LedgerError) -> Int {

@@ -22,11 +22,11 @@ extension Ledger {
     }
 
     /// Folds a view again, and reports the rows that differ from those being served: what a new version, another cap or other keys would change,
-    /// before it does. Nothing is swapped in. A view that opening would start to rebuild is held back with `LedgerOptions.heldViews`. In a ledger that is
+    /// before they do. Nothing is swapped in. Use `LedgerOptions.heldViews` to keep opening from rebuilding a view. In a ledger that is
     /// open for reading, beside the process that writes, both are compared in memory, at the view's checkpoint.
     ///
     /// - Parameter body: receives each row that differs, in the order of the keys; ends the comparison by returning false.
-    /// - Throws: `.notBuilt` where the view has no rows to compare with.
+    /// - Throws: `.notBuilt` if the view has no rows to compare with.
     public func compareRebuilt(
         _ name: String, progress: (@Sendable (FoldProgress) -> Void)? = nil,
         _ body: @escaping @Sendable (RowDifference) throws -> Bool
@@ -45,7 +45,7 @@ extension Ledger {
     /// Restores the rows that the last `rebuild(keepsOld: true)` replaced, as they were left: they do not follow the log. Lasts until the view is
     /// rebuilt; a second call serves the new ones again.
     ///
-    /// - Throws: `.missing` where none were kept.
+    /// - Throws: `.missing` if none were kept.
     public func goBack(_ name: String) async throws(LedgerError) {
         guard !isReadOnly else { throw readOnlyError }
         let definition = try definition(name)

@@ -6,7 +6,7 @@ public import Projections
 /// The state of a view.
 public struct ViewStatus: Sendable {
     public var name: String
-    /// The recipe that answers now, and the one that the current code and keys require.
+    /// The recipe that is served now, and the one that the current code and keys require.
     public var servedRecipe: String?
     public var wantedRecipe: String
     /// The last event in the committed view.
@@ -20,10 +20,10 @@ public struct ViewStatus: Sendable {
     public var origins = RowOrigins()
     /// The last event that retention had dropped before the view could fold it, 0 if it missed none.
     public var lost: UInt64 = 0
-    /// How far its successor is built, 0 to 1, or nil.
+    /// How far its successor is built, 0 to 1; nil if none is being built.
     public var building: Double?
 
-    /// Built before the last erasure, from events that were erased since.
+    /// Whether it was built before the last erasure, from events that were since erased.
     public var holdsErased = false
 
     /// Whether a user went back to an older recipe, which is served unchanged until the view is rebuilt.
@@ -34,7 +34,7 @@ public struct ViewStatus: Sendable {
     private var isOfOtherRecipe: Bool { holdsErased || servedRecipe.map { $0.prefix { $0 != "." } != wantedRecipe } ?? true }
 }
 
-/// An event that a view set aside.
+/// An event that a view put into quarantine.
 public struct QuarantineRow: Sendable {
     public var view: String
     public var sequence: UInt64
@@ -73,7 +73,7 @@ extension Ledger {
         }
     }
 
-    /// The same, for a ledger where no other process is about to rebuild them: one that erases does so at the end.
+    /// The same, if no other process is about to rebuild them, as one that erases does at the end.
     public func viewsHoldErasedForGood() throws(LedgerError) -> Bool {
         let views = ErasedViews(ledger: path)
         do throws(EventLogError) {
@@ -101,7 +101,7 @@ extension Ledger {
         return try reading(view) { (store) throws(StorageError) in try store.digest(of: definition.rowTables) }
     }
 
-    /// Events that views set aside, the newest first, view by view.
+    /// Events that views put into quarantine, the newest first, view by view.
     public func quarantine(view: String? = nil, limit: Int = .max, offset: Int = 0) throws(LedgerError) -> [QuarantineRow] {
         var rows: [QuarantineRow] = []
         for definition in definitions where view == nil || view == definition.name {
@@ -115,7 +115,7 @@ extension Ledger {
         return Array(rows.dropFirst(max(0, offset)).prefix(max(0, limit)))
     }
 
-    /// Checks that every view's checkpoint is in this log. Returns the names of the views whose checkpoint is not.
+    /// Checks that every view's checkpoint is in this log, and returns the names of views whose checkpoint is not.
     public func viewsBeyondLog() throws(LedgerError) -> [String] {
         var strangers: [String] = []
         if try viewsHoldErased() { return [] }

@@ -17,7 +17,7 @@ import Synchronization
 /// for node in try ledger.nodes() { print(node.longName, node.lastHeard) }
 /// try await ledger.close()
 /// ```
-/// Opened for writing, the views follow every append automatically; stale ones are rebuilt beside the old ones, which
+/// If it is open for writing, the views follow every append automatically; stale ones are rebuilt beside the old ones, which
 /// answer meanwhile. Queries read the last commit; call `flush()` first to include everything that was appended.
 ///
 /// Synchronization: the keyring is behind a mutex; an actor maintains the views; the log has a separate thread.
@@ -41,12 +41,12 @@ public final class Ledger: Sendable {
     private let removesFolder: Bool
     /// Rebuilds and changes of keys run one after the other, for all callers.
     let gate = AsyncMutex()
-    /// Annotations are checked against the present state and written one after the other.
+    /// Annotations are checked against the present state and written one at a time.
     let annotationGate = AsyncMutex()
     private let control = Mutex<ControlServer?>(nil)
-    /// Says what the live sources of this process are doing.
+    /// Reports what the live sources of this process are doing.
     let sourceReport = Mutex<(@Sendable () -> [UInt8])?>(nil)
-    /// The historical views, where this is a ledger as of a point in time.
+    /// The historical views, if this is a ledger as of a point in time.
     let past: HistoricalViews?
 
     private init(
@@ -84,7 +84,7 @@ public final class Ledger: Sendable {
 
     /// Creates a ledger in a folder that does not exist yet, and opens it.
     ///
-    /// - Throws: `.exists` when something exists there already.
+    /// - Throws: `.exists` if something already exists there.
     public static func create(at path: String, options: LedgerOptions = LedgerOptions()) async throws(LedgerError) -> Ledger {
         try check(options, path)
         let wasThere = FileManager.default.fileExists(atPath: path)
@@ -181,7 +181,7 @@ public final class Ledger: Sendable {
         }
     }
 
-    /// The creator of a ledger may query it at once: its views exist, without rows.
+    /// A new ledger can be queried at once: its views exist, without rows.
     private func startNew() async throws {
         try await start()
         try await engine.settle(nil)
@@ -314,7 +314,7 @@ public final class Ledger: Sendable {
     var readOnlyError: LedgerError {
         LedgerError(
             .readOnly, path: path,
-            "\(path) is open for reading only: another process writes to it, or it may not be written")
+            "\(path) is open for reading only: another process is writing to it, or this user may not write it")
     }
 
     /// Statistics of this process' projectors, by view.

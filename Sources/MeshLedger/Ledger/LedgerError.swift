@@ -7,7 +7,7 @@ public struct LedgerError: Error, Sendable, CustomStringConvertible {
     public enum Code: Sendable, Hashable {
         /// There is no ledger at the path.
         case missing
-        /// Something is at the path already.
+        /// Something already exists at the path.
         case exists
         /// It cannot be created at the path.
         case cannotCreate
@@ -16,13 +16,13 @@ public struct LedgerError: Error, Sendable, CustomStringConvertible {
         /// Opened for reading only.
         case readOnly
         case permission
-        /// Made by a newer version of this software, or by one from before the first release.
+        /// Written by a newer version of this software, or by one from before the first release.
         case otherFormat
         case corrupt
-        /// A link, a FIFO or something else replaces a file of the ledger.
+        /// A link, a FIFO or something else is in the place of a file of the ledger.
         case foreign
         case full
-        /// A view was never built, and cannot be built when reading only.
+        /// A view was never built, and a read-only opener cannot build it.
         case notBuilt
         /// A view is being rebuilt and its old rows must not be shown, as after an erasure: query again when that is done.
         case beingBuilt
@@ -33,21 +33,21 @@ public struct LedgerError: Error, Sendable, CustomStringConvertible {
         case query
         /// The events cannot be erased.
         case notErasable
-        /// The requested data was dropped by retention.
+        /// Retention has dropped the requested data.
         case beyondRetention
         /// Requested changes of a view are no longer kept, or the view started over: begin with a snapshot of its rows.
         case changesLost
         /// A custom view's declaration is not valid: its name, versions, numbers or cap.
         case schema
-        /// The layout of a view's rows has changed, though its version is the same: raise it.
+        /// The layout of a view's rows has changed, but not its version: raise that.
         case unversionedChange
-        /// A newer version of the view, which this program does not know. Nothing was touched.
+        /// The view has a newer version than this program knows. Nothing was changed.
         case newerThanCode
         /// An append from within an enumeration that does not allow it.
         case mutationDuringEnumeration
-        /// A snapshot that was read from for longer than it may be, or after it had ended.
+        /// A snapshot was read from for too long, or after it had ended.
         case snapshotExpired
-        /// A person's decision about a node or a message is not valid: nothing was written.
+        /// A person's decision about a node or a message is not valid; nothing was written.
         case annotation
         case storage
     }
@@ -55,7 +55,7 @@ public struct LedgerError: Error, Sendable, CustomStringConvertible {
     public let code: Code
     public let path: String
     public let description: String
-    /// The process that holds the ledger, when it is locked.
+    /// The process that holds the ledger, if it is locked.
     public let holder: Int32?
     public let underlying: (any Error)?
 

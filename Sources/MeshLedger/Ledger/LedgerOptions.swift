@@ -9,7 +9,7 @@ public struct LedgerOptions: Sendable {
         case readWrite
         /// Never changes a byte.
         case readOnly
-        /// For writing if no other process does and the folder permits it; else for reading.
+        /// For writing if no other process writes and the folder permits it; otherwise for reading.
         case automatic
     }
 
@@ -32,17 +32,17 @@ public struct LedgerOptions: Sendable {
     public var changesKept = 100_000
     /// Custom views, in addition to the built-in ones.
     public var views: [any LedgerView.Type] = []
-    /// Whether earlier states of views that were queried are kept in the ledger's folder, so that the next query about the past is quick. By
-    /// default where it is open for writing; a ledger that is open for reading only writes these and nothing else when this is true.
+    /// Whether earlier states of views that were queried are kept in the ledger's folder, so that the next query about the past is quick. The
+    /// default is yes if it is open for writing; if this is true, a ledger that is open for reading only writes these and nothing else.
     public var keepsPast: Bool?
     /// In events: the minimum distance between these states.
     public var pastDistance: UInt64 = 1 << 18
     /// Whether indexes and searchable texts are kept beside the rows. Without them views are folded in less time and take less space, as for a ledger
     /// that is rebuilt only to be exported; a query then reads all rows. They are built when the ledger is opened with this option.
     public var keepsIndexes = true
-    /// Views that are not rebuilt automatically though their recipe has changed: their old rows answer until `rebuild`.
+    /// Views that are not rebuilt automatically when their recipe has changed: their old rows answer until `rebuild`.
     public var heldViews: Set<String> = []
-    /// Whether a ledger whose `keys.json` cannot be read is opened for reading nevertheless, with the default keys: to check the rest.
+    /// Whether a ledger whose `keys.json` cannot be read can still be opened for reading, with the default keys, to check the rest.
     public var toleratesBrokenKeys = false
 
     public init(

@@ -2,17 +2,17 @@ import Foundation
 internal import Glibc
 internal import LMDB
 
-/// Where ledgers and views in memory are stored. A killed process leaves its folders behind; they would take memory until the machine restarts, and
-/// contain data that is erased later.
+/// The folders of ledgers and views in memory. A killed process leaves its folders behind; they would take memory until the machine restarts, and
+/// might contain data that is erased later.
 enum TemporaryFolders {
     private static let memory = "/dev/shm"
     private static let prefix = "meshledger-"
     /// In seconds: a younger one may not be locked yet.
     private static let leastAge = 10
-    /// In seconds: one without a lock, as earlier versions made for views, is in use for less.
+    /// In seconds: one without a lock, as earlier versions made for views, is in use for less time than this.
     private static let leastAgeUnlocked = 86_400
 
-    /// The temporary folder where memory is not available.
+    /// The temporary folder, if memory is not available.
     private static var folder: String { unsafe access(memory, W_OK) == 0 ? memory : NSTemporaryDirectory() }
 
     static func newPath() -> String { "\(folder)/\(prefix)\(UUID().uuidString)" }
@@ -33,7 +33,7 @@ enum TemporaryFolders {
         do throws(StorageError) {
             file = try OwnedFile.open(path + "/LOCK", O_RDWR)
         } catch {
-            guard error.code == .missing else { return }  // whether it is held is unknown; without one, its age decides
+            guard error.code == .missing else { return }  // whether it is locked is unknown; without a lock, its age decides
         }
         defer { if let file { close(file) } }
         if let file {

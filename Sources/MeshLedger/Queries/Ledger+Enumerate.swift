@@ -4,7 +4,7 @@ import Projections
 public import ViewQuery
 
 extension Ledger {
-    /// Passes every row of the query to `body`, in the descriptor's order, in constant memory where the order is that of the rows' keys.
+    /// Passes every row of the query to `body`, in the descriptor's order, in constant memory if the order is that of the rows' keys.
     ///
     /// ```swift
     /// try await ledger.enumerate(FetchDescriptor<PositionRow>()) { row in print(row.latitude, row.longitude) }
@@ -55,7 +55,7 @@ extension Ledger {
     /// ```swift
     /// for try await message in ledger.stream(FetchDescriptor<MessageRow>()) where message.text == "stop" { break }
     /// ```
-    /// The notes of `enumerate` on transactions, memory and rows that change meanwhile apply here, too. Appending meanwhile is allowed.
+    /// What `enumerate` states about transactions, memory and rows that change meanwhile also applies here. Appending meanwhile is allowed.
     ///
     /// - Parameter batchSize: how many rows are read at once; the first batches are smaller.
     public func stream<Row: QueryRow>(_ descriptor: FetchDescriptor<Row>, batchSize: Int = 500) -> RowStream<Row> {

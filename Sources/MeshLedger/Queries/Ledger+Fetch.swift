@@ -10,7 +10,7 @@ public enum ReadConsistency: Sendable {
     /// The last commit. Views commit automatically: see `FlushPolicy`.
     case committed
     /// Everything that was appended before the query: views are flushed first. A ledger that is open for reading only does not control the process
-    /// that writes, and reads what that has committed.
+    /// that writes, and reads what that process has committed.
     case latest
 }
 
@@ -21,7 +21,7 @@ extension Ledger {
     /// let since: UInt32 = 1_790_000_000
     /// let rows = try ledger.fetch(FetchDescriptor<PositionRow>(predicate: #Predicate { $0.node == 0x1902_5c00 && $0.time >= since }))
     /// ```
-    /// - Throws: `.query` where the predicate cannot be evaluated, has no value for a row, or would need a scan that the descriptor refuses.
+    /// - Throws: `.query` if the predicate cannot be evaluated, has no value for a row, or would need a scan that the descriptor refuses.
     public func fetch<Row: QueryRow>(_ descriptor: FetchDescriptor<Row>) throws(LedgerError) -> [Row] {
         try answering(descriptor) { run, store in try run.rows(in: store) }
     }
@@ -34,7 +34,7 @@ extension Ledger {
         return try fetch(descriptor)
     }
 
-    /// How many rows `fetch` would return. Where the predicate uses only the row's key, no row is decoded.
+    /// How many rows `fetch` would return. If the predicate uses only the row's key, no row is decoded.
     public func fetchCount<Row: QueryRow>(_ descriptor: FetchDescriptor<Row>) throws(LedgerError) -> Int {
         try answering(descriptor) { run, store in try run.count(in: store) }
     }
@@ -46,7 +46,7 @@ extension Ledger {
     /// let page = try ledger.page(newest)
     /// newest.after = page.next
     /// ```
-    /// - Throws: as `fetch`; also where the cursor is of another order, or the order is not by numbers.
+    /// - Throws: as `fetch`; also if the cursor belongs to another order, or the order is not by numbers.
     public func page<Row: QueryRow>(_ descriptor: FetchDescriptor<Row>) throws(LedgerError) -> QueryPage<Row> {
         try answering(descriptor) { run, store in try run.page(in: store) }
     }
@@ -59,7 +59,7 @@ extension Ledger {
         return try fetchCount(descriptor)
     }
 
-    /// The identifiers of the rows that `fetch` would return, in the same order. Where the predicate uses only the row's key, no row is decoded.
+    /// The identifiers of the rows that `fetch` would return, in the same order. If the predicate uses only the row's key, no row is decoded.
     public func fetchIdentifiers<Row: QueryRow>(
         _ descriptor: FetchDescriptor<Row>
     ) throws(LedgerError) -> [RowIdentifier<Row>] {
@@ -73,7 +73,7 @@ extension Ledger {
         return try fetch(one).first
     }
 
-    /// The row of this identifier; nil where it no longer exists.
+    /// The row with this identifier; nil if it no longer exists.
     public func row<Row: QueryRow>(_ identifier: RowIdentifier<Row>) throws(LedgerError) -> Row? {
         try answering(FetchDescriptor<Row>()) { run, store in
             let transaction = try store.environment.beginRead()
@@ -110,7 +110,7 @@ extension Ledger {
         }
     }
 
-    // MARK: For screens that show nothing instead of an error
+    // MARK: For screens that show no errors
 
     /// The result of `fetch`; an error is logged with the name of the operation, and the result is empty.
     public func fetchOrEmpty<Row: QueryRow>(_ operation: String, _ descriptor: FetchDescriptor<Row>) -> [Row] {
@@ -155,7 +155,7 @@ extension Ledger {
         }
     }
 
-    /// A row may be archived for the first time while the query assumes that none is: then the query is repeated.
+    /// If a row is archived for the first time while the query assumes that none is, the query is repeated.
     private func answer<Row: QueryRow, Result>(
         _ descriptor: FetchDescriptor<Row>, in store: ViewStore, _ body: (QueryRun<Row>, ViewStore) throws -> Result
     ) throws -> Result {
@@ -173,7 +173,7 @@ extension Ledger {
 }
 
 extension Ledger {
-    /// What is wrong with the indexes of a view, compared with its rows; nil where nothing is, or where they are not built.
+    /// What is wrong with the indexes of a view, compared with its rows; nil if nothing is, or if they are not built.
     public func indexFault(of view: String) throws(LedgerError) -> String? {
         let indexes = try definition(view).indexes
         return try reading(view) { (store) throws(StorageError) in
@@ -184,7 +184,7 @@ extension Ledger {
         }
     }
 
-    /// Whether the indexes of a view match its present rows: not while it is rebuilt, or when only an earlier program has written it.
+    /// Whether the indexes of a view match its present rows: not while it is rebuilt, or if only an earlier program has written it.
     public func isIndexed(_ view: String) throws(LedgerError) -> Bool {
         let indexes = try definition(view).rows.flatMap { $0.indexedTables }
         return try reading(view) { (store) throws(StorageError) in

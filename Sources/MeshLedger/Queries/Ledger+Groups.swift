@@ -35,7 +35,7 @@ extension Ledger {
     /// A row's time is its property `time`, in seconds since 1970.
     ///
     /// - Parameter includesEmpty: whether to include spans without a row between the first and the last that have one.
-    /// - Throws: `.query` where the row has no such property, or for more than a million spans.
+    /// - Throws: `.query` if the row has no such property, or for more than a million spans.
     public func bucketed<Row: QueryRow>(
         _ descriptor: FetchDescriptor<Row>, by width: BucketWidth, _ aggregates: [Aggregate<Row>] = [],
         includesEmpty: Bool = false

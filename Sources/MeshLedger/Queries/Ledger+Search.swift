@@ -11,7 +11,7 @@ extension Ledger {
     ///     print(hit.score, hit.row.text)
     /// }
     /// ```
-    /// - Throws: `.query` where the property is not indexed by words, or the predicate cannot be evaluated.
+    /// - Throws: `.query` if the property is not indexed by words, or the predicate cannot be evaluated.
     public func search<Row: QueryRow>(_ query: TextQuery<Row>) throws(LedgerError) -> [TextHit<Row>] {
         do {
             return try TextSearch(query, self).hits(in: store(of: Row.view))

@@ -45,7 +45,7 @@ public final class LedgerSnapshot {
         try answering(descriptor) { run, store, transaction in try run.identifiers(in: store, transaction) }
     }
 
-    /// The row of this identifier, nil if it does not exist.
+    /// The row with this identifier, nil if it does not exist.
     public func row<Row: QueryRow>(_ identifier: RowIdentifier<Row>) throws(LedgerError) -> Row? {
         try answering(FetchDescriptor<Row>()) { run, store, transaction in try run.row(identifier, in: store, transaction) }
     }
@@ -59,7 +59,7 @@ public final class LedgerSnapshot {
         }
     }
 
-    /// The last event that the view has folded in what is read. Where two views have the same, their rows are consistent with each other.
+    /// The last event that the view has folded in this snapshot. If two views have the same, their rows are consistent with each other.
     public func checkpoint(of view: String) throws(LedgerError) -> EventSequence {
         let read = try read(view)
         do throws(StorageError) {
@@ -95,7 +95,7 @@ public final class LedgerSnapshot {
                 .snapshotExpired, path: ledger.path,
                 isOver
                     ? "a snapshot was used after its closure had ended; return what you need from it"
-                    : "a snapshot was read from for longer than \(timeLimit), which keeps freed pages of the view from being used; "
+                    : "a snapshot was read from for longer than \(timeLimit), which keeps freed pages of the view from being reused; "
                         + "read less at once, or enumerate")
         }
         if let known = reads[view] { return known }
@@ -109,7 +109,7 @@ public final class LedgerSnapshot {
         }
     }
 
-    /// Begins to read the views. If several are named, they are opened repeatedly, a few times, until all have folded the same events.
+    /// Begins reading the views. If several are named, they are opened repeatedly, a few times, until all have folded the same events.
     fileprivate func begin(_ views: [String]) throws(LedgerError) {
         for _ in 0..<5 {
             reads.removeAll()
@@ -134,7 +134,7 @@ extension Ledger {
     /// }
     /// ```
     /// Each view has a separate transaction, which begins with its first read, or here for those that are named. Views are committed one by one, so
-    /// two of them can be at different events: `checkpoint(of:)` returns which. Views that are named together are opened a few times to find
+    /// two of them can be at different events, which `checkpoint(of:)` returns. Views that are named together are opened a few times to find
     /// them at the same event.
     ///
     /// - Parameters:

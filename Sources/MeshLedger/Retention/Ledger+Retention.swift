@@ -5,11 +5,11 @@ import MeshViews
 public import Projections
 
 extension Ledger {
-    /// What the policy would drop now; nil where that is nothing. Changes nothing.
+    /// What the policy would drop now; nil if that is nothing. Changes nothing.
     ///
-    /// Ages count from the log's own time, which a clock that has jumped does not move: see `EventLog/FORMAT.md`, Ages.
+    /// Ages count from the log's own time, which a jump of the clock does not move: see `EventLog/FORMAT.md`, Ages.
     ///
-    /// - Parameter trustsClock: whether they count from `now`, whatever the log confirms.
+    /// - Parameter trustsClock: whether they count from `now`, regardless of what the log confirms.
     public func retentionPlan(
         _ policy: RetentionPolicy, now: Timestamp = .now, trustsClock: Bool = false
     ) throws(LedgerError) -> RetentionPlan? {
@@ -34,7 +34,7 @@ extension Ledger {
     /// events stays, and a view that is rebuilt begins with it.
     ///
     /// - Parameter checkpoints: sizes of checkpoints that must stay comparable afterwards, besides those that this ledger issued.
-    /// - Throws: errors of `EventLog.cut`; nothing was dropped unless they say so.
+    /// - Throws: errors of `EventLog.cut`; nothing was dropped unless they state it.
     @discardableResult
     public func retain(
         through last: EventSequence, keeping checkpoints: [UInt64] = [], progress: (@Sendable (FoldProgress) -> Void)? = nil
@@ -56,7 +56,7 @@ extension Ledger {
         try ViewBaselines.problems(of: log).map { $0.text + "; restore the file from a backup" }
     }
 
-    /// The last retention and the event that records it; nil where nothing was dropped.
+    /// The last retention and the event that records it; nil if nothing was dropped.
     public func retention() throws(LedgerError) -> (event: EventSequence, retention: Retention)? {
         do throws(EventLogError) {
             return try log.retention()
@@ -68,10 +68,10 @@ extension Ledger {
     /// The policy that a writer, including this one, applies periodically. Off unless it was set.
     public func retentionPolicy() throws(LedgerError) -> RetentionPolicy { try RetentionPolicy.load(from: path) }
 
-    /// Stores the policy in the ledger. A running writer, in whatever process, applies it within the hour.
+    /// Stores the policy in the ledger. A running writer, in any process, applies it within an hour.
     public func setRetentionPolicy(_ policy: RetentionPolicy) throws(LedgerError) { try policy.save(in: path) }
 
-    /// The recipes that built the rows of a view from dropped events, where other recipes than the view's own did.
+    /// The recipes that built the rows of a view from dropped events, if they are not the view's own.
     public func rowOrigins(of view: String) throws(LedgerError) -> RowOrigins {
         if let past { return try past.whole.rowOrigins(of: view) }
         return try reading(view) { (store) throws(StorageError) in try store.origins() }
@@ -97,7 +97,7 @@ extension Ledger {
 }
 
 extension RetentionOutlook {
-    /// The message that a cut waits, and how to make it nevertheless.
+    /// The message that a cut waits, and how to make it anyway.
     public func heldBackText(_ path: String, now: Timestamp) -> String {
         let times = [now, logTime ?? now].map { ISO8601.text(seconds: $0.seconds) }
         return

@@ -1,11 +1,11 @@
 import EventLog
 import Foundation
 
-/// How long, or how many, events are kept. Without a policy all are.
+/// How long, or how many, events are kept. Without a policy, all are.
 public struct RetentionPolicy: Sendable, Equatable {
     /// Events that arrived longer ago than this are dropped.
     public var longestSeconds: Int64?
-    /// The oldest events are dropped where the log's rows take more bytes.
+    /// The oldest events are dropped if the log's rows take more bytes than this.
     public var largestBytes: Int?
 
     public init(longestSeconds: Int64? = nil, largestBytes: Int? = nil) {
@@ -18,7 +18,7 @@ public struct RetentionPolicy: Sendable, Equatable {
     /// Events before this time are dropped.
     func oldest(at now: Timestamp) -> Timestamp? { longestSeconds.map { now.adding(seconds: -$0) } }
 
-    /// Each cut costs a new set of baselines, so a policy waits until it is exceeded by so much: a 64th, but for an age at most a day.
+    /// Each cut costs a new set of baselines, so a policy waits until it is exceeded by this much: a 64th, but for an age at most a day.
     var slack: RetentionPolicy {
         RetentionPolicy(
             longestSeconds: longestSeconds.map { $0.addingReportingOverflow(min($0 / 64, 86_400)).partialValue },

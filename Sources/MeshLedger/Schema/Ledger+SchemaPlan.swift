@@ -30,7 +30,7 @@ public struct SchemaState: Sendable {
     /// The version of the served rows; nil if there are none.
     public var storedVersion: UInt32?
     public var storedFingerprint: String?
-    /// Nil where the program does not know the view.
+    /// Nil if the program does not know the view.
     public var version: UInt32?
     public var fingerprint: String?
     public var action: Action
@@ -56,7 +56,7 @@ extension Ledger {
             states.append(
                 SchemaState(
                     view: name, storedVersion: folder.current().flatMap(ViewFolder.version), action: .orphaned,
-                    reason: "this program has no such view; `meshledger view schema drop \(name)` removes it", size: folder.size))
+                    reason: "this program lacks this view; `meshledger view schema drop \(name)` removes it", size: folder.size))
         }
         return states
     }
@@ -83,7 +83,7 @@ extension Ledger {
     private static func action(
         _ definition: ViewDefinition, _ folder: ViewFolder, _ name: String?, _ stored: StoredSchema?, _ path: String
     ) -> (SchemaState.Action, String) {
-        guard let name, let version = ViewFolder.version(of: name) else { return (.build, "there are no rows of it yet") }
+        guard let name, let version = ViewFolder.version(of: name) else { return (.build, "it has no rows yet") }
         if folder.isPinned {
             return (.pinned, "went back to an older recipe; `meshledger view rebuild \(definition.name)` ends that")
         }
@@ -123,11 +123,11 @@ extension Ledger {
 
     /// Removes a view that the program does not know.
     ///
-    /// - Throws: `.schema` where the program knows it, `.missing` where it does not exist.
+    /// - Throws: `.schema` if the program knows it, `.missing` if it does not exist.
     public func dropView(_ name: String) throws(LedgerError) {
         guard !isReadOnly else { throw readOnlyError }
         guard !definitions.contains(where: { $0.name == name }) else {
-            throw LedgerError(.schema, path: path, "the view \(name) is one of this program: it would be built again at once")
+            throw LedgerError(.schema, path: path, "the view \(name) belongs to this program, which would rebuild it at once")
         }
         guard Self.orphans(at: path, definitions).contains(name) else {
             throw LedgerError(.missing, path: path, "there is no view \(name) in \(path)")

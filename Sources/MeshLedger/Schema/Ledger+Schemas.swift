@@ -28,7 +28,7 @@ extension Ledger {
         for line in released.split(separator: "\n") where !line.hasPrefix("#") {
             let words = line.split(separator: " ").map(String.init)
             guard words.count == 3, let version = UInt32(words[1]) else {
-                problems.append("no released version: \(line)")
+                problems.append("not a released version: \(line)")
                 continue
             }
             guard let schema = schemas.first(where: { $0.view == words[0] }) else {
@@ -36,10 +36,10 @@ extension Ledger {
                 continue
             }
             if schema.version < version {
-                problems.append("the view \(words[0]) is of version \(schema.version), released was \(version)")
+                problems.append("the view \(words[0]) has version \(schema.version); the released one is \(version)")
             } else if schema.version == version, schema.fingerprint != words[2] {
                 problems.append(
-                    "the rows of the view \(words[0]) were changed (\(schema.fingerprint), released was \(words[2])), but its version is still "
+                    "the rows of the view \(words[0]) were changed (\(schema.fingerprint), released \(words[2])), but its version is still "
                         + "\(version): raise it")
             }
         }

@@ -7,7 +7,7 @@ struct ViewCheck {
     private let path: String
     private var names: Set<String>
 
-    /// Words with another meaning for `meshledger view`, and names of a file's other tables.
+    /// Words with another meaning in `meshledger view`, and names of a file's other tables.
     private static let reserved: Set<String> = ["list", "digest", "rows", "erased", "meta", "quarantine", "changes"]
 
     init(path: String, taken: [String]) {
@@ -23,12 +23,12 @@ struct ViewCheck {
             throw refusal(
                 name, "its name is not 1 to 64 small letters, digits and hyphens, or has another meaning")
         }
-        guard names.insert(name).inserted else { throw refusal(name, "there is another view of that name") }
-        guard View.Row.table == name else { throw refusal(name, "its table is not called as the view is") }
+        guard names.insert(name).inserted else { throw refusal(name, "another view has the same name") }
+        guard View.Row.table == name else { throw refusal(name, "its table does not have the view's name") }
         try checkVersions(name, View.versions)
         try checkColumns(name, View.Row.columns)
         if let group = View.cap.group, View.Row.columns.first?.isOf(group) != true {
-            throw refusal(name, "its cap is for each value of a property that is not the first of the key")
+            throw refusal(name, "its cap counts by a property that is not the first of the key")
         }
     }
 
@@ -38,7 +38,7 @@ struct ViewCheck {
             let found = versions.map { String($0.number) }.joined(separator: ", ")
             throw refusal(
                 name,
-                "its versions are \(found): version \(index + 1) is missing or not in its place; all from 1 on stay declared, in order"
+                "its versions are \(found): version \(index + 1) is missing or not in its place; all versions from 1 on must stay declared, in order"
             )
         }
     }
@@ -62,6 +62,6 @@ struct ViewCheck {
     }
 
     private func refusal(_ view: String, _ reason: String) -> LedgerError {
-        LedgerError(.schema, path: path, "the view \(view) cannot be kept: \(reason)")
+        LedgerError(.schema, path: path, "the view \(view) is not valid: \(reason)")
     }
 }

@@ -22,7 +22,7 @@ extension Ledger {
     /// The possible kinds of a timeline's rows.
     public static let timelineKinds = said.map(\.kind)
 
-    /// Everything that a node reported, of all kinds, in one list by time.
+    /// Everything that a node reported, in one list by time.
     ///
     /// ```swift
     /// for row in try ledger.timeline(of: 0x1902_5c00, RowQuery(limit: 50)) { print(row.kind, row.time) }
@@ -46,7 +46,7 @@ extension Ledger {
         return Array(sorted.dropFirst(max(0, query.offset)).prefix(max(0, query.limit)))
     }
 
-    /// Kind by kind, so that each has the requested number.
+    /// Kind by kind, so that each yields the requested number.
     private func telemetryOfAllKinds(of node: UInt32, _ query: RowQuery) throws(LedgerError) -> [TelemetryRow] {
         var rows: [TelemetryRow] = []
         for kind in TelemetryKind.allCases { rows += try telemetry(of: node, kind: kind, query) }

@@ -9,8 +9,8 @@ public import ViewQuery
 /// let newest = FetchDescriptor<PositionRow>(sortBy: [SortDescriptor(\.time, order: .reverse)], fetchLimit: 100)
 /// for found in try union.fetch(newest) { print(found.ledger.path, found.row.node, found.row.time) }
 /// ```
-/// Nothing is joined: a packet that two of them heard is in both, and a node has a row in each. `EventLog.merge` makes one ledger that has each event
-/// once. The union does not own the ledgers: their openers close them.
+/// Nothing is merged: a packet that two of them heard is in both, and a node has a row in each. `EventLog.merge` makes one ledger with each event
+/// once. The union does not own the ledgers: close them where you opened them.
 public struct LedgerUnion: Sendable {
     public let ledgers: [Ledger]
 
@@ -28,7 +28,7 @@ public struct LedgerUnion: Sendable {
         guard descriptor.after == nil else {
             throw LedgerError(
                 .query, path: ledgers.first?.path ?? "",
-                "a cursor is of one ledger: ask the ledgers of a union one by one for pages")
+                "a cursor belongs to one ledger; fetch pages from the ledgers of a union one by one")
         }
         var part = descriptor
         part.fetchOffset = 0
@@ -55,7 +55,7 @@ public struct LedgerUnion: Sendable {
         return all.dropFirst(max(0, descriptor.fetchOffset)).prefix(descriptor.fetchLimit.map { max(0, $0) } ?? .max).map(\.found)
     }
 
-    /// How many rows the ledgers have together.
+    /// The total number of rows in all ledgers.
     public func fetchCount<Row: QueryRow>(_ descriptor: FetchDescriptor<Row>) throws(LedgerError) -> Int {
         var part = descriptor
         (part.fetchOffset, part.fetchLimit) = (0, nil)

@@ -5,7 +5,7 @@ extension DissectedMessage {
     /// The message as official tools print it: the names of the `.proto` files, enum values by name, bytes in base64, 64-bit numbers as
     /// texts. If a field occurs more than once, the last value counts; if a message does, all of its fields count.
     ///
-    /// What official tools do not print is in members whose names no field has: `@unknown` (a list of number, wire type and value),
+    /// What official tools do not print is in members with names that no field has: `@unknown` (a list of number, wire type and value),
     /// `@failure` and `@unread` where reading stopped, `NAME@content` for the content of a field of plain bytes, `NAME@raw` for a repaired text's bytes.
     public var json: JSONValue {
         var members: [JSONValue.Member] = []
@@ -66,7 +66,7 @@ extension DissectedValue {
     /// See `DissectedMessage.json`; numbers too long for every reader of JSON become texts.
     public var json: JSONValue { json(isLong: false) }
 
-    /// - Parameter isLong: whether the field has 64 bits, so that all of its numbers are texts.
+    /// - Parameter isLong: whether the field has 64 bits, so that its numbers are texts.
     fileprivate func json(isLong: Bool) -> JSONValue {
         switch self {
         case .bool(let value): .bool(value)

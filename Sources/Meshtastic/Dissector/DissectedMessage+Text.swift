@@ -2,7 +2,7 @@ internal import Foundation
 internal import ProtobufWire
 
 extension DissectedMessage {
-    /// The message as an indented tree, one field per line, each ended by a line end.
+    /// The message as an indented tree, one field per line.
     ///
     /// ```
     /// MeshPacket, 52 bytes
@@ -18,7 +18,7 @@ extension DissectedMessage {
     /// 0000  0d014a5b1c         1 from = 475744769 (!1c5b4a01)
     /// 000f  221c               4 decoded: Data, 28 bytes
     /// ```
-    /// - Parameter bytes: what was dissected; nil for no bytes beside the fields. Places in decrypted bytes count from the first of them.
+    /// - Parameter bytes: what was dissected; nil to show no bytes beside the fields. Places in decrypted bytes count from the first of them.
     public func textTree(beside bytes: [UInt8]?) -> String {
         var text = ""
         let margin = BytesMargin(bytes: bytes)
@@ -62,7 +62,7 @@ extension DissectedField {
         }
     }
 
-    /// The meaning of the number for people.
+    /// The meaning of the number, for people.
     private var hint: String? {
         guard let name else { return nil }
         switch value {

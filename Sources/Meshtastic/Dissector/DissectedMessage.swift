@@ -7,7 +7,7 @@ public struct DissectedMessage: Sendable, Equatable {
     /// The place of the message in the bytes that were dissected.
     public var range: ByteRange
     public var fields: [DissectedField]
-    /// Why reading stopped before the end.
+    /// The reason why reading stopped before the end.
     public var failure: WireError?
     /// The bytes from there on.
     public var unread: [UInt8] = []
@@ -30,13 +30,13 @@ public struct DissectedField: Sendable, Equatable {
 
     public var name: String? { description?.name }
 
-    /// The inside of a field of plain bytes.
+    /// The content of a field of plain bytes.
     public struct Content: Sendable, Equatable {
         public var value: DissectedValue
-        /// How it was found, such as `opened with channel LongFast`; empty where there is nothing to report. Places inside of decrypted
+        /// How it was found, such as `opened with channel LongFast`; empty if there is nothing to report. Places inside decrypted
         /// content count from the first decrypted byte.
         public var note: String
-        /// The decrypted bytes; empty where the content is not encrypted.
+        /// The decrypted bytes; empty if the content is not encrypted.
         public var opened: [UInt8]
 
         public init(value: DissectedValue, note: String = "", opened: [UInt8] = []) {
@@ -57,7 +57,7 @@ public indirect enum DissectedValue: Sendable, Equatable {
     /// A text; if its UTF-8 was ill-formed, repaired and with the original bytes.
     case text(String, raw: [UInt8]?)
     case bytes([UInt8])
-    /// An enum's number, and its name where the schema has it.
+    /// An enum's number, and its name if the schema has it.
     case enumeration(Int32, name: String?)
     case message(DissectedMessage)
     /// The numbers of a packed field.

@@ -1,19 +1,19 @@
 internal import ProtobufWire
 
-/// Shows every field of any message of the schema, nested, with its place; fields that the schema does not have are shown raw.
+/// Shows every field of any message of the schema, nested, with its place; fields that are not in the schema are shown raw.
 ///
 /// ```swift
 /// let message = Dissector.dissect(bytes, message: "meshtastic.MeshPacket")
 /// print(message.textTree)
 /// ```
-/// Never traps and never throws: where bytes break the wire format, the preceding fields are there and `failure` says why the rest is not.
+/// Never traps and never throws: if the bytes break the wire format, the preceding fields are there and `failure` is the reason for the rest.
 public struct Dissector: Sendable {
     /// Messages nested deeper than this are shown as bytes.
     public static let depthLimit = 24
 
     /// - Parameters:
     ///   - bytes: one message.
-    ///   - name: its name, with or without `meshtastic.`; of an unknown one all fields are shown raw.
+    ///   - name: its name, with or without `meshtastic.`; all fields of an unknown one are shown raw.
     public static func dissect(_ bytes: RawSpan, message name: String) -> DissectedMessage {
         let description = FieldTable.standard.message(named: name)
         let whole = ByteRange(truncating: 0, min(bytes.byteCount, Int(Int32.max)))
@@ -52,7 +52,7 @@ public struct Dissector: Sendable {
             value: known ?? raw)
     }
 
-    /// Nil where the field has a wire type other than its own.
+    /// Nil if the field does not have its own wire type.
     private func value(_ field: WireField, _ bytes: RawSpan, _ description: FieldDescription, _ depth: Int) -> DissectedValue? {
         let kind = description.kind
         if field.type == kind.wireType {
@@ -69,7 +69,7 @@ public struct Dissector: Sendable {
         return description.accepts(field.type) ? packed(field.range, bytes, kind) : nil
     }
 
-    /// The numbers of a packed field; nil where its bytes are malformed.
+    /// The numbers of a packed field; nil if its bytes are malformed.
     private func packed(_ range: ByteRange, _ bytes: RawSpan, _ kind: FieldKind) -> DissectedValue? {
         var reader = WireReader(bytes, in: range)
         var values: [DissectedValue] = []
@@ -137,7 +137,7 @@ extension Dissector {
         }
     }
 
-    /// A payload by its port; nil where the port has plain bytes.
+    /// A payload by its port; nil if the port has plain bytes.
     private func content(_ body: ByteRange, _ bytes: RawSpan, port: UInt32, _ depth: Int) -> DissectedValue? {
         if Port.isText(port) { return Self.text(bytes.bytes(body)) }
         return FieldTable.messageName(ofPort: port).flatMap { nested(body, bytes, $0, depth) }

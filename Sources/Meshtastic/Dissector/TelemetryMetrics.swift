@@ -1,6 +1,6 @@
 public import ProtobufWire
 
-/// One measurement that a kind of telemetry can have.
+/// A measurement of a kind of telemetry.
 public struct MetricField: Sendable, Hashable {
     public let number: UInt32
     /// The name in the schema, such as `battery_level`.
@@ -72,7 +72,7 @@ public enum MetricValue: Sendable, Hashable {
     }
 }
 
-/// The measurements of a telemetry packet: present ones, even if 0; absent ones stay absent.
+/// The measurements in a telemetry packet, including those of 0; absent ones stay absent.
 ///
 /// ```swift
 /// let metrics = try TelemetryMetrics(decoding: row.metrics.rawSpan, kind: .device)
@@ -93,7 +93,7 @@ public struct TelemetryMetrics: Sendable, Hashable {
     /// - Parameters:
     ///   - bytes: the metrics submessage as received.
     ///   - kind: which metrics they are.
-    /// - Throws: `WireError` where the bytes are not a message.
+    /// - Throws: `WireError` if the bytes are not a message.
     public init(decoding bytes: RawSpan, kind: TelemetryKind) throws(WireError) {
         self.kind = kind
         let fields = MetricField.all(for: kind)

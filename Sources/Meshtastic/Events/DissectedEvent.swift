@@ -3,13 +3,13 @@ public struct DissectedEvent: Sendable, Equatable {
     public var form: CaptureForm
     /// The event as the views see it.
     public var packet: DecodedPacket
-    /// All fields. For a JSON event, those of the packet that it was converted to; nil where the event is not a message.
+    /// All fields. For a JSON event, those of the packet that it was converted to; nil if the event is not a message.
     public var message: DissectedMessage?
-    /// The text of an event that is a text.
+    /// The text of a text event.
     public var text: String?
     /// The name of the channel whose key opened the packet.
     public var channelName: String?
-    /// Whether a tag has proved that key.
+    /// Whether a tag proves that key.
     public var isAuthenticated = false
 
     /// One line: how the packet was opened, or why it was not.
@@ -19,7 +19,7 @@ public struct DissectedEvent: Sendable, Equatable {
         case .none: "no packet: FromRadio field \(packet.fromRadio)"
         case .decoded: "came in clear"
         case .channelKey:
-            "opened with the key of channel \(channelName ?? "?")\(isAuthenticated ? ", whose tag fits" : "")\(damage)"
+            "opened with the key of channel \(channelName ?? "?")\(isAuthenticated ? ", whose tag matches" : "")\(damage)"
         case .plaintext: "marked as encrypted, but in clear\(damage)"
         case .privateKey: "direct message, opened with a private key"
         case .opaque: "no known key opens it (channel hash \(packet.channel))"
@@ -30,7 +30,7 @@ public struct DissectedEvent: Sendable, Equatable {
 
     private var damage: String { packet.flags.contains(.isDamaged) ? "; \(Self.damage)" : "" }
 
-    /// What is wrong with a packet that is marked as damaged.
+    /// The reason why a packet is marked as damaged.
     public static let damage = "damaged: no encoder writes it so"
 
     /// The event for people: the summary, its text if it is one, and the tree of its fields.

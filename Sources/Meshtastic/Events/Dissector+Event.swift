@@ -38,7 +38,7 @@ extension Dissector {
         return event
     }
 
-    /// The Data message that a key decrypted. The opener stores it in the arena whole, after the channel's name, when nothing else is there.
+    /// The Data message that a key decrypted. The opener stores it in the arena as a whole, after the channel's name, if nothing else is there.
     private static func openedContent(
         _ packet: DecodedPacket, _ batch: PacketBatch, _ note: String
     ) -> DissectedField.Content? {

@@ -68,7 +68,7 @@ extension PacketFact {
         for other in others { found(.channelHash(other)) }
     }
 
-    /// Besides packets, a radio reports its own number and those of nodes that it knows.
+    /// A radio reports its own number and those of nodes that it knows, besides packets.
     private static func scanFromRadio(_ bytes: RawSpan, _ found: (PacketFact) -> Void) {
         found(.gateway(0))
         forEachField(bytes, ByteRange(truncating: 0, bytes.byteCount)) { field in

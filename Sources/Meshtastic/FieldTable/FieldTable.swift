@@ -1,11 +1,11 @@
-/// The names and types of everything in the Meshtastic schema of firmware 2.8.1, and what only that of 2.8.0 had: 183 messages, 1,279 fields, 86 enums.
+/// The names and types of everything in the Meshtastic schemas of firmware 2.8.1 and 2.8.0: 183 messages, 1,279 fields, 86 enums.
 ///
 /// ```swift
 /// let table = FieldTable.standard
 /// table.message(named: "meshtastic.Position")?.field(23)?.name  // "precision_bits"
 /// table.enumeration(named: "HardwareModel")?.name(of: 43)        // "HELTEC_V3"
 /// ```
-/// The data are two texts that are unpacked once, at first use, in some milliseconds.
+/// The data are two texts that are unpacked once, on first use, in a few milliseconds.
 public struct FieldTable: Sendable {
     public let messages: [MessageDescription]
     public let enums: [EnumDescription]

@@ -15,27 +15,27 @@ public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
             switch code {
             case .unexpectedEnd: "the text ends inside a value"
             case .unexpectedByte: "a character that does not belong here"
-            case .badNumber: "a number that is none"
+            case .badNumber: "an invalid number"
             case .badEscape: "an unknown escape in a text"
             case .tooDeep: "values are nested deeper than \(JSONParser.depthLimit)"
-            case .trailingBytes: "more text behind the value"
+            case .trailingBytes: "more text after the value"
             }
         return "\(what) at byte \(offset)"
     }
 }
 
 extension JSONValue {
-    /// Parses a text in UTF-8, each ill-formed part of it replaced by U+FFFD. Accepts control characters inside of texts, and
+    /// Parses a text in UTF-8, each ill-formed part of it replaced by U+FFFD. Accepts control characters in texts, and
     /// spaces and zeros after the value: radios write both.
     ///
-    /// - Throws: `JSONError` where the text is not JSON or is nested deeper than 32 values.
+    /// - Throws: `JSONError` if the text is not JSON or is nested deeper than 32 values.
     public init(parsing bytes: RawSpan) throws(JSONError) {
         var parser = JSONParser(bytes)
         self = try parser.document()
     }
 }
 
-/// Parses JSON in place. Recursion is bounded, and every position is compared with the end, so no text can trap it.
+/// Parses JSON in place. Recursion is bounded, and every position is compared with the end, so no text can make it trap.
 struct JSONParser: ~Escapable {
     static let depthLimit = 32
 

@@ -33,7 +33,7 @@ public enum JSONValue: Sendable, Hashable {
 }
 
 extension JSONValue {
-    /// The member of an object; the last, if several have that name.
+    /// The member of an object; the last one if several have that name.
     public subscript(name: String) -> JSONValue? {
         guard case .object(let members) = self else { return nil }
         return members.last { $0.isNamed(name) }?.value
@@ -80,7 +80,7 @@ extension JSONValue {
         }
     }
 
-    /// As 32 bits: `-1` and `4294967295` are the same, as firmware before 2.2 wrote signed numbers. Nil for numbers that need more.
+    /// As 32 bits: `-1` and `4294967295` are the same, because firmware before 2.2 wrote signed numbers. Nil for larger numbers.
     public var asUInt32: UInt32? {
         guard let number = asInteger else { return nil }
         if let exact = UInt32(exactly: number) { return exact }

@@ -29,7 +29,7 @@ extension JSONForm {
         return type.isEmpty ? inferredKind(payload) : Kind(rawValue: type)
     }
 
-    /// The payload as protobuf of its port; nil where it lacks everything that its kind needs.
+    /// The payload as protobuf of its port; nil if it lacks everything that its kind needs.
     static func content(of payload: JSONValue, _ kind: Kind) -> [UInt8]? {
         switch kind {
         case .text, .detection: return Array(text(of: payload).utf8)
@@ -68,7 +68,7 @@ extension JSONForm {
         return payload.asString ?? payload.description
     }
 
-    /// A trace route names its hops, both ends included, where a packet numbers them: as many unknown hops, and the signal strengths.
+    /// A trace route names its hops, including both ends, while a packet has numbers: as many unknown hops, and the signal strengths.
     private static func route(_ payload: JSONValue) -> [UInt8] {
         var writer = WireWriter()
         for (number, names, strengths) in [(UInt32(1), "route", "snr_towards"), (3, "route_back", "snr_back")] {
@@ -105,7 +105,7 @@ extension JSONForm {
         }
     }
 
-    /// The kind of metrics that knows the most of the names; among equals, the one that firmware sends most.
+    /// The kind of metrics that has most of the names; among equals, the one that firmware sends most.
     private static func telemetryKind(_ payload: JSONValue) -> UInt32? {
         guard let members = payload.nameableMembers, let telemetry = FieldTable.standard.message(named: "Telemetry") else {
             return nil

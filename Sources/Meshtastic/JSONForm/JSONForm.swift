@@ -3,7 +3,7 @@ internal import ProtobufWire
 /// The JSON that gateways of firmware up to 2.7 publish under `/2/json/`, converted to the same packets as protobuf.
 ///
 /// The payload is converted to the protobuf of its port, so that views need not handle the difference. What the JSON does not contain is absent: the
-/// telemetry's own time, public keys, hops of a trace route (which are given as names).
+/// telemetry's own time, public keys, the hops of a trace route (it has only names).
 ///
 /// A line of a recording, `{"topic": …, "payload": …}`, is accepted as well; its topic names the channel, which the JSON itself does not.
 public enum JSONForm {
@@ -56,7 +56,7 @@ public enum JSONForm {
         }
     }
 
-    /// The message inside of a recording's line; it may be text or an object.
+    /// The message in a line of a recording; it may be text or an object.
     private static func payloadOfLine(_ line: JSONValue) -> JSONValue? {
         guard let payload = line["payload"] else { return nil }
         guard let text = payload.asString else { return payload.isObject ? payload : nil }

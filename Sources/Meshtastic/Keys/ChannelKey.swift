@@ -10,8 +10,8 @@ public struct ChannelKey: Sendable, Hashable {
     public let key: [UInt8]
     /// Whether its packets carry a tag that proves the key (authenticated encryption, `use_aead` of firmware 2.8.1). False without a key.
     public let isAEAD: Bool
-    /// The hint at the channel in packets: the XOR of all bytes of name and key, and of 0xAE with authenticated encryption. Other channels have the
-    /// same one.
+    /// The hint at the channel in packets: the XOR of all bytes of name and key, and of 0xAE with authenticated encryption. Other channels can have
+    /// the same one.
     public let hash: UInt8
     /// Identifies keys without revealing them: the first eight bytes of a SHA-256, big-endian; 0 without a key.
     public let fingerprint: UInt64
@@ -69,7 +69,7 @@ public struct ChannelKey: Sendable, Hashable {
     }
 }
 
-/// Why something is not a key.
+/// The reason why something is not a key.
 public enum KeyError: Error, Sendable, Equatable, CustomStringConvertible {
     case wrongLength(Int)
     case notBase64
@@ -78,8 +78,8 @@ public enum KeyError: Error, Sendable, Equatable, CustomStringConvertible {
     public var description: String {
         switch self {
         case .wrongLength(let count): "a channel key has at most 32 bytes and a private key exactly 32, not \(count)"
-        case .notBase64: "the key is not base64, as in AQ=="
-        case .notANode(let text): "\(text) is not a node, as in !1c5b4a01"
+        case .notBase64: "the key is not base64, such as AQ=="
+        case .notANode(let text): "\(text) is not a node number, such as !1c5b4a01"
         }
     }
 }

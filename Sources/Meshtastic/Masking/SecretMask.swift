@@ -4,13 +4,13 @@ public import ProtobufWire
 ///
 /// ```swift
 /// let found = SecretMask.apply(fromRadio: &frame)
-/// offer(found.channels)   // keys as they were, for a person who wants to keep them
+/// offer(found.channels)   // the original keys, for users who want to keep them
 /// append(frame, isMasked: found.isMasked)
 /// ```
 /// Secret are channel keys, private keys, Wi-Fi, MQTT and lockdown passwords, Bluetooth and screen PINs, the numbers of a key verification, session
-/// passkeys, and the content of files; anywhere in a FromRadio, also inside of admin messages of decoded packets and of
+/// passkeys, and the content of files; anywhere in a FromRadio, including admin messages of decoded packets and
 /// envelopes that the client is to pass on. Public keys and admin keys (which are public keys) stay. Numbers keep their length by being
-/// written as longer zeros, so the frame parses as before.
+/// written as longer zeros, so the frame still parses.
 ///
 /// In a broken frame everything found up to the break is masked, and a secret that the break cuts to the end of the frame.
 public enum SecretMask {

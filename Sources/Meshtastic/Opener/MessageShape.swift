@@ -30,7 +30,7 @@ enum MessageShape: UInt8 {
         case bytes
     }
 
-    /// The message type of a port; nil where its payload is not a message, or not known.
+    /// The message type of a port; nil if its payload is not a message, or not known.
     @inline(__always)
     init?(port: UInt32) {
         switch port {

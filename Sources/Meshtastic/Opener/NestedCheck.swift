@@ -4,7 +4,7 @@ internal import ProtobufWire
 /// any of it. For rare messages only; packets have separate checks.
 enum NestedCheck {
     /// - Parameter message: the message's name in the schema.
-    /// - Throws: `WireError` where the bytes break the wire format.
+    /// - Throws: `WireError` if the bytes break the wire format.
     static func check(_ bytes: RawSpan, _ range: ByteRange, message: String) throws(WireError) {
         guard let description = FieldTable.standard.message(named: message) else {
             return try WireReader.checkFields(of: bytes, in: range)

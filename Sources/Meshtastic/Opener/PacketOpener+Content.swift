@@ -62,7 +62,7 @@ extension DataFields {
         if payload.isEmpty, needsPayload || !Port.isKnown(port) { isPlausible = false }
     }
 
-    /// Whether it has more than its form as evidence that it is not accidental.
+    /// Whether more than its form shows that it is not accidental.
     var isEvident: Bool {
         guard Port.isKnown(port) else { return false }
         return !payload.isEmpty || flags.contains(.wantResponse) || (flags.contains(.hasBitfield) && bitfield < 16)

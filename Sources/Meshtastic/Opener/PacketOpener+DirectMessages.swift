@@ -5,7 +5,7 @@ extension PacketOpener {
     /// Ciphertext, an 8-byte tag, and four bytes that the nonce needs.
     private static let overhead = 12
 
-    /// Gives the opener a node's public key: from now on it can open messages from and to the node.
+    /// Gives the opener a node's public key, so that it can open messages from and to the node.
     ///
     /// - Parameter key: 32 bytes; others are ignored.
     public func learn(publicKey key: [UInt8], of node: UInt32) {
@@ -16,7 +16,7 @@ extension PacketOpener {
 
     /// Tries again to open an opaque direct message of the batch, after `learn`.
     ///
-    /// - Returns: whether it is readable now.
+    /// - Returns: whether it is now readable.
     public func retryDirectMessage(at index: Int, in batch: inout PacketBatch) -> Bool {
         guard batch.packets.indices.contains(index) else { return false }
         var packet = batch.packets[index]
@@ -67,7 +67,7 @@ extension PacketOpener {
         try? AESCCM.open(key: key, nonce: nonce, ciphertext: ciphertext, tag: tag)  // refused: not ours
     }
 
-    /// The other side: the sender where the key is the receiver's, the receiver where it is the sender's own.
+    /// The other side: the sender if the key is the receiver's, the receiver if it is the sender's.
     private func peers(of key: PrivateKey, _ packet: DecodedPacket) -> [UInt32] {
         switch key.node {
         case packet.to: [packet.from]
@@ -90,7 +90,7 @@ extension PacketOpener {
         return secret.map { SHA256.hash($0) }
     }
 
-    /// The tag has proved the key, so only the wire format is checked here.
+    /// The tag proves the key, so only the wire format is checked here.
     func take(_ plain: [UInt8], _ opening: Opening, _ packet: inout DecodedPacket, _ batch: inout PacketBatch) {
         let range = batch.append(bytes: plain.rawSpan)
         packet.opening = opening

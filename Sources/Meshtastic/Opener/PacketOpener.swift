@@ -8,9 +8,9 @@ internal import ProtobufWire
 /// var batch = PacketBatch(packets: 1000, bytes: 100_000)
 /// opener.decode(span, form: .serviceEnvelope, into: &batch)
 /// ```
-/// One per thread, hence not `Sendable`. Never throws and never traps: a packet that cannot be read has the reason in it.
+/// One per thread, hence not `Sendable`. Never throws and never traps: a packet that cannot be read contains the reason.
 ///
-/// Channel encryption proves nothing, so a key counts as the right one only if the result is a packet content in the order in
+/// Channel encryption does not prove a key, so a key counts as the right one only if the result is packet content in the order in
 /// which encoders write it, with a valid port, known fields of the right types, and a payload that parses to its end; at least four bytes.
 /// Keys of channels with the packet's hash are tried first, then no key, then all other keys: the channel may have an unknown name. If none matches,
 /// a key of the packet's hash is also accepted if official decoders accept the result: such a packet is marked as damaged.

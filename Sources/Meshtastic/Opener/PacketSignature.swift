@@ -11,7 +11,7 @@ public enum PacketSignature {
         case payloadOnly
     }
 
-    /// The form in which a packet's signature matches its sender's key; nil where it does not, or where it has no signature.
+    /// The form in which a packet's signature matches its sender's key; nil if it does not match, or there is none.
     ///
     /// - Parameter publicKey: the sender's X25519 key, 32 bytes.
     public static func validForm(of packet: DecodedPacket, in batch: borrowing PacketBatch, publicKey: [UInt8]) -> Form? {

@@ -4,8 +4,8 @@ internal import ProtobufWire
 enum PayloadCheck {
     /// Whether an encoder of the port's message can have written the payload: only known fields, or a few above them, with their types.
     ///
-    /// - Throws: `WireError` where official decoders would refuse it: the wire format is broken, or a text port is not UTF-8.
-    ///   Names inside of messages need not be UTF-8: real devices cut them in the middle of a character.
+    /// - Throws: `WireError` if official decoders would refuse it: the wire format is broken, or a text port is not UTF-8.
+    ///   Names in messages need not be UTF-8: real devices cut them in the middle of a character.
     @inline(__always)
     static func isPlausible(port: UInt32, _ bytes: RawSpan, _ range: ByteRange) throws(WireError) -> Bool {
         if Port.isText(port) {

@@ -1,6 +1,6 @@
 internal import ProtobufWire
 
-/// State of other nodes that a 2.8 node sends to its client on connection: it looks like packets, but its ids are computed from the state.
+/// State of other nodes that a 2.8 node sends to its client on connection. It looks like packets, but the ids are computed from the state.
 public enum ReplayedState {
     static let priority: UInt8 = 10
     private static let transport: UInt8 = 1

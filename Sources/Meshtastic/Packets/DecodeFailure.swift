@@ -54,12 +54,12 @@ extension DecodeFailure.Kind {
         case .malformedPacket: "malformed mesh packet"
         case .malformedData: "malformed packet content"
         case .malformedPayload: "malformed payload"
-        case .missingPacket: "the service envelope holds no packet"
+        case .missingPacket: "the service envelope contains no packet"
         case .malformedFromRadio: "malformed frame from a radio"
         case .malformedJSON: "malformed JSON packet"
         case .unreadable: "the file's line or frame could not be read"
         case .unknownForm: "bytes of a form that this version does not know"
-        case .badTag: "authentication failed: the tag is not that of the known channel with this hash"
+        case .badTag: "authentication failed: the tag does not match the known channel with this hash"
         }
     }
 }

@@ -5,7 +5,7 @@ public struct DecodedPacket: Sendable, Hashable {
     public var from: UInt32 = 0
     public var to: UInt32 = 0
     public var id: UInt32 = 0
-    /// The channel's hash where the packet was encrypted; else the local index at the radio that received it.
+    /// The channel's hash if the packet was encrypted; otherwise the local index of the radio that received it.
     public var channel: UInt32 = 0
     /// When the receiving node heard it by its own clock, seconds since 1970; 0 if not stated.
     public var rxTime: UInt32 = 0
@@ -14,7 +14,7 @@ public struct DecodedPacket: Sendable, Hashable {
     /// Signal strength, dBm; see `hasRSSI`.
     public var rxRSSI: Int32 = 0
     public var flags: PacketFlags = []
-    /// The gateway of the envelope; 0 if missing, or where its text is not a node number.
+    /// The gateway of the envelope; 0 if missing, or if its text is not a node number.
     public var gateway: UInt32 = 0
 
     public var port: UInt32 = 0
@@ -26,10 +26,10 @@ public struct DecodedPacket: Sendable, Hashable {
     public var payload: ByteRange = .empty
     /// In the arena: the envelope's channel name.
     public var channelID: ByteRange = .empty
-    /// In the arena: 64 bytes where `hasSignature`.
+    /// In the arena: 64 bytes if `hasSignature`.
     public var signature: ByteRange = .empty
 
-    /// Index into the keyring's channels where `opening` is `channelKey`; else `UInt16.max`.
+    /// Index into the keyring's channels if `opening` is `channelKey`; otherwise `UInt16.max`.
     public var keyIndex: UInt16 = .max
     public var hopLimit: UInt8 = 0
     public var hopStart: UInt8 = 0
@@ -57,7 +57,7 @@ extension DecodedPacket {
     /// The highest hop count that fits in a packet's header on the air.
     public static let mostHops: UInt8 = 7
 
-    /// How many hops it took; nil where the sender is too old to state it, or the numbers contradict each other or are above the maximum.
+    /// How many hops it took; nil if the sender is too old to state it, or the numbers contradict each other or are above the maximum.
     public var hopsAway: UInt8? {
         guard hasPacket, hopStart >= hopLimit, hopStart <= Self.mostHops else { return nil }
         if hopStart == 0, !(opening.isReadable && port != 0 && flags.contains(.hasBitfield)) { return nil }

@@ -1,6 +1,6 @@
 /// How a packet was opened, or why it is not readable.
 public enum Opening: UInt8, Sendable, CaseIterable {
-    /// The event holds no packet, like most FromRadio frames.
+    /// The event contains no packet, like most FromRadio frames.
     case none = 0
     /// The packet was not encrypted.
     case decoded = 1

@@ -7,7 +7,7 @@ public import ProtobufWire
 /// ```
 public struct PacketBatch: Sendable {
     public var packets: [DecodedPacket] = []
-    /// The packets' bytes; those after `arenaCount` mean nothing.
+    /// The packets' bytes; those after `arenaCount` are meaningless.
     public internal(set) var arena: [UInt8] = []
     /// How many bytes of the arena are in use.
     public internal(set) var arenaCount = 0
@@ -54,7 +54,7 @@ public struct PacketBatch: Sendable {
         return ByteRange(truncating: start, count)
     }
 
-    /// Reserves `count` more bytes and returns where they begin. They are in use once `arenaCount` is raised.
+    /// Reserves `count` more bytes and returns where they begin. Raising `arenaCount` puts them to use.
     @inline(__always)
     mutating func reserve(_ count: Int) -> Int {
         if arena.count &- arenaCount < count { grow(count) }

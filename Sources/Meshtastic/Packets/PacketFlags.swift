@@ -3,7 +3,7 @@ public struct PacketFlags: OptionSet, Sendable, Hashable {
     public var rawValue: UInt32
     @inlinable public init(rawValue: UInt32) { self.rawValue = rawValue }
 
-    /// The event holds a packet.
+    /// The event contains a packet.
     @inlinable public static var hasPacket: PacketFlags { PacketFlags(rawValue: 1 << 0) }
     @inlinable public static var wantAck: PacketFlags { PacketFlags(rawValue: 1 << 1) }
     @inlinable public static var viaMQTT: PacketFlags { PacketFlags(rawValue: 1 << 2) }
@@ -13,7 +13,7 @@ public struct PacketFlags: OptionSet, Sendable, Hashable {
     /// A 2.8 node replayed stored state to its client: not a reception. Recognised by its recomputed id.
     @inlinable public static var isReplayedState: PacketFlags { PacketFlags(rawValue: 1 << 5) }
     @inlinable public static var hasBitfield: PacketFlags { PacketFlags(rawValue: 1 << 6) }
-    /// `signature` holds 64 bytes.
+    /// `signature` has 64 bytes.
     @inlinable public static var hasSignature: PacketFlags { PacketFlags(rawValue: 1 << 7) }
     /// The signal strength was present, even if 0.
     @inlinable public static var hasRSSI: PacketFlags { PacketFlags(rawValue: 1 << 8) }
@@ -25,7 +25,7 @@ public struct PacketFlags: OptionSet, Sendable, Hashable {
     @inlinable public static var isUnknownChannelName: PacketFlags { PacketFlags(rawValue: 1 << 11) }
     /// The receiving node states that it verified the signature. Untrusted.
     @inlinable public static var signatureVerifiedByNode: PacketFlags { PacketFlags(rawValue: 1 << 12) }
-    /// A key of the packet's own hash opened it, and official decoders accept it, but no encoder writes it in this form: some of it was altered on the way.
+    /// A key of the packet's own hash opened it, and official decoders accept it, but no encoder writes this form: some of it was altered in transit.
     @inlinable public static var isDamaged: PacketFlags { PacketFlags(rawValue: 1 << 14) }
     /// `hopStart` was present and is not 0.
     @inlinable public static var hasHopStart: PacketFlags { PacketFlags(rawValue: 1 << 13) }

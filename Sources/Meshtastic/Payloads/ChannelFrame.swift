@@ -5,7 +5,7 @@ public struct ChannelFrame: Sendable, Hashable {
     /// The local index that packets of this radio carry.
     public var index: Int32 = 0
     public var name = ""
-    /// As shared; all zeros if it was masked before it was stored.
+    /// The key as shared; all zeros if it was masked before it was stored.
     public var psk: [UInt8] = []
     /// 0 disabled, 1 primary, 2 secondary.
     public var role: UInt32 = 0
@@ -16,7 +16,7 @@ public struct ChannelFrame: Sendable, Hashable {
 
     public init() {}
 
-    /// - Throws: `WireError` where the bytes are not a message.
+    /// - Throws: `WireError` if the bytes are not a message.
     public init(decoding bytes: RawSpan) throws(WireError) {
         var reader = WireReader(bytes)
         while let field = try reader.next() {

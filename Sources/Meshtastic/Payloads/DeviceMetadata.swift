@@ -8,7 +8,7 @@ public struct DeviceMetadata: Sendable, Hashable {
 
     public init() {}
 
-    /// - Throws: `WireError` where the bytes are not a message.
+    /// - Throws: `WireError` if the bytes are not a message.
     public init(decoding bytes: RawSpan) throws(WireError) {
         var reader = WireReader(bytes)
         while let field = try reader.next() {

@@ -10,7 +10,7 @@ public struct MapReport: Sendable, Hashable {
     public var region: UInt32 = 0
     public var modemPreset: UInt32 = 0
     public var hasDefaultChannel = false
-    /// Degrees times 10,000,000; 0 where absent.
+    /// Degrees times 10,000,000; 0 if absent.
     public var latitudeE7: Int32 = 0
     public var longitudeE7: Int32 = 0
     /// Metres.
@@ -22,7 +22,7 @@ public struct MapReport: Sendable, Hashable {
 
     public init() {}
 
-    /// - Throws: `WireError` where the bytes are not a message.
+    /// - Throws: `WireError` if the bytes are not a message.
     public init(decoding bytes: RawSpan) throws(WireError) {
         var reader = WireReader(bytes)
         while let field = try reader.next() {

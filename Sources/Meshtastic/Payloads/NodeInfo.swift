@@ -9,7 +9,7 @@ public struct NodeInfo: Sendable, Hashable {
     public var snr: Float = 0
     /// Seconds since 1970; 0 if unknown.
     public var lastHeard: UInt32 = 0
-    /// The body of DeviceMetrics; nil where absent.
+    /// The body of DeviceMetrics; nil if absent.
     public var deviceMetrics: [UInt8]?
     /// The radio's local index.
     public var channel: UInt32 = 0
@@ -23,7 +23,7 @@ public struct NodeInfo: Sendable, Hashable {
 
     public init() {}
 
-    /// - Throws: `WireError` where the bytes are not a message.
+    /// - Throws: `WireError` if the bytes are not a message.
     public init(decoding bytes: RawSpan) throws(WireError) {
         var reader = WireReader(bytes)
         while let field = try reader.next() {

@@ -40,7 +40,7 @@ public struct Position: Sendable, Hashable {
 
     public init() {}
 
-    /// - Throws: `WireError` where the bytes are not a message.
+    /// - Throws: `WireError` if the bytes are not a message.
     public init(decoding bytes: RawSpan) throws(WireError) {
         var reader = WireReader(bytes)
         while let field = try reader.next() {
@@ -101,7 +101,7 @@ public struct Position: Sendable, Hashable {
 }
 
 extension Position {
-    /// The direction of movement in degrees, clockwise from north; nil where it is missing or out of range.
+    /// The direction of movement in degrees, clockwise from north; nil if it is missing or out of range.
     ///
     /// - Parameter groundTrack: degrees times 100,000.
     public static func course(groundTrack: UInt32?) -> Double? {

@@ -1,6 +1,6 @@
 public import ProtobufWire
 
-/// The nodes on the way there and back: the payload of port 70. The end nodes are left out.
+/// The nodes on the route there and back, without the end nodes: the payload of port 70.
 public struct RouteDiscovery: Sendable, Hashable {
     /// 0xFFFFFFFF represents a hop that could not read the packet.
     public var route: [UInt32] = []
@@ -11,7 +11,7 @@ public struct RouteDiscovery: Sendable, Hashable {
 
     public init() {}
 
-    /// - Throws: `WireError` where the bytes are not a message.
+    /// - Throws: `WireError` if the bytes are not a message.
     public init(decoding bytes: RawSpan) throws(WireError) {
         var reader = WireReader(bytes)
         while let field = try reader.next() {

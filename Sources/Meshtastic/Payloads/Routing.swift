@@ -4,12 +4,12 @@ public import ProtobufWire
 public enum Routing: Sendable, Hashable {
     case routeRequest(RouteDiscovery)
     case routeReply(RouteDiscovery)
-    /// 0 acknowledges the packet that `requestID` names; any other number is the reason of its failure.
+    /// 0 acknowledges the packet that `requestID` names; any other number is the reason for its failure.
     case error(UInt32)
     /// Empty, or of a kind that this version does not know.
     case unknown
 
-    /// - Throws: `WireError` where the bytes are not a message.
+    /// - Throws: `WireError` if the bytes are not a message.
     public init(decoding bytes: RawSpan) throws(WireError) {
         self = .unknown
         var reader = WireReader(bytes)

@@ -6,7 +6,7 @@ public struct StatusMessage: Sendable, Hashable {
 
     public init(status: String = "") { self.status = status }
 
-    /// - Throws: `WireError` where the bytes are not a message.
+    /// - Throws: `WireError` if the bytes are not a message.
     public init(decoding bytes: RawSpan) throws(WireError) {
         var reader = WireReader(bytes)
         while let field = try reader.next() {

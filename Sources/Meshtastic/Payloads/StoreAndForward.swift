@@ -32,7 +32,7 @@ public struct StoreAndForward: Sendable, Hashable {
 
     public init() {}
 
-    /// - Throws: `WireError` where the bytes are not a message.
+    /// - Throws: `WireError` if the bytes are not a message.
     public init(decoding bytes: RawSpan) throws(WireError) {
         var reader = WireReader(bytes)
         while let field = try reader.next() {
@@ -86,7 +86,7 @@ extension StoreAndForward.Statistics {
 }
 
 extension WireReader {
-    /// The varints of a nested message by field number, 0 where absent; fields 0 to 9 only.
+    /// The varints of a nested message by field number, 0 if absent; fields 0 to 9 only.
     fileprivate func numbers(_ field: WireField) throws(WireError) -> [UInt32] {
         var numbers = [UInt32](repeating: 0, count: 10)
         var inner = WireReader(bytes(field))

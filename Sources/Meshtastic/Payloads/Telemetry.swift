@@ -24,7 +24,7 @@ public struct Telemetry: Sendable, Hashable {
 
     public var kind: TelemetryKind? { TelemetryKind(rawValue: rawKind) }
 
-    /// - Throws: `WireError` where the bytes are not a message.
+    /// - Throws: `WireError` if the bytes are not a message.
     @inline(__always)
     public init(decoding bytes: RawSpan) throws(WireError) {
         var reader = WireReader(bytes)

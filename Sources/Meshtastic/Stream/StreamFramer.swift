@@ -9,7 +9,7 @@ internal import ProtobufWire
 /// }
 /// framer.finish { piece in … }
 /// ```
-/// However the stream is divided into chunks, the pieces are the same, and together they contain every byte. Where a header is invalid (its length is
+/// However the stream is divided into chunks, the pieces are the same, and together they contain every byte. If a header is invalid (its length is
 /// too high), the search continues after its first byte. A frame that contains another header and is not protobuf, or is not followed by a header as
 /// the inner one requires, was cut short by lost bytes or by console text: it ends there, and the next one begins.
 public struct StreamFramer: Sendable {
@@ -19,17 +19,17 @@ public struct StreamFramer: Sendable {
     /// Text without a line end is reported in parts of this length.
     static let textLimit = 1024
 
-    /// Everything that is not reported yet.
+    /// Everything that is not yet reported.
     private var pending: [UInt8] = []
     /// Where `pending` begins in the stream.
     private var offset: Int
-    /// How many bytes of `pending` are known to lie before any frame.
+    /// How many bytes of `pending` are known to precede any frame.
     private var looseCount = 0
 
     /// - Parameter offset: the position in the stream of the first byte to be fed: a resumed reader's `reportedOffset`.
     public init(offset: Int = 0) { self.offset = offset }
 
-    /// All bytes of the stream before this offset were reported: where to resume.
+    /// All bytes of the stream before this offset were reported; resume here.
     public var reportedOffset: Int { offset }
 
     /// Takes the next bytes and reports the pieces that they complete.
@@ -115,12 +115,12 @@ extension StreamFramer {
         try reportLoose(rest, report)
     }
 
-    /// The end of the frame whose body begins at `start`: by its length, or at the header of the next frame inside of it. Nil while
+    /// The end of the frame whose body begins at `start`: by its length, or at the header of the next frame in it. Nil while
     /// it depends on bytes to come.
     private func frameEnd(from start: Int, length: Int, atEnd: Bool) -> Int? {
         let end = start + length
         guard length > Self.headerLength else { return end }
-        // Only whole headers inside of the body count: those after it may not have arrived yet.
+        // Only whole headers in the body count: those after it may not have arrived yet.
         for place in (start + 1)...(end - Self.headerLength) where pending[place] == 0x94 {
             guard case .frame(let innerLength) = header(at: place) else { continue }
             if !isMessage(start..<end) { return place }

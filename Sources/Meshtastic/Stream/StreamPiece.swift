@@ -3,7 +3,7 @@ public struct StreamPiece: Sendable, Hashable {
     public enum Kind: Sendable, Hashable {
         /// The body of a frame, header not included: a FromRadio or a ToRadio message.
         case frame
-        /// Console text of the radio, which it writes between frames; a line, or less if a frame follows.
+        /// The radio's console text, which it writes between frames: a line, or less if a frame follows.
         case text
         /// Bytes that are neither.
         case noise
@@ -12,7 +12,7 @@ public struct StreamPiece: Sendable, Hashable {
     public var kind: Kind
     /// The bytes: for a frame without its header.
     public var bytes: [UInt8]
-    /// Where the piece begins (a frame with its header), counted in bytes from the stream's first.
+    /// Where the piece begins (for a frame its header), in bytes from the start of the stream.
     public var offset: Int
 
     public init(kind: Kind, bytes: [UInt8], offset: Int) {

@@ -4,9 +4,9 @@
 /// let topic = Topic(parsing: "msh/EU_868/PL/2/e/LongFast/!36072603")
 /// topic?.channel  // "LongFast"
 /// ```
-/// People add segments to the root as they like, so the version is searched for, not counted.
+/// Users add segments to the root as they like, so the version is searched for, not counted.
 public struct Topic: Sendable, Hashable {
-    /// What is published there.
+    /// The kind of data published there.
     public enum Kind: String, Sendable, Hashable, CaseIterable {
         /// A ServiceEnvelope.
         case envelope = "e"

@@ -2,9 +2,9 @@ import Foundation
 package import LMDB
 import ProtobufWire
 
-/// Writes a new copy of a baseline without some of its rows: no page of the new file has their bytes.
+/// Copies a baseline without some of its rows: no page of the new file contains their bytes.
 package struct BaselineCopy {
-    /// In rows: how many one transaction copies.
+    /// How many rows one transaction copies.
     private static let step = 4_096
 
     private let from: Environment
@@ -57,7 +57,7 @@ package struct BaselineCopy {
         while try cursor.next() { try body(cursor.key, cursor.value) }
     }
 
-    /// Closes both files; the new one is on the disk.
+    /// Closes both files; the new one is then on disk.
     package func finish() throws(StorageError) {
         try to.sync()
         to.close()

@@ -4,7 +4,7 @@ import MeshCrypto
 import ProtobufWire
 
 /// The baselines of a ledger: what each view had built from the events that retention dropped, in `baselines/N/VIEW`, where N is the last of these
-/// events. Their files never change.
+/// events. These files never change.
 package struct BaselineFolder: Sendable {
     package let path: String
 
@@ -22,7 +22,7 @@ package struct BaselineFolder: Sendable {
         try OwnedFile.makeFolders(building)
     }
 
-    /// Moves finished baselines, which are on the disk, into place.
+    /// Moves finished baselines, which are on disk, into place.
     package func finishBuilding(through last: UInt64) throws { try finishBuilding(as: String(last)) }
 
     private func finishBuilding(as name: String) throws {
@@ -49,7 +49,7 @@ package struct BaselineFolder: Sendable {
         return try replacement(of: last) ?? [:]
     }
 
-    /// The hashes of baselines that wait to replace those in force; nil where nothing waits.
+    /// The hashes of baselines that wait to replace those in force; nil if none do.
     package func replacement(of last: UInt64) throws -> [String: [UInt8]]? {
         let place = "\(path)/\(last)-next"
         guard FileManager.default.fileExists(atPath: place) else { return nil }
@@ -63,7 +63,7 @@ package struct BaselineFolder: Sendable {
     /// Replaces the baselines in force, which are removed. Can be repeated after an interruption.
     package func replace(_ last: UInt64) throws {
         let (place, next) = ("\(path)/\(last)", "\(path)/\(last)-next")
-        // Otherwise those in force would be removed without a replacement.
+        // Without a replacement, those in force must not be removed.
         guard FileManager.default.fileExists(atPath: next) else { throw ViewFolderError(POSIXError(.ENOENT), next) }
         if FileManager.default.fileExists(atPath: place) { try FileManager.default.removeItem(atPath: place) }
         try FileManager.default.moveItem(atPath: next, toPath: place)
@@ -83,7 +83,7 @@ package struct BaselineFolder: Sendable {
         }
     }
 
-    /// The hash of a baseline's file, by which it is named; nil where it is missing. Nothing in the file is interpreted before the hash was checked.
+    /// The hash of a baseline's file, by which it is named; nil if it is missing. The file is not interpreted before its hash was checked.
     package func digest(_ view: String, through last: UInt64) throws -> [UInt8]? {
         try Self.digest(ofFile: file(view, through: last))
     }

@@ -1,4 +1,4 @@
-/// Rows that an older recipe built from events that retention has dropped since: those of events up to `through`.
+/// Rows that an older recipe built, from events up to `through` that retention has since dropped.
 public struct RowOrigin: Sendable, Hashable {
     public var through: UInt64
     public var recipe: String
@@ -9,7 +9,7 @@ public struct RowOrigin: Sendable, Hashable {
     }
 }
 
-/// The recipes that built the rows of a view, where other recipes than its own built some of them.
+/// The recipes that built the rows of a view, if some were built by other recipes than its own.
 public struct RowOrigins: Sendable, Hashable {
     /// The oldest events first.
     public private(set) var origins: [RowOrigin]

@@ -23,7 +23,7 @@ extension ViewStore {
     /// Creates a store of `recipe` that begins with the rows of a baseline.
     ///
     /// - Parameters:
-    ///   - file: the baseline's data file, which was checked.
+    ///   - file: the baseline's data file, already checked.
     ///   - path: the store's folder, which does not exist yet.
     ///   - through: the last event in the baseline.
     ///   - made: the recipe that built it.
@@ -32,7 +32,7 @@ extension ViewStore {
         indexes: [IndexedTable] = []
     ) throws -> ViewStore {
         let unfinished = (path as NSString).deletingLastPathComponent + "/new-" + (path as NSString).lastPathComponent
-        try? FileManager.default.removeItem(atPath: unfinished)  // what an interruption left, if anything
+        try? FileManager.default.removeItem(atPath: unfinished)  // the remains of an interruption, if any
         try OwnedFile.makeFolders(unfinished)
         try FileManager.default.copyItem(atPath: file, toPath: unfinished + "/data.mdb")
         OwnedFile.give(unfinished + "/data.mdb")

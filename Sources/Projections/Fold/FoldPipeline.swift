@@ -1,9 +1,9 @@
 import EventLog
 import Foundation
 
-/// How far a fold has come, for progress bars.
+/// The progress of a fold.
 public struct FoldProgress: Sendable {
-    /// Events folded and to fold, and where that began.
+    /// The events already folded and still to fold, and where the fold began.
     public var start: UInt64
     public var position: UInt64
     public var target: UInt64
@@ -21,9 +21,9 @@ public struct FoldProgress: Sendable {
 
 private let coreCount = max(ProcessInfo.processInfo.activeProcessorCount, 1)
 
-/// Where a fold pauses on its way, with no batch in flight, and what is done there.
+/// The points at which a fold pauses, with no batch in flight, and what is done there.
 package struct FoldBarriers<Batch: FoldBatch>: Sendable {
-    /// Given the position and the fold's end: the events after which it pauses, in order.
+    /// Given the position and the fold's end, returns the events after which it pauses, in order.
     let places: @Sendable (_ reached: UInt64, _ target: UInt64) -> [UInt64]
     let visit: @Sendable (_ halt: UInt64, _ folders: [any BatchFolder<Batch>]) async throws -> Void
 
@@ -35,15 +35,15 @@ package struct FoldBarriers<Batch: FoldBatch>: Sendable {
     }
 }
 
-/// A pipeline that failed before is asked to continue.
+/// A pipeline that failed earlier was asked to continue.
 package struct FoldFailure: Error, CustomStringConvertible {
-    package var description: String { "the views' fold failed before and has to begin again at their checkpoints" }
+    package var description: String { "folding the views failed earlier and has to restart from their checkpoints" }
 }
 
-/// Reads the log, decodes it on several threads, runs the sequential stage, and hands each batch to all projectors.
+/// Reads the log, decodes it on several threads, runs the sequential stage, and passes each batch to all projectors.
 ///
-/// Batches are decoded ahead while earlier ones are folded; at most a few are alive, so memory does not depend on the log's
-/// length. The projectors work beside each other; each sees the batches in order.
+/// Batches are decoded ahead while earlier ones are folded; only a few exist at once, so memory does not depend on the log's
+/// length. The projectors work concurrently; each receives the batches in order.
 package actor FoldPipeline<Stage: FoldStage> {
     package typealias Folder = any BatchFolder<Stage.Batch>
 
@@ -60,9 +60,9 @@ package actor FoldPipeline<Stage: FoldStage> {
     /// A batch was not folded by every projector, or the fold was stopped: the next fold starts from the stored checkpoints.
     package private(set) var hasFailed = false
 
-    /// Batches that may be decoded ahead.
+    /// How many batches may be decoded ahead.
     private static var depthAhead: Int { 3 }
-    /// Batches that may wait for the slowest projector: enough for the others to continue while one commits.
+    /// How many batches may wait for the slowest projector: enough for the others to continue while one commits.
     private static var depthBehind: Int { 12 }
 
     /// Starts at the checkpoint of the projector that is furthest behind, with the state that it stored.
@@ -81,14 +81,14 @@ package actor FoldPipeline<Stage: FoldStage> {
         position = slowest?.sequence ?? 0
     }
 
-    /// The last event given to the projectors.
+    /// The last event passed to the projectors.
     package var reached: UInt64 { position }
     package var projectors: [Folder] { folders }
 
     /// Folds up to and including `target`, after all earlier requests.
     /// - Parameters:
-    ///   - halts: where it pauses on the way.
-    ///   - reason: makes each projector commit what it holds at the end, while others still fold; nil leaves that to `flush`.
+    ///   - halts: where it pauses.
+    ///   - reason: makes each projector commit its rows at the end, while others still fold; nil leaves that to `flush`.
     package func fold(
         through target: UInt64, halts: FoldBarriers<Stage.Batch>? = nil, committing reason: FlushReason? = nil,
         progress: (@Sendable (FoldProgress) -> Void)? = nil
@@ -183,10 +183,10 @@ package actor FoldPipeline<Stage: FoldStage> {
         return tasks
     }
 
-    /// Commits everything that all projectors hold.
+    /// Commits all pending rows of all projectors.
     package func flush(_ reason: FlushReason) async throws { try await flush(reason, after: [:]) }
 
-    /// The longest work first, so that no core waits for it at the end.
+    /// The longest work first, so that no core is idle at the end.
     /// - Parameter folding: by name, the fold that a projector has to finish first.
     private func flush(_ reason: FlushReason, after folding: [String: Task<Void, any Error>]) async throws {
         var works: [(folder: Folder, work: Int)] = []
@@ -204,8 +204,8 @@ package actor FoldPipeline<Stage: FoldStage> {
         }
     }
 
-    /// Takes over projectors of another pipeline that have exactly this one's position.
-    /// - Returns: false when this pipeline has moved on meanwhile.
+    /// Takes over projectors of another pipeline that are exactly at this one's position.
+    /// - Returns: false if this pipeline has moved on meanwhile.
     package func adopt(_ others: [Folder], at position: UInt64) -> Bool {
         guard position == self.position else { return false }
         folders += others
@@ -217,7 +217,7 @@ package actor FoldPipeline<Stage: FoldStage> {
         folders.removeAll { names.contains($0.viewName) }
     }
 
-    /// Ends the fold at the next batch and waits for what was handed out. The projectors can still be flushed.
+    /// Ends the fold at the next batch and waits for those under way. The projectors can still be flushed.
     package func stop() async {
         tail?.cancel()
         _ = await tail?.result

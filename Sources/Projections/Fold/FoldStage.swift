@@ -6,7 +6,7 @@ package protocol FoldBatch: Sendable {
     var events: ClosedRange<EventSequence> { get }
     /// The checksum of the last event's record, for checkpoints.
     var lastChecksum: UInt64 { get }
-    /// What the sequential stage learned in this run.
+    /// The changes of the sequential stage in this run.
     var stageState: StageState { get }
 }
 
@@ -15,7 +15,7 @@ package protocol FoldStage: Sendable {
     associatedtype Batch: FoldBatch
     associatedtype State: Sendable
 
-    /// Reads and decodes the events. Called on several threads at once; depends on nothing but its arguments and the log.
+    /// Reads and decodes the events. Called on several threads at once; depends only on its arguments and the log.
     func decode(_ events: ClosedRange<EventSequence>) throws -> Batch
 
     /// The state before the first event.
@@ -27,7 +27,7 @@ package protocol FoldStage: Sendable {
     /// Takes back a batch that every projector has folded, to reuse its memory.
     func recycle(_ batch: consuming Batch)
 
-    /// Restores what views stored of earlier batches.
+    /// Restores the state that views stored of earlier batches.
     func restore(_ stageState: StageState, into state: inout State)
 }
 

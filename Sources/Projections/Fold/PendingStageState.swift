@@ -5,7 +5,7 @@ struct PendingStageState: Sendable {
     private var receptions = PendingRuns<StageState.Reception>()
     private var entries: [StageState.Entry] = []
 
-    /// What waits for the next commit, in bytes.
+    /// Bytes that wait for the next commit.
     var byteCount: Int {
         records.count * StageStateChunk.size(of: StageState.Record.self) + receptions.count
             * StageStateChunk.size(of: StageState.Reception.self)

@@ -1,7 +1,7 @@
 import EventLog
 package import LMDB
 
-/// One running projection, which the pipeline gives batches to.
+/// One running projection, which receives batches from the pipeline.
 package protocol BatchFolder<Batch>: Actor {
     associatedtype Batch: FoldBatch
     nonisolated var viewName: String { get }
@@ -9,7 +9,7 @@ package protocol BatchFolder<Batch>: Actor {
     func storedStageState() throws -> StageState
     func fold(_ batch: Batch, isCatchingUp: Bool) throws
     func flush(_ reason: FlushReason) throws
-    /// About how much the next flush writes, in bytes, entries of indexes included.
+    /// The approximate number of bytes that the next flush writes, including entries of indexes.
     func pendingWork() -> Int
     func statistics() -> ProjectorStatistics
     func stop()
@@ -17,7 +17,7 @@ package protocol BatchFolder<Batch>: Actor {
     func recordChanges(keeping limit: Int, _ hook: @escaping @Sendable () -> Void)
 }
 
-/// What a projector did since it was started.
+/// Statistics of a projector since it was started.
 public struct ProjectorStatistics: Sendable {
     public var folded: UInt64 = 0
     public var commits: [FlushReason: Int] = [:]
@@ -26,8 +26,8 @@ public struct ProjectorStatistics: Sendable {
 
 /// Runs one projection: folds batches in memory and commits rows, caps, quarantine, carried state and checkpoint together.
 ///
-/// It works on the threads that fold, because LMDB's write transactions block. A commit that fails is thrown, counted, and tried
-/// again with the next one: nothing that was folded is dropped before it is on disk.
+/// It works on the threads that fold, because LMDB's write transactions block. A commit that fails is thrown, counted, and retried
+/// with the next one: nothing that was folded is dropped before it is on disk.
 package actor Projector<P: Projection>: BatchFolder {
     private let executor: SerialQueueExecutor
     private var projection: P
@@ -42,7 +42,7 @@ package actor Projector<P: Projection>: BatchFolder {
     private var timer: Task<Void, Never>?
     private var timerTarget: Duration?
     private let policy: FlushPolicy
-    /// How many changes are kept; nil where none are recorded.
+    /// How many changes are kept; nil if none are recorded.
     private var changesKept: Int?
     private var commitHook: (@Sendable () -> Void)?
     /// In bytes of pending rows.
@@ -97,7 +97,7 @@ package actor Projector<P: Projection>: BatchFolder {
         if !isCatchingUp { try flushIfDue() }
     }
 
-    /// Commits everything pending, and builds missing indexes. Does nothing when nothing is pending.
+    /// Commits everything pending, and builds missing indexes. Does nothing if nothing is pending.
     package func flush(_ reason: FlushReason) throws { try flush(reason, buildsIndexes: true) }
 
     private func flush(_ reason: FlushReason, buildsIndexes: Bool) throws {
@@ -172,7 +172,7 @@ package actor Projector<P: Projection>: BatchFolder {
         arm(for: due.time)
     }
 
-    /// One sleeping task; it is replaced only when something is due earlier than it would wake.
+    /// One sleeping task; it is replaced only if something is due before it would wake.
     private func arm(for target: Duration) {
         if let timerTarget, timerTarget <= target { return }
         timer?.cancel()

@@ -1,11 +1,11 @@
 package import EventLog
 import LMDB
 
-/// A fold of a range of the log into a store with no other user, on the caller's thread, with the decoding on others.
+/// Folds a range of the log into a store with no other user, on the caller's thread; decoding runs on other threads.
 ///
 /// It produces the same store as a `Projector` that folds these events: rows, quarantine, carried state and checkpoint.
 package enum Replay {
-    /// Batches that are decoded ahead.
+    /// How many batches are decoded ahead.
     private static let depth = 3
 
     /// Folds the events after the store's checkpoint, up to and including `target`.
@@ -28,7 +28,7 @@ package enum Replay {
 
     /// Folds one batch, whose events need not be consecutive, into a store and commits it.
     ///
-    /// Batches may come in any order where the rows do not depend on it.
+    /// Batches may come in any order if the rows do not depend on it.
     /// - Parameter cut: events up to it are skipped.
     package static func run<P: Projection>(
         _ projection: P, into store: ViewStore, _ batch: P.Batch, after cut: EventSequence

@@ -1,13 +1,13 @@
 import Foundation
 
-/// Keys of one length, in one array of bytes, since a list of arrays takes several times as long; they can be sorted.
+/// Keys of one length, which can be sorted, in one array of bytes: a list of arrays takes several times as long.
 package struct EntryList: Sendable {
     package let length: Int
     private let runs: [IndexedTable.KeyRun]
     package private(set) var bytes: [UInt8] = []
     private var order: [Int32] = []
 
-    /// - Parameter runs: what entries share with their row's key, for `append(of:)`.
+    /// - Parameter runs: the parts that entries share with their row's key, for `append(of:)`.
     package init(length: Int, runs: [IndexedTable.KeyRun] = []) {
         self.length = length
         self.runs = runs

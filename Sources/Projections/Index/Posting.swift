@@ -20,12 +20,12 @@ package struct Posting: Sendable, Equatable {
 /// word occurs more than once, and then how often; all as varints. An index without frequencies stores the
 /// distances only.
 package struct PostingList {
-    /// In bytes: a value that is longer is split, so that a change never rewrites much.
+    /// In bytes: longer values are split, so that a change never rewrites much.
     static let longest = 1_024
 
     /// Calls `visit` with each posting until it returns false.
     ///
-    /// - Returns: false where the bytes are damaged.
+    /// - Returns: false if the bytes are damaged.
     package static func visit(
         _ bytes: RawSpan, after first: UInt64, tellsTimes: Bool = true, _ visit: (Posting) -> Bool
     ) -> Bool {

@@ -5,9 +5,9 @@ import ProtobufWire
 struct PostingsWriter: Sendable {
     private struct Edit: Sendable {
         var word: Int32
-        /// Its place in `changed`.
+        /// Its index in `changed`.
         var row: Int32
-        /// How often the row has the word; 0 where it no longer has it.
+        /// How often the row has the word; 0 if it no longer has it.
         var count: UInt32
     }
 
@@ -18,7 +18,7 @@ struct PostingsWriter: Sendable {
     private var edits: [Edit] = []
     /// The rows of the edits: how many words they have now, and where their edits begin.
     private var changed: [(row: UInt64, length: UInt32, start: Int)] = []
-    /// Rows that have words now, or no longer have any, with the ranges of their keys in `keyBytes`: nowhere for the latter.
+    /// Rows that now have words, with the ranges of their keys in `keyBytes`, and rows that no longer have any, without a range.
     private var keys: [(row: UInt64, key: Range<Int>)] = []
     private var keyBytes: [UInt8] = []
     /// By how much the number of rows that have words, and of their words, changes.
@@ -35,7 +35,7 @@ struct PostingsWriter: Sendable {
         rows = try store.table(index.rows)
     }
 
-    /// The words of a row; empty where the row does not exist or cannot be read.
+    /// The words of a row; empty if the row does not exist or cannot be read.
     mutating func words(of key: RawSpan, _ value: RawSpan?) -> TextIndex.WordCounts {
         guard let value else { return TextIndex.WordCounts() }
         let isRow = index.addWords(key, value, &words)
@@ -128,12 +128,12 @@ struct PostingsWriter: Sendable {
         return (sorted, bounds)
     }
 
-    /// - Parameter news: in ascending order of their rows; with a count of 0 where a row no longer has the word.
+    /// - Parameter news: in ascending order of their rows; with a count of 0 if a row no longer has the word.
     private func write(
         _ word: [UInt8], _ news: [Posting], _ isEmpty: Bool, to transaction: inout WriteTransaction
     ) throws(StorageError) {
         guard !isEmpty else {
-            // Words that were truncated end in a hash, whose zeros may let their keys come before those of a word that they begin with.
+            // Truncated words end in a hash; because of its zeros, their keys may come before those of a word that they begin with.
             let mode = word.count < 64 ? PutMode.append : .replace
             for (first, bytes) in PostingList.encode(Self.merge([], news[...]), tellsTimes: index.tellsTimes) {
                 try transaction.put(postings, key: Self.key(word, first).rawSpan, value: bytes.rawSpan, mode)
@@ -153,7 +153,7 @@ struct PostingsWriter: Sendable {
         }
     }
 
-    /// The list that a row belongs to: the last one that begins at it or before it, else the first one of the word, else a new one; and where
+    /// The list that a row belongs to: the last one that begins at or before it, else the first one of the word, else a new one; and where
     /// the next list begins.
     private func list(
         of word: [UInt8], around row: UInt64, _ transaction: borrowing WriteTransaction
@@ -188,7 +188,7 @@ struct PostingsWriter: Sendable {
 
     static func key(_ word: [UInt8], _ first: UInt64) -> [UInt8] { word + [0] + bigEndian(first) }
 
-    /// The first row of a list, nil where it is another word's.
+    /// The first row of a list, nil if it is another word's.
     static func first(_ key: RawSpan, of word: [UInt8]) -> UInt64? {
         guard key.byteCount == word.count + 9, key.byte(at: word.count) == 0 else { return nil }
         for place in word.indices where key.byte(at: place) != word[place] { return nil }

@@ -1,16 +1,16 @@
 package import LMDB
 import ProtobufWire
 
-/// Indexes built from all rows. They are not used until the note is written that says for which checkpoint they hold.
+/// Indexes built from all rows. They are used only once a note with the checkpoint that they match is written.
 extension ViewStore {
-    /// In bytes: what sorting an entry takes, besides the entry.
+    /// The bytes that sorting takes per entry, in addition to the entry.
     private static let sortOverhead = 36
-    /// How many entries per pass are sampled to find where the passes begin.
+    /// How many entries per pass are sampled to find the bounds of the passes.
     private static let samplesOfPass = 256
 
     /// Builds the indexes that are missing, or differ from the declared ones, from the rows as they are.
     ///
-    /// - Parameter sortLimit: in bytes, what entries may take at once.
+    /// - Parameter sortLimit: the bytes that entries may take at once.
     package func buildMissingIndexes(sortLimit: Int = 32 << 20) throws(StorageError) {
         let missing = try indexUpkeep().built
         guard !missing.isEmpty else { return }
@@ -159,7 +159,7 @@ private struct RowEntries {
         runs = indexed.indexes[place].followsFromKey ? indexed.indexes[place].runs : nil
     }
 
-    /// - Returns: false where the row cannot be read.
+    /// - Returns: false if the row cannot be read.
     mutating func make(_ key: RawSpan, _ value: RawSpan) -> Bool {
         entry.removeAll(keepingCapacity: true)
         if let runs {

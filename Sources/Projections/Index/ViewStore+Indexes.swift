@@ -1,12 +1,12 @@
 package import LMDB
 import ProtobufWire
 
-/// The indexes of a view's rows. Under `index.TABLE` the view's meta table says for which checkpoint and for which declared indexes the entries
-/// hold: those of another checkpoint (written by a program without indexes) or of other declarations are not used.
+/// The indexes of a view's rows. Under `index.TABLE` the view's meta table has the checkpoint and the declared indexes that the entries
+/// match: entries of another checkpoint (written by a program without indexes) or of other declarations are not used.
 extension ViewStore {
-    /// What the next commit has to do about the indexes of each table.
+    /// What the next commit has to do with the indexes of each table.
     struct IndexUpkeep {
-        /// Their entries follow the changed rows.
+        /// Their entries are updated for the changed rows.
         var updated: [IndexedTable] = []
         /// Their entries are built from all rows.
         var built: [IndexedTable] = []
@@ -39,7 +39,7 @@ extension ViewStore {
         return upkeep
     }
 
-    /// About how many entries `buildMissingIndexes` would make from the existing rows and this many more.
+    /// The approximate number of entries that `buildMissingIndexes` would make from the existing rows and this many more.
     func missingEntries(besides rows: Int) throws(StorageError) -> Int {
         let missing = try indexUpkeep().built
         guard !missing.isEmpty else { return 0 }
@@ -127,7 +127,7 @@ extension ViewStore {
 
     // MARK: Checking
 
-    /// What is wrong with a table's indexes, compared with entries derived from its rows again; nil where nothing is, or where they are not built.
+    /// What is wrong with a table's indexes, compared with entries newly derived from its rows; nil if nothing is, or if they are not built.
     package func fault(of indexed: IndexedTable) throws(StorageError) -> String? {
         let transaction = try environment.beginRead()
         guard try isIndexed(indexed, in: transaction) else { return nil }
@@ -148,7 +148,7 @@ extension ViewStore {
             var count = 0
             while try cursor.next() {
                 guard wanted[place].contains(cursor.key.asArray) else {
-                    return "the index \(index.name) has an entry that no row of \(indexed.table) has"
+                    return "the index \(index.name) has an entry without a row of \(indexed.table)"
                 }
                 count += 1
             }
@@ -163,7 +163,7 @@ extension ViewStore {
     }
 }
 
-/// The keys of changed rows in order, each once.
+/// The keys of changed rows, in order and each once.
 struct EntryKeys {
     private let keys: [[UInt8]]
     private var place = 0

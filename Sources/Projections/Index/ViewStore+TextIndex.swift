@@ -1,7 +1,7 @@
 package import LMDB
 import ProtobufWire
 
-/// Text indexes of a view's rows: see `TextIndex`. Whether one holds is recorded as for other indexes.
+/// Text indexes of a view's rows: see `TextIndex`. Whether one is valid is recorded as for other indexes.
 extension ViewStore {
     /// The number of rows that have words, and of their words.
     package func textTotals<Transaction: TransactionReading & ~Copyable>(
@@ -87,7 +87,7 @@ extension ViewStore {
 
     /// The words of the first rows, as they are committed.
     ///
-    /// - Parameter sortLimit: in bytes, what they may take at once.
+    /// - Parameter sortLimit: the bytes that they may take at once.
     func gather(_ index: TextIndex, sortLimit: Int) throws(StorageError) -> GatheredWords {
         var gathered = GatheredWords(writer: try PostingsWriter(index, self), sortLimit: sortLimit)
         try gather(&gathered, index)
@@ -148,7 +148,7 @@ extension ViewStore {
             let row = TextIndex.row(of: cursor.key)
             totals = (totals.rows + 1, totals.words + UInt64(words.length))
             guard try textRow(row, index, in: transaction) == cursor.key.asArray else {
-                return "the words of \(index.name) do not name a row of \(index.table) that has some"
+                return "the words of \(index.name) lack a row of \(index.table)"
             }
             for count in words.counts {
                 let word = Array(reader.words.table[Int(count.word)])
@@ -158,7 +158,7 @@ extension ViewStore {
         let stored = try textTotals(index, in: transaction)
         let keys = index.keysOf == nil ? try transaction.count(table(index.rows)) : Int(totals.rows)
         guard stored == totals, keys == Int(totals.rows) else {
-            return "the words of \(index.name) are counted as \(stored), those of its rows are \(totals)"
+            return "the words of \(index.name) are counted as \(stored); those of its rows are \(totals)"
         }
         var found: [[UInt8]: [Posting]] = [:]
         var lists = try transaction.cursor(table(index.postings))
@@ -176,6 +176,6 @@ extension ViewStore {
 struct GatheredWords: Sendable {
     var writer: PostingsWriter
     let sortLimit: Int
-    /// The key of the last of the rows, where more may follow.
+    /// The key of the last of the rows, if more may follow.
     var last: [UInt8]?
 }

@@ -33,7 +33,7 @@ extension Merge {
         Merge { $0[keyPath: property] = $1[keyPath: property] }
     }
 
-    /// The news' value where it is filled: an unfilled value never replaces a filled one.
+    /// The news' value if it is filled: an unfilled value never replaces a filled one.
     public static func keepFilled<Value: Fillable & SendableMetatype>(_ property: any WritableKeyPath<Row, Value> & Sendable)
         -> Merge
     {
@@ -68,7 +68,7 @@ extension Merge {
         Merge { $0[keyPath: property] = min($0[keyPath: property], $1[keyPath: property]) }
     }
 
-    /// Applies the rules where the news are later than the stored row by a property, or equal in it and later by the next one; then these properties
+    /// Applies the rules if the news are later than the stored row by a property, or equal in it and later by the next one; then these properties
     /// become those of the news. The row is the same in whatever order the writes come, if the rules are `replace` and no two writes are equal in both
     /// properties: an event's sequence distinguishes any two.
     public static func lastWrite<First: Comparable & SendableMetatype, Second: Comparable & SendableMetatype>(
@@ -78,7 +78,7 @@ extension Merge {
         write(first, second, rules) { $0 < $1 }
     }
 
-    /// Like `lastWrite`, where the news are earlier: the earliest write stays.
+    /// Like `lastWrite`, if the news are earlier: the earliest write stays.
     public static func firstWrite<First: Comparable & SendableMetatype, Second: Comparable & SendableMetatype>(
         by first: any WritableKeyPath<Row, First> & Sendable, _ second: any WritableKeyPath<Row, Second> & Sendable,
         _ rules: Merge<Row>...

@@ -7,11 +7,11 @@ public struct FlushPolicy: Sendable, Equatable {
     public var quietPeriod: Duration
     /// A debounced change is committed at most this long after it arrived.
     public var ceiling: Duration
-    /// Two commits for immediate changes are at least this far apart.
+    /// The minimum time between two commits for immediate changes.
     public var immediateInterval: Duration
-    /// Pending bytes at which a flush happens whatever the clock says.
+    /// Pending bytes at which a flush happens regardless of the clock.
     public var pendingBytesLimit: Int
-    /// Events without a row of this view after which its checkpoint is committed anyway.
+    /// The number of events without a row of this view after which its checkpoint is committed anyway.
     public var idleEventLimit: UInt64
 
     public init(

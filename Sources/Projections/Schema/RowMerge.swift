@@ -5,15 +5,15 @@ import ProtobufWire
 public struct RowDifference: Sendable {
     public let table: String
     public let key: [UInt8]
-    /// Nil where the old recipe has no such row.
+    /// Nil if the old recipe has no such row.
     public let old: [UInt8]?
-    /// Nil where the new recipe has no such row.
+    /// Nil if the new recipe has no such row.
     public let new: [UInt8]?
 }
 
 /// Walks the same table of two stores in the order of their keys, in constant memory.
 public struct RowMerge {
-    /// In rows: how many one pair of read transactions compares.
+    /// How many rows one pair of read transactions compares.
     private static let batch = 16_384
 
     private let old: ViewStore
@@ -24,7 +24,7 @@ public struct RowMerge {
         (self.old, self.new, self.table) = (old, new, table)
     }
 
-    /// - Parameter body: given each row that differs; ends the comparison by returning false.
+    /// - Parameter body: receives each row that differs; ends the comparison by returning false.
     /// - Returns: whether it reached the end.
     public func run(_ body: (RowDifference) throws -> Bool) throws -> Bool {
         var last: [UInt8]? = []

@@ -3,7 +3,7 @@ import ProtobufWire
 
 /// Runs one custom step: from an old store, which is only read, into a new one, batch by batch. An interrupted run continues after the last batch.
 package struct StepRun {
-    /// In rows: how many one transaction moves.
+    /// How many rows one transaction moves.
     private static let batch = 4_096
     private static let stepKey = Array("step".utf8)
 
@@ -22,7 +22,7 @@ package struct StepRun {
     /// - Parameters:
     ///   - makeState: builds the tables of the new store that follow from its rows.
     ///   - afterBatch: called after each transaction.
-    /// - Throws: what the step throws; then the new store is useless.
+    /// - Throws: what the step throws; the new store is then useless.
     package func run(makingState makeState: (ViewStore) throws -> Void, afterBatch: () -> Void = {}) throws {
         let place: (table: Int, key: [UInt8])
         if let known = try Self.place(in: new) {
@@ -45,7 +45,7 @@ package struct StepRun {
         try finish()
     }
 
-    /// Whether a step into this store was begun and not finished.
+    /// Whether a step into this store has begun but not finished.
     package static func isUnfinished(_ store: ViewStore) throws(StorageError) -> Bool { try place(in: store) != nil }
 
     private static func place(in store: ViewStore) throws(StorageError) -> (table: Int, key: [UInt8])? {

@@ -5,7 +5,7 @@ import ProtobufWire
 /// What a view's file states about its rows: the version of the view they belong to, and their layout.
 package struct StoredSchema: Sendable, Hashable {
     package var version: UInt32
-    /// A line for each table, part of the key and property; empty where it is unknown.
+    /// A line for each table, part of the key and property; empty if it is unknown.
     package var layout: String
 
     package init(version: UInt32, layout: String) {

@@ -25,9 +25,9 @@ extension CappedSeries {
 
     /// Takes back a row that another one replaces, with another time, of the same event or a later one.
     ///
-    /// What the cap has evicted so far stays evicted, whenever the buffer is written: so a series with more rows than the cap is trimmed first.
+    /// Rows that the cap has evicted so far stay evicted, whenever the buffer is written; so a series with more rows than the cap is trimmed first.
     /// - Parameter event: the event that supersedes it.
-    /// - Returns: whether the row still existed; an evicted row does not come back in another one's shape.
+    /// - Returns: whether the row still existed; the replacement of an evicted row is not stored.
     package mutating func supersede(
         prefix: UInt64, time: UInt32, sequence: UInt64, by event: UInt64, _ store: ViewStore, rows table: RawTable,
         counts: RawTable

@@ -2,7 +2,7 @@ package import LMDB
 import ProtobufWire
 
 extension CappedSeries {
-    /// Removes what stored series have beyond the cap: rows of a baseline that was made under a policy with a larger cap.
+    /// Removes rows of stored series beyond the cap: rows of a baseline that was made under a policy with a larger cap.
     package func fit(_ store: ViewStore, rows: RawTable, counts: RawTable) throws(StorageError) {
         let excess = try excess(store, counts)
         for (prefix, count, cap) in excess {

@@ -4,7 +4,7 @@ import ProtobufWire
 extension CappedSeries {
     /// Writes all rows in key order, removes what exceeds the cap, and keeps the counts of the series.
     ///
-    /// `rows` and `counts` are tables of the transaction; into an empty `rows` the rows are appended, which is several
+    /// `rows` and `counts` are tables of the transaction; if `rows` is empty the rows are appended, which is several
     /// times as fast as finding the place of each.
     package func write(
         to transaction: inout WriteTransaction, rows table: RawTable, counts: RawTable
@@ -90,7 +90,7 @@ extension CappedSeries {
         return (order, bounds, series)
     }
 
-    /// Rows come in the order of the log; their times mostly agree with it, but need not.
+    /// Rows come in the order of the log, which mostly, but not always, is that of their times.
     private func sortIfNeeded(_ order: inout [Int32], _ range: Range<Int>) {
         var isSorted = true
         for index in range.dropFirst() where isBefore(order[index], order[index - 1]) {

@@ -55,8 +55,8 @@ package struct CappedSeries: Sendable {
     package var isEmpty: Bool { rows.isEmpty }
     package var pendingBytes: Int { values.byteCount + rows.count * MemoryLayout<Row>.stride + prefixes.count * 40 }
 
-    /// Takes back a pending row, by the place that `append` returned. Only for the newest row of a series, if another one replaces it: so what
-    /// the cap leaves does not depend on when a view was flushed.
+    /// Takes back a pending row, by the place that `append` returned. Only for the newest row of a series, if another one replaces it, so that the
+    /// rows left by the cap do not depend on when a view was flushed.
     package mutating func takeBack(_ place: Int) {
         growth[Int(rows[place].series)] -= 1
         rows[place].series = -1

@@ -38,7 +38,7 @@ package struct ValueChunks: Sendable {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(places.reduce(0) { $0 + Int($1.length) })
         for place in places {
-            // As a slice each would be counted as one more user of its chunk.
+            // Each slice would count as another user of its chunk.
             unsafe chunks[Int(place.chunk)].bytes.withUnsafeBytes { chunk in
                 unsafe bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: chunk[place.range]))
             }

@@ -6,13 +6,13 @@ package func bigEndian<Number: FixedWidthInteger>(_ number: Number) -> [UInt8] {
 }
 
 extension RawSpan {
-    /// Four bytes, the highest first; 0 where some of them are missing.
+    /// Four bytes, the highest first; 0 if some of them are missing.
     package func bigEndianUInt32(at offset: Int) -> UInt32 {
         guard offset >= 0, offset <= byteCount - 4 else { return 0 }
         return unsafe UInt32(bigEndian: unsafeLoadUnaligned(fromByteOffset: offset, as: UInt32.self))
     }
 
-    /// Eight bytes, the highest first; 0 where some of them are missing.
+    /// Eight bytes, the highest first; 0 if some of them are missing.
     package func bigEndianUInt64(at offset: Int) -> UInt64 {
         guard offset >= 0, offset <= byteCount - 8 else { return 0 }
         return unsafe UInt64(bigEndian: unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self))

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Which file is at a path, in which state: after any write, change of rights or replacement it differs.
+/// Identifies the file at a path and its state: it differs after any write, change of rights or replacement.
 package struct FileStamp: Sendable, Equatable {
     private let device: UInt64
     private let number: UInt64
@@ -9,7 +9,7 @@ package struct FileStamp: Sendable, Equatable {
     private let (written, writtenNanoseconds): (Int, Int)
     private let (changed, changedNanoseconds): (Int, Int)
 
-    /// Nil where there is no file.
+    /// Nil if there is no file.
     package init?(_ path: String) {
         var status = stat()
         guard unsafe lstat(path, &status) == 0 else { return nil }

@@ -1,7 +1,7 @@
 /// A table of rows with its indexes. Each index is a separate table: an entry's key is the indexed values, of a fixed length, followed by
 /// the row's key; entries have no value.
 ///
-/// Indexes are derived from the rows: they are no part of a view's digest, of its recipe or of its baselines, and are rebuilt where the file's indexes
+/// Indexes are derived from the rows: they are not part of a view's digest, recipe or baselines, and are rebuilt if the file's indexes
 /// differ from the declared ones.
 package struct IndexedTable: Sendable {
     /// The prefix of the names of index tables.
@@ -29,7 +29,7 @@ package struct IndexedTable: Sendable {
         package let name: String
         /// In bytes: how long the key of each entry is, at most 511.
         package let entryLength: Int
-        /// What entries share with their row's key, in the order of the entry.
+        /// The parts that entries share with their row's key, in the order of the entry.
         package let runs: [KeyRun]
 
         /// Whether an entry contains only parts of its row's key.
@@ -51,9 +51,9 @@ package struct IndexedTable: Sendable {
     /// In bytes: an entry of the table with a key of another length is not a row.
     package let keyLength: Int
     package let indexes: [Index]
-    /// Texts by whose words rows are found.
+    /// Texts by whose words rows can be found.
     package let texts: [TextIndex]
-    /// Changes whenever the same rows would give other entries.
+    /// Changes whenever the same rows would give different entries.
     package let fingerprint: String
     let appendEntries: @Sendable (RawSpan, RawSpan, inout [UInt8]) -> Bool
 
@@ -63,7 +63,7 @@ package struct IndexedTable: Sendable {
     /// All tables that hold entries.
     var tables: [String] { indexes.map(\.table) + texts.flatMap(\.tables) }
 
-    /// - Parameter appendEntries: appends the entries of a row, given by its key and value, in the order of the indexes; false where the row
+    /// - Parameter appendEntries: appends the entries of a row, given by its key and value, in the order of the indexes; false if the row
     ///   cannot be read.
     package init(
         table: String, keyLength: Int, indexes: [Index], texts: [TextIndex] = [], fingerprint: String,

@@ -1,7 +1,7 @@
 import Foundation
 
 extension RawSpan {
-    /// Negative where these bytes come before the others, 0 where they are the same.
+    /// Negative if these bytes come before the others, 0 if they are the same.
     @inline(__always)
     package func compared(to other: RawSpan) -> Int {
         let common = min(byteCount, other.byteCount)

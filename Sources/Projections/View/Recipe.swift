@@ -27,8 +27,8 @@ public struct Recipe: Sendable, Equatable, Codable {
     }
 }
 
-/// How far a view has folded: the last event, and its record's checksum. A view that has seen events which the log does
-/// not hold is recognised by the checksum and rebuilt.
+/// How far a view has folded: the last event, and its record's checksum. By the checksum, a view that has folded events which the log does
+/// not contain is recognised and rebuilt.
 public struct Checkpoint: Sendable, Equatable {
     public var sequence: UInt64
     public var checksum: UInt64

@@ -60,7 +60,7 @@ package struct StageState: Sendable {
     package init() {}
 }
 
-/// Something of fixed size that the sequential stage remembers, in the order of the events it came from.
+/// A record of fixed size that the sequential stage remembers, in the order of the events.
 package protocol StageStateRecord: Sendable {
     var sequence: UInt64 { get }
 }

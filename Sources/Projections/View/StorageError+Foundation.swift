@@ -2,7 +2,7 @@ import Foundation
 package import LMDB
 
 extension StorageError {
-    /// The system's error where Foundation failed at a file; Foundation's own text is for programmers.
+    /// The system's error behind a file error of Foundation, whose own text is for programmers.
     package init(foundation error: any Error, path: String) {
         switch error {
         case let error as StorageError: self = error

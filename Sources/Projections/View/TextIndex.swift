@@ -4,7 +4,7 @@ import ProtobufWire
 /// An index from the words of a text to the rows that have it. It has two tables besides the rows: `index.text.NAME` has each word's postings, under
 /// the word, a zero and the first row among them; `index.text.NAME.rows` has the keys of the rows by their last bytes, as the postings name them.
 ///
-/// Like other indexes it is derived from the rows: it is no part of a view's digest, recipe or baseline.
+/// Like other indexes it is derived from the rows: it is not part of a view's digest, recipe or baseline.
 package struct TextIndex: Sendable {
     /// Collects the words of one row after the other.
     package struct Words: Sendable {
@@ -15,7 +15,7 @@ package struct TextIndex: Sendable {
 
         package mutating func add(_ word: [UInt8]) { numbers.append(table.number(of: word)) }
 
-        /// What was added since the last call.
+        /// The words added since the last call.
         mutating func take() -> WordCounts {
             numbers.sort()
             var counts: [WordCounts.Count] = []
@@ -41,7 +41,7 @@ package struct TextIndex: Sendable {
 
         /// In the order of the words' numbers.
         var counts: [Count] = []
-        /// All words together.
+        /// The number of all words.
         var length: UInt32 = 0
 
         /// The same words, as if each occurred once.
@@ -55,11 +55,11 @@ package struct TextIndex: Sendable {
     package let table: String
     /// Whether postings store how often a word occurs, and in how many words, by which results are ranked.
     package let tellsTimes: Bool
-    /// The name of another index of all these rows and more, where that one keeps their keys for both.
+    /// The name of another index of all these rows and more, if that one keeps their keys for both.
     let keysOf: String?
     let addWords: @Sendable (RawSpan, RawSpan, inout Words) -> Bool
 
-    /// - Parameter addWords: adds the words of a row, given by its key and value; false where the row cannot be read.
+    /// - Parameter addWords: adds the words of a row, given by its key and value; false if the row cannot be read.
     package init(
         name: String, table: String, tellsTimes: Bool = true, keysOf: String? = nil,
         addWords: @escaping @Sendable (RawSpan, RawSpan, inout Words) -> Bool

@@ -1,10 +1,10 @@
 /// A row of a view that was stored or removed.
 public struct ViewChange: Sendable, Hashable {
-    /// Rises from change to change of the view.
+    /// Ascends from change to change of the view.
     public let number: UInt64
     public let table: String
     public let key: [UInt8]
-    /// The row as it is now, which may reflect a later change; nil where it was removed.
+    /// The row as it is now, which may reflect a later change; nil if it was removed.
     public let value: [UInt8]?
 
     public init(number: UInt64, table: String, key: [UInt8], value: [UInt8]?) {

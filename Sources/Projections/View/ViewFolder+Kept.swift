@@ -65,11 +65,11 @@ extension ViewFolder {
         }
     }
 
-    /// The folder's own name, behind its aliases.
+    /// The folder's own name, with aliases resolved.
     private func target(of identifier: String) -> String {
         var name = identifier
         for _ in 0..<64 {
-            let link = try? FileManager.default.destinationOfSymbolicLink(atPath: store(name))  // nil where it is no link
+            let link = try? FileManager.default.destinationOfSymbolicLink(atPath: store(name))  // nil if it is not a link
             guard let next = link else { return name }
             name = next
         }

@@ -11,10 +11,10 @@ package struct ViewFolder: Sendable {
 
     var currentFile: String { path + "/current" }
 
-    /// As long as it is the same, so is `current()`, unless that recipe's own file was removed. Take it before.
+    /// While this is the same, so is `current()`, unless that recipe's own file was removed. Read it before `current()`.
     package var stamp: FileStamp? { FileStamp(currentFile) }
 
-    /// The served recipe, or nil before the first build and where the file that names it is damaged: then the view is rebuilt.
+    /// The served recipe; nil before the first build, or if the file that names it is damaged, so that the view is rebuilt.
     package func current() -> String? {
         var last: String?
         // Another process may serve another recipe, and remove this one, between the two checks: then the name has changed.
@@ -25,7 +25,7 @@ package struct ViewFolder: Sendable {
         return nil
     }
 
-    /// Whether the recipe has its file: a folder without it is not a view, but the remains of one.
+    /// Whether the recipe has its file: a folder without one is only the remains of a view.
     private func hasFile(_ identifier: String) -> Bool {
         var status = stat()
         return unsafe lstat(store(identifier) + "/data.mdb", &status) == 0
@@ -72,7 +72,7 @@ package struct ViewFolder: Sendable {
         return names.filter { $0.hasPrefix("v") }.sorted()
     }
 
-    /// Deletes a recipe's files. A process that still reads them keeps them until it closes them.
+    /// Deletes a recipe's files. Processes that still read them keep them until they close them.
     package func remove(_ identifier: String) throws(ViewFolderError) {
         do {
             try OwnedFile.removeAll(store(identifier))

@@ -32,7 +32,7 @@ extension ViewStore {
 
     /// The position before the changes of the events after this one. Events that were committed together share one position, that before the first.
     ///
-    /// - Returns: nil where that is no longer kept.
+    /// - Returns: nil if that is no longer kept.
     package func changePosition(afterEvent sequence: UInt64) throws(StorageError) -> ChangePosition? {
         let transaction = try environment.beginRead()
         let feed = try number(Self.feedKey, in: transaction)
@@ -44,7 +44,7 @@ extension ViewStore {
     /// Changes after a position, in the order of their numbers; for several changes of one row only the last.
     ///
     /// - Parameter limit: how many are examined.
-    /// - Returns: nil where some of them are no longer kept, or the position is of another feed; otherwise the changes and the position after them.
+    /// - Returns: nil if some of them are no longer kept, or the position is of another feed; otherwise the changes and the position after them.
     package func changes(
         since position: ChangePosition, limit: Int
     ) throws(StorageError) -> (changes: [ViewChange], position: ChangePosition)? {
@@ -149,7 +149,7 @@ extension ViewStore {
     }
 
     /// Continues the feed of the store that this one replaces: rows that differ are recorded as changes, so that consumers
-    /// need not start over. The old store must no longer be written.
+    /// need not start over. The old store must no longer be written to.
     package func continueFeed(of old: ViewStore, tables: [String], keeping limit: Int) throws(StorageError) {
         let before = try old.environment.beginRead()
         let position = try old.changePosition(in: before)

@@ -3,8 +3,8 @@ import MeshCrypto
 import ProtobufWire
 
 extension ViewStore {
-    /// A hash of the checkpoint and of all keys and values of the tables in order: equal for equal views, whatever their
-    /// files look like. 16 hexadecimal digits.
+    /// A hash of the checkpoint and of all keys and values of the tables in order: equal for equal views, regardless of the layout of their
+    /// files. 16 hexadecimal digits.
     package func digest(of tables: [String]) throws(StorageError) -> String {
         let hasher = XXH3Hasher()
         let transaction = try environment.beginRead()

@@ -3,7 +3,7 @@ package import LMDB
 import ProtobufWire
 
 /// The file of one view built by one recipe: its rows, its checkpoint, its quarantine, and the sequential stage's state
-/// as of the checkpoint. Disposable: it can always be rebuilt from the log.
+/// as of the checkpoint. It is disposable: it can always be rebuilt from the log.
 package final class ViewStore: Sendable {
     package let environment: Environment
     package let recipe: Recipe
@@ -75,13 +75,13 @@ package final class ViewStore: Sendable {
     /// Whether the tables of all its indexes exist.
     func hasTables(of indexed: IndexedTable) -> Bool { indexed.tables.allSatisfy(indexTables.contains) }
 
-    /// Opens the store, and creates it where it is missing and may be written.
+    /// Opens the store, and creates it if it is missing and may be written.
     ///
     /// - Parameters:
     ///   - tables: the projection's own tables.
     ///   - indexes: of its rows. Indexes in the file that are no longer declared are emptied.
     ///   - excludesWriters: the promise that no process writes meanwhile, see `EnvironmentOptions`.
-    /// - Throws: `StorageError`; `.otherVersion` where the file belongs to another recipe than its folder says.
+    /// - Throws: `StorageError`; `.otherVersion` if the file belongs to another recipe than its folder's name states.
     package static func open(
         at path: String, recipe: Recipe, tables: [String], indexes: [IndexedTable] = [], access: EnvironmentOptions.Access,
         sizeLimit: Int? = nil, excludesWriters: Bool = false
@@ -162,7 +162,7 @@ package final class ViewStore: Sendable {
 
     // MARK: Quarantine
 
-    /// How many events this view ever set aside, listed or not.
+    /// How many events this view ever put into quarantine, listed or not.
     package func quarantinedCount() throws(StorageError) -> UInt64 {
         try number(Self.quarantinedKey, in: environment.beginRead())
     }

@@ -41,7 +41,7 @@ struct WordTable: Sendable {
         return true
     }
 
-    /// Of this process: a sender of words must not know which of them collide.
+    /// Random for each process: a sender of words must not know which of them collide.
     private static let seed = UInt64.random(in: .min ... .max)
 
     private static func hash(_ word: [UInt8]) -> UInt64 {

@@ -1,4 +1,4 @@
-/// Work for other threads whose results are returned in the order in which it was submitted.
+/// Work for other threads, whose results are returned in the order of submission.
 package struct WorkAhead<Value: Sendable, Failure: Error> {
     private var works: [WorkBeside<Value, Failure>] = []
 
@@ -8,7 +8,7 @@ package struct WorkAhead<Value: Sendable, Failure: Error> {
 
     package mutating func append(_ work: @escaping @Sendable () -> Result<Value, Failure>) { works.append(WorkBeside(work)) }
 
-    /// The oldest result. Until it is ready, the caller's thread does work that no other has begun.
+    /// The oldest result. Until it is ready, the caller's thread does work that no other thread has begun.
     package mutating func removeFirst() -> Result<Value, Failure> {
         let first = works.removeFirst()
         first.begin()
@@ -16,7 +16,7 @@ package struct WorkAhead<Value: Sendable, Failure: Error> {
         return first.result()
     }
 
-    /// Makes sure that no work continues.
+    /// Ensures that no work continues.
     package func drop() {
         for work in works { work.drop() }
     }

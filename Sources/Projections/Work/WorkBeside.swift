@@ -50,13 +50,13 @@ final class WorkBeside<Value: Sendable, Failure: Error>: Sendable {
         begin()
         end.wait()
         return state.withLock { state in
-            guard case .ended(let result) = state else { preconditionFailure("the result of work was asked for twice") }
+            guard case .ended(let result) = state else { preconditionFailure("the result of work was requested twice") }
             state = .taken
             return result
         }
     }
 
-    /// Makes sure that the work does not continue, when its result was not requested.
+    /// Ensures that the work does not continue if its result was not requested.
     func drop() {
         let hasBegun = state.withLock { state in
             switch state {

@@ -1,4 +1,4 @@
-/// A constant that a column is compared with, by a program that knows columns by their number only.
+/// A constant that a column is compared with, by a program that knows columns only by their numbers.
 package enum ColumnConstant: Sendable, Hashable {
     case integer(Int64)
     case real(Double)
@@ -15,14 +15,14 @@ package enum ColumnTest: String, Sendable, Hashable {
 
 /// The stored numbers that a column may have.
 package enum ColumnNumberSet: Sendable {
-    /// Single values, each with all of its numbers. Empty where no value can match.
+    /// Single values, each with all of its numbers. Empty if no value can match.
     case points([[UInt64]])
-    /// Of a column with one ordered number.
+    /// A range, for a column with one ordered number.
     case range(ClosedRange<UInt64>)
 
     package static let none = ColumnNumberSet.points([])
 
-    /// Nil where they have nothing in common that can be stated.
+    /// Nil if their common part cannot be expressed.
     package func narrowed(by other: ColumnNumberSet) -> ColumnNumberSet {
         switch (self, other) {
         case (.range(let left), .range(let right)):
@@ -35,13 +35,13 @@ package enum ColumnNumberSet: Sendable {
     }
 }
 
-/// How a column is compared with constants by its numbers in keys and indexes.
+/// Compares a column with constants by its numbers in keys and indexes.
 ///
-/// The numbers are at least those of the values that match: what is found is tested again by who asks.
+/// The numbers include those of all matching values; the caller tests again what is found.
 package struct ColumnBounds: Sendable {
     /// Whether ranges can be found, not only single values.
     package let isComparable: Bool
-    /// Nil where the constant does not bound the column.
+    /// Nil if the constant does not bound the column.
     package let numbers: @Sendable (ColumnTest, ColumnConstant) -> ColumnNumberSet?
 
     package init(isComparable: Bool, numbers: @escaping @Sendable (ColumnTest, ColumnConstant) -> ColumnNumberSet?) {
@@ -50,12 +50,12 @@ package struct ColumnBounds: Sendable {
 }
 
 extension RowColumn {
-    /// Reads the property where it is of this type: without a key path, and without a box.
+    /// Reads the property if it is of this type, without a key path and without boxing.
     package func reader<Value>(_ type: Value.Type) -> (@Sendable (borrowing Row) -> Value)? {
         (getter as? Getter<Row, Value>)?.get
     }
 
-    /// Nil where keys and indexes cannot find the column's values: it is not stored in them, or shown as another number than is stored.
+    /// Nil if keys and indexes cannot find the column's values: it is not stored in them, or displayed as another number than is stored.
     package var bounds: ColumnBounds? {
         guard let code, !kind.isScaled else { return nil }
         func first<each Value: FixedWidthInteger & Sendable>(_ types: repeat (each Value).Type) -> ColumnBounds? {
@@ -105,7 +105,7 @@ extension RowColumn {
         }
     }
 
-    /// An enumeration is shown by the names of its cases.
+    /// An enumeration is displayed by the names of its cases.
     private func cases(_ code: ColumnCode<Row>) -> ColumnBounds? {
         guard let type = valueType as? any CaseIterable.Type else { return nil }
         func all<Type: CaseIterable>(_ type: Type.Type) -> [(String, [UInt64])] {

@@ -2,10 +2,10 @@ package import LMDB
 package import Projections
 internal import ProtobufWire
 
-/// The ways by which the rows of a table can be found: their key, and each index.
+/// The ways to find the rows of a table: by their key, and by each index.
 package struct RowAccess: Sendable {
     package struct Part: Sendable {
-        /// The column's place among those of the row.
+        /// The column's index among those of the row.
         package let column: Int
         package let isDescending: Bool
         /// Whether the order of the keys is that of the column's values.
@@ -29,7 +29,7 @@ package struct RowAccess: Sendable {
     /// Empty for rows without properties in their key.
     package static func key<Row: QueryRow>(of row: Row) -> [UInt8] { RowLayouts<Row>.shared.primary.key(of: row) ?? [] }
 
-    /// Whether the declared indexes are built from the rows that a store has.
+    /// Whether the declared indexes of a store are built.
     package static func isIndexed<Row: QueryRow>(
         _ rows: Row.Type, in store: ViewStore, _ transaction: borrowing ReadTransaction
     ) throws -> Bool {
@@ -38,12 +38,12 @@ package struct RowAccess: Sendable {
     }
 }
 
-/// Reads the rows of a key or an index a few at a time, for who pulls them one by one.
+/// Reads the rows of a key or an index a few at a time, for callers that pull them one by one.
 package struct RowPull<Row: QueryRow> {
     private let plan: QueryPlan<Row>
     private var last: [UInt8]?
     private var left: Int
-    /// Without its index, all are read at once: each time, its entries would be made and sorted.
+    /// Without the index, all rows are read at once: otherwise its entries would be made and sorted each time.
     private let readsAll: Bool
     package private(set) var isAtEnd = false
 
@@ -70,7 +70,7 @@ package struct RowPull<Row: QueryRow> {
         readsAll = try layout.index != nil && !RowAccess.isIndexed(Row.self, in: store, transaction)
     }
 
-    /// Appends the next rows, at most so many.
+    /// Appends the next rows, up to a number.
     package mutating func read(
         _ store: ViewStore, _ transaction: borrowing ReadTransaction, most: Int, into rows: inout [Row]
     ) throws {
@@ -128,7 +128,7 @@ extension KeyLayout {
                 if place.numbers.count == 1 {
                     narrow(&boxes, place, [IntervalSet(points.compactMap(\.first).map { $0...$0 })])
                 } else {
-                    // Too many boxes cost more than they save.
+                    // Too many boxes would cost more than they save.
                     guard points.count * boxes.count <= KeyCover.mostBoxes else { continue }
                     let before = boxes
                     boxes = points.flatMap { point in

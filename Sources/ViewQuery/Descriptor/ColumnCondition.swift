@@ -1,6 +1,6 @@
 public import Foundation
 
-/// How a program that knows a row only by its columns compares a column with a text.
+/// A comparison of a column with a text, by a program that knows a row only by its columns.
 public enum ColumnComparison: String, Sendable, CaseIterable {
     case equal = "="
     case notEqual = "!="
@@ -15,7 +15,7 @@ extension RowColumn {
 
     /// The comparison as a part of a predicate, so that it can use key ranges and indexes.
     ///
-    /// - Returns: nil where the property is not a number, text or Boolean, or the text is not a value of it.
+    /// - Returns: nil if the property is not a number, text or Boolean, or the text is not a value of it.
     public func condition(_ comparison: ColumnComparison, _ text: String) -> Condition? {
         if let found = typed(comparison, UInt32(text)) { return found }
         if let found = typed(comparison, UInt64(text)) { return found }
@@ -32,7 +32,7 @@ extension RowColumn {
 
     private func path<Value>(_ type: Value.Type) -> (any KeyPath<Row, Value> & Sendable)? {
         guard let path = keyPath as? KeyPath<Row, Value> else { return nil }
-        // The cast loses the information that it is Sendable.
+        // The cast drops the information that it is Sendable.
         return unsafe unsafeBitCast(path, to: (any KeyPath<Row, Value> & Sendable).self)
     }
 
@@ -61,7 +61,7 @@ extension RowColumn {
         }
     }
 
-    /// - Returns: nil where sort descriptors cannot order the property.
+    /// - Returns: nil if sort descriptors cannot order the property.
     public func order(_ order: SortOrder) -> SortDescriptor<Row>? {
         func first(_ types: [any Comparable.Type]) -> SortDescriptor<Row>? {
             for type in types { if let found = sorted(type, order) { return found } }

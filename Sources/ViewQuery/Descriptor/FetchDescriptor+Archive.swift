@@ -2,7 +2,7 @@ package import LMDB
 package import Projections
 
 extension FetchDescriptor {
-    /// The same query, which skips the test for archived rows if the view never had any.
+    /// The same query, without the test for archived rows if the view never had any.
     package func settled(in store: ViewStore) -> FetchDescriptor {
         guard Row.archive != nil, !includesArchived else { return self }
         guard let transaction = try? store.environment.beginRead() else { return self }  // reported when the rows are read
@@ -16,10 +16,10 @@ extension FetchDescriptor {
         return settled
     }
 
-    /// Whether a row was archived after it was known that none is.
+    /// Whether a row was archived although it was known that none was.
     package func isStale(in store: ViewStore) -> Bool { noneIsArchived && !settled(in: store).noneIsArchived }
 
-    /// The filter, which also leaves archived rows out where they are not requested.
+    /// The filter, which also leaves out archived rows unless they are requested.
     func hidingArchived(_ filter: RowFilter<Row>?) -> RowFilter<Row>? {
         guard let archive = Row.archive, !includesArchived, !noneIsArchived else { return filter }
         let isArchived = archive.isArchived

@@ -1,4 +1,4 @@
-/// How many rows may be decoded to be tested, and why so many.
+/// How many rows may be decoded for testing, and the reason for the limit.
 public struct FilterLimit: Sendable, Hashable {
     public var rows: Int
     public var reason: String

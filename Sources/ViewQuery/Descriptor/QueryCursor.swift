@@ -1,11 +1,11 @@
 internal import Foundation
 
 /// A position in the order of a query, after a row: another query of the same order continues from it, whatever rows were added or removed meanwhile, also
-/// after a restart. It holds the values of that row by which the query is ordered.
+/// after a restart. It contains the values of that row by which the query is ordered.
 ///
 /// Its text consists of letters, digits, `-` and `_`.
 public struct QueryCursor: Sendable, Hashable, Codable, LosslessStringConvertible {
-    /// Identifies the view and the order, so that a cursor of another order is refused.
+    /// Identifies the view and the order, so that a cursor of another one is refused.
     let order: UInt32
     let place: [UInt8]
 
@@ -30,7 +30,7 @@ public struct QueryCursor: Sendable, Hashable, Codable, LosslessStringConvertibl
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         guard let cursor = QueryCursor(try container.decode(String.self)) else {
-            throw DecodingError.dataCorruptedError(in: container, debugDescription: "the text is no cursor of a query")
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: "the text is not the cursor of a query")
         }
         self = cursor
     }

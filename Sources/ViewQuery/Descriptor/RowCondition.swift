@@ -10,7 +10,7 @@ public struct RowCondition<Row: QueryRow>: Sendable {
     public let views: Set<String>
     let makeTest: @Sendable (any RowReading) throws -> Test
 
-    /// - Parameter makeTest: makes the test of a query from a reader of the other views.
+    /// - Parameter makeTest: creates the test for a query from a reader of the other views.
     public init(views: Set<String>, _ makeTest: @escaping @Sendable (any RowReading) throws -> Test) {
         self.views = views
         self.makeTest = makeTest
@@ -38,7 +38,7 @@ public struct RowCondition<Row: QueryRow>: Sendable {
 public protocol RowReading {
     func fetch<Row: QueryRow>(_ descriptor: FetchDescriptor<Row>) throws -> [Row]
     func fetchCount<Row: QueryRow>(_ descriptor: FetchDescriptor<Row>) throws -> Int
-    /// Tests whether rows of this type are archived, by their names; nil where none are.
+    /// Tests whether rows of this type are archived, by their names; nil if none are.
     func archived<Row: QueryRow>(_ rows: Row.Type) throws -> ((borrowing Row) -> Bool)?
 }
 
@@ -47,11 +47,11 @@ struct BoundConditions<Row: QueryRow> {
     private let tests: [RowCondition<Row>.Test]
     private let isArchived: ((borrowing Row) -> Bool)?
 
-    /// - Parameter reading: nil where a view is queried alone.
+    /// - Parameter reading: nil if a view is queried alone.
     init(_ conditions: [RowCondition<Row>], includesArchived: Bool, _ reading: (any RowReading)?) throws(QueryError) {
         guard let reading else {
             guard conditions.isEmpty else {
-                throw QueryError(.unsupported, "a condition on related rows is for a ledger, not for a view alone")
+                throw QueryError(.unsupported, "a condition on related rows requires a ledger, not a view alone")
             }
             (tests, isArchived) = ([], nil)
             return
@@ -87,7 +87,7 @@ struct BoundConditions<Row: QueryRow> {
     }
 }
 
-/// A row that defines the name under which a person archives it. Other rows are named by the properties of their keys except the sequence, which
+/// A row that defines the name under which it is archived. Other rows are named by the properties of their keys except the sequence, which
 /// differs between ledgers, and by their packet's id, if they have one.
 public protocol NamedRow: QueryRow {
     var rowName: [UInt8] { get }
@@ -98,7 +98,7 @@ public struct RowNaming<Row: QueryRow>: Sendable {
     private let columns: [RowColumn<Row>]
     /// Whether its properties describe the whole key, so that rows have names.
     public let isComplete: Bool
-    /// In bytes: the length of the prefix of the row's key that is in its name.
+    /// In bytes: the length of the prefix of the row's key that is part of its name.
     public let keyLength: Int
 
     public init() {

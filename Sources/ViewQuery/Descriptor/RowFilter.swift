@@ -12,7 +12,7 @@ struct RowFilter<Row: QueryRow> {
         columns = nil
     }
 
-    /// - Returns: nil where every row passes.
+    /// - Returns: nil if every row passes.
     init?(_ predicate: Predicate<Row>?, _ conditions: [TextCondition<Row>]) throws(QueryError) {
         let compilation = predicate.map { Compilation<Row>($0.variable.key) }
         var test: ((borrowing Row) throws(QueryError) -> Bool)?

@@ -4,14 +4,14 @@
 /// var found = FetchDescriptor<MessageRow>(sortBy: [SortDescriptor(\.time, order: .reverse)])
 /// found.textConditions = [.contains("cafe", in: \.text), !.hasPrefix("test", in: \.text)]
 /// ```
-/// Where the text is one of the row's `texts` with an index of its parts, only rows that may contain it are tested; otherwise rows are tested one by one,
-/// and no index narrows them, unless the predicate does. A row whose text is nil contains nothing.
+/// If the text is one of the row's `texts` with an index of its parts, only rows that may contain it are tested; otherwise rows are tested one by
+/// one, and no index narrows them, unless the predicate does. A row whose text is nil contains nothing.
 public struct TextCondition<Row: QueryRow>: Sendable {
     let holds: @Sendable (borrowing Row) -> Bool
     /// The properties whose texts are tested.
     let properties: [any AnyKeyPath & Sendable]
 
-    /// The pattern that a text must contain, where that is the whole condition.
+    /// The pattern that a text must contain, if that is the whole condition.
     let pattern: TextPattern?
 
     private init(

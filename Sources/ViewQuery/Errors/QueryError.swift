@@ -7,11 +7,11 @@ public struct QueryError: Error, Sendable, CustomStringConvertible {
         case noValue
         /// The query needs a scan, and the descriptor refuses one.
         case needsScan
-        /// A cursor is of another view or of another order.
+        /// A cursor belongs to another view or another order.
         case otherCursor
         /// More rows had to be tested than the descriptor allows.
         case filterLimit
-        /// The data of other views that the conditions need could not be read.
+        /// Data of other views that the conditions need could not be read.
         case related
         /// A stored row cannot be read.
         case malformedRow

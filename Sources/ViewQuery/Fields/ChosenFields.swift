@@ -7,7 +7,7 @@ struct ChosenFields: Equatable {
     /// The largest number that can be chosen.
     static let largest: UInt32 = 63
 
-    /// - Returns: nil where a column does not state its fields, so that all fields are needed.
+    /// - Returns: nil if a column does not state its fields, so that all fields are needed.
     init?<Row>(_ columns: some Sequence<RowColumn<Row>>) {
         for column in columns {
             guard let fields = column.fields else { return nil }
@@ -41,7 +41,7 @@ struct RowDecoder<Row: QueryRow> {
     /// - Parameter fields: nil for all.
     init(_ fields: ChosenFields?) { self.fields = fields }
 
-    /// - Returns: nil where the bytes are no row.
+    /// - Returns: nil if the bytes are not a row.
     mutating func row(_ key: RawSpan, _ value: RawSpan) -> Row? {
         guard let fields else { return Row(key: key, value: value) }
         guard cut(value, fields) else { return nil }

@@ -77,7 +77,7 @@ extension StoredRow {
     public var key: [UInt8] {
         var key: [UInt8] = []
         key.reserveCapacity(24)
-        // By index: a copy of a column counts ten references.
+        // By index: copying a column would retain ten references.
         let columns = Self.columns
         for place in columns.indices where columns[place].isKey { columns[place].traits.keyPart?.append(self, to: &key) }
         return key

@@ -7,7 +7,7 @@ public struct RowCodec<Value: Sendable>: Sendable {
     let encode: @Sendable (Value) -> [UInt8]
     let decode: @Sendable ([UInt8]) -> Value?
 
-    /// - Parameter decode: nil for bytes that are not a value: the row then has the default.
+    /// - Parameter decode: nil for bytes that are not a value, so that the row has the default.
     public init(
         _ name: String, encode: @escaping @Sendable (Value) -> [UInt8], decode: @escaping @Sendable ([UInt8]) -> Value?
     ) {
@@ -18,8 +18,8 @@ public struct RowCodec<Value: Sendable>: Sendable {
 }
 
 extension RowCodec where Value: Codable {
-    /// As JSON with sorted keys, for dictionaries and structs. JSON has no NaN: a value that cannot be encoded reads as the default. Not for values that are
-    /// encoded in another order each time, such as a set: equal rows must be equal bytes.
+    /// As JSON with sorted keys, for dictionaries and structs. JSON has no NaN: a value that cannot be encoded reads as the default. Not for values
+    /// whose encoding varies, such as a set: equal rows must have equal bytes.
     public static var json: RowCodec {
         RowCodec("json") { value in
             let encoder = JSONEncoder()

@@ -10,18 +10,18 @@ package import ProtobufWire
 /// ])
 /// ```
 package struct RowDeclaration<Row>: Sendable {
-    /// Without the properties that are only stored.
+    /// Excludes properties that are only stored.
     package let columns: [RowColumn<Row>]
     /// In the order of their numbers.
     private let fields: [RowField<Row>]
-    /// For each of them the plain field, where it is one.
+    /// The plain field of each, if it is one.
     private let plain: [PlainField?]
     /// Plain fields that follow each other, and the place of the other field after them.
     private let runs: [(plain: [PlainField], other: Int?)]
     /// By number; -1 where there is none.
     private let places: [Int]
     private let nodes: [RowColumn<Row>]
-    /// The stored fields as a `.proto` file has them, by their numbers; the type is empty where several make up one property.
+    /// The stored fields as a `.proto` file has them, by their numbers; the type is empty if several make up one property.
     package let schema: [(number: UInt32, name: String, type: String)]
 
     package init(_ declared: [RowColumn<Row>]) {
@@ -110,7 +110,7 @@ extension RowColumn {
     ///
     /// - Parameters:
     ///   - write: writes all of them.
-    ///   - take: reads one.
+    ///   - take: reads one of them.
     package init<Value: Sendable>(
         _ numbers: ClosedRange<UInt32>, _ name: String, _ keyPath: any WritableKeyPath<Row, Value> & Sendable,
         write: @escaping @Sendable (Value, inout WireWriter) -> Void,

@@ -3,7 +3,7 @@ public import Projections
 /// The differences between two layouts of rows.
 public struct RowDifferences: Sendable {
     public var changes: [RowChange] = []
-    /// Why rows of the old layout cannot be read in the new one, in words; nil where all of them can.
+    /// Why rows of the old layout cannot be read in the new one, in words; nil if all of them can.
     public var obstacle: String?
 
     private struct Field {
@@ -14,7 +14,7 @@ public struct RowDifferences: Sendable {
     /// - Parameters: layouts as `QueryRow.layout` has them.
     public init(from old: String, to new: String) {
         let (before, after) = (Self.parse(old), Self.parse(new))
-        if before.keys != after.keys { obstacle = "the key is another one" }
+        if before.keys != after.keys { obstacle = "the key is different" }
         for (number, field) in before.fields.sorted(by: { $0.key < $1.key }) {
             guard let other = after.fields[number] else {
                 changes.append(.removed(field.name))
@@ -22,7 +22,7 @@ public struct RowDifferences: Sendable {
             }
             if other.name != field.name { changes.append(.renamed(other.name, from: field.name)) }
             if other.layout != field.layout {
-                obstacle = "\(other.name) is stored as \(other.layout) under number \(number), where \(field.layout) was"
+                obstacle = "\(other.name) is stored as \(other.layout) under number \(number), which was \(field.layout)"
             }
         }
         for (number, field) in after.fields.sorted(by: { $0.key < $1.key }) where before.fields[number] == nil {

@@ -1,6 +1,6 @@
 public import ProtobufWire
 
-/// An enumeration that rows store by its raw value. A value that the program does not know reads as the row's default.
+/// An enumeration that rows store by its raw value. An unknown value reads as the row's default.
 ///
 /// ```swift
 /// enum Weather: UInt8, RowEnum { case fair = 1, rain = 2 }

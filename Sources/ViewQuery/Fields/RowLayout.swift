@@ -1,5 +1,5 @@
 extension QueryRow {
-    /// The layout of the rows, one line for each part of the key and each stored property; other rows have another text.
+    /// The layout of the rows, one line for each part of the key and each stored property; different layouts have different texts.
     ///
     /// Properties of rows that are stored by their columns are listed by number, the others by name and type.
     public static var layout: String {

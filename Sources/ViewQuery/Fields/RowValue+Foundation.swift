@@ -21,7 +21,7 @@ extension Data: RowScalar {
     }
 }
 
-/// Seconds since 2001 as a double, as in Foundation: every date comes back unchanged.
+/// Seconds since 2001 as a double, as in Foundation: every date is restored exactly.
 extension Date: RowScalar {
     public static var layout: String { "date" }
 

@@ -15,7 +15,7 @@ public protocol RowValue: Sendable {
 
 /// A value that is stored as one field.
 public protocol RowScalar: RowValue {
-    /// - Returns: nil where the field is of another type, or the value is out of range.
+    /// - Returns: nil if the field is of another type, or the value is out of range.
     static func read(_ field: WireField, _ reader: borrowing WireReader) throws(WireError) -> Self?
 
     static var listLayout: String { get }
@@ -67,7 +67,7 @@ extension Array: RowValue where Element: RowScalar {
     }
 }
 
-/// Stored in the order of its elements, so that equal rows are equal bytes.
+/// Stored in the order of its elements, so that equal rows have equal bytes.
 extension Set: RowValue where Element: RowScalar & Comparable {
     public static var layout: String { Element.listLayout }
     public static var blank: Self? { [] }

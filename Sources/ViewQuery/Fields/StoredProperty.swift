@@ -1,4 +1,4 @@
-/// Reads and changes a property in place: a key path costs some fifty nanoseconds.
+/// Reads and changes a property in place: a key path costs about fifty nanoseconds.
 struct StoredProperty<Row, Value: Sendable>: Sendable {
     let get: @Sendable (borrowing Row) -> Value
     private let keyPath: any WritableKeyPath<Row, Value> & Sendable
@@ -19,7 +19,7 @@ struct StoredProperty<Row, Value: Sendable>: Sendable {
     }
 }
 
-/// Reads a property in place, or by its key path where it has no place, as a computed one.
+/// Reads a property in place, or by its key path if it has no place because it is computed.
 package func propertyReader<Row, Value>(
     _ keyPath: any KeyPath<Row, Value> & Sendable
 ) -> @Sendable (borrowing Row) -> Value {

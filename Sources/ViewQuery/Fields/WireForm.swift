@@ -1,10 +1,10 @@
 package import ProtobufWire
 
-/// How a property of the ledger's built-in rows is stored. They choose the form, since their bytes are documented and must not change with a type.
+/// How a property of the ledger's built-in rows is stored. The row chooses the form, since its bytes are documented and must not change with a type.
 package struct WireForm<Value: Sendable>: Sendable {
-    /// As a `.proto` file names it; `enum` for any enumeration.
+    /// The type's name in a `.proto` file; `enum` for any enumeration.
     let type: String
-    /// Writes the field, or nothing where the value is the default.
+    /// Writes the field, or nothing if the value is the default.
     let write: @Sendable (Value, _ number: UInt32, inout WireWriter) -> Void
     /// Reads the value of one stored field.
     let take: @Sendable (inout Value, WireField, borrowing WireReader) throws(WireError) -> Void
@@ -28,7 +28,7 @@ package struct WireForm<Value: Sendable>: Sendable {
         self.take = take
     }
 
-    /// The same form, which leaves out the row's default even though it is not the zero of the type.
+    /// The same form, but leaving out the row's default, even if it is not the zero of the type.
     package func unless(_ isLeftOut: @escaping @Sendable (Value) -> Bool) -> WireForm {
         leavingOut("optional \(type)", isLeftOut)
     }
@@ -62,7 +62,7 @@ extension WireForm {
         WireForm(type, plain: plain, write: { write(&$2, $1, $0) }, take: { (value, field, _) in value = read(field) })
     }
 
-    /// Nothing where it is nil.
+    /// Nothing if it is nil.
     private static func optional<Wrapped>(
         _ type: String, _ bits: PlainForm.Bits, _ write: @escaping @Sendable (inout WireWriter, UInt32, Wrapped) -> Void,
         _ read: @escaping @Sendable (WireField) -> Wrapped
@@ -107,7 +107,7 @@ extension WireForm where Value == Int32? {
 }
 
 extension WireForm where Value == Float {
-    /// Nothing where it is zero.
+    /// Nothing if it is zero.
     package static var float: WireForm {
         scalar("float", { $0.float($1, $2) }, { $0.asFloat }).leavingOut("float", plain: PlainForm(bits: .float, absence: .zero))
         { $0 == 0 }
@@ -119,7 +119,7 @@ extension WireForm where Value == Float? {
 }
 
 extension WireForm where Value == Bool {
-    /// Nothing where it is false.
+    /// Nothing if it is false.
     package static var flag: WireForm {
         scalar("bool", { $0.bool($1, $2) }, { $0.asBool }).leavingOut("bool", plain: PlainForm(bits: .flag, absence: .zero)) {
             !$0
@@ -138,7 +138,7 @@ extension WireForm where Value == String {
             take: { (text, field, reader) in text = reader.string(field) })
     }
 
-    /// Nothing where it is empty.
+    /// Nothing if it is empty.
     package static var text: WireForm { string.unlessEmpty }
 }
 

@@ -26,7 +26,7 @@ public struct Aggregate<Row>: Sendable {
         Aggregate(operation: .mean, value: value)
     }
 
-    /// The sum of the values; 0 for no values.
+    /// The sum of the values; 0 if there are none.
     public static func sum(_ value: @escaping @Sendable (borrowing Row) -> Double?) -> Aggregate {
         Aggregate(operation: .sum, value: value)
     }

@@ -1,12 +1,12 @@
-/// The common value of some rows, and the aggregates of these rows.
+/// The rows that share a value, and their aggregates.
 public struct QueryGroup<Key: Sendable>: Sendable {
     public let key: Key
-    /// How many rows it has.
+    /// The number of its rows.
     public let count: Int
     /// One for each aggregate, in the requested order.
     public let values: [Double?]
 
-    /// The value of an aggregate, by its place.
+    /// The value of an aggregate, by its index.
     public subscript(aggregate: Int) -> Double? { values[aggregate] }
 }
 

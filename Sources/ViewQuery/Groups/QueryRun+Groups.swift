@@ -42,7 +42,7 @@ extension QueryRun {
         let (spans, isCut) = last.subtractingReportingOverflow(first)
         guard !isCut, spans < 1_000_000 else {
             throw QueryError(
-                .unsupported, "there are more than a million spans between the first row and the last; take longer ones")
+                .unsupported, "there are more than a million spans between the first row and the last; use longer ones")
         }
         let nothing = Aggregation(aggregates).values
         var (all, place): ([TimeBucket], Int) = ([], 0)
@@ -71,7 +71,7 @@ extension QueryRun {
 }
 
 extension QueryRow {
-    /// Reads a property: as fast as the column's own closure where the key path belongs to a column.
+    /// Reads a property, with the column's own fast closure if the key path belongs to a column.
     public static func getter<Value>(_ keyPath: any KeyPath<Self, Value> & Sendable) -> @Sendable (borrowing Self) -> Value {
         let layouts = RowLayouts<Self>.shared
         let column = layouts.numbers.number(of: keyPath).map { layouts.columns[$0] }
@@ -79,13 +79,13 @@ extension QueryRow {
         return { row in (copy row)[keyPath: keyPath] }
     }
 
-    /// Reads the property of this name; nil where no property has this name and type.
+    /// Reads the property of this name; nil if no property has this name and type.
     public static func column<Value>(named name: String) -> (@Sendable (borrowing Self) -> Value)? {
         (columns.first { $0.name == name }?.getter as? Getter<Self, Value>)?.get
     }
 
     /// The error for a question about time that cannot be answered.
     public static var withoutTime: QueryError {
-        QueryError(.unsupported, "rows of \(view) have no property `time`; name the one with their time")
+        QueryError(.unsupported, "rows of \(view) have no property `time`; name the one that contains their time")
     }
 }

@@ -1,4 +1,4 @@
-/// Keys whose numbers each belong to a separate set.
+/// The keys whose numbers are each in a given set.
 struct KeyBox: Equatable {
     var numbers: [IntervalSet]
 

@@ -4,7 +4,7 @@ struct KeyCover: Equatable {
     /// Whether the predicate also holds for all rows with these keys.
     var isExact: Bool
 
-    /// More boxes are merged: looking at a few rows too many is cheaper.
+    /// More boxes are merged: examining a few rows too many is cheaper.
     static let mostBoxes = 256
 
     func intersection(_ other: KeyCover) -> KeyCover {

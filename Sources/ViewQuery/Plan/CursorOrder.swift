@@ -29,7 +29,7 @@ struct CursorOrder<Row: QueryRow> {
             else {
                 throw QueryError(
                     .unsupported,
-                    "a cursor needs an order by numbers: a text, or what is computed of a row, has no place in an index")
+                    "a cursor needs an order by numbers: texts and computed properties have no place in an index")
             }
             if !wanted.contains(where: { $0.column.name == column.name }) {
                 wanted.append((column, descriptor.order == .reverse))
@@ -57,10 +57,10 @@ struct CursorOrder<Row: QueryRow> {
 
     func cursor(_ place: [UInt8]) -> QueryCursor { QueryCursor(order: number, place: place) }
 
-    /// The place in a cursor.
+    /// The place stored in a cursor.
     func place(_ cursor: QueryCursor) throws(QueryError) -> [UInt8] {
         guard cursor.order == number, cursor.place.count == length else {
-            throw QueryError(.otherCursor, "the cursor is of another view or of another order than the query")
+            throw QueryError(.otherCursor, "the cursor belongs to another view or another order than the query")
         }
         return cursor.place
     }
@@ -81,7 +81,7 @@ struct CursorOrder<Row: QueryRow> {
         return place
     }
 
-    /// The row's key in a place.
+    /// The row's key in this place.
     func primaryKey(_ place: [UInt8]) -> [UInt8] {
         var key = [UInt8](repeating: 0, count: RowLayouts<Row>.shared.primary.shape.byteCount)
         for part in parts {

@@ -6,7 +6,7 @@ struct KeyRange {
     var low: [UInt8]
     var high: [UInt8]
 
-    /// The keys of a cover as disjoint ranges in order; nil where there are more than a few, or they are scattered.
+    /// The keys of a cover as disjoint ranges in order; nil if there are more than a few, or they are scattered.
     static func ranges(_ cover: KeyCover, _ shape: KeyShape) -> [KeyRange]? {
         var ranges: [KeyRange] = []
         for box in cover.boxes {

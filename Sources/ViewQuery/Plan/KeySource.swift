@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// Keys of a table of rows, or entries of one of its indexes, that a query looks at.
+/// Keys of a table of rows, or entries of one of its indexes, that a query examines.
 struct KeySource<Row: QueryRow> {
     let layout: KeyLayout<Row>
     /// Nil for all.
@@ -14,7 +14,7 @@ struct KeySource<Row: QueryRow> {
         ranges = cover.flatMap { KeyRange.ranges($0, layout.shape) }
     }
 
-    /// How well the cover bounds what is read: two for each leading property with few values, one for a range after them; 0 where all keys, or keys
+    /// How well the cover bounds what is read: two for each leading property with few values, one for a range after them; 0 if all keys, or keys
     /// scattered over the table, are read.
     static func strength(_ cover: KeyCover?, _ layout: KeyLayout<Row>) -> Int {
         guard let cover else { return 0 }
@@ -34,13 +34,13 @@ struct KeySource<Row: QueryRow> {
         return strength
     }
 
-    /// Whether a property has only one value.
+    /// Whether a property is bounded to one value.
     static func isFixed(_ place: KeyLayout<Row>.Place, _ cover: KeyCover?) -> Bool {
         guard let cover, cover.boxes.count == 1 else { return false }
         return place.numbers.allSatisfy { cover.boxes[0].numbers[$0].point != nil }
     }
 
-    /// Whether the order of the keys, or its reverse, is the requested one; nil where neither is.
+    /// Whether the order of the keys, or its reverse, is the requested one; nil if neither is.
     static func direction(_ wanted: WantedOrder<Row>, _ layout: KeyLayout<Row>, _ cover: KeyCover?) -> SortOrder? {
         [SortOrder.forward, .reverse].first { isOrdered(wanted, layout, cover, $0) }
     }

@@ -92,7 +92,7 @@ struct KeyWalk: ~Copyable, ~Escapable {
         return false
     }
 
-    /// From a key outside of the cover, it seeks to the next one that may be inside.
+    /// From a key outside the cover, seeks to the next one that may be inside.
     @_lifetime(self: copy self)
     private mutating func next(in cover: KeyCover) throws -> Bool {
         var isThere: Bool

@@ -3,14 +3,14 @@ internal import LMDB
 internal import Projections
 internal import ProtobufWire
 
-/// Rows whose text may contain a pattern, found by the index of the text's parts. Each row is still tested.
+/// Rows whose text may contain a pattern, found by the index of the text's parts. Each row is tested afterwards.
 struct PartSource<Row: QueryRow> {
     let wanted: TextParts.Wanted
     private let index: TextIndex
 
     /// The parts that bound a query best: those of the longest pattern.
     ///
-    /// - Parameter isBounded: whether the rows are bounded otherwise, so that a few characters do not help.
+    /// - Parameter isBounded: whether the rows are already bounded, so that a few characters would not help.
     init?(_ descriptor: FetchDescriptor<Row>, isBounded: Bool) {
         guard Row.texts.contains(where: \.hasParts) else { return nil }
         var best: (text: RowText<Row>, wanted: TextParts.Wanted)?
@@ -39,7 +39,7 @@ struct PartSource<Row: QueryRow> {
         }
     }
 
-    /// The keys of the rows, unordered; nil where the index is not built.
+    /// The keys of the rows, unordered; nil if the index is not built.
     func keys(_ store: ViewStore, _ transaction: borrowing ReadTransaction, length: Int) throws -> EntryList? {
         guard let indexed = RowLayouts<Row>.shared.indexed, try store.isIndexed(indexed, in: transaction) else { return nil }
         var rows = try found(store, transaction)

@@ -15,7 +15,7 @@ public struct QueryExplanation: Sendable, CustomStringConvertible {
 
     public let view: String
     public let access: Access
-    /// The indexes that are read, by their properties; empty where rows are found by their keys.
+    /// The indexes that are read, by their properties; empty if rows are found by their keys.
     public let indexes: [String]
     /// The properties that bound what is read.
     public let bounded: [String]

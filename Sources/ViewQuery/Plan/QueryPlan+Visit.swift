@@ -7,7 +7,7 @@ extension QueryPlan {
     ///
     /// - Parameters:
     ///   - last: the place after which it begins.
-    ///   - needsValues: whether the rows' values are requested; an index needs to look them up.
+    ///   - needsValues: whether the rows' values are requested, which an index has to look up.
     ///   - body: gets the row's key, its value, and the place, from which another visit can continue; returns whether to continue.
     func visitKeys(
         _ store: ViewStore, _ transaction: borrowing ReadTransaction, after last: [UInt8]? = nil, needsValues: Bool,
@@ -41,11 +41,11 @@ extension QueryPlan {
         }
     }
 
-    /// Visits the keys of the rows of the sources, many at a time.
+    /// Visits the keys of the sources' rows, many at a time.
     ///
     /// - Parameters:
     ///   - skips: how many to skip first.
-    ///   - most: how many there are in the first batch.
+    ///   - most: the size of the first batch.
     ///   - body: returns how many to read next, 0 to stop.
     func visitKeyBatches(
         _ store: ViewStore, _ transaction: borrowing ReadTransaction, skipping skips: Int, most: Int,
@@ -71,7 +71,7 @@ extension QueryPlan {
         QueryError(.malformedRow, "a row of \(Row.view) in \(store.path) cannot be read; run `meshledger view rebuild`")
     }
 
-    /// Nil where the index is not built, or not as declared.
+    /// Nil if the index is not built, or not as declared.
     private func indexTable(
         _ layout: KeyLayout<Row>, _ store: ViewStore, _ transaction: borrowing ReadTransaction
     ) throws -> RawTable? {
@@ -133,7 +133,7 @@ extension QueryPlan {
 
     // MARK: Without an index
 
-    /// Replaces an index that is not built by a scan that makes its entries, and visits those in the same order.
+    /// Replaces an index that is not built with a scan that makes its entries, and visits those in the same order.
     private func visitWithoutIndex(
         _ source: KeySource<Row>, _ store: ViewStore, _ transaction: borrowing ReadTransaction, _ rows: RawTable,
         after last: [UInt8]?, _ body: (RawSpan, RawSpan, RawSpan) throws -> Bool

@@ -4,13 +4,13 @@ internal import Foundation
 struct QueryPlan<Row: QueryRow> {
     /// Where rows are looked up: by their keys, by one index, or by several, in which case a row may be found more than once.
     let sources: [KeySource<Row>]
-    /// A part of a text that narrows the rows, if any; then there is one source, which is used where the index is not built.
+    /// A part of a text that narrows the rows, if any; there is then one source, which is used if the index is not built.
     let parts: PartSource<Row>?
-    /// The test for each row; nil where the keys decide everything.
+    /// The test for each row; nil if the keys decide everything.
     let filter: RowFilter<Row>?
     /// The fields to decode of each row; nil for all.
     let fields: ChosenFields?
-    /// The order to sort the rows by after reading them; nil where they come in the requested order.
+    /// The order to sort the rows by after reading them; nil if they come in the requested order.
     let order: [SortDescriptor<Row>]?
     /// Whether keys are read from the last to the first.
     let isReversed: Bool
@@ -34,7 +34,7 @@ struct QueryPlan<Row: QueryRow> {
 
     /// - Parameters:
     ///   - countsOnly: whether the order does not matter.
-    ///   - reading: the source for conditions and archived rows; nil where the view is queried alone.
+    ///   - reading: the source for conditions and archived rows; nil if the view is queried alone.
     init(
         _ descriptor: FetchDescriptor<Row>, countsOnly: Bool = false, _ reading: (any RowReading)? = nil
     ) throws(QueryError) {
@@ -62,7 +62,7 @@ struct QueryPlan<Row: QueryRow> {
         isReversed = (keyDirection ?? sortBy.last?.order ?? .forward) == .reverse
     }
 
-    /// The fields that the chosen properties, the filter and the order need; nil for all, or where it is not known.
+    /// The fields that the chosen properties, the filter and the order need; nil for all, or if it is not known.
     private static func fields(_ descriptor: FetchDescriptor<Row>, _ filter: RowFilter<Row>?) -> ChosenFields? {
         guard !descriptor.propertiesToFetch.isEmpty else { return nil }
         let layouts = RowLayouts<Row>.shared
@@ -130,7 +130,7 @@ struct PlanChoice<Row: QueryRow> {
     let sources: [KeySource<Row>]
     let parts: PartSource<Row>?
     let isExact: Bool
-    /// The direction in which the only source is read for the requested order; nil where that is not its order.
+    /// The direction in which the only source is read for the requested order; nil if that is not its order.
     let direction: SortOrder?
     /// The same for the order of the rows' keys.
     let keyDirection: SortOrder?
@@ -164,7 +164,7 @@ struct PlanChoice<Row: QueryRow> {
         sources = [KeySource(best.layout, best.cover)]
     }
 
-    /// One source for each part of an `||`, where each part is bounded by the key or an index.
+    /// One source for each part of an `||`, if each part is bounded by the key or an index.
     private static func union(_ expression: Any, _ layouts: RowLayouts<Row>) -> [KeySource<Row>]? {
         if let both = expression as? any ConjunctiveExpression {
             return union(both.parts.0, layouts) ?? union(both.parts.1, layouts)

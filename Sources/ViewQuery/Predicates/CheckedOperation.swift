@@ -1,4 +1,4 @@
-/// An operation on two numbers that has no value, instead of crashing, where the result does not fit into their type.
+/// An operation on two numbers that throws, instead of crashing, if the result does not fit into their type.
 final class CheckedOperation<Number> {
     private let word: String
     private let apply: (Number, Number) -> Number?

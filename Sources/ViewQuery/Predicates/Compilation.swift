@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// The meaning of a predicate's variables while it is compiled.
+/// The meanings of a predicate's variables while it is compiled.
 struct Compilation<Row: QueryRow> {
     /// The variable that is the row.
     let variable: PredicateExpressions.VariableID
@@ -11,7 +11,7 @@ struct Compilation<Row: QueryRow> {
 
     init(_ variable: PredicateExpressions.VariableID) { self.variable = variable }
 
-    /// Reads the property; nil where it is not a column's.
+    /// Reads the property; nil if it is not that of a column.
     func getter(of keyPath: AnyKeyPath) -> (any Sendable)? {
         guard let number = layouts.numbers.number(of: keyPath) else { return nil }
         uses.columns?.insert(number)

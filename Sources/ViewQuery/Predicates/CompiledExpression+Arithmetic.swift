@@ -8,7 +8,7 @@ extension PredicateExpressions.Arithmetic: CompiledExpression where LHS: Compile
         case .add: operation = .adding
         case .subtract: operation = .subtracting
         case .multiply: operation = .multiplying
-        @unknown default: throw QueryError(.unsupported, "the predicate calculates in a way that is not known here: \(op)")
+        @unknown default: throw QueryError(.unsupported, "the predicate uses an unknown operation: \(op)")
         }
         return { row throws(QueryError) in
             let (first, second) = (try left(row), try right(row))

@@ -58,7 +58,7 @@ extension PredicateExpressions.OptionalFlatMap: CompiledExpression where LHS: Co
             }
         }
         guard let optional = transform as? CompiledBox<Row, Result?> else {
-            throw QueryError(.unsupported, "a closure of the predicate gives \(RHS.Output.self) instead of \(Result.self)")
+            throw QueryError(.unsupported, "a closure of the predicate returns \(RHS.Output.self) instead of \(Result.self)")
         }
         return { row throws(QueryError) in
             guard let value = try wrapped(row) else { return nil }

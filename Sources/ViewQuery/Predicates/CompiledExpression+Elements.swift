@@ -9,7 +9,7 @@ where Wrapped: CompiledExpression, Index: CompiledExpression {
         return { row throws(QueryError) in
             let (elements, place) = (try wrapped(row), try index(row))
             guard place >= elements.startIndex, place < elements.endIndex else {
-                throw QueryError(.noValue, "the predicate asks for an element at \(place), which does not exist")
+                throw QueryError(.noValue, "the predicate requests the element at \(place), which does not exist")
             }
             return elements[place]
         }
@@ -23,7 +23,7 @@ where Wrapped: CompiledExpression, Range: CompiledExpression {
         return { row throws(QueryError) in
             let (elements, places) = (try wrapped(row), try range(row))
             guard places.lowerBound >= elements.startIndex, places.upperBound <= elements.endIndex else {
-                throw QueryError(.noValue, "the predicate asks for the elements \(places), where there are not so many")
+                throw QueryError(.noValue, "the predicate requests the elements \(places), but there are fewer")
             }
             return elements[places]
         }
@@ -94,7 +94,7 @@ extension PredicateExpressions.ForceCast: CompiledExpression where Input: Compil
         return { row throws(QueryError) in
             let value = try input(row)
             guard let cast = value as? Desired else {
-                throw QueryError(.noValue, "the predicate takes a \(type(of: value)) for a \(Desired.self)")
+                throw QueryError(.noValue, "the predicate casts a \(type(of: value)) to \(Desired.self)")
             }
             return cast
         }

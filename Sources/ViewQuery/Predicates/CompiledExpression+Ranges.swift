@@ -8,7 +8,7 @@ protocol RangeBetweenExpressions: PredicateExpression {
     var lower: Lower { get }
     var upper: Upper { get }
 
-    /// Nil where it would end before it begins.
+    /// Nil if it would end before it begins.
     static func range(_ low: Lower.Output, _ high: Upper.Output) -> Output?
 }
 

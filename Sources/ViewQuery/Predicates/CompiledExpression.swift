@@ -1,9 +1,9 @@
 internal import Foundation
 
-/// An expression of a predicate that is compiled to a closure: Foundation's own evaluation takes 0.6 microseconds per row, this some tens of
+/// An expression of a predicate that is compiled to a closure: Foundation's own evaluation takes 0.6 microseconds per row, this one some tens of
 /// nanoseconds.
 ///
-/// An expression conforms when its parts do, so that a predicate is compiled as a whole or refused as a whole.
+/// An expression conforms if its parts do, so that a predicate is compiled as a whole or refused as a whole.
 protocol CompiledExpression<Output>: PredicateExpression {
     func compiled<Row>(_ compilation: Compilation<Row>) throws(QueryError) -> (borrowing Row) throws(QueryError) -> Output
 }
@@ -109,7 +109,7 @@ extension PredicateExpressions.Comparison: CompiledExpression where LHS: Compile
         case .lessThanOrEqual: return { row throws(QueryError) in try left(row) <= right(row) }
         case .greaterThan: return { row throws(QueryError) in try left(row) > right(row) }
         case .greaterThanOrEqual: return { row throws(QueryError) in try left(row) >= right(row) }
-        @unknown default: throw QueryError(.unsupported, "the predicate compares in a way that is not known here: \(op)")
+        @unknown default: throw QueryError(.unsupported, "the predicate uses an unknown comparison: \(op)")
         }
     }
 }

@@ -2,7 +2,7 @@ internal import Foundation
 
 /// An expression that restricts the row's key.
 protocol LoweredExpression {
-    /// The keys for which it can hold; nil where it does not restrict them.
+    /// The keys for which it can hold; nil if it does not restrict them.
     func cover<Row>(_ layout: KeyLayout<Row>) -> KeyCover?
 }
 
@@ -165,7 +165,7 @@ extension KeyLayout {
 
 /// A range with both ends.
 private protocol BoundedRange {
-    /// The range of the bounds' numbers: nil where they have no numbers, and inner nil where no numbers are between them.
+    /// The range of the bounds' numbers: nil if they have no numbers, and inner nil if no numbers are between them.
     func bounds(_ numbers: (Any) -> [UInt64]?) -> ClosedRange<UInt64>??
 }
 

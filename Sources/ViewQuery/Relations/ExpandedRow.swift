@@ -15,7 +15,7 @@ public struct ExpandedRow: Sendable, Equatable {
     /// The rows that one relation leads to.
     public struct Related: Sendable, Equatable, Codable {
         public let name: String
-        /// Whether it leads to one row at most.
+        /// Whether it leads to at most one row.
         public let isToOne: Bool
         public let rows: [ExpandedRow]
 
@@ -44,7 +44,7 @@ public struct ExpandedRow: Sendable, Equatable {
     /// Leaves out all properties but these.
     public mutating func keep(_ names: [String]) { values.removeAll { !names.contains($0.name) } }
 
-    /// A row that is in no view's table.
+    /// A row that is not in a view's table.
     public init(view: String, values: [(name: String, value: Any)]) {
         self.view = view
         self.values = values.map { ($0.name, JSONText.text(of: $0.value)) }

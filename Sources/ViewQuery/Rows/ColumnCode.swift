@@ -10,9 +10,9 @@ struct ColumnCode<Row>: Sendable {
     let numbers: @Sendable (Any) -> [UInt64]?
     /// Whether another value has the same numbers.
     let isCut: @Sendable (Any) -> Bool
-    /// Appends the bytes of a row's property; nil where they are copied from the row's key.
+    /// Appends the bytes of a row's property; nil if they are copied from the row's key.
     let append: (@Sendable (borrowing Row, inout [UInt8]) -> Void)?
-    /// Whether a row lacks the value; nil where every row has one.
+    /// Whether a row lacks the value; nil if every row has one.
     let isNil: (@Sendable (Row) -> Bool)?
 
     /// For a property of the key.
@@ -26,7 +26,7 @@ struct ColumnCode<Row>: Sendable {
         isNil = nil
     }
 
-    /// For a property outside the key; nil where it is not an `IndexValue`.
+    /// For a property outside the key; nil if it is not an `IndexValue`.
     init?<Value>(_ getter: Getter<Row, Value>, _ type: Value.Type) {
         guard let type = type as? any IndexValue.Type, let code = Self.make(getter, type) else { return nil }
         self = code

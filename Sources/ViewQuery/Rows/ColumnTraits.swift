@@ -1,6 +1,6 @@
 internal import ProtobufWire
 
-/// What a property's value means, so that programs which know only the row's columns can display it.
+/// The meaning of a property's value, so that programs that know only the row's columns can display it.
 public enum ColumnKind: String, Sendable, Hashable {
     case plain
     /// The number of a node; 0 if unknown.
@@ -20,28 +20,28 @@ public enum ColumnKind: String, Sendable, Hashable {
     case seconds
     case percent
 
-    /// Whether people see another number than the stored one.
+    /// Whether another number than the stored one is displayed.
     public var isScaled: Bool { self == .degreesE7 || self == .degreesE5 || self == .hundredths }
 }
 
-/// What is known of a column besides its name and its place in the key.
+/// The properties of a column other than its name and its place in the key.
 struct ColumnTraits<Row>: Sendable {
     var kind = ColumnKind.plain
     /// Computed from other properties, and therefore not stored.
     var isComputed = false
-    /// How the property is stored, where the row is stored by its columns.
+    /// How the property is stored, if the row is stored by its columns.
     var field: RowField<Row>?
     /// How the property is stored, for the ledger's built-in rows: see `RowDeclaration`.
     var wire: [RowField<Row>] = []
     /// Only stored, not a column.
     var isHidden = false
-    /// The role of the node that the property names; nil where it names none.
+    /// The role of the node that the property names; nil if it names none.
     var naming: NodeNaming?
-    /// The stored fields behind the property; nil where they are not known, empty for a property of the key.
+    /// The stored fields behind the property; nil if they are not known, empty for a property of the key.
     var fields: [UInt32]?
-    /// The property's part of the key, where the row is stored by its columns.
+    /// The property's part of the key, if the row is stored by its columns.
     var keyPart: RowKeyPart<Row>?
-    /// Restores the numbers of the key, where the row is stored by its columns.
+    /// Restores the numbers of the key, if the row is stored by its columns.
     var setKey: (@Sendable (ArraySlice<UInt64>, inout Row) -> Bool)?
 }
 
@@ -50,7 +50,7 @@ struct RowField<Row>: Sendable {
     let number: UInt32
     /// Its text in the fingerprint.
     let layout: String
-    /// The same without closures, where the property is a plain number.
+    /// The same without closures, if the property is a plain number.
     var plain: PlainField?
     let write: @Sendable (borrowing Row, inout WireWriter) -> Void
     /// Reads one stored occurrence of the field.
@@ -59,13 +59,13 @@ struct RowField<Row>: Sendable {
 
 extension RowColumn {
     public var kind: ColumnKind { traits.kind }
-    /// The number under which the property is stored, where the row is stored by its columns.
+    /// The number under which the property is stored, if the row is stored by its columns.
     public var fieldNumber: UInt32? { traits.field?.number }
     /// An identifier that survives renaming of the property: its field number, or else the name.
     public var lastingName: String { fieldNumber.map { "#\($0)" } ?? name }
     public var valueType: Any.Type { type(of: keyPath).valueType }
 
-    /// In bytes: how much of the key the property takes; 0 where it is no part of it.
+    /// In bytes: how much of the key the property takes; 0 if it is not part of it.
     public var keyLength: Int { isKey ? keyWidths.reduce(0, +) : 0 }
     var keyWidths: [Int] { code?.widths ?? [] }
 
@@ -84,7 +84,7 @@ extension RowColumn {
         return column
     }
 
-    /// The same column, computed from stored fields of these numbers and the key: where only chosen properties are requested, no others are
+    /// The same column, computed from stored fields of these numbers and the key: if only chosen properties are requested, no other fields are
     /// decoded for it.
     public func stored(_ numbers: UInt32...) -> RowColumn {
         var column = self
@@ -92,10 +92,10 @@ extension RowColumn {
         return column
     }
 
-    /// The stored fields behind the property; nil where they are not known.
+    /// The stored fields behind the property; nil if they are not known.
     var fields: [UInt32]? { isKey ? [] : traits.fields ?? traits.field.map { [$0.number] } }
 
-    /// The same column, computed from others: it may be added or removed without a new version of the rows.
+    /// The same column, computed from others, so that it may be added or removed without a new version of the rows.
     public func computed() -> RowColumn {
         var column = self
         column.traits.isComputed = true

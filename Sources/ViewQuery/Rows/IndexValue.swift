@@ -6,11 +6,11 @@ internal import Foundation
 public protocol IndexValue: Sendable {
     /// In bytes: how wide each of the value's numbers is, 1 to 8.
     static var indexWidths: [Int] { get }
-    /// Whether the order of the bytes is the one of `<` and sort descriptors. For texts it is not: sort descriptors order them as people do.
+    /// Whether the order of the bytes is that of `<` and sort descriptors. For texts it is not: sort descriptors order them as people do.
     static var isIndexOrdered: Bool { get }
     /// For a value with one ordered number: the numbers of the values that can be compared, unlike NaN.
     static var indexSpan: ClosedRange<UInt64>? { get }
-    /// Whether other values have the same bytes (an index stores only the beginning of a long text), or the value is not equal to itself, as NaN.
+    /// Whether other values have the same bytes (an index stores only the beginning of a long text), or the value is not equal to itself, like NaN.
     var isIndexCut: Bool { get }
 
     /// Whether the value is nil.
@@ -55,7 +55,7 @@ extension Bool: IndexValue {
     public func appendIndexBytes(to bytes: inout [UInt8]) { bytes.append(self ? 1 : 0) }
 }
 
-/// The bits of IEEE 754 sort as numbers do once negative ones are inverted. Both zeros are one, and every NaN comes first.
+/// The bits of IEEE 754 sort as numbers do once negative ones are inverted. Both zeros are the same, and every NaN comes first.
 extension Float: IndexValue {
     public static var indexWidths: [Int] { [4] }
     public static var isIndexOrdered: Bool { true }
@@ -84,7 +84,7 @@ extension Double: IndexValue {
     }
 }
 
-/// The first 64 bytes of the text's canonical composition in UTF-8, zeros where it is shorter, and their number: 65 for more than 64.
+/// The first 64 bytes of the text's canonical composition in UTF-8, padded with zeros, and their number: 65 for more than 64.
 /// Texts that are equal in Swift have equal bytes.
 extension String: IndexValue {
     static let indexBytes = 64
@@ -100,7 +100,7 @@ extension String: IndexValue {
         bytes.append(UInt8(min(composed.count, Self.indexBytes + 1)))
     }
 
-    /// At most one byte more than an index has.
+    /// At most one byte more than an index stores.
     private var composed: [UInt8] {
         let most = Self.indexBytes + 1
         let front = Array(utf8.prefix(most))

@@ -46,7 +46,7 @@ struct KeyLayout<Row: QueryRow>: Sendable {
     /// The name of the index's table: it survives renaming of a property.
     let lastingIndex: String
     let places: [Place]
-    /// How many of the places the index was declared with; 0 for the row's key.
+    /// How many of the places are declared properties of the index; 0 for the row's key.
     let indexedCount: Int
 
     /// The layout of the row's key.
@@ -155,7 +155,8 @@ struct KeyLayout<Row: QueryRow>: Sendable {
     /// Whether entries need more than the row's key.
     var needsRow: Bool { places.contains { $0.keyStart == nil } }
 
-    /// Appends the entry of a row: one closure composed of those of the places, since the type of an array of them would be looked up for each row.
+    /// Appends the entry of a row: one closure composed of those of the places, since the type of an array of closures would be looked up for each
+    /// row.
     var appender: EntryAppender<Row> {
         joined(places.map { Self.appender(of: $0) })
     }

@@ -1,21 +1,22 @@
 internal import Projections
 internal import ProtobufWire
 
-/// The bytes of a table's keys or of an index's entries, as numbers. Not generic over the row type, whose metadata would be looked up for each key.
+/// The layout of a table's keys or an index's entries as numbers. It is not generic over the row type, whose metadata would be looked up for each
+/// key.
 struct KeyShape: Sendable {
     /// In bytes, of each number.
     let widths: [Int]
     let byteCount: Int
     /// In bytes, of the row's key.
     let primaryLength: Int
-    /// What an entry shares with the row's key.
+    /// The parts that an entry shares with the row's key.
     let runs: [IndexedTable.KeyRun]
 
     func largest(_ number: Int) -> UInt64 { Self.largest(width: widths[number]) }
 
     static func largest(width: Int) -> UInt64 { width >= 8 ? .max : (1 << UInt64(8 * width)) - 1 }
 
-    /// The key's numbers, nil where it is of another length.
+    /// The key's numbers, nil if it has another length.
     func numbers(of key: RawSpan) -> [UInt64]? {
         guard key.byteCount == byteCount else { return nil }
         var numbers: [UInt64] = []

@@ -8,30 +8,30 @@ public protocol QueryRow: Sendable {
     static var table: String { get }
     /// The properties that predicates, sort descriptors and indexes may name: first those that make up the key, in its order, then the others.
     static var columns: [RowColumn<Self>] { get }
-    /// How rows can be found without reading every row, besides by the key; by default no indexes. Each costs time with every change of a row. Changed ones
-    /// are built from the rows at the next start.
+    /// How rows can be found other than by the key without reading every row; by default no indexes. Each costs time with every change of a row.
+    /// Changed indexes are built from the rows at the next start.
     static var indexes: [RowIndex<Self>] { get }
     /// The texts that `TextQuery` may search; by default none.
     static var texts: [RowText<Self>] { get }
     /// The combinations of values that only one current row may have; by default none. Each has a separate index.
     static var uniques: [UniqueRule<Self>] { get }
 
-    /// How archived rows are recognised, which queries leave out unless requested; nil where rows cannot be archived.
+    /// How archived rows are recognised, which queries leave out unless requested; nil if rows cannot be archived.
     static var archive: RowArchive<Self>? { get }
 
-    /// - Returns: nil where the bytes are not a row.
+    /// - Returns: nil if the bytes are not a row.
     init?(key: RawSpan, value: RawSpan)
 
     /// Calls `visit` with the row of these bytes.
     ///
-    /// Leave it as it is. It is a requirement so that each row type has its own version: `init` of an unknown type would look up
+    /// Do not implement it. It is a requirement so that each row type has its own version: `init` of an unknown type would look up
     /// its metadata for each row.
     ///
-    /// - Returns: false where the bytes are not a row.
+    /// - Returns: false if the bytes are not a row.
     static func read(_ key: RawSpan, _ value: RawSpan, _ visit: (borrowing Self) -> Void) -> Bool
 
     /// Decodes a row and appends it to an array. The default is called on the row's type, so that it is compiled for exactly that type.
-    /// - Returns: false where the bytes are not a row.
+    /// - Returns: false if the bytes are not a row.
     static func append(key: RawSpan, value: RawSpan, to rows: inout [Self]) -> Bool
 }
 
@@ -67,7 +67,7 @@ final class RowLayouts<Row: QueryRow>: Sendable {
     let keyColumns: [Int]
     let primary: KeyLayout<Row>
     let indexes: [KeyLayout<Row>]
-    /// The unique rules' layouts, in their order; they are among the indexes.
+    /// The layouts of the unique rules, in their order; they are among the indexes.
     let uniques: [KeyLayout<Row>]
     let indexed: IndexedTable?
 

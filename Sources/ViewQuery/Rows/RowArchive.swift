@@ -3,7 +3,7 @@ import Projections
 
 /// How archived rows of a view are distinguished from the others.
 public struct RowArchive<Row>: Sendable {
-    /// The table of the view's store that has an entry as soon as a row was archived.
+    /// The table of the view's store that has an entry once a row was archived.
     let table: String
     public let isArchived: @Sendable (borrowing Row) -> Bool
 

@@ -3,19 +3,19 @@ public struct RowColumn<Row>: Sendable {
     /// The name of the row's property, for `explain`.
     public let name: String
     let keyPath: any PartialKeyPath<Row> & Sendable
-    /// A `Getter`: values that every row needs are not read through a key path, which costs some fifty nanoseconds.
+    /// A `Getter`: values that every row needs are not read through a key path, which costs about fifty nanoseconds.
     let getter: any Sendable
-    /// Whether the property is a part of the row's key.
+    /// Whether the property is part of the row's key.
     public let isKey: Bool
-    /// How the property is stored in keys and indexes; nil where it cannot be.
+    /// How the property is stored in keys and indexes; nil if it cannot be.
     var code: ColumnCode<Row>?
-    /// Whether two rows have the same value, if it is a text; for others the code decides.
+    /// Compares the values of two rows, if it is a text; for others the code decides.
     func isSameText(_ left: Row, _ right: Row) -> Bool {
         if let text = getter as? Getter<Row, String> { return text.get(left) == text.get(right) }
         if let text = getter as? Getter<Row, String?> { return text.get(left) == text.get(right) }
         return true
     }
-    /// How the property is displayed, and how it is stored where the row defines that.
+    /// How the property is displayed, and how it is stored if the row defines that.
     var traits = ColumnTraits<Row>()
 
     /// A property outside the key. It can be indexed if it is an `IndexValue`.

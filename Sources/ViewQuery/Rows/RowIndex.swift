@@ -1,12 +1,13 @@
-/// An index over rows: up to four of their properties, each ascending or descending. Each row has its own entry, also among rows with the same values.
+/// An index over rows: up to four of their properties, each ascending or descending. Each row has its own entry, even among rows with the same
+/// values.
 ///
 /// ```swift
 /// extension MessageRow {
 ///     static let indexes: [RowIndex<MessageRow>] = [.index(\.from, \.time), .index(.ascending(\.port), .descending(\.time))]
 /// }
 /// ```
-/// A query uses it where its predicate bounds the first properties, or its order is the index's. After the declared properties an entry has
-/// those of the row's key, so that they also bound it.
+/// A query uses it if its predicate bounds the first properties, or its order is the index's. After the declared properties an entry has
+/// those of the row's key, so these also bound it.
 public struct RowIndex<Row: QueryRow>: Sendable {
     /// A property and its direction.
     public struct Part: Sendable {

@@ -1,13 +1,13 @@
-/// One property of a stored row's key, as the key has it: a big-endian number.
+/// One property in a stored row's key: a big-endian number.
 ///
 /// It is public because only public code is specialized in other modules, where custom views are.
 public struct RowKeyPart<Row>: Sendable {
     @usableFromInline let width: Int
-    /// Where an integer lies in the row; nil for any other value.
+    /// The place of an integer in the row; nil for any other value.
     @usableFromInline let offset: Int?
     /// The sign bit of a signed integer, which is inverted in keys.
     @usableFromInline let sign: UInt64
-    /// Computes the number of a value that is no plain integer.
+    /// Computes the number of a value that is not a plain integer.
     @usableFromInline let number: @Sendable (borrowing Row) -> UInt64
 
     init<Value: RowKey>(_ keyPath: any KeyPath<Row, Value> & Sendable, _ get: @escaping @Sendable (borrowing Row) -> Value) {

@@ -35,7 +35,7 @@ extension RowText where Row: QueryRow {
     /// Survives renaming of the property.
     private var lastingName: String { Row.columns.first { $0.isOf(keyPath) }?.lastingName ?? name }
 
-    /// Changes whenever the same rows would give other words.
+    /// Changes whenever the same rows would give different words.
     var fingerprint: String {
         "text:\(lastingName):\(WordFold.version)" + (hasParts ? ";parts:\(lastingName):\(TextParts.version)" : "")
     }
@@ -60,7 +60,7 @@ extension RowText where Row: QueryRow {
         }
     }
 
-    /// - Returns: false where the bytes are not a message.
+    /// - Returns: false if the bytes are not a message.
     private static func withText(ofField number: UInt32, in message: RawSpan, _ visit: (RawSpan) -> Void) -> Bool {
         let tag = WireField.tag(number, .lengthDelimited)
         var reader = WireReader(message)

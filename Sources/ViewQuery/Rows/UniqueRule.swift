@@ -1,7 +1,7 @@
-/// A rule that among rows with the same values of up to four properties only one is current.
+/// A rule by which only one of the rows with the same values of up to four properties is current.
 ///
-/// A packet is never refused, so neither is a row: all rows stay, and the rule decides which of them is current. It depends on the rows only, not on the
-/// order in which they arrived.
+/// A packet is never refused, so neither is a row: all rows stay, and the rule decides which of them is current. It depends only on the rows, not on
+/// the order in which they arrived.
 ///
 /// ```swift
 /// static let uniques: [UniqueRule<NodeRow>] = [.unique(\.shortName, \.channel, onCollision: .resolve { $0.lastHeard > $1.lastHeard ? $0 : $1 })]

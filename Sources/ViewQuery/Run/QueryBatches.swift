@@ -6,7 +6,7 @@ internal import ProtobufWire
 /// The rows of a query in batches, each read in separate short transactions: concurrent writers can reuse the pages that they
 /// free.
 ///
-/// Each row comes at most once, and each row that exists throughout comes; a row that changes meanwhile comes in its old or new state. Where
+/// Each row comes at most once, and each row that exists throughout comes; a row that changes meanwhile comes in its old or new state. If
 /// the order is not that of keys or of an index, all rows are collected before the first is returned.
 public struct QueryBatches<Row: QueryRow> {
     private var query: RepeatedQuery<Row>
@@ -15,9 +15,9 @@ public struct QueryBatches<Row: QueryRow> {
     private var last: [UInt8]?
     private var (skipped, given) = (0, 0)
     private var isAtEnd = false
-    /// The remaining rows, the next one last, where they had to be sorted.
+    /// The remaining rows, the next one last, if they had to be sorted.
     private var sorted: [Row]?
-    /// The remaining keys, the next one last, where they had to be collected.
+    /// The remaining keys, the next one last, if they had to be collected.
     private var keys: [RowIdentifier<Row>]?
 
     /// How long a read may last; a row that takes longer is still finished.
@@ -32,7 +32,7 @@ public struct QueryBatches<Row: QueryRow> {
     }
 
     /// The next rows, nil after the last.
-    /// - Parameter store: returns the store for each read: the view may have been replaced by another one meanwhile.
+    /// - Parameter store: returns the store for each read, since the view may have been replaced meanwhile.
     package mutating func next(in store: () throws -> ViewStore) throws -> [Row]? {
         if query.plan.order != nil { return try nextSorted(store) }
         if query.plan.isGathered { return try nextGathered(store) }

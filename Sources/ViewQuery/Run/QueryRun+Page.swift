@@ -8,7 +8,7 @@ public struct QueryPage<Row: QueryRow>: Sendable {
     public let rows: [Row]
     /// Nil after the last row.
     public let next: QueryCursor?
-    /// How many rows match the predicate, regardless of cursor, limit and offset; nil where the filter's limit was reached.
+    /// How many rows match the predicate, regardless of cursor, limit and offset; nil if the filter's limit was reached.
     public let total: Int?
     /// Why the page is incomplete: the filter tested as many rows as the descriptor allows, with the descriptor's reason for the limit.
     public let truncated: String?
@@ -17,9 +17,9 @@ public struct QueryPage<Row: QueryRow>: Sendable {
 
 /// How much a query has read.
 public struct QueryCost: Sendable, Hashable {
-    /// Keys of rows, or entries of an index.
+    /// How many keys of rows, or entries of an index.
     public var keys = 0
-    /// Rows that were decoded.
+    /// How many rows were decoded.
     public var rows = 0
 
     public init() {}
@@ -45,7 +45,7 @@ extension QueryRun {
         guard !reader.isTruncated else {
             throw QueryError(
                 .filterLimit,
-                "more rows would have to be asked whether they fit than the query allows; `page` gives those that were found")
+                "more rows would have to be tested than the query allows; `page` returns those that were found")
         }
         return reader.rows
     }
@@ -161,7 +161,7 @@ struct PageReader<Row: QueryRow> {
         if let end = page.last, found.count > skips + page.count { next = order.cursor(end.place) }
     }
 
-    /// The row if it matches; nil where it does not, or may no longer be tested.
+    /// The row if it matches; nil if it does not, or may no longer be tested.
     private mutating func match(_ key: RawSpan, _ value: RawSpan, _ store: ViewStore) throws -> Row? {
         if plan.filter != nil { guard mayFilter() else { return nil } }
         cost.rows += 1

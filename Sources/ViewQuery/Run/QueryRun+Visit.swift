@@ -42,15 +42,15 @@ extension QueryRun {
 /// Ends a visit that takes too long, so that its transaction stays short.
 final class VisitEnd {
     private let duration: Duration
-    /// Counted from the first row on: what has to be collected before it is collected as a whole.
+    /// Counted from the first row on: whatever has to be collected before that is collected as a whole.
     private var time: ContinuousClock.Instant?
     private var visited = 0
-    /// The last place that was visited when the time was over.
+    /// The last visited place when the time was over.
     private(set) var place: [UInt8]?
 
     init(after duration: Duration) { self.duration = duration }
 
-    /// Checks the clock from time to time.
+    /// Checks the clock periodically.
     func mayGoOn(behind place: RawSpan) -> Bool {
         visited += 1
         guard let time else {

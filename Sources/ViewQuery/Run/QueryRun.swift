@@ -9,8 +9,8 @@ public struct QueryRun<Row: QueryRow> {
     let plan: QueryPlan<Row>
     private let reading: (any RowReading)?
 
-    /// - Parameter reading: the source for conditions and archived rows; nil where the view is queried alone.
-    /// - Throws: `.unsupported`, and `.needsScan` where the descriptor refuses one.
+    /// - Parameter reading: the source for conditions and archived rows; nil if the view is queried alone.
+    /// - Throws: `.unsupported`, and `.needsScan` if the descriptor refuses one.
     public init(_ descriptor: FetchDescriptor<Row>, _ reading: (any RowReading)? = nil) throws(QueryError) {
         self.descriptor = descriptor
         self.reading = reading
@@ -63,7 +63,7 @@ public struct QueryRun<Row: QueryRow> {
         return rows
     }
 
-    /// The rows that indexes find and the filter accepts, in their order: their keys are collected, and the rows read some thousands at a time.
+    /// The rows that indexes find and the filter accepts, in their order: their keys are collected, and some thousands of rows are read at a time.
     private func indexedRows(in store: ViewStore, _ transaction: borrowing ReadTransaction) throws -> [Row] {
         let lookup = try RowLookup<Row>(store, plan.fields)
         guard limit > 0 else { return [] }
@@ -96,7 +96,7 @@ public struct QueryRun<Row: QueryRow> {
     /// How many are collected before their rows are read.
     private static var mostKeys: Int { 4_096 }
 
-    /// The keys of the rows, in the rows' order. Where the keys decide everything, no row is decoded.
+    /// The keys of the rows, in the rows' order. If the keys decide everything, no row is decoded.
     package func identifiers(in store: ViewStore) throws -> [RowIdentifier<Row>] {
         try identifiers(in: store, store.environment.beginRead())
     }
@@ -120,7 +120,7 @@ public struct QueryRun<Row: QueryRow> {
         return found
     }
 
-    /// The number of rows, including offset and limit; where keys or an index decide everything, no row is decoded.
+    /// The number of rows, including offset and limit; if keys or an index decide everything, no row is decoded.
     package func count(in store: ViewStore) throws -> Int { try count(in: store, store.environment.beginRead()) }
 
     package func count(in store: ViewStore, _ transaction: borrowing ReadTransaction) throws -> Int {
@@ -138,7 +138,7 @@ public struct QueryRun<Row: QueryRow> {
         return max(0, count - skips)
     }
 
-    /// The row of this identifier; nil where it no longer exists.
+    /// The row with this identifier; nil if it no longer exists.
     package func row(
         _ identifier: RowIdentifier<Row>, in store: ViewStore, _ transaction: borrowing ReadTransaction
     ) throws -> Row? {
@@ -155,7 +155,7 @@ public struct QueryRun<Row: QueryRow> {
         }
     }
 
-    /// Passes every row of the result whole to `body`, unordered unless the result is limited, without holding any.
+    /// Passes every row of the result whole to `body`, unordered unless the result is limited, without keeping any.
     package func forEach(in store: ViewStore, _ transaction: borrowing ReadTransaction, _ body: (consuming Row) throws -> Void)
         throws
     {
@@ -177,11 +177,11 @@ public struct QueryRun<Row: QueryRow> {
     func refusePages() throws(QueryError) {
         guard descriptor.after == nil, descriptor.filterLimit == nil else {
             throw QueryError(
-                .unsupported, "a cursor or a limit of the filter is for pages and their rows only; leave it out here")
+                .unsupported, "a cursor or a limit of the filter applies to pages and their rows only; leave it out here")
         }
     }
 
-    /// The items made from the rows. Where rows are sorted after reading, at most twice the requested number is held.
+    /// The items made from the rows. If rows are sorted after reading, at most twice the requested number is held.
     private func gather<Item>(
         _ store: ViewStore, _ transaction: borrowing ReadTransaction, _ make: (RawSpan, consuming Row) -> Item,
         row: @escaping (Item) -> Row
@@ -232,6 +232,6 @@ struct ResultSorter<Item, Row> {
         }
     }
 
-    /// Items that are equal in the order stay as they came.
+    /// Items that are equal in the order keep their sequence.
     func sorted() -> [Item] { items.sorted { order.compare(row($0), row($1)) == .orderedAscending } }
 }

@@ -1,7 +1,7 @@
 package import LMDB
 package import Projections
 
-/// A query that is answered repeatedly, from transactions at different points in time, and tests rows for being archived only once one is.
+/// A query that is answered repeatedly, from transactions at different points in time, and tests whether rows are archived only once one is.
 public struct RepeatedQuery<Row: QueryRow> {
     private let descriptor: FetchDescriptor<Row>
     /// Tests each row.
@@ -9,7 +9,7 @@ public struct RepeatedQuery<Row: QueryRow> {
     private var trusting: QueryRun<Row>?
     private let reading: (any RowReading)?
 
-    /// - Throws: `.unsupported`, and `.needsScan` where the descriptor refuses one.
+    /// - Throws: `.unsupported`, and `.needsScan` if the descriptor refuses one.
     public init(_ descriptor: FetchDescriptor<Row>, _ reading: (any RowReading)? = nil) throws(QueryError) {
         self.descriptor = descriptor
         self.reading = reading
@@ -24,7 +24,7 @@ public struct RepeatedQuery<Row: QueryRow> {
     /// The run that answers the query as of a transaction of the store.
     package mutating func run(in store: ViewStore, _ transaction: borrowing ReadTransaction) throws(QueryError) -> QueryRun<Row> {
         let settled = descriptor.settled(in: store, transaction)
-        // Other views may give another answer each time.
+        // Other views may give a different answer each time.
         if let reading, try asksOthers(reading) { return try QueryRun(settled, reading) }
         guard settled.noneIsArchived else { return asking }
         if let trusting { return trusting }

@@ -4,14 +4,14 @@ internal import Projections
 internal import ProtobufWire
 internal import Synchronization
 
-/// Reads the rows of collected keys, many of them on all cores: the rows that an index names are on pages all over the table, and a single core
-/// mostly waits for memory.
+/// Reads the rows of collected keys, on all cores if there are many: the rows that an index names are on pages all over the table, and a single
+/// core mostly waits for memory.
 struct RowLookup<Row: QueryRow> {
     private let store: ViewStore
     private let table: RawTable
     private let fields: ChosenFields?
 
-    /// In keys. Reading fewer takes no longer than waking another core.
+    /// In keys: reading fewer takes no longer than waking another core.
     private static var share: Int { 64 }
     private static var fewest: Int { 4 * share }
 
@@ -37,7 +37,7 @@ struct RowLookup<Row: QueryRow> {
                 let some = try self.rows(of: keys, places(number), transaction)
                 found.withLock { $0[number] = some }
             } catch {
-                // The caller meets the failure again, and reports it.
+                // The caller encounters the failure again, and reports it.
             }
         }
         var rows: [Row] = []

@@ -12,14 +12,14 @@ public struct TextSearch<Row: QueryRow> {
     private let words: [WordSpelling]
     private let filter: RowFilter<Row>?
 
-    /// - Parameter reading: the source for conditions and archived rows; nil where the view is queried alone.
-    /// - Throws: `.unsupported` where a property is not an indexed text, or the predicate cannot be evaluated.
+    /// - Parameter reading: the source for conditions and archived rows; nil if the view is queried alone.
+    /// - Throws: `.unsupported` if a property is not an indexed text, or the predicate cannot be evaluated.
     public init(_ query: TextQuery<Row>, _ reading: (any RowReading)? = nil) throws(QueryError) {
         var texts: [RowText<Row>] = []
         for property in query.properties {
             guard let text = Row.texts.first(where: { ($0.keyPath as AnyKeyPath) == property }) else {
                 let known = Row.texts.map(\.name).joined(separator: ", ")
-                throw QueryError(.unsupported, "\(property) cannot be searched by words; of \(Row.view) can: \(known)")
+                throw QueryError(.unsupported, "\(property) cannot be searched by words; in \(Row.view) these can: \(known)")
             }
             if !texts.contains(where: { $0.name == text.name }) { texts.append(text) }
         }
@@ -127,7 +127,7 @@ public struct TextSearch<Row: QueryRow> {
 
     // MARK: Without an index
 
-    /// The same results from all rows, where a read-only opener finds no index.
+    /// The same results from all rows, for a read-only opener that finds no index.
     private func scan(_ store: ViewStore, _ transaction: borrowing ReadTransaction, _ limit: Int) throws -> [TextHit<Row>] {
         let none = TextRanking.Property(lists: Array(repeating: [], count: words.count), rows: 0, length: 0)
         var properties = texts.map { _ in none }

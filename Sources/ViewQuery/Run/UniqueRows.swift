@@ -43,7 +43,7 @@ public struct UniqueRows<Row: QueryRow> {
         return true
     }
 
-    /// The rows that have the same values, in the order of their keys; empty where one of the values is nil and nils differ.
+    /// The rows that have the same values, in the order of their keys; empty if one of the values is nil and nils differ.
     private func rivals(
         of row: Row, _ rule: UniqueRule<Row>, _ layout: KeyLayout<Row>, _ transaction: borrowing ReadTransaction
     ) throws -> [Keyed] {

@@ -5,8 +5,8 @@ internal import Projections
 
 /// Ranks rows by how well their texts match some words: Okapi BM25 with k1 = 1.2 and b = 0.75.
 ///
-/// A word that n of N rows have weighs ln(1 + (N - n + 0.5) / (n + 0.5)); in a row that has it f times among l words, with a words on average, it counts that
-/// times f * (k1 + 1) / (f + k1 * (1 - b + b * l / a)). Over several properties it counts the sum.
+/// A word that n of N rows have weighs ln(1 + (N - n + 0.5) / (n + 0.5)); in a row that has it f times among l words, with a words on average, its
+/// score is that times f * (k1 + 1) / (f + k1 * (1 - b + b * l / a)). Over several properties it is the sum.
 struct TextRanking {
     struct Candidate: Comparable {
         var row: UInt64
@@ -28,7 +28,7 @@ struct TextRanking {
     /// The occurrences of each word in one property, in ascending order of the rows.
     struct Property {
         var lists: [[Occurrence]]
-        /// The number of rows that have words at all, and of their words together.
+        /// The number of rows that have words, and the total number of their words.
         var rows: UInt64
         var length: UInt64
     }

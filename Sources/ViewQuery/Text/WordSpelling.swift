@@ -17,7 +17,7 @@ struct WordSpelling {
 
     var isExactOnly: Bool { most == 0 }
 
-    /// The weight of another word as a spelling of this one; nil where it is none.
+    /// The weight of another word as a spelling of this one; nil if it is not one.
     func share(of other: [UInt8]) -> Double? {
         if other == word { return 1 }
         guard most > 0, abs(other.count - word.count) <= 4 * most else { return nil }

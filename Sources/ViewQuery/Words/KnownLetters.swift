@@ -1,12 +1,12 @@
 internal import ProtobufWire
 
-/// The folds of Latin, Greek and Cyrillic letters and of emoji, as `TextParts` has them: those of most texts are found without decomposing the text.
+/// The folds of Latin, Greek and Cyrillic letters and of emoji, for `TextParts`: most texts are folded without being decomposed.
 enum KnownLetters {
     private static let range: ClosedRange<UInt32> = 0x80...0x52F
     private static let emoji: ClosedRange<UInt32> = 0x1F300...0x1FAFF
     private static let known = range.map { Unicode.Scalar($0).flatMap(TextParts.lettersAlone) }
 
-    /// The letters of a text in well-formed UTF-8, or nil where one of its characters is not known.
+    /// The letters of a text in well-formed UTF-8, or nil if one of its characters is not known.
     static func folded(_ text: RawSpan) -> [Unicode.Scalar]? {
         var letters: [Unicode.Scalar] = []
         letters.reserveCapacity(text.byteCount + 3)

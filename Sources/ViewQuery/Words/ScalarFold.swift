@@ -91,7 +91,7 @@ extension ScalarFold {
         return true
     }
 
-    /// A character of two or four bytes; others are not known.
+    /// A character of two or four bytes; no others are known.
     private static func character(_ text: Span<UInt8>, at place: Int) -> (value: UInt32, length: Int)? {
         let lead = text[place]
         if lead & 0xE0 == 0xC0, place + 1 < text.count {

@@ -1,6 +1,6 @@
 extension String {
-    /// The text with an invisible U+034F after every 30 consecutive marks: the Stream-Safe Text Format of UAX #15. Bringing marks
-    /// into their canonical order takes time quadratic in their number, and only malicious texts have so many in a row.
+    /// The text with an invisible U+034F after every 30 consecutive marks: the Stream-Safe Text Format of UAX #15. Sorting marks
+    /// canonically takes time quadratic in their number, and only malicious texts have so many in a row.
     var withFewMarksInARow: String {
         guard hasManyMarksInARow else { return self }
         var safe = UnicodeScalarView()

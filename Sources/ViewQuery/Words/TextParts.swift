@@ -4,7 +4,7 @@ internal import ProtobufWire
 /// Splits a text into the parts for an index: three characters from each of its characters on, without case and diacritics. One mark precedes the text and
 /// two follow it, so that beginnings and ends are parts as well, and every one or two characters begin a part.
 enum TextParts {
-    /// Raised whenever a text would give other parts.
+    /// Raised whenever a text would give different parts.
     static let version = "1"
 
     private static let (other, start, end) = (
@@ -56,7 +56,7 @@ enum TextParts {
     }
 
     /// A text that matches a pattern, whatever the options, has the folded pattern in its folded form: each character is folded by itself. But one
-    /// mark is a letter where only case is ignored, so a text with it is never skipped.
+    /// mark is a letter if only case is ignored, so a text with it is never skipped.
     private static func fold(_ text: String) -> (scalars: [Unicode.Scalar], isCertain: Bool) {
         var (folded, isCertain): ([Unicode.Scalar], Bool) = ([], true)
         folded.reserveCapacity(text.utf8.count)
@@ -67,7 +67,7 @@ enum TextParts {
         return (folded, isCertain)
     }
 
-    /// What a character of a decomposed text contributes.
+    /// The contribution of a character of a decomposed text.
     private static func letters(_ scalar: Unicode.Scalar) -> [Unicode.Scalar] {
         guard !WordFold.isDiacritic(scalar) else { return [] }
         return WordFold.caseless(scalar).unicodeScalars.map { $0.value < 5 ? other : $0 }
@@ -93,7 +93,7 @@ enum TextParts {
     /// Further parts of a pattern are not looked up: the text is read anyway.
     private static let mostParts = 16
 
-    /// - Returns: nil where every text may match.
+    /// - Returns: nil if every text may match.
     static func wanted(by pattern: TextPattern, of property: String) -> Wanted? {
         let folded = fold(pattern.text)
         guard folded.isCertain else { return nil }

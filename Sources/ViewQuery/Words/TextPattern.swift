@@ -1,6 +1,6 @@
 /// A text that other texts contain, begin with or end with.
 ///
-/// It is compared letter by letter, whatever it is: one character, a space, an emoji. Every text contains the empty text.
+/// It is compared letter by letter, even if it is one character, a space or an emoji. Every text contains the empty text.
 public struct TextPattern: Sendable {
     public enum Place: Sendable, CaseIterable {
         case anywhere

@@ -1,14 +1,14 @@
 internal import Foundation
 internal import ProtobufWire
 
-/// How texts are split into words, the same for stored and searched texts.
+/// Splits texts into words, in the same way for stored and searched texts.
 ///
 /// A word is a run of letters, digits and marks. Case, diacritics and compatible forms (full width, ligatures) are ignored; an apostrophe
 /// within a word is skipped. Each ideograph and each kana is a word, since nothing separates them, and each emoji, without its skin tone.
 enum WordFold {
     /// In bytes: a longer word is represented by its beginning and a hash.
     static let longestWord = 64
-    /// Raised whenever a text would give other words, so that indexes are rebuilt.
+    /// Raised whenever a text would give different words, so that indexes are rebuilt.
     static let version = "2"
 
     /// Calls `visit` with each word, as folded UTF-8 of 1 to 64 bytes, in the order of the text.
@@ -26,7 +26,7 @@ enum WordFold {
         if !isPlain { words(of: bytes.asRepairedString, visit) }
     }
 
-    /// - Returns: false where the text has characters outside the table of known folds; then no word was visited.
+    /// - Returns: false if the text has characters outside the table of known folds; no word was visited then.
     private static func plainWords(_ text: Span<UInt8>, _ visit: ([UInt8]) -> Void) -> Bool {
         guard ScalarFold.knowsAll(text) else { return false }
         var splitter = WordSplitter()

@@ -171,7 +171,7 @@ struct SchemaPlans {
                 try await bench.open(Versions.Unversioned.self, access: access)
             }
             #expect(error?.code == .unversionedChange)
-            #expect(error?.description.contains("count is called packets") == true, "\(error?.description ?? "")")
+            #expect(error?.description.contains("count was renamed to packets") == true, "\(error?.description ?? "")")
         }
         #expect(try await bench.step(Versions.V1.self) == digest)
     }

@@ -1,4 +1,4 @@
-"""What the parts of a campaign share: commands with signals and a time limit, what counts as a finding, and the checks that end a part."""
+"""The common code of a campaign's parts: commands with signals and a time limit, what counts as a finding, and the final checks of a part."""
 import dataclasses, fcntl, os, pathlib, random, re, shutil, signal, subprocess, tempfile, threading, time
 
 TRAPS = {signal.SIGILL, signal.SIGSEGV, signal.SIGBUS, signal.SIGTRAP, signal.SIGABRT, signal.SIGFPE}
@@ -27,7 +27,7 @@ class Ended:
 
 
 class Part:
-    """One part of a campaign: its folder, its share of the time, its random numbers, and what it has seen."""
+    """One part of a campaign: its folder, its share of the time, its random numbers, and its findings."""
 
     def __init__(self, name, program, seed, seconds, command_seconds):
         self.name, self.program, self.seed, self.seconds, self.command_seconds = name, program, seed, seconds, command_seconds
@@ -48,7 +48,7 @@ class Part:
     # What was found
 
     def finding(self, text, line=""):
-        """Notes it once, whatever the numbers in it are."""
+        """Records a finding once, ignoring the numbers in it."""
         text = text.replace(str(self.folder), "FOLDER")
         key = re.sub(r"\b[0-9a-f]*\d[0-9a-f]*\b", "N", text)
         with self.lock:
@@ -65,7 +65,7 @@ class Part:
         return {**kept, MARK: self.mark, "HOME": str(self.folder), "TMPDIR": str(self.temporary), "SWIFT_BACKTRACE": "enable=no", **more}
 
     def start(self, arguments, environment=None, prefix=(), **pipes):
-        """The process of a command, in a session of its own."""
+        """The process of a command, in a separate session."""
         command = [*prefix, str(self.program), *map(str, arguments)]
         process = subprocess.Popen(
             command, env=self.environment(**(environment or {})), cwd=self.folder, start_new_session=True,
@@ -77,7 +77,7 @@ class Part:
         return process
 
     def finish(self, process, limit=None, was_signalled=False, data=None, expects_signal=None):
-        """Waits for a command and looks at how it ended. One that does not end in time is a finding and is killed."""
+        """Waits for a command and examines how it ended. One that does not end in time is a finding and is killed."""
         try:
             output, errors = process.communicate(data, timeout=limit or self.command_seconds)
         except subprocess.TimeoutExpired:
@@ -95,7 +95,7 @@ class Part:
             number = -ended.status if ended.status < 0 else ended.status - 128
             self.finding(f"ended by {signal.Signals(number).name}: {ended.last_line}", ended.line)
         elif ended.status < 0 and not ended.was_signalled:
-            self.finding(f"ended by {signal.Signals(-ended.status).name}, which nobody sent", ended.line)
+            self.finding(f"ended by {signal.Signals(-ended.status).name}, which was not sent", ended.line)
         elif ended.status == FAULT_OF_THE_PROGRAM:
             self.finding(f"says that it has a fault: {ended.last_line}", ended.line)
         if "Fatal error" in ended.errors:
@@ -111,7 +111,7 @@ class Part:
                 self.kills += 1
 
     def command(self, *arguments, environment=None, prefix=(), data=None, limit=None, kill_after=None, kill_with=None):
-        """Runs a command to its end, or sends it a signal after so many seconds."""
+        """Runs a command to its end, or sends it a signal after a number of seconds."""
         process = self.start(arguments, environment, prefix, **({"stdin": subprocess.PIPE} if data is not None else {}))
         was_signalled = False
         if kill_after is not None:
@@ -130,7 +130,7 @@ class Part:
         return ended
 
     def at_once(self, *tasks):
-        """Runs functions in threads until each has returned; what one raises is a finding."""
+        """Runs functions in threads until each has returned; an exception is a finding."""
         def guarded(task):
             try:
                 task()
@@ -143,7 +143,7 @@ class Part:
     # What must not be left
 
     def processes(self):
-        """Those that this part started, or that were started by them, and still run."""
+        """Processes of this part, including children, that are still running."""
         found = []
         for folder in pathlib.Path("/proc").glob("[0-9]*"):
             try:
@@ -178,7 +178,7 @@ class Part:
         return found
 
     def check_memory(self, ledger):
-        """A killed command's folder may stay until a later command finds it old enough; then it has to go."""
+        """A killed command's folder may stay until a later command finds it old enough; then it must be removed."""
         if self.folders_in_memory():
             time.sleep(12)
             self.command("nodes", "--ledger", ledger, "--as-of", "now", "--limit", 1)
@@ -192,7 +192,7 @@ class Part:
             if path.name != "lib": self.finding(f"{path.name} is left in the temporary folder")
 
     def holding(self, needles, *roots):
-        """The files below the folders, the temporary one and /dev/shm that hold one of these bytes."""
+        """The files below the folders, the temporary one and /dev/shm that contain one of these byte strings."""
         pattern = re.compile(b"|".join(map(re.escape, needles))) if needles else None
         for root in (*roots, self.temporary, *MEMORY.glob("meshledger-*")):
             for path in root.rglob("*") if pattern else ():
@@ -209,7 +209,7 @@ class Part:
 
 
 def where(pid):
-    """In which call a process waits, as far as the system tells."""
+    """The system call in which a process waits, if known."""
     try:
         return f" in {pathlib.Path(f'/proc/{pid}/wchan').read_text()}"
     except OSError:

@@ -1,4 +1,4 @@
-"""A ledger of a campaign: what was acknowledged, what was erased, and whether it is so."""
+"""A ledger of a campaign: what was acknowledged and erased, and checks that it is."""
 import base64, itertools, json, pathlib, re, secrets, threading, time
 
 NODES = range(0x5A000001, 0x5A000001 + 24)
@@ -10,7 +10,7 @@ KNOWN = re.compile(
 
 
 class Ledger:
-    """Events are JSON messages, each with an id and a text of random letters of its own, by which it is found anywhere."""
+    """Events are JSON messages, each with a unique id and text of random letters, by which it can be found anywhere."""
 
     def __init__(self, part, name="ledger"):
         self.part, self.path = part, part.folder / name
@@ -47,7 +47,7 @@ class Ledger:
         return path
 
     def add(self, count, node=None, tries=20, **options):
-        """Imports a file of new messages. One that was stopped is imported again: that adds what is missing, and nothing twice."""
+        """Imports a file of new messages. If it was stopped, it is imported again, which adds what is missing, and nothing twice."""
         messages = [self.message(node) for _ in range(count)]
         path = self.file(messages)
         for _ in range(tries):
@@ -63,7 +63,7 @@ class Ledger:
         return []
 
     def events(self):
-        """(sequence, bytes) of all events; nil where they cannot be read."""
+        """(sequence, bytes) of all events; None if they cannot be read."""
         ended = self.command("export", "events", "--format", "jsonl", limit=180)
         if not ended.is_done:
             self.part.finding(f"the events cannot be read, status {ended.status}: {ended.last_line}", ended.line)
@@ -71,10 +71,10 @@ class Ledger:
         rows = map(json.loads, ended.output.splitlines())
         return [(row["sequence"], base64.b64decode(row.get("payload_b64") or "")) for row in rows]
 
-    # What has to hold in the end
+    # Final checks
 
     def check(self, may_be_twice=False, dropped=(), tidies=True):
-        """Nothing acknowledged is missing, nothing erased is left, and `verify` says so, too."""
+        """Checks that nothing acknowledged is missing, nothing erased is left, and `verify` agrees."""
         part = self.part
         if tidies: self.add(1)  # a writer clears away what killed ones left
         ended = self.command("verify", limit=180)

@@ -1,4 +1,4 @@
-"""As much of MQTT 3.1.1 as a campaign speaks: packets, a publisher that knows what was acknowledged, and a mosquitto of its own."""
+"""The part of MQTT 3.1.1 that a campaign needs: packets, a publisher that knows what was acknowledged, and a separate mosquitto."""
 import os, pathlib, shutil, signal, socket, subprocess, time
 
 CONNECT, CONNACK, PUBLISH, PUBACK, SUBSCRIBE, SUBACK, PINGREQ, PINGRESP = 1, 2, 3, 4, 8, 9, 12, 13
@@ -22,7 +22,7 @@ def packet(kind, flags, body):
 
 
 def publish(topic, payload, number=None):
-    """At QoS 1 where it has a number, else at QoS 0."""
+    """At QoS 1 if it has a number, else at QoS 0."""
     return packet(PUBLISH, 2 if number else 0, text(topic) + (number.to_bytes(2, "big") if number else b"") + payload)
 
 

@@ -1,4 +1,4 @@
-"""A real mosquitto and a session that is kept: what it acknowledged is stored, however often `ingest` is killed beside other commands."""
+"""A real mosquitto and a persistent session: what it acknowledged is stored, however often `ingest` is killed while other commands run."""
 import json, re, signal, time
 
 SHARE = 2
@@ -6,7 +6,7 @@ CLIENT = "campaign"
 
 
 def ingest(part, ledger, port):
-    # One file for all runs: nobody reads a pipe while it listens.
+    # One file for all runs, since a pipe would not be read while it listens.
     with open(part.folder / "ingest.log", "ab") as log:
         return part.start(
             ["ingest", "mqtt", f"mqtt://127.0.0.1:{port}/msh/#", "--qos", 1, "--client-id", CLIENT, "--keep-session", "--ledger", ledger.path],
@@ -84,7 +84,7 @@ def run(part):
 
 
 def again(part, ledger, broker, listener):
-    """Listens again where `ingest` has ended by itself, which it must not as long as the broker is there."""
+    """Listens again if `ingest` has ended by itself, which it must not while the broker is there."""
     part.finish(listener)
     last = (part.folder / "ingest.log").read_text(errors="replace").strip().splitlines()[-1]
     part.finding(f"ingest ends by itself with {listener.returncode}: {re.sub('process [0-9]+', 'process N', last)}", listener.line)

@@ -1,4 +1,4 @@
-"""Clocks that jump ahead and back, by years, beside a policy of 90 days: nothing young is dropped, and no command minds."""
+"""Clocks that jump ahead and back, by years, with a policy of 90 days: no recent event is dropped, and no command fails."""
 import pathlib, shutil, struct, subprocess, time
 
 SHARE = 1
@@ -48,7 +48,7 @@ def run(part):
 
 
 def check_shim(part, ledger, environment, jump):
-    """That the program's clock really jumps: without it, this part would show nothing."""
+    """Checks that the program's clock really jumps: otherwise this part would prove nothing."""
     jump(20 * 365 * DAY)
     number, _, _ = ledger.add(1, environment=environment)[0]
     jump(0)

@@ -7,7 +7,7 @@ AS_ROOT = ("unshare", "--user", "--map-root-user", "--pid", "--fork", "--kill-ch
 
 
 def container(part):
-    """What stands before a command that runs as process 1 of a container; nil where this is not allowed."""
+    """The command prefix that makes a command process 1 of a container; None if this is not allowed."""
     if not shutil.which("unshare"): return None
     for prefix in (ALONE, AS_ROOT):
         if subprocess.run([*prefix, "true"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=part.environment()).returncode == 0: return prefix

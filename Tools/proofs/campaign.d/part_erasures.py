@@ -1,4 +1,4 @@
-"""Erasures beside readers, questions about the past and imports: complete, and nothing that was erased is anywhere."""
+"""Erasures beside readers, queries about the past and imports: they complete, and nothing erased is left anywhere."""
 import signal
 
 SHARE = 2

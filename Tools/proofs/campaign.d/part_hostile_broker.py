@@ -1,4 +1,4 @@
-"""Brokers that speak garbage, half packets, impossible lengths, endless CONNACKs and floods; what `ingest` acknowledges is stored all the same."""
+"""Brokers that speak garbage, half packets, impossible lengths, endless CONNACKs and floods; what `ingest` acknowledges is stored nevertheless."""
 import pathlib, signal, socket, struct, threading, time
 
 SHARE = 2
@@ -80,7 +80,7 @@ def one_number_for_all(server):
 
 
 def honest(server):
-    """Messages at QoS 1, and now and then something that ends the connection. What the client acknowledges has to be stored."""
+    """Messages at QoS 1, and occasionally something that ends the connection. What the client acknowledges must be stored."""
     import mqtt
     hello(server)
     messages = [server.ledger.message() for _ in range(server.random.choice((5, 50, 500)))]
@@ -103,7 +103,7 @@ MANNERS = [
 
 
 class Server:
-    """One connection, treated in one manner until the client has gone or the visit is over."""
+    """One connection, treated in one way until the client disconnects or the time is over."""
 
     def __init__(self, connection, random, ledger, is_over):
         import mqtt
@@ -133,7 +133,7 @@ class Server:
 
 
 def visit(part, ledger, manner, seconds, number):
-    """Lets `ingest` meet a broker of that manner, then stops it: it has to end, whatever it is in the middle of."""
+    """Runs `ingest` against a broker that behaves in this way, then stops it: it must end, whatever it is doing."""
     listener = socket.create_server(("127.0.0.1", 0))
     listener.settimeout(0.2)
     over = threading.Event()
@@ -174,7 +174,7 @@ def visit(part, ledger, manner, seconds, number):
 
 
 def memory(pid):
-    """The anonymous memory in bytes; 0 when it has ended."""
+    """The anonymous memory in bytes; 0 once it has ended."""
     try:
         for line in pathlib.Path(f"/proc/{pid}/status").read_text().splitlines():
             if line.startswith("RssAnon:"): return int(line.split()[1]) * 1024

@@ -1,4 +1,4 @@
-"""Ledgers that several make, merge and restore at one path at once, some of them killed: one of them does, and no other takes it away."""
+"""Several processes create, merge and restore ledgers at one path at once, and some are killed: one succeeds, and no other removes its ledger."""
 import shutil, signal
 
 SHARE = 1
@@ -20,7 +20,7 @@ def run(part):
 
 
 def begin(part):
-    """Several `init` at once: where one has made the ledger, it stays, with what is brought into it at once."""
+    """Several `init` at once: once one has created the ledger, it stays, with everything imported into it."""
     path = part.folder / "new"
     statuses, event = [], part.folder / "one.jsonl"
     event.write_text('{"from": 1, "to": 2, "id": 3, "type": "text", "payload": {"text": "first"}}\n')
@@ -39,7 +39,7 @@ def begin(part):
 
 
 def at_one_path(part, *arguments):
-    """The same command twice at once, with signals, then alone: in the end the ledger is there, and nothing unfinished beside it."""
+    """The same command twice at once, with signals, then alone: in the end the ledger is there, without unfinished files beside it."""
     def works():
         kill = {"kill_after": part.random.expovariate(1 / 0.2), "kill_with": part.random.choice(SIGNALS)} if part.random.random() < 0.5 else {}
         ended = part.command(*arguments, **kill)

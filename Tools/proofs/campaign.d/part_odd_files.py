@@ -3,7 +3,7 @@ import base64, json, os, re, shutil, socket
 
 SHARE = 2
 KINDS = ("link", "dangling link", "hard link", "FIFO", "socket", "folder", "empty", "junk", "a bit", "a half")
-# Files that are not there now, in whose place something can lie nevertheless.
+# Files that do not exist now, but whose place something can take.
 ABSENT = (
     "log/current.new", "control.sock", "limit", "limit.new", "retention.new", "consumers/other.lock", "consumers/other", "keys.json", "keys.json.new",
     "checkpoints", "views/nodes/current.new", "views/nodes/kept", "views/nodes/pinned", "baselines/building", "log/99", "views/erased.new")
@@ -42,7 +42,7 @@ def run(part):
 
 
 def put(part, place, kind, outside):
-    """Puts a thing of that kind at the place; false where the file is too small, or is not there, to be damaged."""
+    """Puts something of that kind at the place; false if the file is missing or too small to be damaged."""
     old = place.read_bytes() if place.is_file() else None
     if kind in ("a bit", "a half") and not old: return False
     place.parent.mkdir(parents=True, exist_ok=True)
@@ -105,7 +105,7 @@ def try_one(part, model, name, kind, held):
 
 
 def put_back(place, old):
-    """The file as it was, where its folder still is: a generation that was written since then has its own."""
+    """Restores the file if its folder still exists: a generation that was written since then has its own."""
     if place.is_dir() and not place.is_symlink(): shutil.rmtree(place)
     elif place.is_symlink() or place.exists(): place.unlink()
     if old and place.parent.is_dir(): shutil.copy2(old, place)

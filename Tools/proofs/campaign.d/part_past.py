@@ -1,4 +1,4 @@
-"""Questions about the past that are interrupted: nothing of them stays in memory, nor in the ledger, and nothing of what is erased later."""
+"""Interrupted queries about the past: nothing of them stays in memory or in the ledger, including what is erased later."""
 import signal
 
 SHARE = 1

@@ -1,4 +1,4 @@
-"""Two retentions at once, one of them by policy, beside imports: what is dropped is the oldest, and the views keep its rows, also when built again."""
+"""Two retentions at once, one of them by policy, beside imports: the oldest events are dropped, and the views keep their rows, even when rebuilt."""
 import json, signal, time
 
 SHARE = 2
@@ -22,7 +22,7 @@ def run(part):
         is_racing = False
 
     def keeps_policy():
-        """A writer that others reach, and which applies the policy half a minute after it began."""
+        """A writer that other commands can reach, and that applies the policy half a minute after its start."""
         while part.goes_on() and is_racing:
             log = part.folder / "ingest.log"
             with open(log, "wb") as file:

@@ -6,7 +6,7 @@ SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
 
 
 def commands(part, ledger):
-    """What is run, by weight: arguments without the ledger."""
+    """The commands to run, by weight: arguments without the ledger."""
     random = part.random
     node = f"!{random.choice((0x5A000001, 0x5A000009, 0x5A000011)):08x}"
     head = max(len(ledger.acknowledged), 1)

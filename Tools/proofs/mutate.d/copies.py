@@ -14,7 +14,7 @@ def is_inside(root):
 
 
 def refresh(root, copy, kept=()):
-    """Makes the copy's files those of the package, but for the kept ones: what is tracked and what git does not ignore."""
+    """Updates the copy's files from the package, except kept ones: tracked files and those that git does not ignore."""
     is_new = not copy.exists()
     copy.mkdir(exist_ok=True)
     (copy / MARK).touch()
@@ -46,7 +46,7 @@ cd "$ROOT" && exec "$@"
 
 
 def enter(root, copy):
-    """Starts this program again with the copy in the place of the package. Returns where that cannot be."""
+    """Restarts this program with the copy in the place of the package. Returns if that is not possible."""
     environment = {**os.environ, INSIDE: "1", "ROOT": str(root), "COPY": str(copy)}
     command = [sys.executable, str(pathlib.Path(sys.argv[0]).resolve()), *sys.argv[1:]]
     for form in [["unshare", "-m"], ["unshare", "-rm"]]:

@@ -17,7 +17,7 @@ WORDS = {
     "smallest": "largest", "oldest": "newest", "earliest": "latest",
 }
 WORDS |= {new: old for old, new in WORDS.items()}
-# A word stands for itself only where it is a member, a call or a literal, not a name in a declaration.
+# A word is replaced only if it is a member, a call or a literal, not a name in a declaration.
 WORD = re.compile(r"(?<=\.)(%s)\b|\b(min|max)(?=\()|\b(true|false)\b|\b(atOrBefore|atOrAfter)(?=:)" % "|".join(sorted(WORDS, key=len, reverse=True)))
 OPERATOR = re.compile("|".join(re.escape(text) for text in sorted(SWAPS, key=len, reverse=True)))
 NUMBER = re.compile(r"(?<![\w.$])(0x[0-9a-fA-F_]+|\d[\d_]*)(?![\w.])")
@@ -59,7 +59,7 @@ class Mutant:
 
 
 def masked(lines):
-    """The lines with spaces for comments and underscores for texts, in the same places."""
+    """The lines with comments replaced by spaces and texts by underscores, in the same places."""
     result, inside = [], False
     for line in lines:
         if inside or '"""' in line:
@@ -103,7 +103,7 @@ def closing_quote(line, start):
 
 
 def ends(text, stops):
-    """The first place outside of all brackets where one of the stops is; None where there is none."""
+    """The first place outside all brackets with one of the stops; None if there is none."""
     depth = 0
     for place, character in enumerate(text):
         if depth == 0 and any(text.startswith(stop, place) for stop in stops):
@@ -199,7 +199,7 @@ def sites(mask, start, is_whole):
 
 
 def inline_body(mask, start, end):
-    """What stands in braces on the same line."""
+    """The text in braces on the same line."""
     body = mask[start:end]
     if not body.rstrip().endswith("}"):
         return
@@ -226,7 +226,7 @@ def clause(mask, start, end):
 
 
 def changes(line, mask, start, end):
-    """What can become of an expression: its new text."""
+    """The possible mutations of an expression, as new texts."""
     part, text = mask[start:end], line[start:end]
 
     def with_part(first, last, new):
@@ -299,7 +299,7 @@ def switch_file():
 
 
 def failed(output, folder, chosen):
-    """The numbers of the mutants that the compiler complains of; those of a whole file where no line of theirs is named."""
+    """The numbers of the mutants that the compiler rejects; all of a file if it names no line of theirs."""
     bad = set()
     for path, line in set(re.findall(r"^(/[^:\n]*\.swift):(\d+):\d+: error:", output, re.MULTILINE)):
         if not path.startswith(folder + "/"):

@@ -1,20 +1,20 @@
-"""Makes mutants by rule at random and tells which ones no test notices."""
+"""Makes random mutants by rule and reports which ones no test notices."""
 import concurrent.futures, dataclasses, json, math, random, re, resource, threading, time, tomllib
 
 import mutants, runs
 
 ROUNDS = 20
-# Fewer say nothing: so many are made even where the time is over.
+# Fewer prove nothing: this many are made even if the time is over.
 FEWEST = 10
 # A sample is believed to be of worse tests where better ones would give one as bad less often than this.
 DOUBT = 0.01
-# What a judged line becomes of which every mutant was judged.
+# The value of `becomes` for a line all of whose mutants were judged.
 ANY = "*"
 SWITCHES = "MutantSwitch.swift"
 
 
 class Room:
-    """Folders of source files, and the tests that have to notice what is broken in them."""
+    """Folders of source files, and the tests that must notice breaks in them."""
 
     def __init__(self, entry, slow, later):
         self.name, self.patterns = entry["name"], entry["files"]
@@ -27,7 +27,7 @@ class Room:
     limits, lock = {}, threading.Lock()
 
     def limit(self, tree, stage):
-        """How long the stage's tests may take, how long they may sleep and work without a word: some times what they do where nothing is broken."""
+        """How long the stage's tests may take, and how long they may sleep or work without output: a multiple of what they need when nothing is broken."""
         tests = self.stages[stage]
         with self.lock:
             if tests not in self.limits:
@@ -55,7 +55,7 @@ def rooms(root):
 
 
 def judged(root):
-    """Survivors that change nothing that a test could see, as somebody has looked at each."""
+    """Survivors that change nothing that a test could see; each was examined by a person."""
     path = root / "Tools" / "proofs" / "mutate.d" / "judged.toml"
     result = {}
     for entry in tomllib.loads(path.read_text()).get("judged", []):
@@ -109,7 +109,7 @@ def chosen(entries, count, seed):
 
 
 def compile_in(tree, originals, entries):
-    """Writes the mutants into the copy, and the files that go without again."""
+    """Writes the mutants into the copy, and restores files without mutants."""
     for file, text in originals.items():
         here = [(number, mutant) for number, (mutant, _) in entries.items() if mutant.file == file]
         new = mutants.compiled_in(text, here) if here else text
@@ -118,7 +118,7 @@ def compile_in(tree, originals, entries):
 
 
 def build(tree, entries):
-    """Compiles the mutants into one build, with the tests of their rooms. What does not compile is taken out of `entries`."""
+    """Compiles the mutants into one build, with the tests of their rooms. Those that do not compile are removed from `entries`."""
     modules = {module for _, room in entries.values() for module in room.modules}
     originals = {mutant.file: (tree / mutant.file).read_text() for mutant, _ in entries.values()}
     for target in {"/".join(file.split("/")[:2]) for file in originals}:
@@ -142,7 +142,7 @@ def build(tree, entries):
 
 
 def prepared(tree, options, last):
-    """New mutants in a new build, by their numbers, and how many of them to make."""
+    """New mutants in a new build, by number, and how many of them to make."""
     wanted, count = options.room, options.random
     if options.one_room:
         names = [room.name for room in rooms(tree) if not wanted or room.name in wanted]
@@ -198,19 +198,19 @@ class Last:
 
 
 def products(modules):
-    """What is built to run the tests of these modules: those of the lower targets start no program but one."""
+    """What to build to run the tests of these modules; those of the lower targets start only one program."""
     if not modules <= {"EventLogTests", "MeshtasticTests", "ProjectionsTests"}:
         return [["--build-tests"]]
     return [["--product", "crashchild"]] * ("EventLogTests" in modules) + [["--product", "MeshLedgerPackageTests"]]
 
 
 def order(tree):
-    """The targets as the manifest lists them: what others depend on comes before these."""
+    """The targets as the manifest lists them: dependencies come first."""
     return re.findall(r'room\(\s*"(\w+)"', (tree / "Package.swift").read_text())
 
 
 def run(tree, options):
-    """Exits with 0 where enough of the mutants are noticed."""
+    """Exits with 0 if enough of the mutants are noticed."""
     begun = time.monotonic()
     last = Last(tree)
     entries, count = last.unnoticed(rooms(tree)) if options.again else prepared(tree, options, last)

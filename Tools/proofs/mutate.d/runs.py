@@ -12,7 +12,7 @@ def environment(root, number, folder):
 
 
 def build(root, what=("--build-tests",), modules=()):
-    """Whether it builds, and what the compiler says. Of the tests only those modules are built, or all."""
+    """Whether it builds, and the compiler's output. Only these test modules are built, or all."""
     chosen = {"MESHLEDGER_TESTS": ",".join(sorted(modules))} if modules else {}
     # SwiftPM's lock is a file in the temporary folder that is named after the path, which the copy has in common with the package.
     with tempfile.TemporaryDirectory(prefix="mutate-") as folder:
@@ -26,7 +26,7 @@ def bundle(root):
     return next((root / ".build" / "debug").resolve().glob("*PackageTests.xctest"))
 
 
-# A folder in memory of the tests' own, which goes with them: another run beside them neither sees nor fills it.
+# A separate folder in memory, which disappears with the tests: a concurrent run neither sees nor fills it.
 OWN_MEMORY = ["unshare", "-m", "bash", "-c", 'mount -t tmpfs tmpfs /dev/shm && exec "$@"', "tests"]
 
 
@@ -38,7 +38,7 @@ class Outcome(typing.NamedTuple):
     work: float  # the most seconds of the processors that passed without a word
 
 
-# Of a processor: what sleeps for ever takes less than this share, and what a loaded machine keeps waiting more.
+# The share of a processor: a process that sleeps forever takes less, and one that waits on a busy machine takes more.
 ASLEEP = 0.01
 
 
@@ -52,7 +52,7 @@ def used(process):
 
 
 def test(root, number, wanted, skipped, seconds, silence=None, work=None):
-    """Runs tests until one fails, or until they take too long, or say nothing for too long while they sleep or work: failures as well."""
+    """Runs tests until one fails, or take too long, or print nothing for too long while they sleep or work, which also counts as a failure."""
     folder = tempfile.mkdtemp(prefix="mutate-", dir="/tmp")
     os.chmod(folder, 0o755)  # a test reads as another user
     command = [str(bundle(root)), "--testing-library", "swift-testing", "--filter", wanted]

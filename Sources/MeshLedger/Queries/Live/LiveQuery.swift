@@ -54,7 +54,7 @@ public struct LiveQueryToken: Sendable, Hashable, Codable {
 }
 
 extension Ledger {
-    /// The rows of a query, now and whenever a commit has changed them; a commit that changes only other rows, or nothing in them, produces
+    /// The rows of a query, now and whenever a commit has changed them. A commit that changes only other rows, or nothing in them, produces
     /// no result.
     ///
     /// ```swift
@@ -65,7 +65,7 @@ extension Ledger {
     /// Several commits in quick succession can produce one result, the last. This also works in a process that only reads. Cancelling the
     /// task ends it.
     ///
-    /// - Parameter token: of the last result that was seen, for example in an earlier process: the first result comes when it differs from that one. Nil
+    /// - Parameter token: of the last seen result, for example in an earlier process: the first result is one that differs from it. Nil
     ///   for the present result first.
     public func observe<Row: QueryRow>(_ descriptor: FetchDescriptor<Row>, after token: LiveQueryToken? = nil) -> LiveQuery<Row> {
         LiveQuery(ledger: self, descriptor: descriptor, start: token)

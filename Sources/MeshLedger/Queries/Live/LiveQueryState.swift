@@ -12,12 +12,12 @@ struct LiveQueryState<Row: QueryRow> {
     /// Nil before the first result.
     private(set) var token: LiveQueryToken?
     private var hasLooked = false
-    /// The keys of the result; nil where every change of the view makes the query run again.
+    /// The keys of the result; nil if every change of the view makes the query run again.
     private var keys: Set<[UInt8]>?
     /// The last seen changes of other views that affect the result: which rows are archived, and what conditions need.
     private var others: [String: ChangePosition] = [:]
 
-    /// A larger result's keys are not remembered.
+    /// The keys of a larger result are not remembered.
     private static var mostKeys: Int { 100_000 }
     /// More changes at once are not examined one by one.
     private static var mostChanges: Int { 10_000 }
@@ -32,7 +32,7 @@ struct LiveQueryState<Row: QueryRow> {
         (self.descriptor, self.token) = (descriptor, token)
     }
 
-    /// The result where it differs from the previous one.
+    /// The result if it differs from the previous one.
     mutating func changed(_ ledger: Ledger) throws(LedgerError) -> [Row]? {
         do {
             guard try mayHaveChanged(ledger) else { return nil }

@@ -13,9 +13,9 @@ public protocol RelatedRow: QueryRow {
 /// One relation of a row, whatever it leads to.
 public struct RelationList<Parent: QueryRow>: Sendable {
     public let name: String
-    /// How many rows must be related to a row; nil where they are in no view's table.
+    /// How many rows must be related to a row; nil if they are in no view's table.
     let count: (@Sendable (_ least: Int, _ most: Int) -> RowCondition<Parent>)?
-    /// What happens to the rows of the relation; nil where they are in no view's table.
+    /// What happens to the rows of the relation; nil if they are in no view's table.
     let rule: (@Sendable (DeleteRule) -> RelationRule<Parent>)?
     let expand: @Sendable ([Parent], Expansion) throws -> [ExpandedRow.Related]
 
@@ -36,7 +36,7 @@ public struct RelationList<Parent: QueryRow>: Sendable {
 }
 
 extension RelationList {
-    /// A relation to rows that are in no view's table: for each parent, the related rows at a depth.
+    /// A relation to rows that are not in a view's table: for each parent, the related rows at a depth.
     init(_ name: String, _ related: @escaping @Sendable (Parent, ExpansionDepth, Ledger) throws -> [ExpandedRow]) {
         self.name = name
         (count, rule) = (nil, nil)
@@ -66,8 +66,8 @@ struct Expansion {
         return try parents.map { try snapshot.related($0, relation, newest: newest) }
     }
 
-    /// The rows at the first depth, each with its related rows at the next ones. Relations lead back to the rows that they come from, so only the number of
-    /// depths ends it.
+    /// The rows at the first depth, each with its related rows at the next ones. Relations lead back to the rows that they start from, so only the
+    /// number of depths ends this.
     func expanded<Row: RelatedRow>(_ rows: [Row]) throws -> [ExpandedRow] {
         guard let depth = depths.first else { return [] }
         var expanded = rows.map { ExpandedRow($0, depth, fragment: Row.fragment) }
@@ -80,7 +80,7 @@ struct Expansion {
 }
 
 extension Ledger {
-    /// Rows with the rows that are related to them, and those that are related to these, for output as nested JSON; read in one snapshot.
+    /// Rows with their related rows, and the rows related to those, for output as nested JSON; read in one snapshot.
     ///
     /// ```swift
     /// let rows = try ledger.expand(FetchDescriptor<NodeRow>(), [.rows, .fragments, .ids], newest: 5)

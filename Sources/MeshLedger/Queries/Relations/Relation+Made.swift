@@ -100,7 +100,7 @@ extension ReferenceReading {
 }
 
 extension Ledger {
-    /// Makes rows refer by such a relation to these rows only.
+    /// Makes rows refer to only these rows by such a relation.
     @discardableResult
     public func set<Parent, Child>(
         _ relation: Relation<Parent, Child>, of parents: [Parent], to children: [Child]
@@ -108,7 +108,7 @@ extension Ledger {
         try await change(relation, .set, parents, children)
     }
 
-    /// Makes rows refer to these rows as well.
+    /// Makes rows also refer to these rows.
     @discardableResult
     public func append<Parent, Child>(
         _ children: [Child], to relation: Relation<Parent, Child>, of parents: [Parent]
@@ -116,7 +116,7 @@ extension Ledger {
         try await change(relation, .append, parents, children)
     }
 
-    /// Removes references to these rows; without any, all of the relation.
+    /// Removes references to these rows; if none are given, all references of the relation.
     @discardableResult
     public func detach<Parent, Child>(
         _ children: [Child] = [], from relation: Relation<Parent, Child>, of parents: [Parent]
@@ -132,14 +132,14 @@ extension Ledger {
 
     /// The annotations that change the references of rows.
     ///
-    /// - Throws: `.annotation` where the relation follows from traffic, or allows only one row and several are given.
+    /// - Throws: `.annotation` if the relation follows from traffic, or allows only one row and several are given.
     public func references<Parent, Child>(
         _ relation: Relation<Parent, Child>, _ kind: ReferenceChange.Kind, _ parents: [Parent], _ children: [Child]
     ) throws(LedgerError) -> [Annotation] {
         guard relation.isMade else { throw refusal("\(relation.name) follows from traffic and cannot be changed") }
         let targets = try names(of: children)
         guard !relation.isToOne || kind == .detach || kind == .set && children.count <= 1 else {
-            throw refusal("\(relation.name) leads to one row at most: set it")
+            throw refusal("\(relation.name) leads to at most one row: set it")
         }
         let change = ReferenceChange(relation.name, kind, table: Child.table, targets: targets.flatMap { $0.0.names })
         let others = targets.flatMap { $0.0.nodes }

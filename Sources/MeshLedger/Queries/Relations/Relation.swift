@@ -3,7 +3,7 @@ import MeshViews
 import Projections
 public import ViewQuery
 
-/// Leads from rows of one view to rows of another, or of the same, that have an equal property.
+/// Leads from rows of one view to rows of the same or another view that have an equal property.
 ///
 /// Nothing is stored for it: related rows are found by the keys and indexes of the target view, so a relation and its inverse always
 /// agree.
@@ -31,7 +31,7 @@ public struct Relation<Parent: QueryRow, Child: QueryRow>: Sendable {
     static var lotSize: Int { 4_096 }
 
     /// - Parameters:
-    ///   - parent: the property by which the other rows name a row; rows where it is nil are related to nothing.
+    ///   - parent: the property by which the other rows name a row; a row in which it is nil has no related rows.
     ///   - child: the property of the other rows that names it.
     ///   - time: the property of the other rows that determines the newest.
     ///   - isRelated: a further condition.

@@ -1,7 +1,7 @@
 import MeshViews
 public import ViewQuery
 
-/// What happens to the rows that are related to an archived one.
+/// What to do with rows that are related to an archived one.
 public enum DeleteRule: String, Sendable, CaseIterable {
     /// They are archived with it, in the same commit.
     case cascade
@@ -14,7 +14,7 @@ public enum DeleteRule: String, Sendable, CaseIterable {
     case noAction
 }
 
-/// What happens to the rows of a relation when the row that it starts from is archived.
+/// What to do with the rows of a relation when the row that it starts from is archived.
 ///
 /// ```swift
 /// let gone = FetchDescriptor<NodeRow>(predicate: #Predicate { $0.number == node })

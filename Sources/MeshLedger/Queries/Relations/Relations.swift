@@ -5,7 +5,7 @@ import ViewQuery
 extension NodeRow: RelatedRow {
     public static let positions = Relation<NodeRow, PositionRow>("positions", from: { $0.number }, to: \.node, time: \.time)
     public static let telemetry = Relation<NodeRow, TelemetryRow>("telemetry", from: { $0.number }, to: \.node, time: \.time)
-    /// The messages that it sent, and those that were sent to it alone.
+    /// The messages that it sent, and those sent to it alone.
     public static let sentMessages = Relation<NodeRow, MessageRow>("sentMessages", from: { $0.number }, to: \.from, time: \.time)
     public static let receivedMessages = Relation<NodeRow, MessageRow>(
         "receivedMessages", from: { $0.number == NodeID.broadcast ? nil : $0.number }, to: \.to, time: \.time)

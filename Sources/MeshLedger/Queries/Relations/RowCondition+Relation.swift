@@ -9,7 +9,7 @@ extension RowCondition {
     /// var silent = FetchDescriptor<NodeRow>()
     /// silent.conditions = [.exists(NodeRow.positions), !.exists(NodeRow.sentMessages)]
     /// ```
-    /// Archived rows are related to nothing, unless the query includes archived rows.
+    /// Archived rows do not count as related, unless the query includes archived rows.
     ///
     /// - Parameter predicate: what one of the related rows must match; nil for any.
     public static func exists<Child>(_ relation: Relation<Row, Child>, where predicate: Predicate<Child>? = nil) -> RowCondition {
@@ -41,12 +41,12 @@ extension RowCondition {
 }
 
 extension RelatedRow {
-    /// The condition that this many rows of a relation of this name exist; nil where there is no such relation.
+    /// The condition that this many rows of a relation with this name exist; nil if there is no such relation.
     public static func condition(onRelation name: String, atLeast least: Int, atMost most: Int = .max) -> RowCondition<Self>? {
         relations.first { $0.name == name }?.count?(least, most)
     }
 
-    /// What happens to the rows of a relation of this name; nil where there is no such relation.
+    /// What to do with the rows of a relation with this name; nil if there is no such relation.
     public static func rule(ofRelation name: String, _ rule: DeleteRule) -> RelationRule<Self>? {
         relations.first { $0.name == name }?.rule?(rule)
     }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Set once, by whoever sees the end.
+/// Set once, by the first to see the end.
 final class EndFlag: Sendable {
     private let flag = Mutex(false)
 

@@ -2,7 +2,7 @@ import Foundation
 import MeshLedger
 import Synchronization
 
-/// In events: as many arrive in a day of the benchmark's mesh.
+/// How many events arrive in a day of the benchmark's mesh.
 private let eventsADay = 100_000
 
 /// A ledger whose events arrived evenly over many days, with all views.
@@ -33,7 +33,7 @@ func makeHistory(_ file: String, _ folder: String, count: Int) async throws {
     try await ledger.close()
 }
 
-/// Questions about the past of a ledger that `makeHistory` made: medians and the slowest, in milliseconds.
+/// Queries about the past of a ledger that `makeHistory` made: medians and the slowest, in milliseconds.
 func askHistory(_ folder: String, rounds: Int) async throws {
     let ledger = try await Ledger.open(at: folder)
     try await ledger.catchUp()
@@ -67,7 +67,7 @@ func askHistory(_ folder: String, rounds: Int) async throws {
         let then = try ledger.asOf(.sequence(UInt64.random(in: 1...head, using: &random)))
         rows += try then.positions(of: node()).count
     }
-    // Of these, rows of then are gone from the view.
+    // The view no longer has their rows of that time.
     let cap = ViewCaps().positions
     let busy = try nodes.filter { try ledger.positions(of: $0, RowQuery(limit: cap)).count == cap }
     if !busy.isEmpty {

@@ -7,7 +7,7 @@ private func reception(_ index: Int) -> Reception {
     .recorded(Timestamp(microseconds: 1_780_000_000_000_000 + Int64(index) * 2_600_000))
 }
 
-/// Durable appends, `batch` events in a transaction, from the file's bytes as the C program takes them.
+/// Durable appends, `batch` events in a transaction, from the file's bytes as in the C program.
 func append(_ file: String, _ folder: String, batch: Int, limit: Int) async throws {
     let input = try PacketFile(file, limit: limit)
     let log = try EventLog.create(at: folder, options: optionsWithoutSealing())
@@ -27,7 +27,7 @@ func append(_ file: String, _ folder: String, batch: Int, limit: Int) async thro
     report("append", input.ranges.count, seconds, [("batch", batch)])
 }
 
-/// The same with an array for each event, as most callers have them.
+/// The same with an array for each event, as in most callers.
 func appendArrays(_ file: String, _ folder: String, batch: Int, limit: Int) async throws {
     let input = try PacketFile(file, limit: limit)
     let log = try EventLog.create(at: folder, options: optionsWithoutSealing())
@@ -65,7 +65,7 @@ func appendConcurrently(_ file: String, _ folder: String, tasks: Int, limit: Int
     report("append-tasks", events.count, seconds, [("tasks", tasks)])
 }
 
-/// What `appendConcurrently` costs without a log: each task hands its event over and is resumed when all others have done so.
+/// What `appendConcurrently` costs without a log: each task passes its event on and is resumed when all others have done so.
 func suspendConcurrently(tasks: Int, count: Int) async throws {
     let meeting = Meeting(size: tasks)
     let count = count / tasks * tasks
@@ -81,7 +81,7 @@ func suspendConcurrently(tasks: Int, count: Int) async throws {
     report("suspend-tasks", count, secondsNow() - started, [("tasks", tasks)])
 }
 
-/// Where tasks wait until so many of them wait.
+/// Lets tasks wait until a number of them are waiting.
 private final class Meeting: Sendable {
     private let size: Int
     private let waiters = Mutex<[UnsafeContinuation<Void, Never>]>([])

@@ -3,10 +3,10 @@ import Foundation
 /// The input of every work: ServiceEnvelopes, each behind its length as a little-endian u32, read whole into memory.
 struct PacketFile {
     var bytes: [UInt8]
-    /// Where the envelopes lie in the bytes.
+    /// The ranges of the envelopes in the bytes.
     var ranges: [Range<Int>] = []
 
-    /// Each in an array of its own.
+    /// Each in a separate array.
     var envelopes: [[UInt8]] { ranges.map { Array(bytes[$0]) } }
 
     init(_ path: String, limit: Int = .max) throws {

@@ -1,8 +1,8 @@
 import Foundation
 import MeshLedger
 
-/// Durable appends of `batch` events each, 5 ms apart, while all views of the same ledger are built anew again and again, or those of another one: the
-/// same work for the processor, but nothing that both need.
+/// Durable appends of `batch` events each, 5 ms apart, while all views of the same ledger, or of another one, are rebuilt again and again: the
+/// same work for the processor, but without shared resources.
 func appendWhileRebuilding(_ file: String, _ folder: String, beside other: String, batch: Int, isOwn: Bool) async throws {
     let input = try PacketFile(file, limit: 100_000)
     let options = LedgerOptions(log: optionsWithoutSealing(), isControllable: false)
@@ -43,7 +43,7 @@ func appendWhileRebuilding(_ file: String, _ folder: String, beside other: Strin
         ])
 }
 
-/// Builds the nodes view anew, again and again.
+/// Rebuilds the nodes view again and again.
 func rebuildNodes(_ folder: String, rounds: Int) async throws {
     let ledger = try await Ledger.open(at: folder, options: LedgerOptions(log: optionsWithoutSealing(), isControllable: false))
     try await ledger.catchUp()
@@ -53,7 +53,7 @@ func rebuildNodes(_ folder: String, rounds: Int) async throws {
     try await ledger.close()
 }
 
-/// Reads nodes as another process does, until its standard input ends, and tells what the reads took that saw another view than those before.
+/// Reads nodes as another process does, until its standard input ends, and reports how long the first reads of each new view took.
 func readSwaps(_ folder: String) async throws {
     let ledger = try await Ledger.open(at: folder, options: LedgerOptions(access: .readOnly))
     let nodes = try ledger.nodes().map(\.number)
@@ -75,7 +75,7 @@ func readSwaps(_ folder: String) async throws {
         guard try ledger.node(nodes[index % nodes.count]) != nil else { throw BenchError("a node is missing") }
         let seconds = secondsNow() - begun
         if now != name {
-            // The swap may have come between the look and the read before.
+            // The swap may have come between the check and the previous read.
             swaps.append(max(seconds, last))
             name = now
         } else {

@@ -1,14 +1,14 @@
 import Foundation
 import MeshLedger
 
-/// Options under which nothing is sealed unless it is asked for.
+/// Options under which nothing is sealed unless requested.
 func optionsWithoutSealing() -> EventLogOptions {
     var options = EventLogOptions()
     options.sealing.isAutomatic = false
     return options
 }
 
-/// Seals a log as far as it can be, and tells what that saves.
+/// Seals a log as far as possible, and reports what that saves.
 func seal(_ folder: String) async throws {
     var options = optionsWithoutSealing()
     options.summariser = .meshtastic
@@ -87,7 +87,7 @@ func appendWhileCompacting(_ file: String, _ folder: String, batch: Int, limit: 
         }
         return durations
     }
-    // As fast as a busy mesh has never been, but not as fast as can be: then the copy would never catch up.
+    // Faster than any busy mesh, but not as fast as possible, since the copy would never catch up.
     for batch in batches.prefix(1_000) {
         let begun = secondsNow()
         _ = try await log.append(batch)

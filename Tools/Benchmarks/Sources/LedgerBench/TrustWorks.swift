@@ -1,7 +1,7 @@
 import Foundation
 import MeshLedger
 
-/// A full check of the log, all hashes of the tree computed anew, on all cores.
+/// A full check of the log, with all hashes of the tree recomputed, on all cores.
 func verify(_ folder: String) throws {
     var options = optionsWithoutSealing()
     options.access = .readOnly
@@ -15,7 +15,7 @@ func verify(_ folder: String) throws {
     report("verify", result.eventsChecked, seconds, [("payload_bytes", result.payloadBytes), ("sealed", sealed)])
 }
 
-/// Appends the file's packets again and again until the log has `count` events, and tells what the second million took, and the last one.
+/// Appends the file's packets again and again until the log has `count` events, and reports how long the second million and the last one took.
 func appendGrowing(_ file: String, _ folder: String, batch: Int, count: Int) async throws {
     let million = 1_000_000
     guard count >= 3 * million else { throw BenchError("at least 3,000,000 events") }
@@ -37,7 +37,7 @@ func appendGrowing(_ file: String, _ folder: String, batch: Int, count: Int) asy
     report("append-growth", number, seconds, [("early_seconds", early), ("late_seconds", late), ("late_of_early", late / early)])
 }
 
-/// Appends until it is killed. Says when it is under way.
+/// Appends until it is killed, and reports when it has begun.
 func appendEndlessly(_ file: String, _ folder: String, batch: Int) async throws {
     var options = EventLogOptions()
     options.summariser = .meshtastic

@@ -2,7 +2,7 @@ import Foundation
 import MeshLedger
 import Synchronization
 
-/// Makes the ledger at the folder able to open what the C program opens: channel `Harbour` besides the presets.
+/// Gives the ledger the keys that the C program has: channel `Harbour` besides the presets.
 private func giveKeys(_ folder: String) async throws {
     guard !FileManager.default.fileExists(atPath: folder + "/keys.json") else { return }
     let ledger = try await Ledger.open(at: folder, options: LedgerOptions(log: optionsWithoutSealing()))
@@ -16,9 +16,9 @@ private let baselineViews = ["nodes", "positions", "telemetry", "messages"]
 /// The whole log folded into all views, or only into those that C makes as well, on both cores, from nothing to the last commit.
 ///
 /// - Parameters:
-///   - keepsIndexes: whether indexes and searched texts are made as well, which C does not make.
+///   - keepsIndexes: whether indexes and searched texts are also made, which C does not make.
 ///   - customViews: views besides the ledger's.
-///   - replayed: called before the rows are counted, which takes memory of its own.
+///   - replayed: called before the rows are counted, since counting takes memory.
 func replay(
     _ folder: String, onlyBaselineViews: Bool = false, keepsIndexes: Bool = true, customViews: [any LedgerView.Type] = [],
     replayed: () -> Void = {}
@@ -28,7 +28,7 @@ func replay(
     options.keepsIndexes = keepsIndexes
     options.views = customViews
     if onlyBaselineViews {
-        // The other views must be there and complete, so that nothing is left to do for them.
+        // The other views must be complete, so that nothing is left to do for them.
         let ledger = try await Ledger.open(at: folder, options: options)
         try await ledger.catchUp()
         try await ledger.close()
@@ -51,7 +51,7 @@ func replay(
     try await ledger.close()
 }
 
-/// The whole log folded into the example of a custom view, where all other views are complete.
+/// The whole log folded into the example of a custom view, while all other views are complete.
 func replayCustom(_ folder: String) async throws {
     var options = LedgerOptions(log: optionsWithoutSealing())
     let before = try await Ledger.open(at: folder, options: options)
@@ -74,7 +74,7 @@ private func messagesByChannel(_ ledger: Ledger) throws -> String {
     return String(decoding: try JSONEncoder().encode(counts), as: UTF8.self)
 }
 
-/// The most memory of our own so far, sampled each 5 ms by a thread that takes none from the tasks.
+/// The peak of this process's own memory so far, sampled every 5 ms on a separate thread.
 private final class MemorySampler: Sendable {
     private let state = Mutex((most: 0, isDone: false))
 
@@ -96,7 +96,7 @@ private final class MemorySampler: Sendable {
     }
 }
 
-/// As `replay`, and tells the most memory of our own at any moment.
+/// Like `replay`, and reports the peak of this process's own memory.
 func replayMemory(_ folder: String) async throws {
     let sampler = MemorySampler()
     sampler.start()

@@ -49,7 +49,7 @@ enum Stamps {
     }
 }
 
-/// Memory of this process that is no file's, in bytes.
+/// This process's memory without mapped files, in bytes.
 private func anonymousMemory() -> Int {
     let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""  // none without /proc
     let line = status.split(separator: "\n").first { $0.hasPrefix("RssAnon") }
@@ -64,7 +64,7 @@ private func bytes(of view: String, _ folder: String) -> Int {
     }.max() ?? 0
 }
 
-/// Makes a ledger with a view of one's own, opens its file of version 1 with version 2, reads all rows in batches, and once more beside a writer.
+/// Makes a ledger with a custom view, opens its file of version 1 with version 2, reads all rows in batches, and again beside a writer.
 func runLarge(_ folder: String, rows: Int) async throws {
     let path = folder + "/large"
     var options = LedgerOptions(log: EventLogOptions(isDurable: false))
@@ -102,7 +102,7 @@ func runLarge(_ folder: String, rows: Int) async throws {
     }
     guard count == rows else { throw Mismatch(description: "enumerated \(count) of \(rows) rows") }
     print("{\"work\":\"enumerate\",\"rows\":\(count),\"growth_bytes\":\(most - before)}")
-    // Positions are capped, so that what is written replaces what was: without a reader in the way the file stays as it is.
+    // Positions are capped, so new ones replace old ones: without a slow reader the file does not grow.
     let written = rows / 10
     func write(_ turn: UInt32, to ledger: Ledger) async throws {
         try await appendPositions(written / 20, nodes: 2_000, from: 1_790_000_000 + turn * 10_000, seed: UInt64(turn), to: ledger)

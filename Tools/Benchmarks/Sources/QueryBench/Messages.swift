@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 import MeshLedger
 
-/// Words that come about as often as in a language: the word of rank r one in ten times r.
+/// Words that occur about as often as in a language: the word of rank r once in ten times r.
 struct Vocabulary {
     private static let size = 20_000
     private var random: UInt64 = 7

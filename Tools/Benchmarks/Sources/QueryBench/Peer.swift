@@ -24,7 +24,7 @@ struct StoredPosition: FetchableRecord {
     var snr: Double
     var rssi: Int32?
 
-    /// By place, which is the fastest that GRDB has.
+    /// By position, which is the fastest way in GRDB.
     init(row: Row) {
         node = row[0]
         time = row[1]

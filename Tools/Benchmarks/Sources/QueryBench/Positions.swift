@@ -1,7 +1,7 @@
 import Foundation
 import MeshLedger
 
-/// A ledger of positions: `count` of them, of as many nodes, one each 37 seconds and node, with times that do not come in order.
+/// A ledger of `count` positions of as many nodes, one per 37 seconds and node, with times that are not in order.
 func makeLedger(
     _ folder: String, count: Int, nodes: Int, options: LedgerOptions = LedgerOptions(log: EventLogOptions(isDurable: false))
 ) async throws -> Ledger {

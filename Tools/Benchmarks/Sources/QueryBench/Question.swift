@@ -1,9 +1,9 @@
 import Foundation
 
-/// The same question to MeshLedger and to SQLite.
+/// The same query to MeshLedger and to SQLite.
 struct Question {
     let name: String
-    /// Rows that the figure is divided by; 1 for the whole.
+    /// The number of rows to divide the figure by; 1 for the whole query.
     let rows: Int
     let turns: Int
     let ours: (Int) throws -> Int
@@ -31,7 +31,7 @@ func measure(_ turns: Int, _ body: (Int) throws -> Int) rethrows -> (microsecond
     return (median(times), found)
 }
 
-/// Asks both in turns, each both first and second, and tells the medians as lines of JSON.
+/// Alternates between both, each coming first and second, and prints the medians as lines of JSON.
 func ask(_ questions: [Question], _ rounds: Int) throws {
     for question in questions {
         var (ours, theirs): ([Double], [Double]) = ([], [])

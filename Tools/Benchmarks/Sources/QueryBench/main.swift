@@ -2,8 +2,8 @@ import Foundation
 import GRDB
 import MeshLedger
 
-/// `query-bench FOLDER ROWS ROUNDS`: asks MeshLedger and SQLite through GRDB the same of the same positions and of the same messages;
-/// `query-bench large FOLDER ROWS`: how long a file of an older version takes to open, and what reading it all holds.
+/// `query-bench FOLDER ROWS ROUNDS`: runs the same queries in MeshLedger and in SQLite through GRDB, over the same positions and messages;
+/// `query-bench large FOLDER ROWS`: how long a file of an older version takes to open, and how much memory reading all of it takes.
 func run(_ folder: String, rows: Int, rounds: Int) async throws {
     let ledger = try await makeLedger(folder + "/ledger", count: rows, nodes: 2_000)
     let all = try ledger.positions(of: nil, RowQuery(newestFirst: false))
