@@ -15,6 +15,7 @@ extension NodeRow: TableRow {
             TableColumn("state", .name { $0.state.rawValue }, meaning: "Whether it has introduced itself, or was only heard."),
             TableColumn("last_heard", .time { $0.lastHeard }),
             TableColumn("first_heard", .time { $0.firstHeard }),
+            TableColumn("is_time_of_import", .number { $0.isTimeOfImport }, meaning: timeOfImportMeaning),
             TableColumn(
                 "snr", .optional { $0.rssi == nil && $0.snr == 0 ? nil : $0.snr }, unit: "dB",
                 meaning: "Signal-to-noise ratio of the last reception."),
@@ -57,6 +58,7 @@ extension ChannelRow: TableRow {
             TableColumn("receptions", .number { $0.receptions }, meaning: "How often they were heard."),
             TableColumn("first_heard", .time { $0.firstHeard }),
             TableColumn("last_heard", .time { $0.lastHeard }),
+            TableColumn("is_time_of_import", .number { $0.isTimeOfImport }, meaning: timeOfImportMeaning),
             TableColumn("first_sequence", .number { $0.firstSequence }, meaning: firstSequenceMeaning),
             TableColumn("last_sequence", .number { $0.lastSequence }, meaning: "Its newest event."),
         ]
@@ -94,6 +96,7 @@ extension HardwareRow: TableRow {
             TableColumn("node", .node { $0.node }, meaning: "A node that is or was one."),
             TableColumn("time", .time { $0.time }, meaning: "When it last said so."),
             TableColumn("first_time", .time { $0.firstTime }, meaning: "When it first said so."),
+            TableColumn("is_time_of_import", .number { $0.isTimeOfImport }, meaning: timeOfImportMeaning),
             TableColumn("count", .number { $0.count }, meaning: "How often it said so."),
             TableColumn("firmware", .nameOrNone { $0.firmware }, meaning: "The version of its firmware."),
             TableColumn("target", .nameOrNone { $0.target }, meaning: "The build target of its firmware."),

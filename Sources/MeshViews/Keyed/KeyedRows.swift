@@ -4,7 +4,7 @@ import ProtobufWire
 
 /// All rows of a table in memory, up to its cap, with what changed since the last commit.
 ///
-/// A row beyond the cap evicts the one with the earliest time at once, in the order of the log, so the rows never depend on when
+/// A row beyond the cap evicts the one with the lowest age at once, in the order of the log, so the rows never depend on when
 /// they were flushed.
 struct KeyedRows<Row: KeyedRow>: Sendable {
     private struct Age: Comparable {
@@ -65,10 +65,10 @@ struct KeyedRows<Row: KeyedRow>: Sendable {
 
     @inline(__always)
     mutating func update(_ place: Int, _ change: (inout Row) -> Void) {
-        let before = rows[place].time
+        let before = rows[place].age
         change(&rows[place])
         markDirty(place)
-        if knowsAges, rows[place].time < before { ageAgain(place) }
+        if knowsAges, rows[place].age < before { ageAgain(place) }
     }
 
     private mutating func ageAgain(_ place: Int) {
@@ -76,7 +76,7 @@ struct KeyedRows<Row: KeyedRow>: Sendable {
         if ages.count > 2 * cap { (ages, knowsAges) = (MinimumHeap(), false) }
     }
 
-    /// Adds the row of a new key. Beyond the cap the row with the earliest time is evicted, which may be this one.
+    /// Adds the row of a new key. Beyond the cap the row with the lowest age is evicted, which may be this one.
     mutating func insert(_ row: Row) {
         markDirty(add(row))
         if places.count > cap { evict() }
@@ -119,7 +119,7 @@ struct KeyedRows<Row: KeyedRow>: Sendable {
                 ages.removeSmallest()  // it was already evicted by an earlier entry
                 continue
             }
-            guard rows[place].time == oldest.time else {
+            guard rows[place].age == oldest.time else {
                 ages.replaceSmallest(with: age(of: place))
                 continue
             }
@@ -128,7 +128,7 @@ struct KeyedRows<Row: KeyedRow>: Sendable {
         }
     }
 
-    private func age(of place: Int) -> Age { Age(time: rows[place].time, place: Int32(place), key: rows[place].key) }
+    private func age(of place: Int) -> Age { Age(time: rows[place].age, place: Int32(place), key: rows[place].key) }
 
     private mutating func findAges() {
         for place in rows.indices where isUsed(place) { ages.insert(age(of: place)) }
