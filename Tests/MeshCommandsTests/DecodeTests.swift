@@ -162,11 +162,30 @@ struct DecodeTests {
         let broken = try decode(Self.hex(Self.envelope.dropLast(3)), "--as", "envelope")
         #expect(broken.status == 65 && broken.output.contains("channel_id = \"LongFast\"") && broken.errors.contains("not whole"))
         let good = Self.hex(Self.envelope)
+        let some = try decode("-", "--format", "jsonl", input: "xyzzy\n\(good)\n\nnor this\n\(good)")
+        #expect(some.status == 65 && some.objects.count == 2, "\(some)")
+        #expect(
+            some.errors.contains("line 1: ") && some.errors.contains("line 4: ") && some.errors.contains("2 lines"), "\(some)")
         let third = try decode("-", input: "\(good)\n\(good)\nxyzzy\n")
         #expect(third.status == 65 && third.errors.contains("line 3"), "\(third)")
         #expect(try decode(good, "--format", "csv").status == 64)
         let folder = try decode(FileManager.default.temporaryDirectory.path)
         #expect(folder.status == 66 && folder.errors.contains("is a folder"), "\(folder)")
+    }
+
+    @Test(.timeLimit(.minutes(1))) func `lines of standard input are decoded as they come`() throws {
+        let tool = try Tool()
+        let pipe = Pipe.ofOneChild()
+        let running = try tool.start(["decode", "-", "--format", "jsonl"], input: pipe)
+        for number in 1...3 {
+            try pipe.fileHandleForWriting.write(contentsOf: Data((Self.hex(Self.envelope) + "\n").utf8))
+            while try String(contentsOf: running.output, encoding: .utf8).count(where: \.isNewline) < number {
+                try #require(running.process.isRunning)
+                usleep(10_000)
+            }
+        }
+        try pipe.fileHandleForWriting.close()
+        #expect(try running.wait().status == 0)
     }
 
     @Test func `no input traps: 6,000 random ones, and those that random changes make of packets`() {

@@ -159,7 +159,7 @@ struct FoldRules {
         try await ledger.catchUp()
         let rows = try ledger.positions(of: 0x1000_0001).sorted { $0.sequence < $1.sequence }
         #expect(rows.map(\.time) == [arrival] + stamps[1...4] + [arrival])
-        #expect(rows.map(\.timeSource) == [.arrival] + Array(repeating: .sender, count: 4) + [.arrival])
+        #expect(rows.map(\.timeSource) == [.import] + Array(repeating: .sender, count: 4) + [.import])
         try await ledger.close()
     }
 

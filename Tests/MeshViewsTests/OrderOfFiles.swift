@@ -82,8 +82,33 @@ struct OrderOfFiles {
         }
     }
 
+    /// Receptions of the same packets, and of some that nobody else heard, by gateways without a clock: nobody knows when.
+    private func withoutClock(_ all: [Packet], _ random: inout SeededGenerator) -> [Packet] {
+        var found: [Packet] = []
+        for packet in all where packet.port != Port.traceroute && Int.random(in: 0..<3, using: &random) == 0 {
+            var unknown = packet
+            (unknown.rxTime, unknown.gateway, unknown.snr) = (
+                0, ["!00000a04", "!00000a05"].randomElement(using: &random) ?? "", 1
+            )
+            (unknown.hopStart, unknown.hopLimit) = (3, 3)
+            if found.contains(where: { $0.from == unknown.from && $0.id == unknown.id && $0.gateway == unknown.gateway }) {
+                continue
+            }
+            found.append(unknown)
+        }
+        for node in UInt32(1_001)...1_012 {
+            var report = Packet(from: node, id: 40_000 + node, rxTime: 0)
+            (report.port, report.payload, report.gateway) = (Port.mapReport, Packet.mapReport("unclocked \(node)"), "!00000a04")
+            var text = Packet(from: node, id: 50_000 + node, rxTime: 0, payload: Array("unclocked \(node)".utf8))
+            text.gateway = "!00000a05"
+            found += [report, text]
+        }
+        return found
+    }
+
     private func ledger(_ files: [[Packet]]) async throws -> Ledger {
-        let ledger = try await Ledger.temporary()
+        let clock = Timestamp(seconds: Int64(Self.start) + 10_000_000)
+        let ledger = try await Ledger.temporary(options: LedgerOptions(log: EventLogOptions(clock: { clock })))
         for (index, file) in files.enumerated() {
             let source = try await ledger.log.source(named: "file \(index)")
             for run in stride(from: 0, to: file.count, by: 37) {
@@ -154,6 +179,21 @@ struct OrderOfFiles {
         for _ in 0..<4 {
             let found = try await rows(files(of: all, &random))
             let differences = Set(found).symmetricDifference(inOrder).sorted().joined(separator: "\n")
+            #expect(differences.isEmpty, "seed \(seed): \(differences)")
+        }
+    }
+
+    @Test(arguments: UInt64(1)...4)
+    func `K29: a time that is known wins over that of an import, in whatever order the files come`(seed: UInt64) async throws {
+        var random = SeededGenerator(seed: 700 + seed)
+        let known = recording(&random).sorted { $0.rxTime < $1.rxTime }
+        let unknown = withoutClock(known, &random)
+        let one = try await rows([known, unknown])
+        #expect(
+            one.contains { $0.contains("isTimeOfImport: true") }
+                && one.contains { $0.contains("timeSource: MeshViews.TimeSource.import") })
+        for files in [[unknown, known], files(of: (known + unknown).shuffled(using: &random), &random)] {
+            let differences = Set(try await rows(files)).symmetricDifference(one).sorted().joined(separator: "\n")
             #expect(differences.isEmpty, "seed \(seed): \(differences)")
         }
     }

@@ -72,7 +72,7 @@ struct SeenPacketsModel {
         private static func supersedes(_ new: SeenPackets.Hearing, _ packet: Packet) -> Bool {
             guard packet.isReadable, new.isReadable, !new.isReplayedState else { return false }
             if packet.isLossy != new.print.isLossy { return packet.isLossy }
-            return new.time != 0 && packet.row.heard != 0 && new.time < packet.row.heard
+            return new.time != 0 && (packet.row.heard == 0 || new.time < packet.row.heard)
         }
 
         private mutating func hearAgain(_ new: SeenPackets.Hearing, _ index: Int) -> SeenPackets.Verdict {

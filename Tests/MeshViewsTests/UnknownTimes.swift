@@ -37,6 +37,94 @@ struct UnknownTimes {
         #expect(rows.map(\.receptions) == [4, 2])
     }
 
+    /// Imported today, of which the packets without a clock came first or last.
+    private func imported(_ packets: [Packet], _ unknown: [Packet], isUnknownFirst: Bool, _ caps: ViewCaps = ViewCaps())
+        async throws -> Ledger
+    {
+        let clock = Timestamp(seconds: Int64(Self.heard) + 900_000)
+        return try await ledger(
+            of: isUnknownFirst ? unknown + packets : packets + unknown,
+            options: LedgerOptions(log: EventLogOptions(clock: { clock }), caps: caps))
+    }
+
+    @Test(arguments: [false, true])
+    func
+        `a node, gateway, link, channel and map report was last heard when that is known, not when a packet without a time was imported`(
+            isUnknownFirst: Bool
+        ) async throws
+    {
+        func packet(_ id: UInt32, _ time: UInt32, from: UInt32 = 0x11, _ port: UInt32 = Port.text, _ payload: [UInt8] = [65])
+            -> Packet
+        {
+            Packet(from: from, id: id, rxTime: time, port: port, payload: payload, hopLimit: 3, hopStart: 3, snr: Float(id))
+        }
+        let ledger = try await imported(
+            [
+                packet(1, Self.heard), packet(2, Self.heard + 60),
+                packet(3, Self.heard + 30, Port.mapReport, Packet.mapReport("known")),
+            ],
+            [
+                packet(4, 0, Port.mapReport, Packet.mapReport("unknown")),
+                packet(5, 0, Port.position, Packet.position(1_000, 2_000)),
+                packet(6, 0, from: 0x12),
+            ], isUnknownFirst: isUnknownFirst)
+        let node = try #require(try ledger.node(0x11))
+        #expect((node.firstHeard, node.lastHeard, node.isTimeOfImport) == (Self.heard, Self.heard + 60, false))
+        #expect(node.longName == "known" && node.snr == 2)
+        let gateway = try #require(try ledger.gateways().first)
+        #expect((gateway.firstTime, gateway.time, gateway.isTimeOfImport) == (Self.heard, Self.heard + 60, false))
+        let link = try #require(try ledger.link(hearer: gateway.gateway, heard: 0x11))
+        #expect((link.firstTime, link.time, link.snr, link.direct) == (Self.heard, Self.heard + 60, 2, 5))
+        #expect(link.samples.map(\.time) == [Self.heard])
+        let channel = try #require(try ledger.channels().first)
+        #expect((channel.firstHeard, channel.lastHeard, channel.receptions) == (Self.heard, Self.heard + 60, 6))
+        let report = try #require(try ledger.mapReports().first)
+        #expect(
+            (report.longName, report.firstTime, report.time, report.reports) == ("known", Self.heard + 30, Self.heard + 30, 2))
+        // All that is known of this one is when it was imported.
+        let other = try #require(try ledger.node(0x12))
+        #expect(other.isTimeOfImport && other.lastHeard == Self.heard + 900_000)
+        #expect(try ledger.latestPosition(of: 0x11)?.timeSource == .import, "the only one that there is")
+        #expect(try ledger.link(hearer: gateway.gateway, heard: 0x12)?.isTimeOfImport == true)
+        try await ledger.rebuild()
+        #expect(try ledger.node(0x11) == node)
+        try await ledger.close()
+    }
+
+    @Test(arguments: [false, true])
+    func `the latest position is one of which it is known when it was heard`(isUnknownFirst: Bool) async throws {
+        let ledger = try await imported(
+            [Packet(from: 0x11, id: 1, rxTime: Self.heard, port: Port.position, payload: Packet.position(1_000, 2_000))],
+            (2...40).map { Packet(from: 0x11, id: $0, rxTime: 0, port: Port.position, payload: Packet.position(5_000, 6_000)) },
+            isUnknownFirst: isUnknownFirst)
+        #expect(try ledger.latestPosition(of: 0x11)?.packetID == 1 && ledger.positions(of: 0x11).count == 40)
+        #expect(try ledger.latestPositions().map(\.packetID) == [1])
+        try await ledger.close()
+    }
+
+    @Test(arguments: [false, true])
+    func `a message takes the first time that is known, also of a later reception`(isUnknownFirst: Bool) async throws {
+        let hello = Packet(from: 0x11, id: 1, rxTime: 0, payload: [72, 105], gateway: "!00000012")
+        var known = hello
+        (known.rxTime, known.gateway) = (Self.heard, "!00000013")
+        let ledger = try await imported([known], [hello], isUnknownFirst: isUnknownFirst)
+        let message = try #require(try ledger.messages().first)
+        #expect((message.time, message.timeSource, message.receptions) == (Self.heard, .receiver, 2))
+        #expect(message.gateways == [0x13, 0x12], "one without a clock comes after those that say when")
+        #expect(try ledger.messages().count == 1)
+        try await ledger.close()
+    }
+
+    @Test func `beyond a cap, what has the time of an import goes first`() async throws {
+        let known = (1...3).map { Packet(from: 0x10 + $0, id: $0, rxTime: Self.heard + $0, gateway: NodeID.text(0x50 + $0)) }
+        let unknown = (4...6).map { Packet(from: 0x10 + $0, id: $0, rxTime: 0, gateway: NodeID.text(0x50 + $0)) }
+        for isUnknownFirst in [false, true] {
+            let ledger = try await imported(known, unknown, isUnknownFirst: isUnknownFirst, ViewCaps(gateways: 3))
+            #expect(try ledger.gateways().map(\.gateway).sorted() == [0x51, 0x52, 0x53], "\(isUnknownFirst)")
+            try await ledger.close()
+        }
+    }
+
     @Test func `a packet of port 0 is counted, unreadable and in quarantine; nobody is node 0`() async throws {
         let ledger = try await ledger(of: [
             Packet(id: 1, port: 0, payload: [1]), Packet(id: 1, payload: Array("hello".utf8), gateway: "!00000012"),

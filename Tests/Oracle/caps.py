@@ -4,8 +4,13 @@ STANDARD = {"nodes": 10_000, "positions": 5_000, "telemetry": 5_000, "messages":
             "radios": 64, "hardware": 20_000, "favorites": 50_000, "within": 0, "reducedLatest": 0}
 
 
+def age(row):
+    """By which a row goes: first those of which nothing but imports tells the time."""
+    return 0 if row.get("is_time_of_import") or row.get("time_source") == "import" else row["time"]
+
+
 class Totals(dict):
-    """Rows of which the one with the earliest time goes, then the lowest key; it may be the new one."""
+    """Rows of which the one with the lowest age goes, then the lowest key; it may be the new one."""
 
     def __init__(self, cap):
         super().__init__()
@@ -13,7 +18,7 @@ class Totals(dict):
 
     def settle(self):
         while len(self) > self.cap:
-            del self[min(self, key=lambda key: (self[key]["time"], key))]
+            del self[min(self, key=lambda key: (age(self[key]), key))]
 
 
 def vacated(heard):

@@ -8,8 +8,9 @@ VIEWS = {
     "nodes": dict(
         number="node", long_name="text", short_name="text", hardware_model="number", state="word", first_sequence="number", last_sequence="number",
         role="number", is_licensed="flag", is_unmessagable="flag", public_key="bytes", has_key_conflict="flag", firmware="text", first_heard=T,
-        last_heard=T, snr="float", rssi="number", hops_away="number", is_via_mqtt="flag", channel="text", receptions="number", packets="number",
-        unreadable="number", is_favorite="flag", is_ignored="flag", is_archived="flag", archived_at=T, note="text", alias="text"),
+        last_heard=T, is_time_of_import="flag", snr="float", rssi="number", hops_away="number", is_via_mqtt="flag", channel="text",
+        receptions="number", packets="number", unreadable="number", is_favorite="flag", is_ignored="flag", is_archived="flag",
+        archived_at=T, note="text", alias="text"),
     "positions": dict(
         node="node", time=T, sequence="number", time_source="word", packet_id="number", latitude_e7="number", longitude_e7="number",
         latitude="degrees", longitude="degrees", altitude="number", ground_speed="number", ground_track="number", satellites="number",
@@ -37,17 +38,18 @@ VIEWS = {
         reply_sequence="number", reply_id="number", reply_time=T, is_answered="flag", channel="text", route="nodes", snr_towards="list",
         route_back="nodes", snr_back="list", places="list", **{"from": "node"}),
     "links": dict(
-        hearer="node", heard="node", time=T, first_time=T, first_sequence="number", sequence="number", direct="number", reported="number",
-        traced="number", count="number", snr="float", evidence="word", rssi="number", samples="samples"),
+        hearer="node", heard="node", time=T, first_time=T, is_time_of_import="flag", first_sequence="number", sequence="number", direct="number",
+        reported="number", traced="number", count="number", snr="float", evidence="word", rssi="number", samples="samples"),
     "channels": dict(
         channel="object", name="text", key_fingerprint="number", is_readable="flag", hash="number", packets="number", receptions="number",
-        first_heard=T, last_heard=T, first_sequence="number", last_sequence="number"),
+        first_heard=T, last_heard=T, is_time_of_import="flag", first_sequence="number", last_sequence="number"),
     "gateways": dict(
-        gateway="node", time=T, first_time=T, first_sequence="number", sequence="number", receptions="number", packets="number",
-        unreadable="number", via_mqtt="number", own="number", nodes="number", lowest_snr="float", highest_snr="float", lowest_rssi="number",
+        gateway="node", time=T, first_time=T, is_time_of_import="flag", first_sequence="number", sequence="number", receptions="number",
+        packets="number", unreadable="number", via_mqtt="number", own="number", nodes="number", lowest_snr="float", highest_snr="float", lowest_rssi="number",
         highest_rssi="number", sources="sources"),
     "gateway_nodes": dict(
-        gateway="node", node="node", time=T, first_time=T, first_sequence="number", sequence="number", receptions="number", highest_snr="float"),
+        gateway="node", node="node", time=T, first_time=T, is_time_of_import="flag", first_sequence="number", sequence="number",
+        receptions="number", highest_snr="float"),
     "mapreports": dict(
         node="node", time=T, time_source="word", first_time=T, first_sequence="number", sequence="number", reports="number", long_name="text",
         short_name="text", role="number", hardware_model="number", firmware="text", region="number", modem_preset="number",
@@ -61,8 +63,8 @@ VIEWS = {
         node="node", time=T, sequence="number", time_source="word", changes="object", kind="word", long_name="text", short_name="text",
         hardware_model="number", role="number", firmware="text", public_key="bytes", same_key_as="node", gateway="node"),
     "hardware": dict(
-        model="number", node="node", time=T, first_time=T, first_sequence="number", sequence="number", count="number", firmware="text",
-        target="text"),
+        model="number", node="node", time=T, first_time=T, is_time_of_import="flag", first_sequence="number", sequence="number", count="number",
+        firmware="text", target="text"),
     "radios": dict(
         source="source", part="word", section="number", slot="number", time=T, sequence="number", time_source="word", node="node",
         content="bytes"),

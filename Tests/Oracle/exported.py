@@ -61,7 +61,7 @@ def nodes(row, _):
     return {"node": hexed(row["number"]), "number": row["number"], "hardware": named(HARDWARE, row["hardware_model"]) if row["hardware_model"] else None,
             "role": named(ROLES, row["role"]) if row["state"] == "introduced" else None, "via_mqtt": row["is_via_mqtt"],
             "public_key": key(row["public_key"]), **{name: some(row[name]) for name in ("short_name", "long_name", "channel", "firmware", "alias", "note")},
-            **taken(row, "state", "last_heard", "first_heard", "snr", "rssi", "hops_away", "packets", "receptions", "unreadable", "is_licensed",
+            **taken(row, "state", "last_heard", "first_heard", "is_time_of_import", "snr", "rssi", "hops_away", "packets", "receptions", "unreadable", "is_licensed",
                     "is_unmessagable", "has_key_conflict", "first_sequence", "last_sequence", "is_favorite", "is_ignored", "archived_at")}
 
 
@@ -151,12 +151,12 @@ def nodehistory(row, _):
 
 def hardware(row, _):
     return {"model": named(HARDWARE, row["model"]), "number": row["model"], "node": hexed(row["node"]), "firmware": some(row["firmware"]),
-            "target": some(row["target"]), **taken(row, "time", "first_time", "count", "first_sequence", "sequence")}
+            "target": some(row["target"]), **taken(row, "time", "first_time", "is_time_of_import", "count", "first_sequence", "sequence")}
 
 
 def channels(row, _):
     return {"channel": some(row["name"]), "readable": row["is_readable"], "key_fingerprint": f"{row['key_fingerprint']:x}" if row["key_fingerprint"] else None,
-            **taken(row, "hash", "packets", "receptions", "first_heard", "last_heard", "first_sequence", "last_sequence")}
+            **taken(row, "hash", "packets", "receptions", "first_heard", "last_heard", "is_time_of_import", "first_sequence", "last_sequence")}
 
 
 EXPORTS = {"nodes": nodes, "positions": positions, "telemetry": telemetry, "unknown_telemetry": unknown_telemetry, "messages": messages_, "links": links,

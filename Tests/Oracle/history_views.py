@@ -1,9 +1,15 @@
 """The views of what nodes said of themselves: map reports, node history, hardware."""
-from caps import Series, Totals
+from caps import Series, Totals, age
+from packets import IMPORT
 from traffic_views import begin, cut, shortened
 
 TEXT = 64
 CHANGES = ["long_name", "short_name", "hardware", "role", "firmware", "first_key", "other_key", "first_key_again", "shared_key"]
+
+
+def order(time, clock):
+    """For what is the latest: before all others where nobody knows when it was."""
+    return 0 if clock == IMPORT else time
 
 
 class MapReports:
@@ -13,11 +19,15 @@ class MapReports:
     def take(self, heard, report):
         """Each readable report; how many there were is that of packets."""
         (time, source), sequence = heard.time(), heard.event.sequence
-        row = self.rows.setdefault(heard.sender, {"time": time, "first_time": time, "first_sequence": sequence, "reports": 0,
+        row = self.rows.setdefault(heard.sender, {"time": time, "time_source": source, "first_time": time, "first_sequence": sequence, "reports": 0,
                                                   "most_online_local_nodes": 0})
-        row.update(reports=row["reports"] + heard.is_first_readable, first_time=min(row["first_time"], time),
+        row.update(reports=row["reports"] + heard.is_first_readable,
                    most_online_local_nodes=max(row["most_online_local_nodes"], report.num_online_local_nodes))
-        if time >= row["time"]:
+        if (source == IMPORT) == (row["time_source"] == IMPORT):
+            row["first_time"] = min(row["first_time"], time)
+        elif source != IMPORT:
+            row["first_time"] = time
+        if order(time, source) >= age(row):
             latitude, longitude = report.latitude_i, report.longitude_i
             placed = (latitude or longitude) and abs(latitude) <= 900_000_000 and abs(longitude) <= 1_800_000_000
             row.update(
@@ -43,7 +53,7 @@ class NodeHistory:
     def learn(self, event, node, kind, told, time, gateway=0, target=""):
         known = self.known.setdefault(node, {"long_name": "", "short_name": "", "hardware_model": 0, "role": 0, "firmware": "", "first": b"", "last": b"",
                                       "key_since": 0})
-        known["introduced"] = max(known.get("introduced", 0), time[0])
+        known["introduced"] = max(known.get("introduced", 0), order(*time))
         long_name, short_name = cut(getattr(told, "long_name", ""), TEXT), cut(getattr(told, "short_name", ""), TEXT)
         firmware = cut(getattr(told, "firmware_version", ""), TEXT)
         tells_role = {"nodeInfo": long_name or short_name, "nodeList": long_name or short_name, "mapReport": long_name, "metadata": True}[kind]
@@ -65,11 +75,11 @@ class NodeHistory:
                     shared = max(holders)[1]
                 known["first"], known["key_since"] = key, event.sequence
         if told.hw_model:
-            row = begin(self.hardware, (told.hw_model, node), event.sequence, time[0], count=0, firmware="", target="", latest={})
+            row = begin(self.hardware, (told.hw_model, node), event.sequence, time, count=0, firmware="", target="", latest={})
             row["count"] += 1
             for name, value in (("firmware", firmware), ("target", target)):
-                if value and time[0] >= row["latest"].get(name, 0):
-                    row[name], row["latest"][name] = value, time[0]
+                if value and order(*time) >= row["latest"].get(name, 0):
+                    row[name], row["latest"][name] = value, order(*time)
             self.hardware.settle()
         if changes:
             self.rows.add((node,), time[0], event.sequence, {

@@ -35,7 +35,7 @@ class Packet:
 
     def is_superseded(self, new):
         at, is_json = self.row_of
-        return (is_json and not new.is_json) or (is_json == new.is_json and 0 < new.at < at)
+        return (is_json and not new.is_json) or (is_json == new.is_json and 0 < new.at < (at or new.at + 1))
 
     def learn(self, new):
         """What the first reception that has it tells; returns whether this is anything, so that the packet is remembered once more."""
@@ -53,7 +53,9 @@ class Packet:
         if heard.data is not None and heard.port not in (1, 11):
             return
         if not heard.is_repeat:
-            self.hearings.append((heard.gateway, heard.time()[0]))
+            time, clock = heard.time()
+            # Where nobody knows when it was: after all others.
+            self.hearings.append((heard.gateway, 1 << 32 if clock == "import" else time))
         self.is_read |= heard.data is not None
         if not self.is_read or heard.is_first_readable:
             self.hearings = self.hearings[-UNREAD_RECEPTIONS:]

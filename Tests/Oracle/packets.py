@@ -10,6 +10,8 @@ OLDEST, LATEST = 1_577_836_800, 0xFFFFFFFF
 DAY, AHEAD = 86_400, 300
 OF_THE_LOG = ("gap", "note", "erasure", "retention")
 NOTHING = messages.MeshPacket()
+# What tells the time of an event of which nobody knows when it was heard.
+IMPORT = "import"
 
 
 def seconds(text):
@@ -84,7 +86,7 @@ class Event:
         for stamp, source in ((fix, "sender"), (sent, "sender"), (packet.rx_time, "receiver")):
             if self.believes(stamp):
                 return stamp, source
-        return (self.arrival, "arrival") if self.reception is None else (self.reception, self.clock)
+        return (self.arrival, IMPORT) if self.reception is None else (self.reception, self.clock)
 
     def heard(self, packet):
         """What orders events, in whatever order they come; 0 where nobody knows."""

@@ -2,7 +2,7 @@
 import math
 from caps import Series, vacated
 from opening import TEXTS
-from packets import NOTHING
+from packets import IMPORT, NOTHING
 from wire import fields
 
 SPHERE = 6_371_000
@@ -38,7 +38,7 @@ def distance(one, other):
 
 class Positions:
     def __init__(self, caps, kept):
-        self.rows, self.caps, self.last = Series(kept.of("positions")), caps, {}
+        self.rows, self.caps, self.last, self.last_at = Series(kept.of("positions")), caps, {}, {}
         self.is_thinned = bool(caps["within"] or caps["reducedLatest"])
 
     def take(self, heard, position):
@@ -62,8 +62,9 @@ class Positions:
                **{name.lower(): getattr(position, name) / DOP or None for name in ("PDOP", "HDOP", "VDOP")},
                "snr": heard.snr, "rssi": heard.rssi, "since": 0}
         node = heard.sender
-        if time >= self.last.get(node, (0,))[0]:
-            self.last[node] = time, latitude, longitude
+        place = 0 if source == IMPORT else time
+        if place >= self.last_at.get(node, 0):
+            self.last[node], self.last_at[node] = (time, latitude, longitude), place
         if keeps:
             return True
         self.thin(self.rows.groups.get((node,), {}), time, row)

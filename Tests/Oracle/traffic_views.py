@@ -2,7 +2,7 @@
 import math
 from caps import Totals
 from opening import NOBODY
-from packets import LATEST
+from packets import IMPORT, LATEST
 
 YOUNG = 1024
 CHANNELS, TEXT = 1024, 64
@@ -25,13 +25,13 @@ class Nodes:
     def __init__(self, caps):
         self.rows, self.marks, self.cap = {}, {}, caps["nodes"]
 
-    def row(self, number, sequence, heard):
+    def row(self, number, sequence):
         if number not in self.rows:
             self.make_room(sequence)
             self.rows[number] = {
                 "long_name": "", "short_name": "", "hardware_model": 0, "role": (0, False), "is_unmessagable": None,
-                "public_key": b"", "has_key_conflict": False, "firmware": "", "first_heard": heard, "last_heard": heard, "signal": (0, None),
-                "hops_away": None, "is_via_mqtt": False, "channel": "", "receptions": 0, "packets": 0, "unreadable": 0,
+                "public_key": b"", "has_key_conflict": False, "firmware": "", "first_heard": 0, "last_heard": 0,
+                "is_time_of_import": False, "signal": (0, None), "hops_away": None, "is_via_mqtt": False, "channel": "", "receptions": 0, "packets": 0, "unreadable": 0,
                 "first_sequence": sequence, "last_sequence": sequence, "times": {}, **self.marks.get(number, UNMARKED)}
         return self.rows[number]
 
@@ -42,20 +42,19 @@ class Nodes:
             old = [number for number in others if sequence - self.rows[number]["first_sequence"] > YOUNG]
             if not others:
                 return
-            del self.rows[min(old or others, key=lambda number: (self.rows[number]["last_heard"], number))]
+            del self.rows[min(old or others, key=lambda number: (0 if self.rows[number]["is_time_of_import"] else self.rows[number]["last_heard"], number))]
 
     def hear(self, heard):
-        packet, time, sequence = heard.packet, heard.time()[0], heard.event.sequence
-        row = self.row(heard.sender, sequence, heard.at if heard.event.is_replayed else time)
+        packet, sequence = heard.packet, heard.event.sequence
+        row = self.row(heard.sender, sequence)
         row["last_sequence"] = sequence
         if heard.event.is_replayed:
-            row["last_heard"] = max(row["last_heard"], heard.at)
+            span(row, "first_heard", "last_heard", heard.at, "receiver")
             return
         row["receptions"] += not heard.is_repeat
         row["packets"] += heard.is_first
         row["unreadable"] = max(0, row["unreadable"] + (heard.is_first and heard.data is None) - (heard.is_first_readable and not heard.is_first))
-        row["last_heard"] = max(row["last_heard"], time)
-        row["first_heard"] = min(row["first_heard"] or time, time)
+        span(row, "first_heard", "last_heard", *heard.time())
         newest(row, "is_via_mqtt", packet.via_mqtt, heard.at)
         if heard.snr or heard.rssi is not None:
             newest(row, "signal", (heard.snr, heard.rssi), heard.at)
@@ -67,8 +66,9 @@ class Nodes:
     def listed(self, event, info, at):
         """A radio's entry of a node."""
         last = info.last_heard if event.believes(info.last_heard) else 0
-        row = self.row(info.num, event.sequence, last)
-        row["last_heard"], row["last_sequence"] = max(row["last_heard"], last), event.sequence
+        row = self.row(info.num, event.sequence)
+        span(row, "first_heard", "last_heard", last, "receiver")
+        row["last_sequence"] = event.sequence
         if info.HasField("user"):
             self.introduce(info.num, info.user, at)
 
@@ -138,10 +138,22 @@ def is_unclean(text):
     return any(ord(letter) < 32 or 127 <= ord(letter) <= 159 or letter == "\ufffd" for letter in text)
 
 
+def span(row, first, last, time, clock):
+    """Takes a time into those from the first to the last; what is known puts away what only imports tell."""
+    tells_import = clock == IMPORT
+    if not time:
+        return
+    if not row[last] or row["is_time_of_import"] and not tells_import:
+        row.update({first: time, last: time, "is_time_of_import": tells_import})
+    elif row["is_time_of_import"] == tells_import:
+        row.update({first: min(row[first], time), last: max(row[last], time)})
+
+
 def begin(rows, key, sequence, time, **fields):
     """The row of a key, with the times and sequences that such rows have."""
-    row = rows.setdefault(key, {"first_time": time, "time": time, "first_sequence": sequence, **fields})
-    row.update(time=max(row["time"], time), first_time=min(row["first_time"], time), sequence=sequence)
+    row = rows.setdefault(key, {"first_time": 0, "time": 0, "is_time_of_import": False, "first_sequence": sequence, **fields})
+    span(row, "first_time", "time", *time)
+    row["sequence"] = sequence
     return row
 
 
@@ -153,7 +165,7 @@ class Channels:
         key = ("", 0, min(heard.packet.channel, 256)) if heard.channel is None else (shortened(heard.channel), heard.mark, None)
         if key not in self.rows and len(self.rows) >= CHANNELS:
             key = ("(others)", 0, None)
-        row = begin(self.rows, key, heard.event.sequence, heard.time()[0], packets=0, receptions=0, hash=key[2], hash_time=0)
+        row = begin(self.rows, key, heard.event.sequence, heard.time(), packets=0, receptions=0, hash=key[2], hash_time=0)
         row["receptions"] += not heard.is_repeat
         row["packets"] += heard.is_first
         if heard.wire_hash is not None and heard.at >= row["hash_time"]:
@@ -163,7 +175,8 @@ class Channels:
         for (name, mark, number), row in self.rows.items():
             yield {"channel": {"name": name or None, "key_fingerprint": mark, "hash": number}, "name": name, "key_fingerprint": mark,
                    "is_readable": number is None, "hash": row["hash"], "packets": row["packets"], "receptions": row["receptions"],
-                   "first_heard": row["first_time"], "last_heard": row["time"], "first_sequence": row["first_sequence"],
+                   "first_heard": row["first_time"],
+                   "last_heard": row["time"], "is_time_of_import": row["is_time_of_import"], "first_sequence": row["first_sequence"],
                    "last_sequence": row["sequence"]}
 
 
@@ -182,7 +195,7 @@ class Gateways:
     def hear(self, heard):
         if not heard.gateway:
             return
-        time, sequence, gateway = heard.time()[0], heard.event.sequence, heard.gateway
+        time, sequence, gateway = heard.time(), heard.event.sequence, heard.gateway
         row = begin(self.rows, gateway, sequence, time, receptions=0, packets=0, unreadable=0, via_mqtt=0, own=0, nodes=0, sources=[],
                     lowest_snr=None, highest_snr=None, lowest_rssi=None, highest_rssi=None)
         for name, more in (("receptions", 1), ("packets", heard.is_first_of_gateway), ("unreadable", heard.data is None),

@@ -13,6 +13,7 @@ extension ChannelRow {
             Column("receptions") { .unsigned($0.receptions) },
             Column("first_heard") { .time($0.firstHeard) },
             Column("last_heard") { .time($0.lastHeard) },
+            Column("is_time_of_import", isDetail: true) { .bool($0.isTimeOfImport) },
             Column("first_sequence", isDetail: true) { .unsigned($0.firstSequence) },
             Column("last_sequence", isDetail: true) { .unsigned($0.lastSequence) },
         ]

@@ -9,7 +9,8 @@ struct DecodeCommand: ParsableCommand {
         discussion: """
             It needs no ledger. It recognises what MQTT carries (ServiceEnvelope, or the JSON of the bridge), a MeshPacket, what radio and client send each other (FromRadio \
             and ToRadio, also in frames of the stream), and a Data message; one, or one a line. Each is opened with the default key of every \
-            modem preset, and with those of --key. An argument that is a file's name is that file.
+            modem preset, and with those of --key. An argument that is a file's name is that file. Lines are decoded as they come; those that are \
+            none are told with their numbers, and the exit status is 65.
 
               meshledger decode 0d005c021915ffffffff22080801120461686f79354d000000
               meshledger decode packet.bin --bytes
@@ -37,43 +38,34 @@ struct DecodeCommand: ParsableCommand {
 
     func run() throws {
         let reader = PacketReader(opener: PacketOpener(keyring: try keyring()), form: form, port: try port?.number())
-        let packets = try reader.packets(in: try input())
         let output = try self.output.target()
         defer { output.finish() }
-        for (index, packet) in packets.enumerated() {
-            switch self.output.format {
-            case .table, .csv:
-                if index > 0 { output.line() }
-                let tree = packet.textTree(isBesideBytes: bytes)
-                for line in tree.utf8.split(separator: UInt8(ascii: "\n")) {
-                    output.line(DisplayWidth.safe(String(Substring(line))))
-                }
-            case .jsonl: output.line(packet.json.description)
-            case .json: output.write((index == 0 ? "[\n" : ",\n") + packet.json.description)
+        let printer = PacketPrinter(output, self.output.format, isBesideBytes: bytes)
+        do {
+            guard let file = try file() else {
+                let packets = try reader.packets(in: Array(packet.joined(separator: " ").utf8))
+                printer.show(packets)
+                if let broken = packets.first(where: { $0.failure != nil }) { throw broken.fault }
+                return printer.end()
             }
-        }
-        if self.output.format == .json { output.line("\n]") }
-        if let broken = packets.first(where: { $0.failure != nil }) {
-            throw CommandError(.badData, "the \(broken.form.name) is not whole: \(broken.failure ?? "")")
+            var lines = PostedLines(reader) { printer.show($0) }
+            try lines.read(file)
+            printer.end()
+        } catch {
+            printer.end()
+            throw error
         }
     }
 
-    private func input() throws -> [UInt8] {
-        // Hex in groups comes as several arguments.
+    /// What is read, or nil where the packet itself stands in the command line. Hex in groups comes as several arguments.
+    private func file() throws -> FileHandle? {
         let text = packet.joined(separator: " ")
+        if text == "-" { return .standardInput }
         var isFolder: ObjCBool = false
-        let isFile = unsafe FileManager.default.fileExists(atPath: text, isDirectory: &isFolder)
-        guard text == "-" || isFile else { return Array(text.utf8) }
+        guard unsafe FileManager.default.fileExists(atPath: text, isDirectory: &isFolder) else { return nil }
         guard !isFolder.boolValue else { throw CommandError(.noInput, "\(text) is a folder; name a file in it") }
         do {
-            let file = text == "-" ? FileHandle.standardInput : try FileHandle(forReadingFrom: URL(fileURLWithPath: text))
-            var bytes: [UInt8] = []
-            while bytes.count <= PacketReader.most, let part = try file.read(upToCount: PacketReader.most + 1 - bytes.count),
-                !part.isEmpty
-            {
-                bytes += part
-            }
-            return bytes
+            return try FileHandle(forReadingFrom: URL(fileURLWithPath: text))
         } catch {
             throw LedgerError(ofFile: error) ?? error
         }
@@ -93,5 +85,38 @@ struct DecodeCommand: ParsableCommand {
             }
         }
         return keyring
+    }
+}
+
+/// Prints packets as they come, in one of the formats.
+private final class PacketPrinter {
+    private let output: StandardOutput
+    private let format: OutputFormat
+    private let isBesideBytes: Bool
+    private var count = 0
+
+    init(_ output: StandardOutput, _ format: OutputFormat, isBesideBytes: Bool) {
+        (self.output, self.format, self.isBesideBytes) = (output, format, isBesideBytes)
+    }
+
+    func show(_ packets: [PostedPacket]) {
+        for packet in packets {
+            switch format {
+            case .table, .csv:
+                if count > 0 { output.line() }
+                let tree = packet.textTree(isBesideBytes: isBesideBytes)
+                for line in tree.utf8.split(separator: UInt8(ascii: "\n")) {
+                    output.line(DisplayWidth.safe(String(Substring(line))))
+                }
+            case .jsonl: output.line(packet.json.description)
+            case .json: output.write((count == 0 ? "[\n" : ",\n") + packet.json.description)
+            }
+            count += 1
+        }
+        if !output.isTerminal { output.flush() }
+    }
+
+    func end() {
+        if format == .json, count > 0 { output.line("\n]") }
     }
 }

@@ -41,16 +41,21 @@ struct PacketReader {
             let line = line.trimmingCharacters(in: .whitespaces)
             guard !line.isEmpty else { continue }
             do throws(CommandError) {
-                let packets = try posted(line)
-                if let broken = packets.first(where: { $0.failure != nil }) {
-                    throw CommandError(.badData, "no \(broken.form.name): \(broken.failure ?? "")")
-                }
-                found += packets
+                found += try packets(ofLine: line)
             } catch {
                 refused = refused ?? CommandError(error.status, "line \(index + 1): \(error.message)")
             }
         }
         return (found, refused)
+    }
+
+    /// The packets of a line, all of them whole.
+    func packets(ofLine line: String) throws(CommandError) -> [PostedPacket] {
+        let packets = try posted(line)
+        if let broken = packets.first(where: { $0.failure != nil }) {
+            throw CommandError(.badData, "no \(broken.form.name): \(broken.failure ?? "")")
+        }
+        return packets
     }
 
     private func posted(_ text: String) throws(CommandError) -> [PostedPacket] {
@@ -135,7 +140,7 @@ struct PacketReader {
     }
 
     /// Nil for bytes that are no text.
-    private static func text(_ bytes: [UInt8]) -> String? {
+    static func text(_ bytes: [UInt8]) -> String? {
         guard let text = String(validating: bytes, as: UTF8.self),
             !text.unicodeScalars.contains(where: { $0.value < 0x20 && !$0.properties.isWhitespace })
         else { return nil }

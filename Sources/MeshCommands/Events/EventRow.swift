@@ -14,6 +14,8 @@ struct EventRow: Sendable {
     var channel = ""
     /// What its gateway calls the channel.
     var gatewayChannel = ""
+    /// Of a packet that no key opens: the channels with its hash whose keys are known.
+    var knownChannels: [String] = []
     /// Only where the rows are made with it: the nodes that it names besides sender, addressee and gateway.
     var named: [UInt32] = []
     /// Only where the rows are made with it: what the packet holds, decoded.
@@ -151,6 +153,7 @@ final class EventRows {
     private let ledger: Ledger
     private let opener: PacketOpener
     private let channels: ChannelReader
+    private let keys: [ChannelKey]
     private let parts: Parts
     private var batch = PacketBatch()
 
@@ -164,6 +167,7 @@ final class EventRows {
         self.parts = parts
         opener = knowledge.opener()
         channels = ChannelReader(ledger)
+        keys = ledger.keyring.channels
     }
 
     func row(_ event: Event) -> EventRow { row(event.header, event.payload.rawSpan) }
@@ -180,6 +184,9 @@ final class EventRows {
         let topic = form == .mqttJSON ? Topic(parsing: row.source)?.channel : nil
         row.channel = channels.title(header.sequence.rawValue, packet, in: batch, topic: topic)
         if !packet.opening.isReadable, !packet.channelID.isEmpty { row.gatewayChannel = batch.string(packet.channelID) }
+        if packet.opening == .opaque {
+            row.knownChannels = keys.filter { UInt32($0.hash) == packet.channel }.map(\.name).withoutRepeats
+        }
         if parts.contains(.named) { row.named = NamedNodes.of(packet, in: batch) }
         if parts.contains(.content), packet.failure == nil {
             row.content = Dissector.dissectEvent(form: form, bytes: payload, opener: opener).content

@@ -11,8 +11,9 @@ struct ImportCommand: AsyncParsableCommand {
             Formats, detected automatically unless --format names one:
             \(ImportFormat.allCases.map { "  " + $0.rawValue.padding(to: 16) + $0.summary }.joined(separator: "\n"))
 
-            It says how many packets are readable, which channels' keys would open the others, and what is damaged, by file. A file that is imported twice, under another name or grown, adds nothing twice. A damaged line is kept as an
-            event that cannot be read; a file of another format is refused whole.
+            It says how many packets are readable, which channels' keys would open the others, and what is damaged, by file. A file that is imported twice, under another name or grown, adds nothing twice. What comes from standard input
+            again is stored again, since nobody knows that it is the same, but counts once: each reception of a packet with an id. A damaged line is kept as an event that cannot be read; a file of another format is refused whole. Where
+            one of several files is refused, what came before it stays.
 
             The recording of another ledger (`meshledger export --format ledger`) makes an exact copy of it in an empty ledger; into any
             other one, what is not there yet is appended; events that it has already keep their bytes, also those that were erased in that ledger
@@ -39,43 +40,52 @@ struct ImportCommand: AsyncParsableCommand {
         let inputs = try InputFiles(files)
         if try await importRecordings(inputs.paths) { return }
         let ledger = try await ledger.openWriter()
-        let before = try await ledger.reading { $0.log.head }
-        let outcome = await importAll(inputs, into: ledger)
-        guard case .success = outcome else {
-            try? await ledger.close()  // the first failure is the one to report
-            _ = try outcome.get()
-            return
+        let stored = StoredEvents(in: ledger)
+        do {
+            try await importAll(inputs, into: ledger, stored)
+        } catch {
+            // What came before the failure is stored, and told; the failure is the one to report, whatever goes wrong now.
+            if !stored.ranges.isEmpty {
+                try? await ledger.catchUp(title: "folding")  // see above
+                try? await summarise(stored, in: ledger)  // see above
+            }
+            try? await ledger.close()  // see above
+            throw error
         }
-        let summary = try await ledger.reading { try ImportSummary(of: $0, after: before) }
+        try await summarise(stored, in: ledger)
         try await ledger.close()
-        if try outcome.get() > 0 { for line in summary.lines { StandardOutput().line(DisplayWidth.safe(line)) } }
     }
 
-    private func importAll(_ inputs: InputFiles, into ledger: LedgerWriter) async -> Result<Int, any Error> {
-        var (added, left) = (0, inputs.paths[...])
+    private func summarise(_ stored: StoredEvents, in ledger: LedgerWriter) async throws {
+        let ranges = stored.ranges
+        guard !ranges.isEmpty else { return }
+        let summary = try await ledger.reading { try ImportSummary(of: $0, ranges) }
+        for line in summary.lines { StandardOutput().line(DisplayWidth.safe(line)) }
+    }
+
+    private func importAll(_ inputs: InputFiles, into ledger: LedgerWriter, _ stored: StoredEvents) async throws {
+        var left = inputs.paths[...]
         do {
             while let file = left.popFirst() {
                 do {
-                    added += try await importFile(file, into: ledger)
+                    try await importFile(file, into: ledger, stored)
                 } catch  where inputs.mayLeaveOut(file, because: error) {
                     StandardOutput.error("meshledger: left out: \(DisplayWidth.safe("\(error)"))")
                 }
             }
-            return .success(added)
         } catch {
             if !left.isEmpty {
                 StandardOutput.error(
                     "meshledger: not imported because of this: \(DisplayWidth.safe(left.joined(separator: ", ")))")
             }
-            return .failure(error)
+            throw error
         }
     }
 
-    /// - Returns: how many events it brought.
-    private func importFile(_ file: String, into ledger: LedgerWriter) async throws -> Int {
+    private func importFile(_ file: String, into ledger: LedgerWriter, _ stored: StoredEvents) async throws {
         let bar = ProgressBar(file)
         defer { bar.end() }
-        let target = IngestTarget(log: ledger) {
+        let target = IngestTarget(log: stored) {
             bar.end()
             try await ledger.catchUp(title: "folding")
         }
@@ -93,7 +103,6 @@ struct ImportCommand: AsyncParsableCommand {
         if let stopped {
             throw CommandError(stopped, "\(file): stopped by a signal; what was read is kept, the next import continues there")
         }
-        return report.eventCount
     }
 
     /// The part of the file that earlier imports have read is read again for keys, since the ledger does not store those.

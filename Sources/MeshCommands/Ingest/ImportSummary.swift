@@ -1,5 +1,6 @@
 import EventLog
 import MeshLedger
+import Meshtastic
 
 /// How much of what was imported can be read, and what would help with the rest.
 struct ImportSummary {
@@ -10,22 +11,64 @@ struct ImportSummary {
     private var repeats: UInt64 = 0
     /// Packets that no key opens, by channel.
     private var unread: [String: UInt64] = [:]
+    /// Messages of MQTT's JSON form that no key would open: of a type that is unknown here, or without a content.
+    private var unknownJSON: UInt64 = 0
+    /// The channels with a known key that does not open packets of their hash, by how lists call those.
+    private var known: [String: [String]] = [:]
     /// Events that cannot be decoded, by source.
     private var damaged: [String: Set<UInt64>] = [:]
 
-    /// - Parameter last: the last event before the import.
-    init(of ledger: Ledger, after last: EventSequence) throws {
-        let first = last.rawValue + 1
-        guard ledger.log.head > last else { return }
-        for (packets, count) in try ledger.packetCounts(after: last) {
-            if packets.port == nil { unread[packets.channel, default: 0] += count } else { readable += count }
+    /// - Parameter ranges: the events that this import has stored, in their order.
+    init(of ledger: Ledger, _ ranges: [ClosedRange<EventSequence>]) throws {
+        for range in ranges {
+            for (packets, count) in try ledger.packetCounts(in: range) {
+                if packets.port == nil { unread[packets.channel, default: 0] += count } else { readable += count }
+            }
+            var closed: [UInt64: String] = [:]
+            try ledger.forEachIndexedEvent(in: range) { event in
+                if event.isRepeat { repeats += 1 }
+                if event.hasPacket, event.isFirstReception, event.port == nil { closed[event.sequence] = event.channel }
+                return true
+            }
+            try takeJSON(closed, range, in: ledger)
         }
-        try ledger.forEachIndexedEvent(from: first) { if $0.isRepeat { repeats += 1 } }
+        for channel in ledger.keyring.channels {
+            known[ChannelIdentity.title(ofHash: UInt32(channel.hash)), default: []].append(channel.name)
+        }
         let names = try EventRows.sourceNames(ledger)
-        for row in try ledger.quarantine() where row.sequence >= first {
+        for row in try ledger.quarantine() where Self.contains(ranges, EventSequence(row.sequence)) {
             guard let event = try ledger.log.event(EventSequence(row.sequence)) else { continue }
             damaged[EventRows.name(event.header.source, in: names), default: []].insert(row.sequence)
         }
+    }
+
+    /// Takes out what came in MQTT's JSON form, in clear.
+    private mutating func takeJSON(
+        _ closed: [UInt64: String], _ range: ClosedRange<EventSequence>, in ledger: Ledger
+    ) throws {
+        guard let first = closed.keys.min(), let last = closed.keys.max() else { return }
+        var found: [String: UInt64] = [:]
+        try ledger.log.withEvents(from: EventSequence(first), count: Int(last - first + 1)) { header, _ in
+            if CaptureForm(rawValue: header.encoding.rawValue) == .mqttJSON, let channel = closed[header.sequence.rawValue] {
+                found[channel, default: 0] += 1
+            }
+            return true
+        }
+        for (channel, count) in found {
+            let taken = min(count, unread[channel] ?? 0)
+            unknownJSON += taken
+            unread[channel] = (unread[channel] ?? 0) - taken
+            if unread[channel] == 0 { unread[channel] = nil }
+        }
+    }
+
+    private static func contains(_ ranges: [ClosedRange<EventSequence>], _ sequence: EventSequence) -> Bool {
+        var (low, high) = (0, ranges.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if ranges[middle].upperBound < sequence { low = middle + 1 } else { high = middle }
+        }
+        return low < ranges.count && ranges[low].contains(sequence)
     }
 
     /// `hash 81`, as `--channel` takes it.
@@ -36,7 +79,7 @@ struct ImportSummary {
     var lines: [String] {
         let closed = unread.values.reduce(0, +)
         let again = repeats == 0 ? "" : ", and \(repeats) receptions that were there already"
-        var lines = ["\(readable + closed) packets: \(readable) readable, \(closed) not\(again)"]
+        var lines = ["\(readable + closed + unknownJSON) packets: \(readable) readable, \(closed + unknownJSON) not\(again)"]
         if closed > 0 {
             let channels = unread.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
             let shown = channels.prefix(Self.mostChannels).map { "\(Self.name($0.key)) (\($0.value))" }
@@ -49,6 +92,16 @@ struct ImportSummary {
                 lines.append(
                     "  hash 0 is mostly direct messages: `meshledger keys add --private-key - --node NODE` opens those to a node")
             }
+        }
+        for (channel, names) in known.sorted(by: { $0.key < $1.key }) where unread[channel] != nil {
+            lines.append(
+                "  \(Self.name(channel)) is also that of \(names.sorted().joined(separator: ", ")), whose key is known and does not open these: they are damaged, "
+                    + "or of another channel with that hash")
+        }
+        if unknownJSON > 0 {
+            lines.append(
+                "  \(unknownJSON) came as JSON of a type that is unknown here, or without a content: no key would open them, and they are kept as they are"
+            )
         }
         for (source, events) in damaged.sorted(by: { $0.key < $1.key }) {
             lines.append("\(events.count) events of \(source) cannot be decoded and are kept as they are")

@@ -11,6 +11,7 @@ extension LinkRow: ShownRow {
             Column("evidence", heading: "known from") { .text("\($0.evidence)") },
             Column("time", heading: "last heard") { .time($0.time) },
             Column("first_time", heading: "first heard") { .time($0.firstTime) },
+            Column("is_time_of_import", isDetail: true) { .bool($0.isTimeOfImport) },
             Column("direct") { .unsigned($0.direct) },
             Column("reported") { .unsigned($0.reported) },
             Column("traced") { .unsigned($0.traced) },

@@ -35,6 +35,7 @@ extension HardwareRow: ShownRow {
             Column("node") { .text(NodeID.text($0.node)) },
             Column("time") { .time($0.time) },
             Column("first_time") { .time($0.firstTime) },
+            Column("is_time_of_import") { .bool($0.isTimeOfImport) },
             Column("count") { .unsigned($0.count) },
             Column("firmware") { .optional($0.firmware) },
             Column("target") { .optional($0.target) },

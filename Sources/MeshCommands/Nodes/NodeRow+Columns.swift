@@ -26,6 +26,7 @@ extension NodeRow {
             Column("state", isDetail: true) { .text($0.state.rawValue) },
             Column("last_heard") { .time($0.lastHeard) },
             Column("first_heard", isDetail: true) { .time($0.firstHeard) },
+            Column("is_time_of_import", isDetail: true) { .bool($0.isTimeOfImport) },
             Column("snr", unit: "dB") { $0.rssi == nil && $0.snr == 0 ? .null : .float($0.snr) },
             Column("rssi", unit: "dBm") { .number($0.rssi) },
             Column("hops_away", heading: "hops") { .number($0.hopsAway) },

@@ -11,27 +11,21 @@ struct ReportedNode {
     var position: PositionRow?
     /// The newest of each metric that a node reported, which need not be in its newest telemetry.
     private let metrics: [String: CellValue]
-    /// Whether it is not known when the node was heard: no file that it is in says so, and no receiver's clock.
-    private let hasOnlyImportTime: Bool
 
     private static let newest = ["battery_level", "voltage", "channel_utilization"]
 
     /// The page of the nodes with what they reported last: two lookups for each. Those of which nobody knows when they were heard come last.
     static func all(_ nodes: [NodeRow], _ page: RowQuery, in ledger: Ledger) throws -> [ReportedNode] {
-        let start = Int64(try ledger.log.event(ledger.log.first)?.header.arrivalTime.seconds ?? 0)
-        let timed = try nodes.map { node in
-            (node: node, isUnknown: node.lastHeard >= start ? try hasOnlyImportTime(node, in: ledger) : false)
-        }
-        let ordered = timed.filter { !$0.isUnknown } + timed.filter(\.isUnknown)
+        let ordered = nodes.filter { !$0.isTimeOfImport } + nodes.filter(\.isTimeOfImport)
         let shown = ordered.dropFirst(max(0, page.offset)).prefix(max(0, page.limit))
-        let numbers = shown.map(\.node.number)
+        let numbers = shown.map(\.number)
         let devices = Dictionary(
             uniqueKeysWithValues: try ledger.latestTelemetry(of: numbers, kind: .device).map { ($0.node, $0) })
         let positions = Dictionary(uniqueKeysWithValues: try ledger.latestPositions(of: numbers).map { ($0.node, $0) })
-        return try shown.map { node, isUnknown in
+        return try shown.map { node in
             ReportedNode(
                 node: node, device: devices[node.number], position: positions[node.number],
-                metrics: try devices[node.number].map { try newest($0, in: ledger) } ?? [:], hasOnlyImportTime: isUnknown)
+                metrics: try devices[node.number].map { try newest($0, in: ledger) } ?? [:])
         }
     }
 
@@ -43,23 +37,15 @@ struct ReportedNode {
             }
         }
         take(latest)
-        var query = RowQuery(limit: 16)
+        var (query, unknown) = (RowQuery(limit: 16), [TelemetryRow]())
         while found.count < newest.count {
             let rows = try ledger.telemetry(of: latest.node, kind: .device, query)
-            rows.forEach(take)
+            for row in rows { if row.timeSource == .import { unknown.append(row) } else { take(row) } }
             guard rows.count == query.limit else { break }
             (query.offset, query.limit) = (query.offset + query.limit, query.limit * 4)
         }
+        unknown.forEach(take)
         return found
-    }
-
-    /// Its time is then that of its events' arrival.
-    private static func hasOnlyImportTime(_ node: NodeRow, in ledger: Ledger) throws -> Bool {
-        guard let last = try ledger.log.event(EventSequence(node.lastSequence))?.header, last.reception == .unrecorded,
-            Int64(node.lastHeard) <= last.arrivalTime.seconds,
-            let first = try ledger.log.event(EventSequence(node.firstSequence))?.header
-        else { return false }
-        return Int64(node.lastHeard) >= first.arrivalTime.seconds
     }
 
     private func metric(_ name: String) -> CellValue { metrics[name] ?? .null }
@@ -78,7 +64,7 @@ extension ReportedNode {
         for index in columns.indices where columns[index].name == "last_heard" {
             // All that is known of it is the day of the import.
             columns[index].shown = { row in
-                row.hasOnlyImportTime ? "imported \(TimeText.iso(Int64(row.node.lastHeard)).prefix(10))" : nil
+                row.node.isTimeOfImport ? "imported \(TimeText.iso(Int64(row.node.lastHeard)).prefix(10))" : nil
             }
         }
         let now = (ledger.asOfTime ?? .now).seconds
@@ -86,7 +72,6 @@ extension ReportedNode {
             metric("battery_level", heading: "battery"),
             metric("voltage", isDetail: true),
             metric("channel_utilization", heading: "util", isDetail: true),
-            Column("is_time_of_import", isDetail: true) { .bool($0.hasOnlyImportTime) },
             Column("telemetry_time", isDetail: true) { $0.device.map { .time($0.time) } ?? .null },
             Column("latitude", shown: { place($0.position?.latitude) }) { .optional($0.position?.latitude) },
             Column("longitude", shown: { place($0.position?.longitude) }) { .optional($0.position?.longitude) },

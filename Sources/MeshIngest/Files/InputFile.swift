@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 /// An open file or pipe to read from.
 final class InputFile: Sendable {
@@ -7,6 +8,8 @@ final class InputFile: Sendable {
     /// Size in bytes when it was opened; nil for pipes and devices, which cannot be resumed.
     let size: Int?
     private let descriptor: Int32
+    /// What a pipe brings, decompressed; unused for files.
+    private let pipe = Mutex(PipeContent())
 
     /// Opens `path`, `-` being standard input.
     init(_ path: String) throws(IngestError) {
@@ -57,7 +60,30 @@ final class InputFile: Sendable {
     ///
     /// - Parameter isCancelled: called while a pipe has no data; true ends the wait like the end of the file
     func read(_ count: Int, at offset: Int, into bytes: inout [UInt8], isCancelled: () -> Bool) throws(IngestError) -> Bool {
-        if size == nil { while !hasInput() { if isCancelled() { return false } } }
+        guard size != nil else { return try readPipe(count, at: offset, into: &bytes, isCancelled: isCancelled) }
+        return try readRaw(count, at: offset, into: &bytes)
+    }
+
+    private func readPipe(
+        _ count: Int, at offset: Int, into bytes: inout [UInt8], isCancelled: () -> Bool
+    ) throws(IngestError) -> Bool {
+        while true {
+            let ready = try pipe.withLock { (content) throws(IngestError) in try content.next(count, path) }
+            if !ready.isEmpty {
+                if bytes.isEmpty { bytes = ready } else { bytes.append(contentsOf: ready) }
+                return true
+            }
+            if pipe.withLock({ $0.isAtEnd }) { return false }
+            while !hasInput() { if isCancelled() { return false } }
+            var chunk: [UInt8] = []
+            let isMore = try readRaw(max(count, 1), at: offset, into: &chunk)
+            try pipe.withLock { (content) throws(IngestError) in
+                if isMore { content.take(chunk) } else { try content.end(path) }
+            }
+        }
+    }
+
+    private func readRaw(_ count: Int, at offset: Int, into bytes: inout [UInt8]) throws(IngestError) -> Bool {
         var failure: Int32 = 0
         var received = 0
         let chunk = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in

@@ -103,10 +103,10 @@ extension Ledger {
         }
     }
 
-    /// How many packets begin after an event, by whether they are readable and by channel; none is decoded.
-    package func packetCounts(after event: EventSequence) throws -> [PacketCount: UInt64] {
+    /// How many packets begin in a range of events, by whether they are readable and by channel; none is decoded.
+    package func packetCounts(in range: ClosedRange<EventSequence>) throws -> [PacketCount: UInt64] {
         var counts: [PacketCount: UInt64] = [:]
-        try forEachFound(EventSelection(), event.advanced(by: 1)...log.head, includesEarlier: false) { found, walk in
+        try forEachFound(EventSelection(), range, includesEarlier: false) { found, walk in
             guard let readable = found.readable else { return true }
             let channel = readable.channel < 0 ? "" : walk.channels[Int(readable.channel)]
             counts[PacketCount(from: 0, port: readable.port, channel: channel), default: 0] += 1

@@ -48,8 +48,9 @@ extension Ledger {
 
 extension HardwareModelRow {
     fileprivate mutating func add(_ row: HardwareRow, isCurrent: Bool) {
-        firstTime = nodes.isEmpty && formerNodes.isEmpty ? row.firstTime : min(firstTime, row.firstTime)
-        time = max(time, row.time)
+        for seconds in [row.firstTime, row.time] {
+            RowTime(seconds, row.isTimeOfImport ? .import : .recorded).widen(&firstTime, &time, &isTimeOfImport)
+        }
         if isCurrent { nodes.append(row.node) } else { formerNodes.append(row.node) }
         if isCurrent, !row.firmware.isEmpty { firmware.append(row.firmware) }
         if !row.target.isEmpty { targets.append(row.target) }

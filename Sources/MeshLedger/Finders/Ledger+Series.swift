@@ -50,9 +50,9 @@ extension Ledger {
         }
     }
 
-    /// The newest position of a node.
+    /// The newest position of a node: one of which it is known when it was heard, if there is any.
     public func latestPosition(of node: UInt32) throws(LedgerError) -> PositionRow? {
-        try positions(of: node, RowQuery(limit: 1)).first
+        try latestPositions(of: [node]).first
     }
 
     /// The position that a node sent with the event `sequence`.

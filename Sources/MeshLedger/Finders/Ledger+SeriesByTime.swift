@@ -46,8 +46,16 @@ extension Ledger {
     }
 }
 
+/// A row that says which clock its time is of.
+private protocol ClockedRow: ViewRow {
+    var timeSource: TimeSource { get }
+}
+
+extension PositionRow: ClockedRow {}
+extension TelemetryRow: ClockedRow {}
+
 /// Reads the series of a view beside each other.
-private struct SeriesReader<Row: ViewRow> {
+private struct SeriesReader<Row: ClockedRow> {
     /// A series is read in ever larger pieces, so that a short list reads few rows of each.
     private static var largestPiece: Int { 256 }
 
@@ -81,15 +89,30 @@ private struct SeriesReader<Row: ViewRow> {
         }
     }
 
-    /// The newest row of each node.
+    /// The newest row of a series: of those of which it is known when they were heard, if there are any.
+    private func newest(of prefix: [UInt8], _ query: RowQuery) throws(LedgerError) -> Row? {
+        var (newest, last, size) = (Row?.none, Row?.none, 1)
+        while true {
+            let rows = try piece(of: prefix, query, after: last, limit: size)
+            if let known = rows.first(where: { $0.timeSource != .import }) { return known }
+            newest = newest ?? rows.first
+            guard rows.count == size else { return newest }
+            (last, size) = (rows.last, min(size * 2, Self.largestPiece))
+        }
+    }
+
+    /// The newest row of each node; one of which it is known when it was heard goes before others.
     func latest(_ prefixes: [[UInt8]]) throws(LedgerError) -> [Row] {
         var newest = query
         newest.newestFirst = true
         var rows: [[UInt8]: Row] = [:]
         for prefix in prefixes {
-            guard let row = try piece(of: prefix, newest, after: nil, limit: 1).first else { continue }
+            guard let row = try self.newest(of: prefix, newest) else { continue }
             let node = Array(prefix.prefix(4))
-            if let other = rows[node], precedes(other, row, newest) { continue }
+            if let other = rows[node] {
+                let isOfImport = row.timeSource == .import
+                guard isOfImport == (other.timeSource == .import) ? precedes(row, other, newest) : !isOfImport else { continue }
+            }
             rows[node] = row
         }
         return Array(rows.values.sorted { precedes($0, $1, query) }.dropFirst(max(0, query.offset)).prefix(max(0, query.limit)))

@@ -13,6 +13,7 @@ extension LinkRow: TableRow {
                 "evidence", .enumeration { $0.evidence }, of: \.evidence, meaning: "From what the newest reception is known."),
             TableColumn("time", .time { $0.time }, of: \.time, meaning: "When it was last heard."),
             TableColumn("first_time", .time { $0.firstTime }, of: \.firstTime, meaning: "When it was first heard."),
+            TableColumn("is_time_of_import", .number { $0.isTimeOfImport }, of: \.isTimeOfImport, meaning: timeOfImportMeaning),
             TableColumn("direct", .number { $0.direct }, of: \.direct, meaning: "Receptions by a gateway."),
             TableColumn(
                 "reported", .number { $0.reported }, of: \.reported, meaning: "Mentions in the hearer's list of neighbours."),
@@ -45,6 +46,7 @@ extension GatewayRow: TableRow {
                 meaning: "Its present name."),
             TableColumn("time", .time { $0.time }, of: \.time, meaning: "When it last passed something on."),
             TableColumn("first_time", .time { $0.firstTime }, of: \.firstTime, meaning: "When it first passed something on."),
+            TableColumn("is_time_of_import", .number { $0.isTimeOfImport }, of: \.isTimeOfImport, meaning: timeOfImportMeaning),
             TableColumn("receptions", .number { $0.receptions }, of: \.receptions, meaning: "What it passed on."),
             TableColumn("packets", .number { $0.packets }, of: \.packets, meaning: "What it passed on first."),
             TableColumn("nodes", .number { $0.nodes }, of: \.nodes, meaning: "Nodes whose packets it passed on."),
@@ -72,6 +74,7 @@ extension GatewayNodeRow: TableRow {
             TableColumn("node", .node { $0.node }, of: \.node, meaning: "The node whose packets it passed on."),
             TableColumn("time", .time { $0.time }, of: \.time, meaning: "When it last did."),
             TableColumn("first_time", .time { $0.firstTime }, of: \.firstTime, meaning: "When it first did."),
+            TableColumn("is_time_of_import", .number { $0.isTimeOfImport }, of: \.isTimeOfImport, meaning: timeOfImportMeaning),
             TableColumn("receptions", .number { $0.receptions }, of: \.receptions, meaning: "How often."),
             TableColumn("highest_snr", .optional { $0.highestSNR }, of: \.highestSNR, unit: "dB"),
             TableColumn("first_sequence", .number { $0.firstSequence }, of: \.firstSequence, meaning: firstSequenceMeaning),

@@ -18,6 +18,7 @@ extension NodeRow: TableRow {
             ),
             TableColumn("last_heard", .time { $0.lastHeard }, of: \.lastHeard),
             TableColumn("first_heard", .time { $0.firstHeard }, of: \.firstHeard),
+            TableColumn("is_time_of_import", .number { $0.isTimeOfImport }, of: \.isTimeOfImport, meaning: timeOfImportMeaning),
             TableColumn(
                 "snr", .optional { $0.rssi == nil && $0.snr == 0 ? nil : $0.snr }, of: \.snr, \.rssi, unit: "dB",
                 meaning: "Signal-to-noise ratio of the last reception."),
@@ -73,6 +74,7 @@ extension ChannelRow: TableRow {
             TableColumn("receptions", .number { $0.receptions }, of: \.receptions, meaning: "How often they were heard."),
             TableColumn("first_heard", .time { $0.firstHeard }, of: \.firstHeard),
             TableColumn("last_heard", .time { $0.lastHeard }, of: \.lastHeard),
+            TableColumn("is_time_of_import", .number { $0.isTimeOfImport }, of: \.isTimeOfImport, meaning: timeOfImportMeaning),
             TableColumn("first_sequence", .number { $0.firstSequence }, of: \.firstSequence, meaning: firstSequenceMeaning),
             TableColumn("last_sequence", .number { $0.lastSequence }, of: \.lastSequence, meaning: "Its newest event."),
         ]
@@ -113,6 +115,7 @@ extension HardwareRow: TableRow {
             TableColumn("node", .node { $0.node }, of: \.node, meaning: "A node that is or was one."),
             TableColumn("time", .time { $0.time }, of: \.time, meaning: "When it last said so."),
             TableColumn("first_time", .time { $0.firstTime }, of: \.firstTime, meaning: "When it first said so."),
+            TableColumn("is_time_of_import", .number { $0.isTimeOfImport }, of: \.isTimeOfImport, meaning: timeOfImportMeaning),
             TableColumn("count", .number { $0.count }, of: \.count, meaning: "How often it said so."),
             TableColumn("firmware", .nameOrNone { $0.firmware }, of: \.firmware, meaning: "The version of its firmware."),
             TableColumn("target", .nameOrNone { $0.target }, of: \.target, meaning: "The build target of its firmware."),

@@ -52,6 +52,7 @@ let packetMeaning = "The packet's id."
 let sequenceMeaning = "The event that made or last changed the row."
 let firstSequenceMeaning = "The first event of the row."
 let timeSourceMeaning = "The clock that the time came from."
+let timeOfImportMeaning = "Whether nothing says when it was heard: the times are those of imports."
 let channelMeaning = "The channel on which it was sent."
 
 extension UnknownTelemetryRow: TableRow {

@@ -6,7 +6,7 @@ struct HeardReception: Sendable {
     var packet: UInt64 = 0
     var print: UInt32 = 0
     var gateway: UInt32 = 0
-    /// The time of its row.
+    /// The time of its row; 0 where it is unknown when it was heard.
     var time: UInt32 = 0
     /// How many sequences before this one the packet's first reception is.
     fileprivate var back: UInt32 = 0
@@ -17,7 +17,7 @@ struct HeardReception: Sendable {
 
     init(_ hearing: SeenPackets.Hearing, firstSequence: UInt64) {
         (sequence, packet, print) = (hearing.sequence, hearing.packet, hearing.print.reception)
-        (gateway, time) = (hearing.gateway, hearing.rowTime)
+        (gateway, time) = (hearing.gateway, hearing.time == 0 ? 0 : hearing.rowTime)
         back = UInt32(clamping: hearing.sequence &- firstSequence)
     }
 

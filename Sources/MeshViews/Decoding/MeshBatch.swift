@@ -89,6 +89,9 @@ extension MeshBatch.Stamp {
         heard = policy.heard(received: packet.rxTime)
     }
 
+    /// The time of its row, as it is compared with others.
+    var rowTime: RowTime { RowTime(time, timeSource) }
+
     /// Whether a view with one row per packet has a row of this event.
     @inline(__always)
     var makesRow: Bool { isFirstReadable || supersedes }

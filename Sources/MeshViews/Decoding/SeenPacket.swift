@@ -62,11 +62,11 @@ struct SeenPacket: Sendable {
         return true
     }
 
-    /// Whether this reception should replace the packet's row: it was earlier, or has all of the content.
+    /// Whether this reception should replace the packet's row: it was earlier, its time is the first that is known, or it has all of the content.
     func isSuperseded(by hearing: SeenPackets.Hearing) -> Bool {
         guard isReadable, hearing.isReadable, !hearing.isReplayedState else { return false }
         if isLossy != hearing.print.isLossy { return isLossy }
-        return hearing.time != 0 && rowHeard != 0 && hearing.time < rowHeard
+        return hearing.time != 0 && (rowHeard == 0 || hearing.time < rowHeard)
     }
 
     /// Whether the other is a packet of the same hour that only pretends to be this one, or has the same id by chance.

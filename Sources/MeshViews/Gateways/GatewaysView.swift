@@ -8,7 +8,8 @@ struct GatewaysView: Projection {
     typealias Batch = MeshBatch
 
     let name = "gateways"
-    let version: UInt32 = 2
+    let version: UInt32 = 3
+    let oldestReadableVersion: UInt32 = 2
     var policy: String { "cap=\(cap);pairs=\(pairCap);\(TimePolicy.text)" }
     let rowTables = ["gateways", "gateway_nodes"]
     let stateTables: [String] = []
@@ -54,7 +55,7 @@ struct GatewaysView: Projection {
     @inline(__always)
     private mutating func hear(_ packet: DecodedPacket, _ stamp: MeshBatch.Stamp, _ context: inout FoldContext) {
         guard packet.hasPacket, packet.opening != .invalid, packet.from != 0, packet.from != NodeID.broadcast else { return }
-        let time = stamp.policy(for: packet).time(received: packet.rxTime).time
+        let time = RowTime(stamp.policy(for: packet).time(received: packet.rxTime))
         context.want(.debounced)
         let isOwn = packet.from == packet.gateway
         var isNewPair = false
@@ -102,11 +103,10 @@ extension DecodedPacket {
 extension GatewayRow {
     @inline(__always)
     fileprivate mutating func hear(
-        _ packet: DecodedPacket, _ stamp: MeshBatch.Stamp, at time: UInt32, isNewPair: Bool
+        _ packet: DecodedPacket, _ stamp: MeshBatch.Stamp, at time: RowTime, isNewPair: Bool
     ) {
-        if firstSequence == 0 { (firstTime, firstSequence) = (time, stamp.sequence) }
-        self.time = max(self.time, time)
-        firstTime = min(firstTime, time)
+        if firstSequence == 0 { firstSequence = stamp.sequence }
+        time.widen(&firstTime, &self.time, &isTimeOfImport)
         sequence = stamp.sequence
         if stamp.counts(packet) {
             receptions &+= 1
@@ -132,10 +132,9 @@ extension GatewayRow {
 
 extension GatewayNodeRow {
     @inline(__always)
-    fileprivate mutating func hear(_ packet: DecodedPacket, _ stamp: MeshBatch.Stamp, at time: UInt32) {
-        if firstSequence == 0 { (firstTime, firstSequence) = (time, stamp.sequence) }
-        self.time = max(self.time, time)
-        firstTime = min(firstTime, time)
+    fileprivate mutating func hear(_ packet: DecodedPacket, _ stamp: MeshBatch.Stamp, at time: RowTime) {
+        if firstSequence == 0 { firstSequence = stamp.sequence }
+        time.widen(&firstTime, &self.time, &isTimeOfImport)
         sequence = stamp.sequence
         if stamp.counts(packet) { receptions &+= 1 }
         if let snr = packet.strength.snr { highestSNR = max(highestSNR ?? snr, snr) }

@@ -17,7 +17,7 @@ private struct KeyedRowAge: Comparable {
 
 /// All rows of a table in memory, up to its cap, with what changed since the last commit.
 ///
-/// A row beyond the cap evicts the one with the earliest time at once, in the order of the log, so the rows never depend on when
+/// A row beyond the cap evicts the one with the lowest age at once, in the order of the log, so the rows never depend on when
 /// they were flushed.
 struct KeyedRows<Row: KeyedRow>: Sendable {
     private let cap: Int
@@ -67,10 +67,10 @@ struct KeyedRows<Row: KeyedRow>: Sendable {
 
     @inline(__always)
     mutating func update(_ place: Int, _ change: (inout Row) -> Void) {
-        let before = rows[place].time
+        let before = rows[place].age
         change(&rows[place])
         markDirty(place)
-        if knowsAges, rows[place].time < before { ageAgain(place) }
+        if knowsAges, rows[place].age < before { ageAgain(place) }
     }
 
     private mutating func ageAgain(_ place: Int) {
@@ -78,7 +78,7 @@ struct KeyedRows<Row: KeyedRow>: Sendable {
         if ages.count > 2 * cap { (ages, knowsAges) = (MinimumHeap(), false) }
     }
 
-    /// Adds the row of a new key. Beyond the cap the row with the earliest time is evicted, which may be this one.
+    /// Adds the row of a new key. Beyond the cap the row with the lowest age is evicted, which may be this one.
     mutating func insert(_ row: Row) {
         markDirty(add(row))
         if places.count > cap { evict() }
@@ -121,7 +121,7 @@ struct KeyedRows<Row: KeyedRow>: Sendable {
                 ages.removeSmallest()  // it was already evicted by an earlier entry
                 continue
             }
-            guard rows[place].time == oldest.time else {
+            guard rows[place].age == oldest.time else {
                 ages.replaceSmallest(with: age(of: place))
                 continue
             }
@@ -131,7 +131,7 @@ struct KeyedRows<Row: KeyedRow>: Sendable {
     }
 
     private func age(of place: Int) -> KeyedRowAge {
-        KeyedRowAge(time: rows[place].time, place: Int32(place), key: rows[place].key)
+        KeyedRowAge(time: rows[place].age, place: Int32(place), key: rows[place].key)
     }
 
     private mutating func findAges() {

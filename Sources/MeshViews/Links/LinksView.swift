@@ -7,7 +7,8 @@ import ProtobufWire
 /// Which nodes hear each other directly, and how well: from receptions without a hop, from nodes' lists of their neighbours, and from trace routes.
 struct LinksView: KeyedView {
     let name = "links"
-    let version: UInt32 = 3
+    let version: UInt32 = 4
+    let oldestReadableVersion: UInt32 = 3
     var policy: String {
         "cap=\(cap);samples=\(LinkRow.mostSamples)/\(LinkRow.secondsBetweenSamples);\(TimePolicy.text)"
     }
@@ -50,7 +51,7 @@ struct LinksView: KeyedView {
         guard packet.relayNode == 0 || packet.relayNode == Self.relay(of: packet.from) else { return }
         let strength = packet.hasRSSI && packet.rxRSSI != 0 ? packet.rxRSSI : nil
         guard packet.rxSNR != 0 || strength != nil else { return }
-        let time = stamp.policy(for: packet).time(received: packet.rxTime).time
+        let time = RowTime(stamp.policy(for: packet).time(received: packet.rxTime))
         let counts = stamp.counts(packet)
         guard let place = hear(packet.gateway, packet.from, .direct, at: time, snr: packet.rxSNR, stamp, counts, &context) else {
             return
@@ -69,7 +70,7 @@ struct LinksView: KeyedView {
         }
         let policy = stamp.policy(for: packet)
         for neighbor in info.neighbors.prefix(Self.mostNeighbors) {
-            let time = policy.time(sent: neighbor.lastRxTime, received: packet.rxTime).time
+            let time = RowTime(policy.time(sent: neighbor.lastRxTime, received: packet.rxTime))
             hear(packet.from, neighbor.node, .reported, at: time, snr: neighbor.snr, stamp, stamp.isFirstReadable, &context)
         }
     }
@@ -84,7 +85,7 @@ struct LinksView: KeyedView {
         } catch {
             return  // the nodes view has put it into quarantine
         }
-        let time = stamp.policy(for: packet).time(received: packet.rxTime).time
+        let time = RowTime(stamp.policy(for: packet).time(received: packet.rxTime))
         let isReply = packet.requestID != 0
         let (asker, asked) = isReply ? (packet.to, packet.from) : (packet.from, packet.to)
         hear(along: asker, discovery.route, asked, discovery.snrTowards, at: time, stamp, &context)
@@ -92,7 +93,7 @@ struct LinksView: KeyedView {
     }
 
     private mutating func hear(
-        along first: UInt32, _ between: [UInt32], _ last: UInt32, _ strengths: [Int32], at time: UInt32,
+        along first: UInt32, _ between: [UInt32], _ last: UInt32, _ strengths: [Int32], at time: RowTime,
         _ stamp: MeshBatch.Stamp, _ context: inout FoldContext
     ) {
         // For lists of other lengths it is unknown which strength belongs to which hop.
@@ -111,7 +112,7 @@ struct LinksView: KeyedView {
     @discardableResult
     @inline(__always)
     private mutating func hear(
-        _ hearer: UInt32, _ heard: UInt32, _ evidence: LinkRow.Evidence, at time: UInt32, snr: Float, _ stamp: MeshBatch.Stamp,
+        _ hearer: UInt32, _ heard: UInt32, _ evidence: LinkRow.Evidence, at time: RowTime, snr: Float, _ stamp: MeshBatch.Stamp,
         _ counts: Bool, _ context: inout FoldContext
     ) -> Int? {
         guard hearer != heard, snr.isFinite, Self.isNode(hearer), Self.isNode(heard) else { return nil }

@@ -7,7 +7,8 @@ import ProtobufWire
 /// What gateways report to the public map about themselves: the newest report of each.
 struct MapReportsView: KeyedView {
     let name = "mapreports"
-    let version: UInt32 = 2
+    let version: UInt32 = 3
+    let oldestReadableVersion: UInt32 = 2
     var policy: String { "cap=\(cap);\(TimePolicy.text)" }
     let cap: Int
 
@@ -36,15 +37,15 @@ struct MapReportsView: KeyedView {
         } catch {
             return  // the nodes view has put it into quarantine
         }
-        let (time, source) = (stamp.time, stamp.timeSource)
+        let time = stamp.rowTime
         let isNewest: Bool
         let place: Int
         if let known = rows.place(of: UInt64(packet.from)) {
             place = known
-            isNewest = time >= rows[known].time
+            isNewest = time.latest >= rows[known].age
         } else {
             var row = MapReportRow(node: packet.from)
-            (row.time, row.firstTime, row.firstSequence) = (time, time, stamp.sequence)
+            (row.time, row.timeSource, row.firstTime, row.firstSequence) = (time.time, time.source, time.time, stamp.sequence)
             rows.insert(row)
             guard let made = rows.place(of: UInt64(packet.from)) else { return context.want(.debounced) }
             place = made
@@ -53,10 +54,15 @@ struct MapReportsView: KeyedView {
         let channel = batch.channelName(stamp)
         rows.update(place) { row in
             if stamp.isFirstReadable { row.reports &+= 1 }
-            row.firstTime = min(row.firstTime, time)
+            let isOfImport = row.timeSource == .import
+            if time.isKnown == !isOfImport {
+                row.firstTime = min(row.firstTime, time.time)
+            } else if isOfImport {
+                row.firstTime = time.time
+            }
             row.mostOnlineLocalNodes = max(row.mostOnlineLocalNodes, report.onlineLocalNodes)
             guard isNewest else { return }
-            (row.time, row.timeSource, row.sequence, row.channel) = (time, source, stamp.sequence, channel)
+            (row.time, row.timeSource, row.sequence, row.channel) = (time.time, time.source, stamp.sequence, channel)
             row.fill(from: report)
         }
         context.want(.debounced)

@@ -13,7 +13,7 @@ public struct MessagesView: Projection {
     public typealias Batch = MeshBatch
 
     public let name = "messages"
-    public let version: UInt32 = 4
+    public let version: UInt32 = 5
     public let oldestReadableVersion: UInt32 = 2
     public var policy: String { "cap=\(cap);waiting=\(WaitingReceipts.most);\(TimePolicy.text)" }
     public let rowTables = ["messages", "channels"]
@@ -110,9 +110,9 @@ public struct MessagesView: Projection {
         let (packet, stamp) = (batch.packets.packets[index], batch.stamps[index])
         if let hearings = batch.hearings[index] {
             row.receptions = UInt32(clamping: hearings.count)
-            for hearing in hearings { row.hear(gateway: hearing.gateway, at: hearing.time == 0 ? stamp.time : hearing.time) }
+            for hearing in hearings { row.hear(gateway: hearing.gateway, at: hearing.time == 0 ? .max : hearing.time) }
         } else {
-            row.hear(gateway: packet.gateway, at: stamp.time)
+            row.hear(gateway: packet.gateway, at: stamp.rowTime.earliest)
         }
         row.hasConflict = stamp.hasTwin
         if packet.id != 0 { for receipt in waiting.take(for: row.from, row.id, at: row.time) { row.apply(receipt) } }
@@ -131,7 +131,7 @@ public struct MessagesView: Projection {
         (row.isRead, row.archivedAt) = (old.isRead, old.archivedAt)
         (row.gateways, row.gatewayTimes) = (old.gateways, old.gatewayTimes)
         row.receptions = old.receptions &+ (stamp.isRepeat ? 0 : 1)
-        if !stamp.isRepeat { row.hear(gateway: packet.gateway, at: stamp.time) }
+        if !stamp.isRepeat { row.hear(gateway: packet.gateway, at: stamp.rowTime.earliest) }
         try rows.insert(row, in: context.store)
         context.want(.immediate)
     }
@@ -178,7 +178,7 @@ public struct MessagesView: Projection {
             from: packet.from, id: packet.id, firstSequence: stamp.firstSequence, in: context.store
         ) { row in
             row.receptions &+= 1
-            row.hear(gateway: packet.gateway, at: stamp.time)
+            row.hear(gateway: packet.gateway, at: stamp.rowTime.earliest)
         }
         if isKnown { context.want(.debounced) }
     }

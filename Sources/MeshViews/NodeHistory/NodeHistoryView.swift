@@ -9,7 +9,8 @@ struct NodeHistoryView: Projection {
     typealias Batch = MeshBatch
 
     let name = "nodehistory"
-    let version: UInt32 = 2
+    let version: UInt32 = 3
+    let oldestReadableVersion: UInt32 = 2
     var policy: String { "cap=\(cap);nodes=\(nodeCap);\(TimePolicy.text)" }
     let rowTables = ["nodehistory", "hardware"]
     let stateTables = ["counts", "identities", "radio_nodes"]
@@ -68,8 +69,8 @@ struct NodeHistoryView: Projection {
             let place = identities.place(of: UInt64(packet.from)),
             identities.read(place, { $0.lastIntroduction.isJust(batch.packets.payload(of: packet)) })
         else { return false }
-        let time = stamp.policy(for: packet).time(received: packet.rxTime).time
-        if time > identities.read(place, { $0.time }) { identities.update(place) { $0.time = time } }
+        let time = RowTime(stamp.policy(for: packet).time(received: packet.rxTime))
+        if time.latest > identities.read(place, { $0.time }) { identities.update(place) { $0.time = time.latest } }
         let model = identities.read(place) { $0.lastModel }
         if model != 0 { note(model, of: packet.from, at: time, stamp) }
         return true
@@ -122,12 +123,12 @@ struct NodeHistoryView: Projection {
     }
 
     private mutating func learn(_ told: NodeIntroduction, _ packet: DecodedPacket, _ stamp: MeshBatch.Stamp) {
-        let (time, source) = stamp.policy(for: packet).time(received: packet.rxTime)
+        let time = RowTime(stamp.policy(for: packet).time(received: packet.rxTime))
         let known = identities.place(of: UInt64(told.node))
         var identity = known.map { identities[$0] } ?? NodeIdentity(node: told.node)
         let before = identity
         var changes = identity.learn(told, sequence: stamp.sequence)
-        identity.time = max(identity.time, time)
+        identity.time = max(identity.time, time.latest)
         var shared: UInt32 = 0
         if changes.contains(.firstKey) {
             let (key, node) = (identity.firstKey, told.node)
@@ -149,22 +150,26 @@ struct NodeHistoryView: Projection {
         }
         if told.hardwareModel != 0 {
             note(told.hardwareModel, of: told.node, at: time, stamp) { row in
-                if !told.firmware.isEmpty, time >= row.firmwareTime { (row.firmware, row.firmwareTime) = (told.firmware, time) }
-                if !told.target.isEmpty, time >= row.targetTime { (row.target, row.targetTime) = (told.target, time) }
+                if !told.firmware.isEmpty, time.latest >= row.firmwareTime {
+                    (row.firmware, row.firmwareTime) = (told.firmware, time.latest)
+                }
+                if !told.target.isEmpty, time.latest >= row.targetTime {
+                    (row.target, row.targetTime) = (told.target, time.latest)
+                }
             }
         }
         guard !changes.isEmpty else { return }
-        var row = NodeChangeRow(node: told.node, time: time, sequence: stamp.sequence)
-        row.timeSource = source
+        var row = NodeChangeRow(node: told.node, time: time.time, sequence: stamp.sequence)
+        row.timeSource = time.source
         (row.changes, row.kind, row.sameKeyAs, row.gateway) = (changes, told.kind, shared, packet.gateway)
         (row.longName, row.shortName, row.role) = (identity.longName, identity.shortName, identity.role)
         (row.hardwareModel, row.firmware, row.publicKey) = (identity.hardwareModel, identity.firmware, told.publicKey)
-        series.append(prefix: UInt64(told.node), time: time, sequence: stamp.sequence) { row.encode(to: &$0) }
+        series.append(prefix: UInt64(told.node), time: time.time, sequence: stamp.sequence) { row.encode(to: &$0) }
     }
 
     @inline(__always)
     private mutating func note(
-        _ model: UInt32, of node: UInt32, at time: UInt32, _ stamp: MeshBatch.Stamp,
+        _ model: UInt32, of node: UInt32, at time: RowTime, _ stamp: MeshBatch.Stamp,
         _ more: (inout HardwareRow) -> Void = { _ in }
     ) {
         let place: Int
@@ -172,7 +177,8 @@ struct NodeHistoryView: Projection {
             place = known
         } else {
             var row = HardwareRow(model: model, node: node)
-            (row.time, row.firstTime, row.firstSequence) = (time, time, stamp.sequence)
+            row.firstSequence = stamp.sequence
+            time.widen(&row.firstTime, &row.time, &row.isTimeOfImport)
             hardware.insert(row)
             guard let made = hardware.place(of: row.key) else { return }
             place = made
@@ -181,8 +187,7 @@ struct NodeHistoryView: Projection {
             row.count &+= 1
             row.sequence = stamp.sequence
             more(&row)
-            row.time = max(row.time, time)
-            row.firstTime = min(row.firstTime, time)
+            time.widen(&row.firstTime, &row.time, &row.isTimeOfImport)
         }
     }
 

@@ -4,7 +4,7 @@ import ViewQuery
 /// What is known of a node: state of the fold of its history.
 struct NodeIdentity: DeclaredRow, Equatable {
     let node: UInt32
-    /// The time of the last introduction, seconds since 1970.
+    /// The latest time of an introduction that is known, seconds since 1970; 0 where none is.
     var time: UInt32 = 0
     var longName = ""
     var shortName = ""

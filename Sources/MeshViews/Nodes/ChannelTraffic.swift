@@ -25,7 +25,7 @@ struct ChannelTraffic: Sendable {
     }
 
     @inline(__always)
-    mutating func count(_ packet: DecodedPacket, _ stamp: MeshBatch.Stamp, heard: UInt32) {
+    mutating func count(_ packet: DecodedPacket, _ stamp: MeshBatch.Stamp, heard: RowTime) {
         let index = Int(stamp.channel)
         guard index >= 0 && index < batchPlaces.count else { return }
         if batchPlaces[index] < 0 { batchPlaces[index] = place(of: batchChannels[index]) }
@@ -75,13 +75,11 @@ struct ChannelTraffic: Sendable {
 
 extension ChannelRow {
     @inline(__always)
-    fileprivate mutating func count(_ packet: DecodedPacket, _ stamp: MeshBatch.Stamp, heard: UInt32) {
-        if firstSequence == 0 { (firstHeard, firstSequence) = (heard, stamp.sequence) }
-        if firstSequence == 0 { (firstHeard, firstSequence) = (heard, stamp.sequence) }
+    fileprivate mutating func count(_ packet: DecodedPacket, _ stamp: MeshBatch.Stamp, heard: RowTime) {
+        if firstSequence == 0 { firstSequence = stamp.sequence }
         if stamp.counts(packet) { receptions &+= 1 }
         if stamp.isFirstReception { packets &+= 1 }
-        lastHeard = max(lastHeard, heard)
-        firstHeard = min(firstHeard, heard)
+        heard.widen(&firstHeard, &lastHeard, &isTimeOfImport)
         lastSequence = stamp.sequence
         if packet.opening == .channelKey || packet.opening == .plaintext, stamp.heard >= hashTime {
             (hash, hashTime) = (packet.channel, stamp.heard)

@@ -10,6 +10,7 @@ import ProtobufWire
 /// rows never depend on when they were flushed.
 struct NodeTable: Sendable {
     private struct Age: Comparable {
+        /// It never decreases: 0 until a time is known.
         var lastHeard: UInt32
         var number: UInt32
 
@@ -55,13 +56,12 @@ struct NodeTable: Sendable {
     }
 
     /// The place of a node's row, which is added if it is new.
-    mutating func slot(of number: UInt32, sequence: UInt64, heard: UInt32) -> Int {
+    mutating func slot(of number: UInt32, sequence: UInt64, heard: RowTime) -> Int {
         if let place = places[UInt64(number)] { return Int(place) }
         while places.count >= limit, evict(at: sequence) {}
         var row = NodeRow(number: number)
         row.firstSequence = sequence
-        row.firstHeard = heard
-        row.lastHeard = heard
+        row.hear(at: heard)
         if !marks.isEmpty, let mark = marks[number] { row.take(mark) }
         return insert(row)
     }
@@ -85,7 +85,7 @@ struct NodeTable: Sendable {
             introductions.append(LastIntroduction())
         }
         places.set(UInt64(row.number), Int32(place))
-        ages.insert(Age(lastHeard: row.lastHeard, number: row.number))
+        ages.insert(Age(lastHeard: row.age, number: row.number))
         return place
     }
 
@@ -129,7 +129,7 @@ struct NodeTable: Sendable {
             guard let place = places[UInt64(node)] else { continue }
             let row = rows[Int(place)]
             // A favourite may have left the heap during an eviction.
-            if row.isFavorite && !mark.isFavorite { ages.insert(Age(lastHeard: row.lastHeard, number: node)) }
+            if row.isFavorite && !mark.isFavorite { ages.insert(Age(lastHeard: row.age, number: node)) }
             update(Int(place)) { $0.take(mark) }
             keptCount += (isKept(rows[Int(place)]) ? 1 : 0) - (isKept(row) ? 1 : 0)
         }
@@ -147,8 +147,8 @@ struct NodeTable: Sendable {
             let row = rows[Int(place)]
             if isKept(row) {
                 continue
-            } else if row.lastHeard != oldest.lastHeard {
-                ages.insert(Age(lastHeard: row.lastHeard, number: row.number))
+            } else if row.age != oldest.lastHeard {
+                ages.insert(Age(lastHeard: row.age, number: row.number))
             } else if sequence - row.firstSequence < NodesView.newcomerEvents {
                 newcomers.append(oldest)
             } else {

@@ -12,7 +12,7 @@ public struct NodesView: Projection {
     public typealias Batch = MeshBatch
 
     public let name = "nodes"
-    public let version: UInt32 = 5
+    public let version: UInt32 = 6
     public let oldestReadableVersion: UInt32 = 2
     public var policy: String {
         let kept = kept.sorted().map { ";keep \($0)" }.joined()
@@ -97,7 +97,7 @@ public struct NodesView: Projection {
         }
         guard packet.opening != .invalid, packet.from != 0, packet.from != NodeID.broadcast else { return }
         guard !packet.isReplayedState else { return foldReplayed(packet, stamp, &context) }
-        let heard = stamp.policy(for: packet).time(received: packet.rxTime).time
+        let heard = RowTime(stamp.policy(for: packet).time(received: packet.rxTime))
         traffic.count(packet, stamp, heard: heard)
         let slot = table.slot(of: packet.from, sequence: stamp.sequence, heard: heard)
         let channels = batch.channels  // captured alone: a closure that captures the batch copies it for each packet
@@ -108,9 +108,10 @@ public struct NodesView: Projection {
 
     /// State of a node that a radio replays to its client is not a reception.
     private mutating func foldReplayed(_ packet: DecodedPacket, _ stamp: MeshBatch.Stamp, _ context: inout FoldContext) {
-        let slot = table.slot(of: packet.from, sequence: stamp.sequence, heard: stamp.heard)
+        let heard = RowTime(stamp.heard, .receiver)
+        let slot = table.slot(of: packet.from, sequence: stamp.sequence, heard: heard)
         table.update(slot) { row in
-            row.lastHeard = max(row.lastHeard, stamp.heard)
+            if heard.time != 0 { row.hear(at: heard) }
             row.lastSequence = stamp.sequence
         }
         context.want(.debounced)
@@ -163,10 +164,10 @@ public struct NodesView: Projection {
             let info = try NodeInfo(decoding: batch.packets.payload(of: packet))
             guard info.number != 0, info.number != NodeID.broadcast else { return }
             let policy = stamp.policy(for: packet)
-            let heard = policy.accepts(info.lastHeard) ? info.lastHeard : 0
+            let heard = RowTime(policy.accepts(info.lastHeard) ? info.lastHeard : 0, .receiver)
             let slot = table.slot(of: info.number, sequence: stamp.sequence, heard: heard)
             table.introduce(slot, by: LastIntroduction(), at: stamp.heard) { row in
-                row.lastHeard = max(row.lastHeard, heard)
+                if heard.time != 0 { row.hear(at: heard) }
                 row.lastSequence = stamp.sequence
                 if let user = info.user { _ = row.introduce(user, heard: stamp.heard) }
                 return nil
@@ -190,14 +191,13 @@ public struct NodesView: Projection {
 
 extension NodeRow {
     fileprivate mutating func hear(
-        _ packet: DecodedPacket, _ stamp: MeshBatch.Stamp, heard: UInt32, _ channels: [ChannelIdentity]
+        _ packet: DecodedPacket, _ stamp: MeshBatch.Stamp, heard: RowTime, _ channels: [ChannelIdentity]
     ) {
         let counts = stamp.counts(packet)
         if counts { receptions &+= 1 }
         if stamp.isFirstReception { packets &+= 1 }
         lastSequence = stamp.sequence
-        lastHeard = max(lastHeard, heard)
-        firstHeard = firstHeard == 0 ? heard : min(firstHeard, heard)
+        hear(at: heard)
         let time = stamp.heard
         if packet.flags.contains(.hasSNR) || packet.hasRSSI, time >= times.signal {
             (snr, rssi, times.signal) = (packet.rxSNR, packet.hasRSSI ? packet.rxRSSI : nil, time)

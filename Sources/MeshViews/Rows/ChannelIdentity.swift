@@ -10,5 +10,8 @@ public struct ChannelIdentity: Sendable, Hashable, Codable {
     public var isReadable: Bool { hash == nil }
 
     /// For people: the name, or the hash.
-    public var title: String { hash.map { "hash \($0), unreadable" } ?? (name.isEmpty ? "(unnamed)" : name) }
+    public var title: String { hash.map { Self.title(ofHash: $0) } ?? (name.isEmpty ? "(unnamed)" : name) }
+
+    /// Of packets with this hash that no known key opens.
+    package static func title(ofHash hash: UInt32) -> String { "hash \(hash), unreadable" }
 }

@@ -16,6 +16,7 @@ extension ChannelRow: QueryRow {
         RowColumn("receptions", \.receptions) { $0.receptions }.stored(5),
         RowColumn("firstHeard", \.firstHeard) { $0.firstHeard }.stored(8).shown(as: .time),
         RowColumn("lastHeard", \.lastHeard) { $0.lastHeard }.stored(6).shown(as: .time),
+        RowColumn("isTimeOfImport", \.isTimeOfImport) { $0.isTimeOfImport }.stored(13),
         RowColumn("firstSequence", \.firstSequence) { $0.firstSequence }.stored(9),
         RowColumn("lastSequence", \.lastSequence) { $0.lastSequence }.stored(10),
     ]

@@ -11,6 +11,8 @@ public struct ChannelRow: Sendable, Equatable {
     /// Seconds since 1970; 0 if unknown.
     public var firstHeard: UInt32 = 0
     public var lastHeard: UInt32 = 0
+    /// Nothing says when it was heard: both times are those of imports.
+    public var isTimeOfImport = false
     public var firstSequence: UInt64 = 0
     public var lastSequence: UInt64 = 0
     /// The hash under which its packets were encrypted; nil where all arrived unencrypted, or privately encrypted.
@@ -44,6 +46,7 @@ public struct ChannelRow: Sendable, Equatable {
         writer.present(10, lastSequence)
         if channel.isReadable, let hash { writer.varint(11, UInt64(hash)) }
         if hashTime != 0 { writer.fixed32(12, hashTime) }
+        if isTimeOfImport { writer.bool(13, true) }
     }
 
     static func decode(_ value: RawSpan) -> ChannelRow? {
@@ -63,6 +66,7 @@ public struct ChannelRow: Sendable, Equatable {
                 case 10: row.lastSequence = field.scalar
                 case 11: row.hash = field.asUInt32
                 case 12: row.hashTime = field.asUInt32
+                case 13: row.isTimeOfImport = field.scalar != 0
                 default: continue
                 }
             }

@@ -10,6 +10,8 @@ public struct GatewayNodeRow: Sendable, Equatable {
     /// The last and first time, seconds since 1970.
     public var time: UInt32 = 0
     public var firstTime: UInt32 = 0
+    /// Nothing says when it was heard: both times are those of imports.
+    public var isTimeOfImport = false
     public var firstSequence: UInt64 = 0
     public var sequence: UInt64 = 0
     /// Its packets, counting each reception.
@@ -33,6 +35,8 @@ public struct GatewayNodeRow: Sendable, Equatable {
     @inline(__always)
     var prefetch: UInt64 { UInt64(time) &+ receptions }
 
+    var age: UInt32 { isTimeOfImport ? 0 : time }
+
     init(key: UInt64) { self.init(gateway: UInt32(truncatingIfNeeded: key >> 32), node: UInt32(truncatingIfNeeded: key)) }
 }
 
@@ -46,6 +50,7 @@ extension GatewayNodeRow: ViewRow, DeclaredRow {
         RowColumn(key: "node", \.node) { $0.node }.naming(.owner),
         RowColumn(1, "time", \.time, as: .fixed32, .time),
         RowColumn(2, "firstTime", \.firstTime, as: .fixed32, .time),
+        RowColumn(7, "isTimeOfImport", \.isTimeOfImport, as: .flag),
         RowColumn(3, "firstSequence", \.firstSequence, as: .varint),
         RowColumn(4, "sequence", \.sequence, as: .varint),
         RowColumn(5, "receptions", \.receptions, as: .varint),

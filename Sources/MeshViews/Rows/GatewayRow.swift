@@ -9,6 +9,8 @@ public struct GatewayRow: Sendable, Equatable {
     /// When it last and first passed something on, seconds since 1970.
     public var time: UInt32 = 0
     public var firstTime: UInt32 = 0
+    /// Nothing says when it was heard: both times are those of imports.
+    public var isTimeOfImport = false
     public var firstSequence: UInt64 = 0
     public var sequence: UInt64 = 0
     /// Packets that came through it, counting each reception.
@@ -42,6 +44,8 @@ public struct GatewayRow: Sendable, Equatable {
     var storedSize: Int { 200 }
     var key: UInt64 { UInt64(gateway) }
 
+    var age: UInt32 { isTimeOfImport ? 0 : time }
+
     init(key: UInt64) { self.init(gateway: UInt32(truncatingIfNeeded: key)) }
 }
 
@@ -54,6 +58,7 @@ extension GatewayRow: ViewRow, DeclaredRow {
         RowColumn(key: "gateway", \.gateway) { $0.gateway }.naming(.owner),
         RowColumn(1, "time", \.time, as: .fixed32, .time),
         RowColumn(2, "firstTime", \.firstTime, as: .fixed32, .time),
+        RowColumn(16, "isTimeOfImport", \.isTimeOfImport, as: .flag),
         RowColumn(3, "firstSequence", \.firstSequence, as: .varint),
         RowColumn(4, "sequence", \.sequence, as: .varint),
         RowColumn(5, "receptions", \.receptions, as: .varint),

@@ -11,6 +11,8 @@ public struct HardwareRow: Sendable, Equatable {
     /// The last and the first time that it was reported, seconds since 1970.
     public var time: UInt32 = 0
     public var firstTime: UInt32 = 0
+    /// Nothing says when it was reported: both times are those of imports.
+    public var isTimeOfImport = false
     public var firstSequence: UInt64 = 0
     public var sequence: UInt64 = 0
     /// How often it was reported.
@@ -19,7 +21,7 @@ public struct HardwareRow: Sendable, Equatable {
     public var firmware = ""
     /// The build target of the firmware, where the radio reported it to its client: several targets may share a model.
     public var target = ""
-    /// When these two were reported, seconds since 1970.
+    /// When these two were reported, seconds since 1970; 0 where it is unknown.
     var firmwareTime: UInt32 = 0
     var targetTime: UInt32 = 0
 
@@ -35,6 +37,8 @@ public struct HardwareRow: Sendable, Equatable {
     var key: UInt64 { Self.key(model, node) }
     static func key(_ model: UInt32, _ node: UInt32) -> UInt64 { UInt64(model) << 32 | UInt64(node) }
 
+    var age: UInt32 { isTimeOfImport ? 0 : time }
+
     init(key: UInt64) { self.init(model: UInt32(truncatingIfNeeded: key >> 32), node: UInt32(truncatingIfNeeded: key)) }
 }
 
@@ -48,6 +52,7 @@ extension HardwareRow: ViewRow, DeclaredRow {
         RowColumn(key: "node", \.node) { $0.node }.naming(.owner),
         RowColumn(1, "time", \.time, as: .fixed32, .time),
         RowColumn(2, "firstTime", \.firstTime, as: .fixed32, .time),
+        RowColumn(10, "isTimeOfImport", \.isTimeOfImport, as: .flag),
         RowColumn(3, "firstSequence", \.firstSequence, as: .varint),
         RowColumn(4, "sequence", \.sequence, as: .varint),
         RowColumn(5, "count", \.count, as: .varint),
@@ -76,6 +81,8 @@ public struct HardwareModelRow: Sendable, Equatable {
     /// The last and the first time that it was reported, seconds since 1970.
     public var time: UInt32 = 0
     public var firstTime: UInt32 = 0
+    /// Nothing says when it was reported: both times are those of imports.
+    public var isTimeOfImport = false
 
     package init(model: UInt32) { self.model = model }
 }

@@ -8,9 +8,11 @@ protocol KeyedRow: Sendable {
     static var keyLength: Int { get }
 
     var key: UInt64 { get }
-    /// Seconds since 1970. It never decreases while the row exists: beyond the cap the row with the earliest time is evicted, among equals the one with the
-    /// lowest key.
+    /// Seconds since 1970.
     var time: UInt32 { get }
+    /// Beyond the cap the row with the lowest age is evicted, among equals the one with the lowest key: its time, or 0 where all that is known is the time
+    /// of an import, so that such rows go first.
+    var age: UInt32 { get }
 
     /// The row's size in the file, in bytes, roughly.
     var storedSize: Int { get }
@@ -60,6 +62,9 @@ extension DeclaredRow {
 }
 
 extension KeyedRow {
+    @inline(__always)
+    var age: UInt32 { time }
+
     @inline(__always)
     var prefetch: UInt64 { UInt64(time) }
 

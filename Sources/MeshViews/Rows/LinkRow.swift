@@ -30,6 +30,8 @@ public struct LinkRow: Sendable, Equatable {
     /// The last and the first time that it was heard; seconds since 1970.
     public var time: UInt32 = 0
     public var firstTime: UInt32 = 0
+    /// Nothing says when it was heard: both times are those of imports.
+    public var isTimeOfImport = false
     public var firstSequence: UInt64 = 0
     public var sequence: UInt64 = 0
     /// The count of each kind of evidence.
@@ -41,7 +43,7 @@ public struct LinkRow: Sendable, Equatable {
     public var evidence = Evidence.direct
     /// Of the newest direct reception that states it, dBm.
     public var rssi: Int32?
-    /// When that was.
+    /// When that was; 0 where it is unknown.
     private(set) var rssiTime: UInt32 = 0
     /// The strength over time, the earliest first: the first reception in each of the newest 128 quarters of an hour with a reception.
     public var samples: [Sample] = []
@@ -59,8 +61,8 @@ public struct LinkRow: Sendable, Equatable {
 
     /// - Parameter counts: whether it is a reception that was not counted before.
     @inline(__always)
-    mutating func hear(_ evidence: Evidence, at time: UInt32, snr: Float, sequence: UInt64, counts: Bool) {
-        if firstSequence == 0 { (firstTime, firstSequence) = (time, sequence) }
+    mutating func hear(_ evidence: Evidence, at heard: RowTime, snr: Float, sequence: UInt64, counts: Bool) {
+        if firstSequence == 0 { firstSequence = sequence }
         if counts {
             switch evidence {
             case .direct: direct &+= 1
@@ -68,14 +70,17 @@ public struct LinkRow: Sendable, Equatable {
             case .traced: traced &+= 1
             }
         }
-        if time >= self.time { (self.time, self.snr, self.evidence) = (time, snr, evidence) }
-        firstTime = min(firstTime, time)
         self.sequence = sequence
-        take(Sample(time: time, snr: snr, evidence: evidence))
+        guard heard.isKnown || isTimeOfImport || time == 0 else { return }
+        // The first time that is known: what only imports have told is no strength over time.
+        if heard.isKnown && isTimeOfImport { samples.removeAll() }
+        if heard.isKnown && isTimeOfImport || heard.time >= time { (self.snr, self.evidence) = (snr, evidence) }
+        heard.widen(&firstTime, &time, &isTimeOfImport)
+        take(Sample(time: heard.time, snr: snr, evidence: evidence))
     }
 
-    mutating func take(rssi strength: Int32, at time: UInt32) {
-        if time >= rssiTime { (rssi, rssiTime) = (strength, time) }
+    mutating func take(rssi strength: Int32, at heard: RowTime) {
+        if heard.latest >= rssiTime { (rssi, rssiTime) = (strength, heard.latest) }
     }
 
     /// Keeps the first sample of each quarter of an hour, whatever the order of their arrival.
@@ -103,6 +108,8 @@ public struct LinkRow: Sendable, Equatable {
     var key: UInt64 { Self.key(hearer, heard) }
     static func key(_ hearer: UInt32, _ heard: UInt32) -> UInt64 { UInt64(hearer) << 32 | UInt64(heard) }
 
+    var age: UInt32 { isTimeOfImport ? 0 : time }
+
     init(key: UInt64) { self.init(hearer: UInt32(truncatingIfNeeded: key >> 32), heard: UInt32(truncatingIfNeeded: key)) }
 }
 
@@ -116,6 +123,7 @@ extension LinkRow: ViewRow, DeclaredRow {
         RowColumn(key: "heard", \.heard) { $0.heard }.naming(.owner),
         RowColumn(1, "time", \.time, as: .fixed32, .time),
         RowColumn(2, "firstTime", \.firstTime, as: .fixed32, .time),
+        RowColumn(15, "isTimeOfImport", \.isTimeOfImport, as: .flag),
         RowColumn(3, "firstSequence", \.firstSequence, as: .varint),
         RowColumn(4, "sequence", \.sequence, as: .varint),
         RowColumn(5, "direct", \.direct, as: .varint.unlessZero),

@@ -47,6 +47,8 @@ public struct MapReportRow: Sendable, Equatable {
     var storedSize: Int { 250 }
     var key: UInt64 { UInt64(node) }
 
+    var age: UInt32 { timeSource == .import ? 0 : time }
+
     init(key: UInt64) { self.init(node: UInt32(truncatingIfNeeded: key)) }
 }
 

@@ -68,7 +68,7 @@ public struct MessageRow: Sendable, Equatable, Codable {
     public var receptions: UInt32 = 1
     /// The receivers, in the order of the times of their receptions, each once.
     public var gateways: [UInt32] = []
-    /// When each of the gateways heard it.
+    /// When each of the gateways heard it; the latest of all times where it is unknown.
     var gatewayTimes: [UInt32] = []
     /// Another packet with the same sender and id, but other content, came within the hour: one of them is forged, or the id was used twice.
     public var hasConflict = false

@@ -26,6 +26,7 @@ extension NodeRow: ViewRow, DeclaredFields {
         RowColumn(9, "firmware", \.firmware, as: .text),
         RowColumn(10, "firstHeard", \.firstHeard, as: .fixed32, .time),
         RowColumn(11, "lastHeard", \.lastHeard, as: .fixed32, .time),
+        RowColumn(28, "isTimeOfImport", \.isTimeOfImport, as: .flag),
         RowColumn(12, "snr", \.snr, as: .float, .decibels),
         RowColumn(13, "rssi", \.rssi, as: .sint32, .dBm),
         RowColumn(14, "hopsAway", \.hopsAway, as: .varint),

@@ -22,6 +22,8 @@ public struct NodeRow: Sendable, Equatable, Codable {
     /// Seconds since 1970.
     public var firstHeard: UInt32 = 0
     public var lastHeard: UInt32 = 0
+    /// Nothing says when it was heard: both times are those of imports.
+    public var isTimeOfImport = false
     /// Signal of the newest reception over radio: dB, and dBm or nil.
     public var snr: Float = 0
     public var rssi: Int32?
@@ -52,6 +54,12 @@ public struct NodeRow: Sendable, Equatable, Codable {
     var times = NodeTimes()
 
     public var isArchived: Bool { archivedAt != 0 }
+
+    /// By which it is evicted: those of which nobody knows when they were heard go first.
+    var age: UInt32 { isTimeOfImport ? 0 : lastHeard }
+
+    /// Takes in when it was heard.
+    mutating func hear(at time: RowTime) { time.widen(&firstHeard, &lastHeard, &isTimeOfImport) }
 
     public init(number: UInt32) { self.number = number }
 

@@ -43,6 +43,7 @@ public struct TraceRouteRow: Sendable, Equatable {
     /// The reply's packet, and its time, seconds since 1970; 0 if not heard.
     public var replyID: UInt32 = 0
     public var replyTime: UInt32 = 0
+    var isReplyTimeOfImport = false
     public var channel = ""
     /// The nodes between the two ends as received, at most 16: 4,294,967,295 for one that could not read the packet.
     public var route: [UInt32] = []
@@ -94,6 +95,8 @@ public struct TraceRouteRow: Sendable, Equatable {
     var key: UInt64 { Self.key(from, id) }
     static func key(_ from: UInt32, _ id: UInt32) -> UInt64 { UInt64(from) << 32 | UInt64(id) }
 
+    var age: UInt32 { timeSource == .import ? 0 : time }
+
     init(key: UInt64) { self.init(from: UInt32(truncatingIfNeeded: key >> 32), id: UInt32(truncatingIfNeeded: key)) }
 }
 
@@ -121,6 +124,7 @@ extension TraceRouteRow: ViewRow, DeclaredRow {
         RowColumn(13, "routeBack", \.routeBack, as: .packedFixed32.unlessEmpty).naming(.mention),
         RowColumn(14, "snrBack", \.snrBack, as: .packedInt32.unlessEmpty),
         RowColumn(15...18, "places", \.places, write: write, take: take),
+        RowColumn(hidden: 19, "isReplyTimeOfImport", \.isReplyTimeOfImport, as: .flag),
     ])
 
     public static let columns = declaration.columns

@@ -47,9 +47,9 @@ public struct WaypointRow: Sendable, Equatable {
     public var notifiesFavoritesOnly = false
     /// A node that may change it deleted it; its contents are kept.
     public var isDeleted = false
-    /// When the newest change that is not a deletion was made; 0 where only a deletion is known.
+    /// When the newest change that is not a deletion was made; 0 where only a deletion is known, 1 where no time is.
     var contentTime: UInt32 = 0
-    /// When the earliest such change was made.
+    /// When the earliest such change was made; the latest of all times where it is unknown.
     var createdTime: UInt32 = 0
     /// Valid changes, including the first and the deletion, and those that the lock forbade.
     public var changes: UInt32 = 0
@@ -71,6 +71,8 @@ public struct WaypointRow: Sendable, Equatable {
     static let keyLength = 4
     var storedSize: Int { 300 }
     var key: UInt64 { UInt64(id) }
+
+    var age: UInt32 { timeSource == .import ? 0 : time }
 
     init(key: UInt64) { self.init(id: UInt32(truncatingIfNeeded: key)) }
 }

@@ -7,6 +7,7 @@ struct NodePlace: DeclaredRow, Equatable {
     let node: UInt32
     /// Seconds since 1970.
     var time: UInt32 = 0
+    var isTimeOfImport = false
     /// Degrees times 10,000,000.
     var latitudeE7: Int32 = 0
     var longitudeE7: Int32 = 0
@@ -17,6 +18,8 @@ struct NodePlace: DeclaredRow, Equatable {
     var storedSize: Int { 40 }
     var key: UInt64 { UInt64(node) }
 
+    var age: UInt32 { isTimeOfImport ? 0 : time }
+
     init(key: UInt64) { self.init(node: UInt32(truncatingIfNeeded: key)) }
 
     static let declaration = RowDeclaration<NodePlace>([
@@ -24,5 +27,6 @@ struct NodePlace: DeclaredRow, Equatable {
         RowColumn(1, "time", \.time, as: .fixed32),
         RowColumn(2, "latitudeE7", \.latitudeE7, as: .sfixed32),
         RowColumn(3, "longitudeE7", \.longitudeE7, as: .sfixed32),
+        RowColumn(4, "isTimeOfImport", \.isTimeOfImport, as: .flag),
     ])
 }

@@ -10,7 +10,7 @@ import ProtobufWire
 /// route counts. Each node of a route has its place at that time.
 struct TraceRoutesView: KeyedView {
     let name = "traceroutes"
-    let version: UInt32 = 4
+    let version: UInt32 = 5
     let oldestReadableVersion: UInt32 = 1
     var policy: String { "cap=\(cap);places=\(Self.mostPlaces);\(TimePolicy.text)" }
     let cap: Int
@@ -71,11 +71,12 @@ struct TraceRoutesView: KeyedView {
             PositionsView.isOnTheGlobe(latitude, longitude),
             !PositionsView.isNullIsland(latitude, longitude, precisionBits: position.precisionBits)
         else { return }
-        let time = stamp.time
+        let time = stamp.rowTime
         var place = NodePlace(node: packet.from)
-        (place.time, place.latitudeE7, place.longitudeE7) = (time, latitude, longitude)
+        (place.time, place.isTimeOfImport) = (time.time, !time.isKnown)
+        (place.latitudeE7, place.longitudeE7) = (latitude, longitude)
         if let known = places.place(of: UInt64(packet.from)) {
-            if places[known].time <= time { places.update(known) { $0 = place } }
+            if places[known].age <= time.latest { places.update(known) { $0 = place } }
         } else {
             places.insert(place)
         }
@@ -105,7 +106,7 @@ struct TraceRoutesView: KeyedView {
         let key = isReply ? TraceRouteRow.key(packet.to, packet.requestID) : TraceRouteRow.key(packet.from, packet.id)
         if let place = rows.place(of: key) {
             let isOfAnother = rows[place].isOfAnother(part, isReply: isReply)
-            guard !isOfAnother || part.time >= rows[place].time else { return }
+            guard !isOfAnother || part.time.time >= rows[place].time else { return }
             let known = rows[place]
             var row = isOfAnother ? TraceRouteRow(from: known.from, id: known.id) : known
             isReply ? row.answer(part) : row.ask(part)
@@ -151,8 +152,7 @@ private struct TraceRoutePart {
     /// The packet's first event, and this one.
     var packetSequence: UInt64
     var sequence: UInt64
-    var time: UInt32
-    var timeSource: TimeSource
+    var time: RowTime
     var discovery: RouteDiscovery
 
     init(_ packet: DecodedPacket, _ stamp: MeshBatch.Stamp, _ discovery: RouteDiscovery) {
@@ -160,7 +160,7 @@ private struct TraceRoutePart {
         self.discovery = discovery
         packetSequence = stamp.firstSequence
         sequence = stamp.sequence
-        (time, timeSource) = (stamp.time, stamp.timeSource)
+        time = stamp.rowTime
     }
 }
 
@@ -180,19 +180,24 @@ extension TraceRouteRow {
     fileprivate func isOfAnother(_ part: TraceRoutePart, isReply: Bool) -> Bool {
         let known = isReply ? replySequence : requestSequence
         if known == part.packetSequence { return false }
-        return (time > part.time ? time - part.time : part.time - time) > TraceRoutesView.windowSeconds
+        guard timeSource != .import, part.time.isKnown else { return false }
+        let other = part.time.time
+        return (time > other ? time - other : other - time) > TraceRoutesView.windowSeconds
     }
 
     /// The time is that of the earliest reception of the request, or of the reply where no request was heard.
     private mutating func begin(_ part: TraceRoutePart) {
         guard firstSequence == 0 else {
-            if part.time < time { (time, timeSource) = (part.time, part.timeSource) }
+            let isOfOneKind = part.time.isKnown == (timeSource != .import)
+            if isOfOneKind ? part.time.time < time : part.time.isKnown { take(part.time) }
             return
         }
         firstSequence = part.sequence
-        (time, timeSource) = (part.time, part.timeSource)
+        take(part.time)
         sequence = part.sequence
     }
+
+    private mutating func take(_ time: RowTime) { (self.time, timeSource) = (time.time, time.source) }
 
     fileprivate mutating func ask(_ part: TraceRoutePart) {
         begin(part)
@@ -207,16 +212,21 @@ extension TraceRouteRow {
 
     /// The route there in a reply is complete; the reply of another node does not count.
     fileprivate mutating func answer(_ part: TraceRoutePart) {
-        begin(part)
         if !isAnswered {
             guard requestSequence == 0 || to == part.packet.from || to == NodeID.broadcast else { return }
             replySequence = part.packetSequence
-            (replyID, replyTime, to) = (part.packet.id, part.time, part.packet.from)
+            (replyID, replyTime, to) = (part.packet.id, part.time.time, part.packet.from)
+            isReplyTimeOfImport = !part.time.isKnown
             sequence = part.sequence
             takeTowards(part)
         }
         guard replyID == part.packet.id, to == part.packet.from else { return }
-        replyTime = min(replyTime, part.time)
+        begin(part)
+        if part.time.isKnown == !isReplyTimeOfImport {
+            replyTime = min(replyTime, part.time.time)
+        } else if part.time.isKnown {
+            (replyTime, isReplyTimeOfImport) = (part.time.time, false)
+        }
         if part.discovery.towardsLength > route.count + snrTowards.count { takeTowards(part) }
         if part.discovery.backLength > routeBack.count + snrBack.count {
             (routeBack, snrBack) = (part.discovery.routeBack, part.discovery.snrBack)

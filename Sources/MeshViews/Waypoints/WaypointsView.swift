@@ -7,7 +7,8 @@ import ProtobufWire
 /// The places that nodes share, by their ids: replaced by a later packet with the same id, changed by the locker only, deleted by an expiry in the past.
 struct WaypointsView: KeyedView {
     let name = "waypoints"
-    let version: UInt32 = 2
+    let version: UInt32 = 3
+    let oldestReadableVersion: UInt32 = 2
     var policy: String { "cap=\(cap);\(TimePolicy.text)" }
     let cap: Int
 
@@ -80,6 +81,9 @@ private struct WaypointChange {
         (time, timeSource) = (stamp.time, stamp.timeSource)
     }
 
+    /// By which it is compared with other changes: of those of which only the import's time is known the last one counts, before all others.
+    var order: UInt32 { timeSource == .import ? 1 : time }
+
     /// An expiry that has passed on arrival.
     var isDeletion: Bool { waypoint.expire != 0 && waypoint.expire <= time }
 }
@@ -87,25 +91,28 @@ private struct WaypointChange {
 extension WaypointRow {
     /// The newest change decides whether the waypoint exists, the newest one that is not a deletion decides its contents, whatever the order of their arrival.
     fileprivate mutating func apply(_ change: WaypointChange) {
-        if !change.isDeletion, createdTime == 0 || change.time < createdTime {
-            (creator, createdTime) = (change.packet.from, change.time)
+        let earliest = change.timeSource == .import ? .max : change.time
+        if !change.isDeletion, createdTime == 0 || earliest < createdTime {
+            (creator, createdTime) = (change.packet.from, earliest)
         }
-        guard change.time >= (change.isDeletion ? time : contentTime) else {
+        guard change.order >= (change.isDeletion ? order : contentTime) else {
             if !change.isKnown { changes &+= 1 }
             return
         }
         // A deletion ends the lock.
-        let isNew = contentTime == 0 || isDeleted && change.time >= time
+        let isNew = contentTime == 0 || isDeleted && change.order >= order
         guard isNew || lockedTo == 0 || lockedTo == change.packet.from else {
             if !change.isKnown { refusedChanges &+= 1 }
             return
         }
         if !change.isKnown { changes &+= 1 }
-        if change.time >= time { takeHeader(change) }
+        if change.order >= order { takeHeader(change) }
         guard !change.isDeletion else { return }
-        contentTime = change.time
+        contentTime = change.order
         fill(from: change.waypoint)
     }
+
+    private var order: UInt32 { timeSource == .import ? 1 : time }
 
     private mutating func takeHeader(_ change: WaypointChange) {
         (time, timeSource, sequence) = (change.time, change.timeSource, change.sequence)

@@ -1,0 +1,104 @@
+import Foundation
+import MeshLedger
+
+/// Packets of a file or of standard input, one a line, each shown when its line has come.
+///
+/// A packet alone may be wrapped, or be no text at all: until a line is a packet by itself, everything is kept, and in the end read as a whole.
+struct PostedLines {
+    private let reader: PacketReader
+    private let show: ([PostedPacket]) -> Void
+    /// Everything so far; nil once a line was a packet.
+    private var held: [UInt8]? = []
+    /// The beginning of a line, and how much of it has no end in it.
+    private var line: [UInt8] = []
+    private var number = 0
+    /// Whether what is held can still be lines.
+    private var isText = true
+    private var refused: [(line: Int, error: CommandError)] = []
+    private var refusedCount = 0
+
+    /// - Parameter show: prints packets, at once.
+    init(_ reader: PacketReader, show: @escaping ([PostedPacket]) -> Void) {
+        (self.reader, self.show) = (reader, show)
+        // A bare payload may be wrapped, and any line of it is one.
+        isText = reader.port == nil
+    }
+
+    /// Reads to the end.
+    /// - Throws: where lines were no packets, after the others were shown.
+    mutating func read(_ file: FileHandle) throws {
+        var chunk = [UInt8](repeating: 0, count: 1 << 16)
+        while true {
+            let count = unsafe Foundation.read(file.fileDescriptor, &chunk, chunk.count)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw CommandError(.noInput, "reading failed: \(unsafe String(cString: strerror(errno)))") }
+            guard count > 0 else { break }
+            if held != nil { held? += chunk[..<count] }
+            try take(chunk[..<count])
+        }
+        try end()
+    }
+
+    private mutating func take(_ bytes: ArraySlice<UInt8>) throws(CommandError) {
+        var rest = bytes
+        while let end = rest.firstIndex(of: 0x0a) {
+            line += rest[..<end]
+            rest = rest[(end + 1)...]
+            takeLine()
+        }
+        line += rest
+        guard line.count <= PacketReader.most, held?.count ?? 0 <= PacketReader.most else {
+            throw CommandError(
+                .badData,
+                "more than \(PacketReader.most) bytes\(held == nil ? " in one line" : ""): `meshledger import` reads captures")
+        }
+    }
+
+    private mutating func takeLine() {
+        number += 1
+        defer { line.removeAll(keepingCapacity: true) }
+        guard held == nil || isText else { return }
+        guard let text = PacketReader.text(line) else {
+            isText = false
+            return held == nil ? refuse(CommandError(.badData, "it is no text")) : ()
+        }
+        guard !text.isEmpty else { return }
+        do throws(CommandError) {
+            let packets = try reader.packets(ofLine: text)
+            if held != nil {
+                held = nil
+                for (line, error) in refused { Self.tell(line, error) }
+                refused = []
+            }
+            show(packets)
+        } catch {
+            refuse(error)
+        }
+    }
+
+    private mutating func refuse(_ error: CommandError) {
+        refusedCount += 1
+        if held == nil { Self.tell(number, error) } else { refused.append((number, error)) }
+    }
+
+    private static func tell(_ line: Int, _ error: CommandError) {
+        StandardOutput.error("meshledger: line \(line): \(DisplayWidth.safe(error.message))")
+    }
+
+    private mutating func end() throws {
+        // A packet alone needs no end of its line.
+        if !line.isEmpty, number > 0 { takeLine() }
+        if let held {
+            let packets = try reader.packets(in: held)
+            show(packets)
+            if let broken = packets.first(where: { $0.failure != nil }) { throw broken.fault }
+        } else if refusedCount > 0 {
+            throw CommandError(.badData, refusedCount == 1 ? "one line is no packet" : "\(refusedCount) lines are no packets")
+        }
+    }
+}
+
+extension PostedPacket {
+    /// Of one that is not whole.
+    var fault: CommandError { CommandError(.badData, "the \(form.name) is not whole: \(failure ?? "")") }
+}

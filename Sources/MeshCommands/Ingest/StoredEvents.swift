@@ -1,0 +1,37 @@
+import EventLog
+import MeshIngest
+import MeshLedger
+import Synchronization
+
+/// A ledger that remembers which events it was given here: others may write into it at the same time.
+final class StoredEvents: EventSink {
+    private let ledger: LedgerWriter
+    private let stored = Mutex<[ClosedRange<EventSequence>]>([])
+
+    init(in ledger: LedgerWriter) { self.ledger = ledger }
+
+    /// In the order of the log, without neighbours that touch.
+    var ranges: [ClosedRange<EventSequence>] { stored.withLock { $0 } }
+
+    func source(named name: String) async throws(EventLogError) -> SourceID { try await ledger.source(named: name) }
+
+    func reserveSource(named name: String) async throws(EventLogError) -> SourceID { try await ledger.reserveSource(named: name) }
+
+    func storedCursor(_ key: String) async throws(EventLogError) -> [UInt8]? { try await ledger.storedCursor(key) }
+
+    func append(
+        _ events: [NewEvent], cursor: SourceCursor?, token: AppendToken?
+    ) async throws(EventLogError) -> ClosedRange<EventSequence>? {
+        let range = try await ledger.append(events, cursor: cursor, token: token)
+        if let range { stored.withLock { Self.add(range, to: &$0) } }
+        return range
+    }
+
+    private static func add(_ range: ClosedRange<EventSequence>, to ranges: inout [ClosedRange<EventSequence>]) {
+        if let last = ranges.last, last.upperBound.advanced(by: 1) == range.lowerBound {
+            ranges[ranges.count - 1] = last.lowerBound...range.upperBound
+        } else {
+            ranges.append(range)
+        }
+    }
+}

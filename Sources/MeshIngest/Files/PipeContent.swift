@@ -1,0 +1,77 @@
+import Foundation
+
+/// What came through a pipe: as it is, or what is inside where its first bytes say that it is compressed.
+struct PipeContent {
+    private enum Form {
+        case unknown
+        case plain
+        case compressed(any Decompressor)
+    }
+
+    /// Decompressed at once, in bytes: little may become much.
+    private static let portion = 1_024
+    /// What tells how it is compressed, in bytes.
+    private static let headSize = 8
+
+    private var form = Form.unknown
+    /// Read, but not decompressed yet.
+    private var raw: [UInt8] = []
+    private var rawStart = 0
+    /// Decompressed, but not taken yet.
+    private var ready: [UInt8] = []
+    private var taken = 0
+    /// Whether the pipe has ended and all of it was taken.
+    var isAtEnd: Bool { hasEnded && rawStart == raw.count && taken == ready.count }
+    private var hasEnded = false
+
+    mutating func take(_ bytes: [UInt8]) {
+        if rawStart == raw.count { (raw, rawStart) = (bytes, 0) } else { raw += bytes }
+    }
+
+    /// - Throws: `.wrongFormat` where a compressed stream is cut short.
+    mutating func end(_ path: String) throws(IngestError) {
+        hasEnded = true
+        if case .unknown = form { recognise() }
+        try requireWhole(path)
+    }
+
+    private func requireWhole(_ path: String) throws(IngestError) {
+        guard case .compressed(let decompressor) = form, rawStart == raw.count, !decompressor.isAtEnd else { return }
+        throw IngestError(.wrongFormat, subject: path, reason: "its compressed bytes end too early: the stream is cut short")
+    }
+
+    /// Up to so many bytes; none where more must be read first, or at the end.
+    mutating func next(_ count: Int, _ path: String) throws(IngestError) -> [UInt8] {
+        if case .unknown = form {
+            guard raw.count >= Self.headSize || hasEnded else { return [] }
+            recognise()
+        }
+        guard case .compressed(let decompressor) = form else {
+            let end = min(raw.count, rawStart + count)
+            let bytes = rawStart == 0 && end == raw.count ? raw : Array(raw[rawStart..<end])
+            (raw, rawStart) = end == raw.count ? ([], 0) : (raw, end)
+            return bytes
+        }
+        if taken == ready.count { (ready, taken) = ([], 0) }
+        while ready.isEmpty, rawStart < raw.count {
+            let end = min(raw.count, rawStart + Self.portion)
+            var made: [UInt8] = []
+            let isSound = try decompressor.take(raw.span.extracting(rawStart..<end)) { bytes in
+                made += bytes.bytes(0..<bytes.count)
+            }
+            guard isSound else {
+                throw IngestError(.wrongFormat, subject: path, reason: "its compressed bytes are damaged")
+            }
+            (ready, rawStart) = (made, end)
+            if rawStart == raw.count { (raw, rawStart) = ([], 0) }
+        }
+        if hasEnded { try requireWhole(path) }
+        let end = min(ready.count, taken + count)
+        defer { taken = end }
+        return Array(ready[taken..<end])
+    }
+
+    private mutating func recognise() {
+        form = Compression(head: raw.span)?.decompressor().map { .compressed($0) } ?? .plain
+    }
+}
