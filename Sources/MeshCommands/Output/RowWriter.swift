@@ -73,6 +73,12 @@ final class RowWriter<Row> {
 
     var isOnTerminal: Bool { output.isTerminal }
 
+    /// Whether a terminal has shown something of it.
+    var isShown: Bool { output.isTerminal && output.hasWritten }
+
+    /// What is on the terminal's last line until something is written to the terminal.
+    func replaces(_ bar: ProgressBar) { output.bar = bar }
+
     /// Passes on what was written.
     func flush() { output.flush() }
 

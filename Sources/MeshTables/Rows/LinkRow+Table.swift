@@ -114,7 +114,7 @@ extension SensorRow: TableRow {
             TableColumn("snr", .optional { $0.rssi == nil && $0.snr == 0 ? nil : $0.snr }, unit: "dB", meaning: snrMeaning),
             TableColumn("rssi", .optional { $0.rssi }, unit: "dBm", meaning: rssiMeaning),
             TableColumn("hops_away", .optional { $0.hopsAway }, meaning: "Hops to the gateway."),
-            TableColumn("to", .node { $0.to }, meaning: "The id of the addressee."),
+            TableColumn("to", .addressee { $0.to }, meaning: "The id of the addressee; ^all for everyone."),
             TableColumn("channel", .nameOrNone { $0.channel }, meaning: channelMeaning),
             TableColumn("time_source", .enumeration { $0.timeSource }, meaning: timeSourceMeaning),
             TableColumn("packet_id", .number { $0.packetID }, meaning: packetMeaning),

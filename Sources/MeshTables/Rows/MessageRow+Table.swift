@@ -16,7 +16,7 @@ extension MessageRow: TableRow {
             TableColumn("receptions", .number { $0.receptions }, meaning: "How often it was heard."),
             TableColumn("gateways", .texts { $0.gateways.map { NodeID.text($0) } }, meaning: "Those that heard it."),
             TableColumn("id", .number { $0.id }, meaning: packetMeaning),
-            TableColumn("port", .number { $0.port }),
+            TableColumn("port", .name { FieldTable.portText($0.port, isReadable: true) }, meaning: "What it is about."),
             TableColumn("reply_id", .positive { $0.replyID }, meaning: "The id of the message that it answers."),
             TableColumn("is_reaction", .number { $0.isReaction }, meaning: "Whether it is an emoji about another message."),
             TableColumn("via_mqtt", .number { $0.isViaMQTT }, meaning: "Whether it came over the internet."),
@@ -56,10 +56,10 @@ extension WaypointRow: TableRow {
             TableColumn("expire", .time { $0.expire }, meaning: "When it leaves the map."),
             TableColumn("locked_to", .nodeOrNone { $0.lockedTo }, meaning: "The only node that may change it."),
             TableColumn("creator", .node { $0.creator }, meaning: "The node that made it."),
-            TableColumn("from", .node { $0.from }, meaning: "The node that changed it last."),
+            TableColumn("from", .addressee { $0.from }, meaning: "The node that changed it last."),
             TableColumn("time", .time { $0.time }, meaning: "When it was changed last."),
             TableColumn("time_source", .enumeration { $0.timeSource }, meaning: timeSourceMeaning),
-            TableColumn("to", .node { $0.to }, meaning: "The id of the addressee."),
+            TableColumn("to", .addressee { $0.to }, meaning: "The id of the addressee; ^all for everyone."),
             TableColumn("channel", .nameOrNone { $0.channel }, meaning: channelMeaning),
             TableColumn("gateway", .nodeOrNone { $0.gateway }, meaning: "Of the first readable reception."),
             TableColumn("geofence_radius", .positive { $0.geofenceRadius }, unit: "m"),
@@ -88,8 +88,8 @@ extension TraceRouteRow: TableRow {
     public static func tableColumns(_ context: TableContext) -> [TableColumn<TraceRouteRow>] {
         [
             TableColumn("time", .time { $0.time }, meaning: "When it was requested."),
-            TableColumn("from", .node { $0.from }, meaning: "The node that asked."),
-            TableColumn("to", .node { $0.to }, meaning: "The node that was to answer."),
+            TableColumn("from", .addressee { $0.from }, meaning: "The node that asked."),
+            TableColumn("to", .addressee { $0.to }, meaning: "The node that was to answer."),
             TableColumn("is_answered", .number { $0.isAnswered }),
             TableColumn(
                 "hops", .optional { $0.isAnswered ? UInt32(clamping: $0.route.count) : nil }, meaning: "Nodes between both."),

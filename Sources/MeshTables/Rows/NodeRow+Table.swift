@@ -46,7 +46,7 @@ extension NodeRow: TableRow {
 extension ChannelRow: TableRow {
     public static func tableColumns(_ context: TableContext) -> [TableColumn<ChannelRow>] {
         [
-            TableColumn("channel", .textOrNone { $0.channel.name }, meaning: "Its name."),
+            TableColumn("channel", .text { $0.channel.title }, meaning: channelMeaning),
             TableColumn("hash", .optional { $0.hash }, meaning: "Its hash on the wire."),
             TableColumn("readable", .number { $0.channel.isReadable }, meaning: "Whether a known key opens its packets."),
             TableColumn(
