@@ -59,6 +59,8 @@ final class RowWriter<Row> {
         case .jsonl: writeObject(row, before: "")
         case .json: writeObject(row, before: count == 1 ? "\n" : ",\n")
         }
+        // A program that reads it gets the first row at once.
+        if count == 1, format != .table, !output.isTerminal { output.flush() }
     }
 
     /// Begins a table whose rows are printed as they come, as wide as these would be.
