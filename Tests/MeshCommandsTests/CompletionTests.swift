@@ -31,9 +31,9 @@ struct CompletionTests {
         #expect(try offers("meshledger packets list --channel LongF", in: tool) == ["LongFast"])
         #expect(try offers("meshledger packets list --port POS", in: tool) == ["POSITION_APP"])
         #expect(try offers("meshledger view rows posi", in: tool) == ["positions"])
-        #expect(try offers("meshledger view rows positions --sort lat", in: tool) == ["latitude_e7", "latitude"])
+        #expect(try offers("meshledger view rows positions --sort lat", in: tool) == ["latitude", "latitude_e7"])
         #expect(
-            try offers("meshledger view rows positions --columns node,lat", in: tool) == ["node,latitude_e7", "node,latitude"])
+            try offers("meshledger view rows positions --columns node,lat", in: tool) == ["node,latitude", "node,latitude_e7"])
         #expect(try offers("meshledger view rebuild posi", in: tool) == ["positions"])
     }
 

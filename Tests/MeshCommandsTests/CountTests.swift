@@ -118,7 +118,8 @@ struct CountTests {
             ("packets", "packets --since 1d --count-by node --limit 10"), ("packets", "packets --since 30d --count-by hour,port"),
             ("telemetry", "telemetry --kind device --count-by hour,node --mean channel_utilization"),
         ] {
-            let help = try tool.run(noun, "--help").output.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+            let help = try tool.run(noun, "--help").output.split(whereSeparator: \.isWhitespace)
+                .filter { $0 != "\\" }.joined(separator: " ")
             #expect(help.contains(" meshledger \(example) ") && example.count < 89, "\(example)")
             let shell = try FinishedProcess(
                 URL(fileURLWithPath: "/bin/sh"), ["-c", "'\(Tool.program.path)' \(example)"], adding: ["MESHLEDGER": tool.ledger])

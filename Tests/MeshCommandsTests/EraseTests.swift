@@ -99,7 +99,7 @@ struct EraseTests {
         let tool = try Tool()
         try tool.run("init")
         try tool.run("simulate", "--seed", "6", "--nodes", "30", "--packets", "900")
-        let all = try tool.run("export", "packets").objects
+        let all = try tool.run("export", "packet_events").objects
         func having(_ fields: [String], _ node: String) -> [Int] {
             all.filter { row in fields.contains { row[$0] as? String == node } }.compactMap { $0["sequence"] as? Int }
         }

@@ -66,9 +66,46 @@ struct HelpTests {
         }
     }
 
+    @Test func `no help is wider than 80 columns, prose is wrapped as a whole, and examples can be copied`() throws {
+        let all = CommandTree.paths(of: try CommandTree.read(), []).filter { !$0.isEmpty }
+        #expect(all.count > 60)
+        for path in all {
+            let (command, found) = MeshLedgerCommand.named(by: path)
+            guard found.count == path.count else { continue }
+            let help = HelpLayout.wrapped(HelpText.text(of: command), to: 80)
+            let long = help.split(separator: "\n").filter { $0.count > 80 && !$0.contains("'") && !$0.contains("~/") }
+            #expect(long.isEmpty, "\(path): \(long)")
+            let lines = help.split(separator: "\n", omittingEmptySubsequences: false)
+            for (line, next) in zip(lines, lines.dropFirst()) where line.hasPrefix("  meshledger ") && line.hasSuffix(" \\") {
+                #expect(next.hasPrefix("      "), "\(path): \(line)")
+            }
+        }
+        let telemetry = try Tool().run("help", "telemetry").output
+        #expect(telemetry.contains("--bucket 1h \\\n      --mean battery_level --chart\n"), "\(telemetry)")
+        let paragraph = HelpLayout.wrapped("OVERVIEW: What it is.\n\nOne line that\ngoes on here.\n\nUSAGE: x", to: 80)
+        #expect(paragraph == "OVERVIEW: What it is.\n\nOne line that goes on here.\n\nUSAGE: x")
+    }
+
+    @Test func `help of a command that does not exist is an error with what is meant`() throws {
+        let tool = try Tool()
+        for (words, told) in [
+            (["help", "nodse"], "did you mean nodes?"), (["help", "nodes", "histroy"], "did you mean history?"),
+        ] {
+            let outcome = try tool.start(words).wait()
+            #expect(outcome.status == 64 && outcome.errors.contains(told) && outcome.output.isEmpty, "\(outcome)")
+        }
+    }
+
     @Test(arguments: ["bash", "zsh", "fish"]) func `there are completions for shells`(shell: String) throws {
         let outcome = try Tool().run("--generate-completion-script", shell)
         #expect(outcome.status == 0)
         #expect(outcome.output.contains("---complete"))
+    }
+}
+
+extension CommandTree {
+    /// The words that name each command.
+    fileprivate static func paths(of tree: CommandTree, _ path: [String]) -> [[String]] {
+        [path] + tree.shown.filter { $0.commandName != "help" }.flatMap { paths(of: $0, path + [$0.commandName]) }
     }
 }

@@ -105,7 +105,7 @@ struct HistoricalCommands {
         let tool = try Tool()
         try tool.run("init")
         try tool.run("simulate", "--seed", "6", "--nodes", "30", "--packets", "900")
-        let all = try tool.run("export", "packets").objects
+        let all = try tool.run("export", "packet_events").objects
         let packet = try #require(try tool.run("packets", "--format", "jsonl").objects.max { $0.heard < $1.heard })
         let receptions = try tool.run(
             "packet", "receptions", "\(packet["id"] ?? 0)", "--from", packet["from"] as? String ?? "", "--format", "jsonl")
@@ -120,7 +120,7 @@ struct HistoricalCommands {
         func indexed(_ isWanted: ([String: Any]) -> Bool) -> [Int] { all.filter(isWanted).compactMap { $0["sequence"] as? Int } }
         let gateway = try #require(packet["gateways"] as? [String])[0]
         #expect(try sequences(["--gateway", gateway]) == indexed { $0["gateway"] as? String == gateway })
-        #expect(try sequences(["--port", "POSITION_APP"]) == indexed { $0["port"] as? Int == 3 })
+        #expect(try sequences(["--port", "POSITION_APP"]) == indexed { $0["port"] as? String == "POSITION_APP" })
         #expect(try sequences(["--node", gateway, "--mentions"]) == indexed { $0.names(gateway) })
         #expect(try sequences(["--packet", "\(packet["id"] ?? 0)"]) == packet["sequences"] as? [Int])
         #expect(try tool.run("events", "--port", "NO_SUCH_APP").status == 66)

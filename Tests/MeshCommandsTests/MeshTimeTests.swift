@@ -94,7 +94,7 @@ struct MeshTimeTests {
         #expect(numbers(try rows(tool, "export events --limit 7 --offset 600"), "sequence") == Array(601...607))
         #expect(try rows(tool, "export events --since 1h --by arrival").count == rows(tool, "events").count)
         #expect(try rows(tool, "export events --until 2025-10 --by arrival").isEmpty)
-        let packets = Set(numbers(try rows(tool, "export packets --since 2025-09-10 --until 2025-09-11"), "sequence"))
+        let packets = Set(numbers(try rows(tool, "export packet_events --since 2025-09-10 --until 2025-09-11"), "sequence"))
         #expect(packets.isSubset(of: numbers(day, "sequence")) && packets.count > day.count / 2)
         let csv = try tool.run("export", "events", "--format", "csv", "--limit", "1").lines
         #expect(csv.count == 2 && csv.first == "sequence,arrival,reception,source,encoding,masked,erased,payload_b64")
@@ -114,7 +114,7 @@ struct MeshTimeTests {
         #expect(numbers(try rows(tool, "events --as-of \(moment) --port POSITION_APP"), "sequence") == port && !port.isEmpty)
         #expect(numbers(try rows(tool, "export events --as-of \(moment)"), "sequence") == numbers(then, "sequence").sorted())
         let heard = Set(numbers(then, "sequence"))
-        #expect(heard.isSuperset(of: numbers(try rows(tool, "export packets --as-of \(moment)"), "sequence")))
+        #expect(heard.isSuperset(of: numbers(try rows(tool, "export packet_events --as-of \(moment)"), "sequence")))
         let packets = try rows(tool, "packets --as-of \(moment)")
         #expect(heard.isSuperset(of: packets.flatMap { $0["sequences"] as? [Int] ?? [] }) && !packets.isEmpty)
         #expect(packets.count == (try rows(tool, "packets")).filter { ($0["time"] as? String ?? "") <= moment }.count)

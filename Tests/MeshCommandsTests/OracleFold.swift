@@ -63,12 +63,12 @@ struct OracleFold {
 
     /// Of the events that were exported before.
     func compareRows(_ arguments: [String] = []) throws -> String {
-        for view in Self.shown { try command(["view", view, "--archived", "--format", "jsonl"], to: "\(view).jsonl") }
-        // These have names and units where `view` has numbers.
+        for view in Self.shown { try command(["view", view, "--archived", "--raw", "--format", "jsonl"], to: "\(view).jsonl") }
+        // These have names and units where what is stored has numbers.
         for view in Self.shown where !["waypoints", "traceroutes", "radios"].contains(view) {
             try command(["export", view, "--archived", "--format", "jsonl"], to: "\(view).export.jsonl")
         }
-        try command(["export", "packets", "--format", "jsonl"], to: "packets.jsonl")
+        try command(["export", "packet_events", "--format", "jsonl"], to: "packets.jsonl")
         try command(["quarantine", "--format", "jsonl"], to: "quarantine.jsonl")
         try OraclePython.run("fold.py", [folder.file("events.jsonl").path] + arguments, to: folder.file("rows.jsonl"))
         // It ends with 1 where it has found differences, which its last line counts.

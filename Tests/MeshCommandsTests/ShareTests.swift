@@ -234,7 +234,7 @@ struct ShareTests {
         let received = events.compactMap { ($0["reception"] as? String).map { String($0.prefix(16)) } }
         #expect(received.count == 700)
         var busiest: [String: [String: Int]] = [:]
-        for packet in try tool.run("export", "packets").objects {
+        for packet in try tool.run("export", "packet_events").objects {
             guard let node = packet["from"] as? String, let sequence = packet["sequence"] as? Int else { continue }
             busiest[node, default: [:]][received[sequence - 1], default: 0] += 1
         }

@@ -111,6 +111,19 @@ struct TerminalTests {
         #expect(facts["log_bytes_a_day"] is NSNull && facts["disk_full_in_days"] is NSNull && facts["nodes_rows"] as? Int == 10)
     }
 
+    @Test func `after a second without output, a terminal is told that work goes on`() throws {
+        let tool = try Tool(holding: [Line.text("hello", from: 1)])
+        let pipe = tool.folder.file("pipe").path
+        #expect(unsafe mkfifo(pipe, 0o600) == 0)
+        for command in ["messages", "packets"] {
+            // Nobody reads the pipe, so that the command waits.
+            let outcome = try shown(tool, command, "--output", pipe, until: "reading  2 s")
+            #expect(outcome.output.contains("reading  1 s") && outcome.output.contains("reading  2 s"), "\(outcome)")
+        }
+        let quick = try shown(tool, "messages", "--format", "csv")
+        #expect(quick.lines.count == 2 && quick.lines[0].hasPrefix("time,"), "\(quick)")
+    }
+
     @Test func `what comes in live is shown at once, and Control-C ends it`() throws {
         let tool = try Tool(holding: [Line.text("first", from: 1)])
         let outcome = try shown(tool, "events", "--follow", "--since", "2025-01-01", until: "first")

@@ -142,10 +142,10 @@ struct ViewTables {
         ])
         #expect(
             try table(tool, "positions", "track", "--node", "Rover") == [
-                "time                  latitude  longitude  altitude m  within m  distance m  seconds s  speed km/h  course °  gateway    snr dB",
-                "2025-10-09T08:55:00Z        50          8         120                                                         !0000abcd     5.5",
-                "2025-10-09T08:56:40Z    50.001          8         120                 111.2        100           4            !0000abcd     5.5",
-                "2025-10-09T08:57:30Z    50.001      8.002         120                 142.9         50        10.3            !0000abcd     5.5",
+                "time                  latitude  longitude  altitude m  within m  distance m  seconds  speed km/h  course °  gateway    snr dB",
+                "2025-10-09T08:55:00Z        50          8         120                                                       !0000abcd     5.5",
+                "2025-10-09T08:56:40Z    50.001          8         120                 111.2      100           4            !0000abcd     5.5",
+                "2025-10-09T08:57:30Z    50.001      8.002         120                 142.9       50        10.3            !0000abcd     5.5",
             ])
         #expect(try tool.run("positions", "--node", "Rover", "--format", "jsonl").objects.count == 3)
         let heard = Line.position(0x11, latitudeE7: 500_000_000, longitudeE7: 80_000_000, time: 1_760_000_100)

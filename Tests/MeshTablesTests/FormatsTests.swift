@@ -11,7 +11,8 @@ struct FormatsTests {
     private static let subjects = [
         "positions", "nodes", "messages", "waypoints", "traceroutes", "links", "gateways", "gateway_nodes", "mapreports",
         "sensors",
-        "nodehistory", "hardware", "radios", "packets", "channels", "quarantine", "archived", "references", "unknown_telemetry",
+        "nodehistory", "hardware", "radios", "packets", "receptions", "packet_events", "channels", "quarantine", "archived",
+        "references", "unknown_telemetry",
         "events", "telemetry", "telemetry --kind device", "telemetry --kind environment", "positions --precision 1km",
         "mapreports --precision 14", "messages --limit 3",
     ]

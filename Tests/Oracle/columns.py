@@ -1,4 +1,4 @@
-"""Every column of every view, as `meshledger view NAME --format jsonl` writes them, and what it holds.
+"""Every column of every view, as `meshledger view NAME --raw --format jsonl` writes them, and what it holds.
 
 node: !hex or null for none; everyone: the same, where everybody is a node, too; time: ISO 8601, null for 0; text, bytes (hex), list: null where
 empty; number: as it is, null where absent; float: of four bytes; degrees; flag; word.
@@ -69,7 +69,7 @@ VIEWS = {
         source="source", part="word", section="number", slot="number", time=T, sequence="number", time_source="word", node="node",
         content="bytes"),
     "packets": dict(
-        sequence="number", to="everyone", gateway="node", channel="text", port="number", named="nodes", is_first_reception="flag",
+        sequence="number", to="everyone", gateway="node", channel="text", port="port", named="nodes", is_first_reception="flag",
         is_first_readable="flag", is_repeat="flag", **{"from": "node"}),
     "quarantine": dict(sequence="number"),
 }

@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
 """Compares the rows of fold.py with those that meshledger has, every column of every view.
 
-usage: compare.py ROWS FOLDER     FOLDER holds for each view what `view NAME --archived --format jsonl` writes, as nodes.jsonl; for packets what
-`export packets` writes, for the quarantine what `quarantine` writes, and what `export events` writes as events.jsonl
+usage: compare.py ROWS FOLDER     FOLDER holds for each view what `view NAME --archived --raw --format jsonl` writes, as nodes.jsonl; for packets what
+`export packet_events` writes, for the quarantine what `quarantine` writes, and what `export events` writes as events.jsonl
 Prints each difference (the first twenty) and the number of rows compared; exit status 1 when there is a difference, or a column that is not
 compared.
 """
 import collections, datetime, json, pathlib, re, struct, sys
 from columns import KEYS, VIEWS
-from exported import EXPORTS, IDENTITY
+from exported import EXPORTS, IDENTITY, PORTS as PORT_NAMES
 
+PORTS = {name: number for number, name in PORT_NAMES.items()}
 NODE = {None: 0, "^all": 0xFFFFFFFF}
 
 
@@ -38,6 +39,7 @@ def samples(cell):
 READ = {
     "node": node, "everyone": node, "time": seconds, "float": single, "thread": thread, "nodes": lambda cell: [node(entry) for entry in cell or []],
     "text": lambda cell: cell or "", "bytes": lambda cell: cell or "", "list": lambda cell: cell or [],
+    "port": lambda cell: None if cell == "unreadable" else PORTS.get(cell, int(cell) if cell.isdigit() else cell),
     "degrees": lambda cell: cell if cell is None else round(cell * 1e7), "samples": samples,
 }
 WROTE = {"float": single, "samples": samples, "degrees": lambda value: value if value is None else round(value * 1e7)}

@@ -2,6 +2,7 @@
 import base64
 from google.protobuf.json_format import MessageToDict
 from history_views import CHANGES
+from meshtastic.protobuf import portnums_pb2
 from opening import BROADCAST, PAYLOADS
 from schema import messages
 from series_views import KINDS
@@ -22,6 +23,7 @@ HARDWARE = names(messages.User.DESCRIPTOR.fields_by_name["hw_model"]) | dict(enu
 ROLES, ERRORS = names(messages.User.DESCRIPTOR.fields_by_name["role"]), names(messages.Routing.DESCRIPTOR.fields_by_name["error_reason"])
 REGIONS = names(LORA["region"]) | NEWER_REGIONS
 PRESETS = names(LORA["modem_preset"]) | {14: "TINY_FAST", 15: "TINY_SLOW", 16: "MEDIUM_TURBO"}
+PORTS = {number: name for name, number in portnums_pb2.PortNum.items()}
 METRICS = messages.Telemetry.DESCRIPTOR.fields_by_number
 
 
@@ -105,7 +107,8 @@ def messages_(row, rows):
             "gateways": [hexed(number) for number in row["gateways"]], "reply_id": some(row["reply_id"]), "via_mqtt": row["is_via_mqtt"],
             "state": f"failed: {named(ERRORS, row['failure_reason'])}" if row["state"] == "failed" else row["state"],
             "is_delivered": row["state"] == "delivered",
-            **taken(row, "time", "time_source", "text", "receptions", "id", "port", "is_reaction", "is_privately_encrypted", "signature",
+            "port": named(PORTS, row["port"]),
+            **taken(row, "time", "time_source", "text", "receptions", "id", "is_reaction", "is_privately_encrypted", "signature",
                     "has_conflict", "sequence",
                     "first_sequence", "is_read", "archived_at")}
 
@@ -138,7 +141,7 @@ def sensors(row, _):
     content = {"text": row["text"]} if port not in PAYLOADS else plain(PAYLOADS[port].FromString(bytes.fromhex(row["payload"])))
     if port == 65 and "text" in content:
         content["text@content"] = row["text"]
-    return {"node": hexed(row["node"]), "gateway": node(row["gateway"]), "to": hexed(row["to"]), "content": content,
+    return {"node": hexed(row["node"]), "gateway": node(row["gateway"]), "to": everyone(row["to"]), "content": content,
             **taken(row, "time", "kind", "snr", "rssi", "hops_away", "channel", "time_source", "packet_id", "sequence")}
 
 
@@ -154,8 +157,13 @@ def hardware(row, _):
             "target": some(row["target"]), **taken(row, "time", "first_time", "is_time_of_import", "count", "first_sequence", "sequence")}
 
 
+def title(row):
+    """What every list calls a channel."""
+    return row["name"] or "(unnamed)" if row["is_readable"] else f"hash {row['hash']}, unreadable"
+
+
 def channels(row, _):
-    return {"channel": some(row["name"]), "readable": row["is_readable"], "key_fingerprint": f"{row['key_fingerprint']:x}" if row["key_fingerprint"] else None,
+    return {"channel": title(row), "readable": row["is_readable"], "key_fingerprint": f"{row['key_fingerprint']:x}" if row["key_fingerprint"] else None,
             **taken(row, "hash", "packets", "receptions", "first_heard", "last_heard", "is_time_of_import", "first_sequence", "last_sequence")}
 
 

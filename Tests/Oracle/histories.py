@@ -41,7 +41,7 @@ def dump(folder, ledger):
     """What compare.py reads of a ledger."""
     program = os.environ["MESHLEDGER_PROGRAM"]
     for view in VIEWS:
-        words = {"packets": ["export", "packets"], "quarantine": ["quarantine"]}.get(view, ["view", view, "--archived"])
+        words = {"packets": ["export", "packet_events"], "quarantine": ["quarantine"]}.get(view, ["view", view, "--archived", "--raw"])
         (folder / f"{view}.jsonl").write_text(run(program, *words, "--ledger", str(ledger), "--format", "jsonl"))
     (folder / "events.jsonl").write_text(run(program, "export", "events", "--ledger", str(ledger), "--format", "jsonl"))
 

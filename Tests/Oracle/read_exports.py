@@ -116,6 +116,9 @@ def check_gpx(folder, positions):
         course = point.find(f"{space}extensions/{extension}TrackPointExtension/{extension}course")
         if (None if course is None else float(course.text)) != (row["ground_track"] if row["ground_track"] is None else row["ground_track"] % 360):
             differ(f"positions.gpx: course of {row}")
+        speed = point.find(f"{space}extensions/{extension}TrackPointExtension/{extension}speed")
+        if (speed is None) != (row["ground_speed"] is None) or speed is not None and abs(float(speed.text) * 3.6 - row["ground_speed"]) > 0.002:
+            differ(f"positions.gpx: speed of {row}")
         for name in ("hdop", "vdop", "pdop"):
             found = point.find(space + name)
             if (None if found is None else float(found.text)) != row[name]:

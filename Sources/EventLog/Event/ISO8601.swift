@@ -77,7 +77,7 @@ package enum ISO8601 {
     }
 
     /// The date of a day counted from 1970-01-01 (`civil_from_days` of the same author).
-    private static func civil(_ days: Int64) -> (year: Int64, month: Int64, day: Int64) {
+    package static func civil(_ days: Int64) -> (year: Int64, month: Int64, day: Int64) {
         let shifted = days + 719_468
         let era = floorDivide(shifted, 146_097)
         let dayOfEra = shifted - era * 146_097

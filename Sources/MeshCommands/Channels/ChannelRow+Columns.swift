@@ -3,7 +3,7 @@ import MeshLedger
 extension ChannelRow {
     static var columns: [Column<ChannelRow>] {
         [
-            Column("channel", canCut: true, shown: { $0.channel.title }) { .optional($0.channel.name) },
+            Column("channel", canCut: true) { .text($0.channel.title) },
             Column("hash") { .number($0.hash) },
             Column("readable") { .bool($0.channel.isReadable) },
             Column("key_fingerprint", heading: "key") {

@@ -13,12 +13,14 @@ struct ChartData {
     /// Those with the same keys but for the time, those with the most rows first.
     private(set) var series: [ChartSeries] = []
     /// The first span of time, its length, and how many there are.
-    private(set) var times: (first: Timestamp, span: TimeSpan, count: Int)?
+    private(set) var times: (first: Int64, span: TimeSpan, count: Int)?
+    private let zone: TableZone
     /// Whether values add up: counts and sums.
     let isSum: Bool
 
     init<Row>(_ groups: RowGroups<Row>) {
         let measure = groups.measures.first
+        zone = groups.zone
         let span = groups.keys.lazy.compactMap(\.span).first
         let rest = groups.keys.indices.filter { groups.keys[$0].span == nil }
         isSum = measure.map { $0.kind == .sum } ?? true
@@ -31,8 +33,9 @@ struct ChartData {
         var points: [String: [(place: Int64, value: Double)]] = [:]
         for group in found {
             let value = measure == nil ? .unsigned(group.count) : group.measures[0].value(measure?.kind ?? .mean)
-            let place = span.flatMap { span in Self.time(group, groups.keys).map { $0.seconds / span.seconds } } ?? 0
-            guard value.isNumber, let number = Double(value.plain), number.isFinite, span == nil || place != 0 else { continue }
+            let known = span.flatMap { Self.place(of: group, groups.keys, $0, groups.zone) }
+            guard value.isNumber, let number = Double(value.plain), number.isFinite, span == nil || known != nil else { continue }
+            let place = known ?? 0
             let name = rest.map { group.keys[$0].plain }.joined(separator: " ")
             if rows[name] == nil { order.append(name) }
             rows[name, default: 0] += group.count
@@ -41,7 +44,7 @@ struct ChartData {
         }
         let first = places.min() ?? 0
         if let span, let last = places.max() {
-            times = (Timestamp(seconds: first * span.seconds), span, Int(last - first) + 1)
+            times = (first, span, Int(last - first) + 1)
             order = order.enumerated().sorted {
                 let (left, right) = (rows[$0.element] ?? 0, rows[$1.element] ?? 0)
                 return left != right ? left > right : $0.offset < $1.offset
@@ -52,8 +55,11 @@ struct ChartData {
         }
     }
 
-    private static func time<Row>(_ group: RowGroup, _ keys: [RowGroups<Row>.Key]) -> Timestamp? {
-        keys.firstIndex { $0.span != nil }.flatMap { group.keys[$0].time }
+    private static func place<Row>(
+        of group: RowGroup, _ keys: [RowGroups<Row>.Key], _ span: TimeSpan, _ zone: TableZone
+    ) -> Int64? {
+        guard let time = keys.firstIndex(where: { $0.span != nil }).flatMap({ group.keys[$0].time }) else { return nil }
+        return span.isOfDays ? span.place(ofDate: time) : span.place(of: time, in: zone)
     }
 
     /// The values in so many columns at most: spans that share one are added up, or their mean is taken.
@@ -78,9 +84,11 @@ struct ChartData {
     /// The first time on the left, the end of the last on the right.
     func axis(width: Int) -> String {
         guard let times else { return "" }
-        func text(_ seconds: Int64) -> String { String(TimeText.iso(seconds).prefix(16)).replacing("T", with: " ") }
-        let start = text(times.first.seconds)
-        let end = text(times.first.seconds + Int64(times.count) * times.span.seconds) + " UTC"
+        func text(_ place: Int64) -> Substring { zone.text(times.span.start(of: place, in: zone).seconds)[...] }
+        let start = text(times.first).prefix(16).replacing("T", with: " ")
+        let last = text(times.first + Int64(times.count))
+        let offset = last.dropFirst(19) == "Z" ? " UTC" : last.dropFirst(19)
+        let end = last.prefix(16).replacing("T", with: " ") + offset
         return start + String(repeating: " ", count: max(2, width - start.count - end.count)) + end
     }
 }

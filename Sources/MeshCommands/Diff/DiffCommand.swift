@@ -36,7 +36,9 @@ struct DiffCommand: AsyncParsableCommand {
         if !ledgers.isEmpty, ledger.ledger != nil { throw ValidationError("--ledger is for --as-of") }
     }
 
-    func run() async throws {
+    func run() async throws { try await WaitingLine.during("comparing") { try await compare() } }
+
+    private func compare() async throws {
         guard ledgers.isEmpty else {
             var (one, other) = (ledger, ledger)
             (one.ledger, other.ledger) = (ledgers[0], ledgers[1])

@@ -49,7 +49,7 @@ struct EventRow: Sendable {
             Column("time", isDetail: clock != .heard) { .instant($0.heard) },
             Column("time_source", isDetail: clock != .heard, isMinor: true) {
                 PacketCell.name($0.header.heardSource(rxTime: $0.packet?.rxTime ?? 0))
-            },
+            }.named(PacketCell.heardSources),
             Column("arrival", isDetail: clock != .arrival) {
                 .instant($0.header.arrivalTime)
             },
@@ -59,9 +59,10 @@ struct EventRow: Sendable {
             Column("port", canCut: true) { row in
                 guard let packet = row.packet, packet.hasPacket else { return .null }
                 return PacketCell.port(packet.port, isReadable: packet.opening.isReadable)
-            },
+            }.named(.ports),
             Column("channel", canCut: true) { .optional($0.channel) },
-            Column("opening", canCut: true, isMinor: true) { row in row.packet.map { PacketCell.name($0.opening) } ?? .null },
+            Column("opening", canCut: true, isMinor: true) { row in row.packet.map { PacketCell.name($0.opening) } ?? .null }
+                .named(.cases(Opening.self)),
             Column("form", canCut: true, isMinor: true) { .text($0.encodingName) },
             Column("bytes", isMinor: true) { .unsigned(UInt64($0.header.payloadLength)) },
             Column("gateway", isDetail: true) { .node($0.packet?.gateway ?? 0) },
@@ -122,6 +123,8 @@ enum PacketCell {
     }
 
     static func name(_ opening: Opening) -> CellValue { .text(openings[Int(opening.rawValue)]) }
+
+    static let heardSources = KnownNames.these(["recorded", "rx_time", "arrival", "import"])
 
     /// `import` where nothing tells when it was heard, and the time is that of its import.
     static func name(_ source: HeardSource) -> CellValue {

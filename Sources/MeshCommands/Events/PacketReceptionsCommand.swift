@@ -1,6 +1,7 @@
 import ArgumentParser
 import EventLog
 import MeshLedger
+import MeshTables
 import Meshtastic
 
 struct PacketReceptionsCommand: AsyncParsableCommand {
@@ -21,31 +22,14 @@ struct PacketReceptionsCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await ledger.reading(past) { ledger in
-            let names = try EventRows.sourceNames(ledger)
             let packets = try ledger.packets(withID: id, from: from?.number(in: ledger))
             guard !packets.isEmpty else { throw CommandError(.noInput, "no packet with the id \(id) was heard") }
-            let source = Column<PacketReception>("source", canCut: true) { .text(EventRows.name($0.source, in: names)) }
-            let columns = (PacketReception.columns + [source]).map { $0.of(\HeardPacket.reception) }
-            let writer = try output.writer(HeardPacket.columns + columns)
+            let writer = try output.writer(ReceptionRecord.columns(in: ledger))
             for packet in packets {
-                for reception in packet.receptions { writer.write(HeardPacket(packet: packet, reception: reception)) }
+                for reception in packet.receptions { writer.write(ReceptionRecord(packet: packet, reception: reception)) }
             }
             writer.finish()
         }
-    }
-}
-
-/// A reception, and its packet.
-private struct HeardPacket {
-    let packet: PacketRow
-    let reception: PacketReception
-
-    static var columns: [Column<HeardPacket>] {
-        [
-            Column("packet") { .unsigned($0.packet.firstSequence) },
-            Column("from") { .text(NodeID.text($0.packet.from)) },
-            Column("has_conflict", isDetail: true) { .bool($0.packet.hasConflict) },
-        ]
     }
 }
 

@@ -5,8 +5,10 @@ import Meshtastic
 /// Selects events by what the index of the history knows of them.
 struct SelectionOptions: ParsableArguments {
     @Option(help: "Only packets from or to this node: !hex, a number, or its name.") var node: NodeArgument?
-    @Flag(help: "With --node: also packets that it published as a gateway, and those whose payload names it.") var mentions =
-        false
+    @Flag(
+        help:
+            "With --node: also packets that it published as a gateway (with these, all that `erase --mentions` erases), and those whose payload names it: routes, lists of neighbors, waypoints locked to it. For texts, see `search`."
+    ) var mentions = false
     @Option(help: "Only packets that this node published.") var gateway: NodeArgument?
     @Option(help: "Only packets of this channel.", completion: NameCompletion.channels) var channel: String?
     @Option(help: "Only packets of this port: a name such as TEXT_MESSAGE_APP, or a number.") var port: PortArgument?

@@ -21,6 +21,12 @@ extension ExportTarget {
         case .file(let name): name
         }
     }
+
+    /// Whether a row may have no place, or a line for each way.
+    var isOfPlacesSomeLack: Bool {
+        if case .subject(let subject) = self { return subject == .waypoints || subject == .traceroutes }
+        return false
+    }
 }
 
 extension ExportCommand {

@@ -26,7 +26,9 @@ extension ExportCommand {
         case .quarantine:
             let rows = try ledger.quarantine(limit: query.limit, offset: query.offset)
             try write(rows, QuarantineRow.columns, ledger, QuarantineRow.tableColumns)
-        case .all, .events, .nodes, .positions, .telemetry, .messages, .waypoints, .traceroutes, .links, .packets: return
+        case .all, .events, .nodes, .positions, .telemetry, .messages, .waypoints, .traceroutes, .links, .packets, .receptions,
+            .packetEvents:
+            return
         }
     }
 
@@ -53,7 +55,7 @@ extension ExportCommand {
         let name = try KnownName.find(subject.name, "view", among: ExportSubject.allCases.map(\.rawValue) + ledger.rowNames)
         func export<Row: QueryRow>(_ rows: Row.Type) throws {
             var descriptor = FetchDescriptor<Row>()
-            (descriptor.fetchLimit, descriptor.fetchOffset) = (page.limit, page.offset)
+            if isPagedByQuery { (descriptor.fetchLimit, descriptor.fetchOffset) = (page.limit, page.offset) }
             try write(try ledger.fetch(descriptor), ledger)
         }
         guard let rows = ledger.rows(of: name) else { throw CommandError(.noInput, "there are no rows of \(name)") }
@@ -62,12 +64,5 @@ extension ExportCommand {
 
     private func write<Row: QueryRow>(_ rows: [Row], _ ledger: Ledger) throws {
         try write(rows, GenericCell.columns(Row.self), ledger) { TableColumn.all($0) }
-    }
-
-    /// Places and routes as GeoJSON.
-    func map<Row>(_ rows: [Row], _ columns: [Column<Row>], _ write: (GeoJSONWriter, Row, [Column<Row>]) -> Void) throws {
-        let writer = GeoJSONWriter(try output())
-        for row in rows { write(writer, row, columns) }
-        writer.finish()
     }
 }

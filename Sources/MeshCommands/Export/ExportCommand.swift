@@ -10,9 +10,10 @@ import ProtobufWire
 enum ExportSubject: String, ExpressibleByArgument, CaseIterable {
     case all, events, nodes, positions, telemetry, messages, waypoints, traceroutes, links, gateways, mapreports, sensors,
         nodehistory,
-        hardware, radios, packets, channels, quarantine, archived, references
+        hardware, radios, packets, receptions, channels, quarantine, archived, references
     case gatewayNodes = "gateway_nodes"
     case unknownTelemetry = "unknown_telemetry"
+    case packetEvents = "packet_events"
 
     /// What `all` writes: everything but itself.
     static let each = allCases.filter { $0 != .all }
@@ -32,6 +33,9 @@ struct ExportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "export", abstract: "Write events or rows for other programs.",
         discussion: """
+            Columns, values and conditions are those of the lists: `export packets` writes the rows of `packets`. receptions has a row for each time that a packet was
+            heard, packet_events what the index knows of each event, also of those that retention has dropped.
+
             Raw events keep their bytes (`payload_b64`) and can be imported again. GeoJSON is for positions, waypoints and trace routes, GPX and KML for positions. The format `ledger` is
             a recording of the ledger to share: importing it into an empty one makes an exact copy, sources and tree included; with --node it is
             a new ledger of those packets.
@@ -43,6 +47,8 @@ struct ExportCommand: AsyncParsableCommand {
               meshledger export positions --node '!19025c00' --format gpx > track.gpx
               meshledger export positions --precision 1km --format geojson > public.geojson
               meshledger export positions --format parquet --to positions.parquet
+              meshledger export packets --port POSITION_APP --since 1d --format csv
+              meshledger export nodes --where role=ROUTER --columns node,long_name,role
               meshledger export positions --node Rover --since yesterday --until today --format gpx
               meshledger export all --format csv --to everything
               meshledger export --format ledger mesh.recording
@@ -62,6 +68,17 @@ struct ExportCommand: AsyncParsableCommand {
     @Option(help: "Only this channel, for nodes, messages, waypoints and trace routes.", completion: NameCompletion.channels)
     var channel: String?
     @Option(help: "Only this kind of metrics, for telemetry.") var kind: TelemetryKind?
+    @OptionGroup var packets: PacketChoice
+    @Option(
+        name: .customLong("where"),
+        help: ArgumentHelp(
+            "Only rows for which it holds; =, !=, <, <=, >, >=, ~ (contains). Several must all hold.", valueName: "column=value"),
+        completion: NameCompletion.conditions)
+    var conditions: [RowCondition] = []
+    @Option(
+        name: .customLong("columns"), help: ArgumentHelp("Only these columns, in this order.", valueName: "names"),
+        completion: NameCompletion.columns)
+    var names: String?
     @Option(
         help: ArgumentHelp("Whose time --since and --until are, for events and packets: heard or arrival.", valueName: "clock"))
     var by = EventOrder.Clock.heard
@@ -84,7 +101,8 @@ struct ExportCommand: AsyncParsableCommand {
             if case .subject(let subject) = subject, subject != .events {
                 throw ValidationError("a recording has events; name a file, or - for standard output")
             }
-            guard channel == nil, kind == nil, to == nil, page.limit == nil, page.offset == 0 else {
+            guard channel == nil, kind == nil, to == nil, page.limit == nil, page.offset == 0, conditions.isEmpty, names == nil
+            else {
                 throw ValidationError("a recording is chosen by --since, --until and --node only")
             }
             return
@@ -92,7 +110,9 @@ struct ExportCommand: AsyncParsableCommand {
         if case .subject(.all) = subject {
             guard to != nil else { throw ValidationError("--to names the folder in which everything is written") }
             guard format.isOfRows else { throw ValidationError("everything is csv, json, jsonl, arrow or parquet") }
-            guard precision == nil, kind == nil else { throw ValidationError("--precision and --kind are for one subject") }
+            guard precision == nil, kind == nil, conditions.isEmpty, names == nil else {
+                throw ValidationError("--precision, --kind, --where and --columns are for one subject")
+            }
         }
         guard case .subject(let subject) = subject else {
             guard format.isOfRows, node == nil, channel == nil, kind == nil, !archived else {
@@ -106,7 +126,20 @@ struct ExportCommand: AsyncParsableCommand {
         if format == .geojson, ![.positions, .waypoints, .traceroutes].contains(subject) {
             throw ValidationError("geojson is a format for positions, waypoints and trace routes")
         }
-        if subject == .events, node != nil { throw ValidationError("raw events are not filtered by node") }
+        if subject == .events, node != nil {
+            throw ValidationError("raw events are not chosen by node; `events --node` and --where 'from=…' are")
+        }
+        if packets.isGiven, ![.packets, .receptions].contains(subject) {
+            throw ValidationError("--port, --gateway, --mentions and --packet are for packets and receptions")
+        }
+        if subject == .events, TableFormat(rawValue: format.rawValue) != nil, !conditions.isEmpty {
+            throw ValidationError("--where of raw events is for csv, json and jsonl")
+        }
+        if !format.isOfRows, names != nil { throw ValidationError("--columns is for rows; a map has its own form") }
+        if subject == .events, format == .jsonl, names != nil {
+            throw ValidationError(
+                "raw events are whole in jsonl, so that they can be imported again; --format csv takes --columns")
+        }
     }
 
     private func requirePlaces() throws {
@@ -127,6 +160,7 @@ struct ExportCommand: AsyncParsableCommand {
             let number = try node?.number(in: ledger)
             var query = page.query(times, channel: try ledger.channel(named: channel))
             query.newestFirst = false
+            if !isPagedByQuery { (query.limit, query.offset) = (.max, 0) }
             query.includesArchived = archived
             if subject == .all { return try exportAll(ledger, number, query) }
             try export(subject, ledger, number, query)
@@ -142,22 +176,24 @@ struct ExportCommand: AsyncParsableCommand {
         case .telemetry:
             let columns = { TelemetryRow.tableColumns($0, of: kind) }
             try write(ledger.telemetryColumns(of: kind), ledger, columns) { write in
-                try ledger.forEachTelemetry(of: number, kind: kind, query, write)
+                try ledger.forEachTelemetry(of: number, kind: kind, query) { _ = write($0) }
             }
         case .messages:
             try write(ledger.columns(MessageRow.self), ledger, MessageRow.tableColumns) { write in
-                try ledger.forEachMessage(of: number, query, write)
+                try ledger.forEachMessage(of: number, query) { _ = write($0) }
             }
         case .waypoints:
             let rows = reduced(try ledger.waypoints(of: number, query)) { $0.reduced(to: $1) }
-            if format == .geojson { return try map(rows, ledger.columns(WaypointRow.self)) { $0.write($1, $2) } }
+            if format == .geojson { return try map(rows, ledger.columns(WaypointRow.self), ledger) { $0.write($1, $2) } }
             try write(rows, ledger)
         case .traceroutes:
             let rows = reduced(try ledger.traceRoutes(of: number, query)) { $0.reduced(to: $1) }
-            if format == .geojson { return try map(rows, ledger.columns(TraceRouteRow.self)) { $0.write($1, $2) } }
+            if format == .geojson { return try map(rows, ledger.columns(TraceRouteRow.self), ledger) { $0.write($1, $2) } }
             try write(rows, ledger)
         case .links: try write(try ledger.links(of: number, query), ledger)
         case .packets: try exportPackets(ledger)
+        case .receptions: try exportReceptions(ledger)
+        case .packetEvents: try exportIndex(ledger)
         default: try exportMore(subject, ledger, number, query)
         }
     }
@@ -167,24 +203,51 @@ struct ExportCommand: AsyncParsableCommand {
     /// - Parameters:
     ///   - columns: for texts.
     ///   - typed: for the formats of columns.
+    ///   - others: columns of conditions that are not written.
+    ///   - total: how many rows come, where that is known.
     func write<Row>(
         _ columns: @autoclosure () throws -> [Column<Row>], _ ledger: Ledger, _ typed: (TableContext) -> [TableColumn<Row>],
-        _ body: ((Row) -> Void) throws -> Void
+        others: [Column<Row>] = [], total: UInt64? = nil, _ body: ((Row) -> Bool) throws -> Void
     ) throws {
-        if let format = TableFormat(rawValue: format.rawValue) {
-            let (output, columns) = (try output(), typed(try TableContext(ledger)))
+        let tableFormat = TableFormat(rawValue: format.rawValue)
+        let columns = tableFormat == nil || !conditions.isEmpty ? try columns() : []
+        let rows = try rows(columns + others, ledger, total: total)
+        if let format = tableFormat {
+            let columns = try names.map { try typed(TableContext(ledger)).named($0) } ?? typed(TableContext(ledger))
+            let output = try output()
             guard !output.isTerminal else {
                 throw CommandError(.usage, "\(format.rawValue) is not for a terminal; use --to FILE")
             }
             let isFile = to.map { $0.hasSuffix(".arrow") || $0.hasSuffix(".feather") } ?? false
             let table = try TableExport(subject.name, columns, format: format, isFile: isFile, to: output)
-            try body(table.write)
+            try body { row in
+                if rows.takes(row) { table.write(row) }
+                return rows.goesOn
+            }
+            try rows.end()
             try table.finish()
             return output.flush()
         }
-        let writer = RowWriter(try columns(), format: OutputFormat(rawValue: format.rawValue) ?? .jsonl, output: try output())
-        try body(writer.write)
+        let shown = try names.map { try columns.named(list: $0) } ?? columns
+        let writer = RowWriter(shown, format: OutputFormat(rawValue: format.rawValue) ?? .jsonl, output: try output())
+        try body { row in
+            if rows.takes(row) { writer.write(row) }
+            return rows.goesOn
+        }
+        try rows.end()
         writer.finish()
+    }
+
+    /// Whether what finds the rows takes their page; else it is cut where conditions, or places, decide what is written.
+    var isPagedByQuery: Bool {
+        if case .subject(.receptions) = subject { return false }
+        return conditions.isEmpty && !(subject.isOfPlacesSomeLack && format == .geojson)
+    }
+
+    func rows<Row>(_ columns: [Column<Row>], _ ledger: Ledger, total: UInt64? = nil) throws -> ExportedRows<Row> {
+        try ExportedRows(
+            conditions, columns, in: ledger, page: page, isPaged: isPagedByQuery, title: "exporting \(subject.name)", total: total
+        )
     }
 
     func write<Row: ShownRow & TableRow>(_ rows: [Row], _ ledger: Ledger) throws {
@@ -195,72 +258,7 @@ struct ExportCommand: AsyncParsableCommand {
         _ rows: [Row], _ columns: @autoclosure () throws -> [Column<Row>], _ ledger: Ledger,
         _ typed: (TableContext) -> [TableColumn<Row>]
     ) throws {
-        try write(columns(), ledger, typed) { write in rows.forEach(write) }
-    }
-
-    /// In the order of the log, so that they can be imported again.
-    private func exportEvents(_ ledger: Ledger) throws {
-        let (offset, limit) = (page.offset, page.limit ?? .max)
-        let order = EventOrder(by: by, since: times.since?.time, until: times.until?.time, newestFirst: false)
-        let reading = try EventReading(ledger)
-        if format == .jsonl {
-            let output = try output()
-            try reading.visitLog(order, offset: offset, limit: limit) { rows, header, payload in
-                var line: [UInt8] = []
-                line.reserveCapacity(payload.byteCount * 4 / 3 + 256)
-                LedgerLine.append(header, source: rows.source(of: header), payload: payload, to: &line)
-                return line
-            } part: { lines in
-                for line in lines { output.write(line) }
-                return true
-            }
-            return output.flush()
-        }
-        if TableFormat(rawValue: format.rawValue) != nil {
-            return try write([Column<EventRecord>](), ledger, EventRecord.tableColumns) { write in
-                try reading.visitLog(order, offset: offset, limit: limit) { rows, header, payload in
-                    EventRecord(
-                        header, source: rows.source(of: header),
-                        encoding: LedgerLine.name(of: header.encoding) ?? String(header.encoding.rawValue),
-                        payload: Base64.text(payload))
-                } part: { rows in
-                    rows.forEach(write)
-                    return true
-                }
-            }
-        }
-        try write(EventRow.rawColumns, ledger, { _ in [] }) { write in
-            try reading.visitLog(order, offset: offset, limit: limit) { rows, header, payload in
-                EventRow(header: header, source: rows.source(of: header), payload: Base64.text(payload))
-            } part: { rows in
-                rows.forEach(write)
-                return true
-            }
-        }
-    }
-
-    /// What the index has of the events, in the order of the log. Unless times are chosen, also of those that retention has dropped.
-    private func exportPackets(_ ledger: Ledger) throws {
-        var (skips, left) = (page.offset, page.limit ?? .max)
-        let order = EventOrder(by: by, since: times.since?.time, until: times.until?.time)
-        var runs = try ledger.runs(of: order)
-        if times.since == nil, times.until == nil {
-            let first = ledger.log.first.rawValue
-            if first > 1 { runs.insert(EventSequence(1)...EventSequence(first - 1), at: 0) }
-        }
-        try write(IndexedEvent.columns, ledger, IndexedEvent.tableColumns) { write in
-            for run in runs where left > 0 {
-                try ledger.forEachIndexedEvent(in: run) { event in
-                    if skips > 0 {
-                        skips -= 1
-                    } else if left > 0 {
-                        left -= 1
-                        write(event)
-                    }
-                    return left > 0
-                }
-            }
-        }
+        try write(columns(), ledger, typed, total: UInt64(rows.count)) { write in _ = rows.allSatisfy(write) }
     }
 
     /// The rows, no more exact than requested.
@@ -274,23 +272,61 @@ struct ExportCommand: AsyncParsableCommand {
         func forEach(_ body: (PositionRow) -> Void) throws {
             try ledger.forEachPosition(of: node, query) { row in body(precision.map { row.reduced(to: $0) } ?? row) }
         }
+        let columns = try ledger.columns(PositionRow.self)
+        func each(_ write: (PositionRow) -> Void) throws {
+            let rows = try rows(columns, ledger)
+            try forEach { if rows.takes($0) { write($0) } }
+            try rows.end()
+        }
+        let all = PositionRow.shown(in: ledger)
         switch format {
         case .geojson:
             let writer = GeoJSONWriter(try output())
-            let columns = PositionRow.shown(in: ledger)
-            try forEach { writer.write($0, columns) }
+            try each { writer.write($0, all) }
             writer.finish()
         case .gpx:
             let writer = GPXWriter(try output(), names: try NodeNames(ledger))
-            try forEach { writer.write($0) }
+            try each { writer.write($0) }
             writer.finish()
         case .kml:
             let writer = KMLWriter(try output(), names: try NodeNames(ledger))
-            let columns = PositionRow.shown(in: ledger)
-            try forEach { writer.write($0, columns) }
+            try each { writer.write($0, all) }
             writer.finish()
         case .csv, .json, .jsonl, .arrow, .parquet, .ledger:
-            try write(ledger.columns(PositionRow.self), ledger, PositionRow.tableColumns) { write in try forEach(write) }
+            try write(columns, ledger, PositionRow.tableColumns) { write in try forEach { _ = write($0) } }
+        }
+    }
+
+    /// Places and routes as GeoJSON: the page is one of the places and lines that are written.
+    private func map<Row>(
+        _ rows: [Row], _ columns: [Column<Row>], _ ledger: Ledger, _ write: (GeoJSONWriter, Row, [Column<Row>]) -> Void
+    ) throws {
+        let tests = try RowTests(conditions, columns, in: ledger)
+        let writer = GeoJSONWriter(try output(), page: page.range)
+        for row in rows where tests.hold(row) && !writer.isFull { write(writer, row, columns) }
+        try tests.check()
+        writer.finish()
+    }
+}
+
+/// Which packets are exported, as `packets` chooses them.
+struct PacketChoice: ParsableArguments {
+    @Option(help: "Only packets of this port, for packets and receptions.") var port: PortArgument?
+    @Option(help: "Only packets that this node published, for packets and receptions.") var gateway: NodeArgument?
+    @Flag(help: "With --node: also packets that it published as a gateway, and those whose payload names it.") var mentions =
+        false
+    @Option(help: ArgumentHelp("Only the packets with this id.", valueName: "id")) var packet: UInt32?
+
+    var isGiven: Bool { port != nil || gateway != nil || mentions || packet != nil }
+}
+
+extension Array {
+    /// Columns of a table, in the order of a list with commas.
+    fileprivate func named<Row>(_ list: String) throws -> [TableColumn<Row>] where Element == TableColumn<Row> {
+        try list.split(separator: ",").map { name in
+            let wanted = GenericCell.plain(String(name).replacing(" ", with: ""))
+            if let column = first(where: { GenericCell.plain($0.schema.name) == wanted }) { return column }
+            throw CommandError(.usage, "there is no column \(name); there are \(map(\.schema.name).joined(separator: ", "))")
         }
     }
 }

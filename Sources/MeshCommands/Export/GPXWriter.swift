@@ -30,16 +30,27 @@ final class GPXWriter {
         let dilutions = [("hdop", row.hdop), ("vdop", row.vdop), ("pdop", row.pdop)].map { name, hundredths in
             Position.dilution(hundredths: hundredths).map { "<\(name)>\($0)</\(name)>" } ?? ""
         }
-        output.line("<trkpt \(place)>\(altitude)\(time)\(satellites)\(dilutions.joined())\(Self.course(row))</trkpt>")
+        output.line("<trkpt \(place)>\(altitude)\(time)\(satellites)\(dilutions.joined())\(Self.movement(row))</trkpt>")
     }
 
-    /// GPX 1.1 has no course, and the extension that readers know does not allow 360 degrees.
-    private static func course(_ row: PositionRow) -> String {
-        guard let track = row.groundTrack, row.course != nil else { return "" }
+    /// GPX 1.1 has no speed and no course. The extension that readers know has meters per second, and no 360 degrees.
+    private static func movement(_ row: PositionRow) -> String {
+        let speed = row.groundSpeed.map { "<gpxtpx:speed>\(metersPerSecond(kilometersPerHour: $0))</gpxtpx:speed>" } ?? ""
+        let course =
+            row.groundTrack.flatMap { row.course == nil ? nil : "<gpxtpx:course>\(degrees(track: $0))</gpxtpx:course>" } ?? ""
+        guard !speed.isEmpty || !course.isEmpty else { return "" }
+        return "<extensions><gpxtpx:TrackPointExtension>\(speed)\(course)</gpxtpx:TrackPointExtension></extensions>"
+    }
+
+    private static func degrees(track: UInt32) -> String {
         let (whole, rest) = (track % 36_000_000).quotientAndRemainder(dividingBy: 100_000)
-        let course = "\(whole).\(String(100_000 + rest).dropFirst())"
-        return
-            "<extensions><gpxtpx:TrackPointExtension><gpxtpx:course>\(course)</gpxtpx:course></gpxtpx:TrackPointExtension></extensions>"
+        return "\(whole).\(String(100_000 + rest).dropFirst())"
+    }
+
+    /// With three digits.
+    private static func metersPerSecond(kilometersPerHour: UInt32) -> String {
+        let millimeters = (UInt64(kilometersPerHour) * 1_000_000 + 1_800) / 3_600
+        return "\(millimeters / 1_000).\(String(1_000 + millimeters % 1_000).dropFirst())"
     }
 
     func finish() {

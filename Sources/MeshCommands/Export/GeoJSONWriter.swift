@@ -5,16 +5,26 @@ import Meshtastic
 final class GeoJSONWriter {
     private let output: StandardOutput
     private var isFirst = true
+    /// Which of the features are written.
+    private let page: Range<Int>
+    private var count = 0
 
-    init(_ output: StandardOutput) {
+    /// - Parameter page: of the features.
+    init(_ output: StandardOutput, page: Range<Int> = 0..<Int.max) {
         self.output = output
+        self.page = page
         output.write("{\"type\":\"FeatureCollection\",\"features\":[")
     }
+
+    /// Whether the page is written.
+    var isFull: Bool { count >= page.upperBound }
 
     /// - Parameters:
     ///   - geometry: its type, such as `Point`.
     ///   - coordinates: as JSON.
     private func write(_ geometry: String, _ coordinates: String, _ properties: [CellMember]) {
+        defer { count += 1 }
+        guard page.contains(count) else { return }
         output.write(isFirst ? "\n" : ",\n")
         output.write("{\"type\":\"Feature\",\"geometry\":{\"type\":\"\(geometry)\",\"coordinates\":\(coordinates)},")
         output.write("\"properties\":\(CellValue.object(properties).json)}")

@@ -62,7 +62,7 @@ struct LakeWriteCommand: AsyncParsableCommand {
     }
 
     private func update() async throws {
-        try await ledger.reading { ledger in
+        try await ledger.reading(saying: "writing the lake") { ledger in
             var options = Lake.Options()
             options.precision = precision?.precision
             options.keptSeconds = Int64(keep) * 86_400
@@ -111,7 +111,7 @@ struct LakeVerifyCommand: AsyncParsableCommand {
     @Argument(help: "The lake's folder.", completion: .directory) var folder: String
 
     func run() async throws {
-        try await ledger.reading { ledger in
+        try await ledger.reading(saying: "comparing") { ledger in
             let lake = Lake(folder)
             let recipes = try await ledger.views().reduce(into: [:]) { $0[$1.name] = $1.servedRecipe ?? $1.wantedRecipe }
             var verification = try lake.verifyFiles(against: ledger)

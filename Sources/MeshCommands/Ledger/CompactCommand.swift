@@ -16,7 +16,9 @@ struct CompactCommand: AsyncParsableCommand {
     @OptionGroup var ledger: LedgerOption
 
     func run() async throws {
-        let done = try await ledger.advising { try await LedgerWriter.compact(at: ledger.path) }
+        let done = try await WaitingLine.during("compacting") {
+            try await ledger.advising { try await LedgerWriter.compact(at: ledger.path) }
+        }
         StandardOutput().line("the log's file had \(done.sizeBefore) bytes and has \(done.sizeAfter) now")
     }
 }

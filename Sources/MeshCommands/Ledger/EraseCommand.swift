@@ -58,7 +58,7 @@ struct EraseCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        if dryRun { return try await ledger.reading { try list($0) } }
+        if dryRun { return try await ledger.reading(saying: "reading") { try list($0) } }
         guard yes || isatty(0) == 1 else {
             throw CommandError(
                 .usage,
@@ -66,7 +66,7 @@ struct EraseCommand: AsyncParsableCommand {
         }
         try await ledger.writing { ledger in
             let chosen = try await ledger.reading { try selection(in: $0) }
-            let ranges = try await ledger.reading { try $0.erasable(chosen) }
+            let ranges = try await WaitingLine.during("searching") { try await ledger.reading { try $0.erasable(chosen) } }
             let count = Self.count(ranges)
             let output = StandardOutput()
             let dropped = try await ledger.reading { try $0.retention() }?.retention.first.advanced(by: -1)
@@ -82,7 +82,9 @@ struct EraseCommand: AsyncParsableCommand {
             if !kept.isEmpty { try await ledger.annotate(kept) }
             let salt = hidden ? Hexadecimal.text((0..<16).map { _ in UInt8.random(in: .min ... .max) }) : nil
             let request = salt.map { chosen.hidden(salt: $0) } ?? chosen.description
-            let report = try await ledger.erase(ranges, reason: reason, request: request, forgetting: forgotten)
+            let report = try await WaitingLine.during("erasing") {
+                try await ledger.erase(ranges, reason: reason, request: request, forgetting: forgotten)
+            }
             try await ledger.catchUp(title: "rebuilding the views")
             let events = report.events.map { "\($0)" }.joined(separator: ", ")
             let source = events.isEmpty ? "" : ", as event \(events) says"

@@ -26,13 +26,13 @@ struct StatsCommand: AsyncParsableCommand {
 
     func run() async throws {
         if rates {
-            return try await ledger.reading { ledger in
+            return try await ledger.reading(saying: "reading") { ledger in
                 let writer = try output.writer(TrafficRates.columns)
                 for row in try TrafficRates(ledger).rows { writer.write(row) }
                 writer.finish(emptyNote: "no events")
             }
         }
-        let (facts, views) = try await facts()
+        let (facts, views) = try await WaitingLine.during("reading", facts)
         if output.format == .table, !all {
             let writer = try output.writer([
                 Column<(name: String, text: String)>("what") { .text($0.name) },

@@ -1,16 +1,17 @@
 import ArgumentParser
-import EventLog
-import MeshLedger
 
 /// What a list shows instead of its rows: how many there are of each value, and what their numbers come to.
 struct GroupOptions: ParsableArguments {
     @Option(
         name: .customLong("count-by"),
         help: ArgumentHelp(
-            "Instead of the rows, how many have each value of these columns, the most frequent first; hour and day are columns of time, too.",
+            "Instead of the rows, how many have each value of these columns, the most frequent first; hour, day, week and month are columns of time, too.",
             valueName: "columns"), completion: NameCompletion.listColumns)
     var countBy: String?
-    @Option(help: ArgumentHelp("Instead of the rows, how many are in each span of time: 15m, 1h, 1d.", valueName: "span"))
+    @Option(
+        help: ArgumentHelp(
+            "Instead of the rows, how many are in each span of time: 15m, 1h, 1d, 1w, 1mo, 1y. Days begin at midnight, weeks on Monday, months and years by the calendar, in the zone of the output: local in a table on a terminal, else UTC.",
+            valueName: "span"))
     var bucket: TimeSpan?
     @Option(
         help: ArgumentHelp("With the counts, the mean of a column of numbers.", valueName: "column"),
@@ -34,6 +35,8 @@ struct GroupOptions: ParsableArguments {
             switch name.lowercased() {
             case "hour": GroupKey.span(TimeSpan(seconds: 3_600), name: "hour")
             case "day": GroupKey.span(TimeSpan(seconds: 86_400), name: "day")
+            case "week": GroupKey.span(TimeSpan(seconds: TimeSpan.week), name: "week")
+            case "month": GroupKey.span(TimeSpan(months: 1), name: "month")
             default: GroupKey.column(name)
             }
         }
@@ -61,25 +64,4 @@ enum GroupKey {
 /// What numbers of a group come to.
 enum GroupMeasure: String {
     case mean, min, max, sum
-}
-
-/// A length of time as people write it: `15m`, `1h`, `1d`.
-struct TimeSpan: ExpressibleByArgument {
-    let seconds: Int64
-
-    init(seconds: Int64) { self.seconds = seconds }
-
-    init?(argument: String) {
-        let end = Timestamp(seconds: 0)
-        guard let start = TimeArgument(argument, now: end), start.time < end, argument.first?.isNumber ?? false else {
-            return nil
-        }
-        seconds = -start.time.seconds
-    }
-
-    /// The beginning of the span that a time is in; spans begin at multiples of their length since 1970, in UTC.
-    func start(of time: Timestamp) -> Timestamp {
-        let (whole, rest) = time.seconds.quotientAndRemainder(dividingBy: seconds)
-        return Timestamp(seconds: (rest < 0 ? whole - 1 : whole) * seconds)
-    }
 }

@@ -97,19 +97,25 @@ struct ListRequest {
     ) throws {
         let tests = try RowTests(options.conditions, columns, in: ledger)
         guard options.groups.isGiven else { return try put(columns, emptyNote, tests, total, visit) }
-        let groups = try RowGroups(options.groups, columns, time: time)
+        let groups = try RowGroups(options.groups, columns, time: time, zone: options.output.zone)
         let chart = try GroupChart(options.groups, options.output)
         let shown = groups.columns
         _ = try (self.shown(shown), options.sort.map { try shown.named($0) })  // refused before rows are read
         if let rows = try counted(groups.names.union(tests.columns)) {
             for (row, count) in rows where tests.hold(row) { groups.add(row, count: count) }
         } else {
+            let bar = ProgressBar("counting")
+            var seen: UInt64 = 0
             try visit(options.query) { row in
+                seen += 1
+                if seen % 1_024 == 0 { bar.show(fraction: nil, done: seen, unit: "rows") }
                 if tests.hold(row) { groups.add(row) }
-                return tests.fault == nil
+                return tests.fault == nil && groups.goesOn
             }
+            bar.end()
         }
         try tests.check()
+        try groups.check()
         if let chart { return chart.draw(groups, options.page.range, emptyNote: emptyNote) }
         let sorted = options.sort == nil && options.reverse ? groups.sorted.reversed() : groups.sorted
         try put(shown, emptyNote, RowTests([], shown, in: ledger), { UInt64(sorted.count) }) { _, body in
@@ -137,9 +143,15 @@ struct ListRequest {
         }
         let (most, isEndless) = page.left.addingReportingOverflow(page.skips)
         var found: [(value: CellValue, row: Row)] = []
-        var wanted: UInt64 = 0
+        var (wanted, seen): (UInt64, UInt64) = (0, 0)
+        let bar = ProgressBar("reading")
+        writer.replaces(bar)
+        defer { bar.end() }
         func order() { found.sort { $0.value.precedes($1.value, reverse: options.reverse) } }
         try visit(tellsMore ? options.queryBeyond : options.query) { row in
+            seen += 1
+            // Beside rows that a terminal shows, nothing else is shown.
+            if seen % 1_024 == 0, !writer.isShown { bar.show(fraction: nil, done: seen, unit: "rows") }
             guard tests.hold(row) else { return tests.fault == nil }
             guard let sort else { return take(row) }
             wanted += 1
@@ -151,6 +163,7 @@ struct ListRequest {
             }
             return true
         }
+        bar.end()
         try tests.check()
         order()
         for row in found { guard take(row.row) else { break } }
@@ -167,11 +180,7 @@ struct ListRequest {
 
     private func shown<Row>(_ columns: [Column<Row>]) throws -> [Column<Row>] {
         guard let names = options.columns else { return columns }
-        return try names.split(separator: ",").map { name in
-            var column = try columns.named(String(name))
-            column.isDetail = false
-            return column
-        }
+        return try columns.named(list: names)
     }
 }
 

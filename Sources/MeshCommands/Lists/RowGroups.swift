@@ -46,33 +46,46 @@ final class RowGroups<Row> {
 
     let keys: [Key]
     let measures: [(kind: GroupMeasure, column: Column<Row>)]
+    /// By whose clock spans of time begin.
+    let zone: TableZone
+    private let columnsOfRows: [Column<Row>]
+    /// A column that is to be summed up and has no numbers, and those of the rows seen since that have some.
+    private var wrong: (column: String, numbers: Set<String>, rows: Int)?
     private var groups: [[CellValue]: RowGroup] = [:]
 
     /// The columns that it needs.
     let names: Set<String>
 
     /// - Parameter time: the name of the column by which spans of time are counted; nil for the usual ones.
-    init(_ options: GroupOptions, _ columns: [Column<Row>], time: String? = nil) throws {
+    /// - Parameter zone: by whose clock spans of time begin.
+    init(_ options: GroupOptions, _ columns: [Column<Row>], time: String? = nil, zone: TableZone = .utc) throws {
         let time = time.flatMap { name in columns.first { $0.name == name } } ?? columns.time()
         keys = try options.keys.map { key in
             switch key {
             case .column(let name):
                 let column = try columns.named(name)
                 return Key(name: column.name, span: nil, value: column.value)
-            case .span(let span, let name): return Key(name: name, span: span, value: try Self.start(span, time))
+            case .span(let span, let name): return Key(name: name, span: span, value: try Self.start(span, time, zone))
             }
         }
         measures = try options.measures.map { ($0.kind, try columns.named($0.column)) }
+        self.columnsOfRows = columns
+        self.zone = zone
         names = Set(keys.map { $0.span != nil ? time?.name ?? "" : $0.name } + measures.map(\.column.name))
     }
 
-    private static func start(_ span: TimeSpan, _ time: Column<Row>?) throws -> (Row) -> CellValue {
+    private static func start(_ span: TimeSpan, _ time: Column<Row>?, _ zone: TableZone) throws -> (Row) -> CellValue {
         guard let time else { throw CommandError(.usage, "these rows have no time by which to count") }
-        let isDay = span.seconds % 86_400 == 0
+        // The rows of a span mostly follow one another, and its text is made once.
+        var last: (place: Int64, value: CellValue)?
         return { row in
             guard let time = time.value(row).time else { return .null }
-            let start = span.start(of: time).seconds
-            return isDay ? .text(String(TimeText.iso(start).prefix { $0 != "T" })) : .second(start)
+            let place = span.place(of: time, in: zone)
+            if let last, last.place == place { return last.value }
+            let value =
+                span.isOfDays ? CellValue.text(span.date(of: place)) : .second(span.start(of: place, in: zone).seconds)
+            last = (place, value)
+            return value
         }
     }
 
@@ -80,15 +93,43 @@ final class RowGroups<Row> {
     func add(_ row: Row, count: UInt64 = 1) {
         var found: [[CellValue]] = [[]]
         for key in keys {
-            let values: [CellValue] = if case .list(let list) = key.value(row) { list } else { [key.value(row)] }
-            found = found.flatMap { start in values.map { start + [$0] } }
+            let value = key.value(row)
+            let entries: [CellValue] = if case .list(let list) = value { list } else { [value] }
+            found = found.flatMap { start in entries.map { start + [$0] } }
+        }
+        let values = measures.map { $0.column.value(row) }
+        if wrong != nil || !measures.isEmpty {
+            let wrongOne = zip(measures, values).first { $1 != .null && !$1.isSummable }?.0.column.name
+            if let column = wrong?.column ?? wrongOne { return note(row, without: column) }
         }
         for keys in found {
             var group = groups[keys] ?? RowGroup(keys: keys, measures: measures.map { _ in .init() })
             group.count += count
-            for (index, measure) in measures.enumerated() { group.measures[index].add(measure.column.value(row)) }
+            for (index, value) in values.enumerated() { group.measures[index].add(value) }
             groups[keys] = group
         }
+    }
+
+    /// Whether a row may be added: after one without the numbers that are asked for, some more tell which numbers there are.
+    var goesOn: Bool { (wrong?.rows ?? 0) < Self.mostRowsForNumbers }
+
+    /// - Throws: where a column that is to be summed up has no numbers.
+    func check() throws {
+        guard let wrong else { return }
+        let numbers = columnsOfRows.map(\.name).filter(wrong.numbers.contains).joined(separator: ", ")
+        throw CommandError(
+            .usage, "\(wrong.column) has no numbers to sum up; " + (numbers.isEmpty ? "no column has" : "there are \(numbers)"))
+    }
+
+    private static var mostRowsForNumbers: Int { 256 }
+
+    private func note(_ row: Row, without column: String) {
+        var wrong = wrong ?? (column, [], 0)
+        wrong.rows += 1
+        for column in columnsOfRows where !wrong.numbers.contains(column.name) && column.value(row).isSummable {
+            wrong.numbers.insert(column.name)
+        }
+        self.wrong = wrong
     }
 
     /// The groups: in the order of time where it is one of the keys, else the most frequent ones first.
@@ -125,6 +166,15 @@ extension Array {
         }
         if let column = first(where: { plain($0.title) == wanted }) { return column }
         throw CommandError(.usage, "there is no column \(name); there are \(map(\.name).joined(separator: ", "))")
+    }
+
+    /// The columns of a list with commas, shown in its order, details too.
+    func named<Row>(list: String) throws -> [Column<Row>] where Element == Column<Row> {
+        try list.split(separator: ",").map { name in
+            var column = try named(String(name))
+            column.isDetail = false
+            return column
+        }
     }
 
     /// When a row was made or heard.

@@ -13,9 +13,15 @@ final class RowTests<Row> {
     init(_ conditions: [RowCondition], _ columns: [Column<Row>], in ledger: Ledger) throws {
         tests = try conditions.map { condition in
             let column = try columns.named(condition.column)
-            return (column, condition, try condition.printedValue(Self.kind(of: column), in: ledger))
+            return (column, condition, try Self.value(condition, column, ledger))
         }
         self.columns = tests.map(\.column.name)
+    }
+
+    /// The value as the column prints it.
+    private static func value(_ condition: RowCondition, _ column: Column<Row>, _ ledger: Ledger) throws -> String {
+        if let names = column.names, condition.isAboutNames { return try names.name(for: condition.text, of: column.name) }
+        return try condition.printedValue(Self.kind(of: column), in: ledger)
     }
 
     func hold(_ row: Row) -> Bool {
@@ -34,8 +40,8 @@ final class RowTests<Row> {
                 break
             }
             return condition.holds(cell, flag ? "true" : "false")
-        case .text(let text) where column.name == "port":
-            if let name = UInt32(value).flatMap(FieldTable.portName) { return condition.holds(.text(text), name) }
+        case .text(let text) where value == MessageRow.failed && text.hasPrefix(value + ":"):
+            return condition.holds(.text(value), value)
         default: break
         }
         return fault == nil && condition.holds(cell, value)

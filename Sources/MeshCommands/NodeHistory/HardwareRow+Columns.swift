@@ -15,7 +15,7 @@ extension HardwareModelRow {
 
     static var columns: [Column<HardwareModelRow>] {
         [
-            Column("model") { .name($0.model, of: "HardwareModel") },
+            Column("model") { .name($0.model, of: "HardwareModel") }.named(.enumeration("HardwareModel")),
             Column("number") { .number($0.model) },
             Column("nodes", shown: { String($0.nodes.count) }) { .list($0.nodes.map { .node($0) }) },
             Column("former_nodes", shown: { String($0.formerNodes.count) }) { .list($0.formerNodes.map { .node($0) }) },
@@ -30,7 +30,7 @@ extension HardwareModelRow {
 extension HardwareRow: ShownRow {
     static func shown(in ledger: Ledger) -> [Column<HardwareRow>] {
         [
-            Column("model") { .name($0.model, of: "HardwareModel") },
+            Column("model") { .name($0.model, of: "HardwareModel") }.named(.enumeration("HardwareModel")),
             Column("number") { .number($0.model) },
             Column("node") { .text(NodeID.text($0.node)) },
             Column("time") { .time($0.time) },

@@ -21,9 +21,10 @@ extension NodeRow {
             Column("long_name", heading: "name", canCut: true) { .optional($0.longName) },
             Column("hardware", canCut: true) {
                 $0.hardwareModel == 0 ? .null : .text(FieldTable.hardwareName($0.hardwareModel) ?? String($0.hardwareModel))
-            },
-            Column("role") { $0.isKnown ? .text(FieldTable.roleName($0.role) ?? String($0.role)) : .null },
-            Column("state", isDetail: true) { .text($0.state.rawValue) },
+            }.named(.enumeration("HardwareModel")),
+            Column("role") { $0.isKnown ? .text(FieldTable.roleName($0.role) ?? String($0.role)) : .null }.named(
+                .enumeration("Config.DeviceConfig.Role")),
+            Column("state", isDetail: true) { .text($0.state.rawValue) }.named(.these(NodeRow.State.allCases.map(\.rawValue))),
             Column("last_heard") { .time($0.lastHeard) },
             Column("first_heard", isDetail: true) { .time($0.firstHeard) },
             Column("is_time_of_import", isDetail: true) { .bool($0.isTimeOfImport) },

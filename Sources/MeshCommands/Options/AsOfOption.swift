@@ -53,7 +53,12 @@ extension PointInTime {
 
 extension LedgerOption {
     /// Runs a command's work on a ledger opened for reading, as of an earlier point if requested.
-    func reading(_ past: AsOfOption, _ body: (Ledger) async throws -> Void) async throws {
+    /// - Parameter title: what a terminal is told where it takes long; nil for work that asks and answers.
+    func reading(_ past: AsOfOption, saying title: String? = "reading", _ body: (Ledger) async throws -> Void) async throws {
+        try await WaitingLine.during(title) { try await readingAtOnce(past, body) }
+    }
+
+    private func readingAtOnce(_ past: AsOfOption, _ body: (Ledger) async throws -> Void) async throws {
         guard let moment = past.asOf?.moment else { return try await reading(body) }
         try await using(openForReading(keepsPast: true)) { ledger in
             let then = try ledger.asOf(moment)

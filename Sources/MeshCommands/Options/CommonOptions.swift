@@ -1,5 +1,6 @@
 import ArgumentParser
 import EventLog
+import Glibc
 import MeshLedger
 import Meshtastic
 import ViewQuery
@@ -16,6 +17,12 @@ struct OutputOptions: ParsableArguments {
     @Flag(help: "Times of tables on a terminal in UTC too, not in the local zone ($TZ).") var utc = false
     @Flag(help: "Long output on a terminal without a pager ($PAGER, else less).") var noPager = false
 
+    /// By whose clock times are printed: local ones in a table on a terminal, else UTC.
+    var zone: TableZone {
+        guard format == .table, !utc else { return .utc }
+        return output == nil && isatty(1) == 1 ? .local : .utc
+    }
+
     /// Where to print what is no table.
     func target() throws -> StandardOutput { try output.map { try StandardOutput(file: $0) } ?? StandardOutput(pages: !noPager) }
 
@@ -24,7 +31,6 @@ struct OutputOptions: ParsableArguments {
     ///   - isLive: whether rows are printed as they come.
     func writer<Row>(_ columns: [Column<Row>], keepsOrder: Bool = false, isLive: Bool = false) throws -> RowWriter<Row> {
         let target = try output.map { try StandardOutput(file: $0) } ?? StandardOutput(pages: !noPager && !isLive)
-        let zone = target.isTerminal && !utc ? TableZone.local : .utc
         return RowWriter(
             columns, format: format, output: target, style: TableStyle(zone: zone, isWide: wide, keepsOrder: keepsOrder))
     }
@@ -79,17 +85,18 @@ struct ListedOptions: ParsableArguments {
 
 /// A page of rows.
 struct PageOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("The most rows.", valueName: "count"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("The most rows.", valueName: "count"))
     var limit: Int?
 
-    @Option(help: ArgumentHelp("Rows to leave out first.", valueName: "count"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("Rows to leave out first.", valueName: "count"))
     var offset = 0
 
     @Flag(help: "The oldest rows first.")
     var oldestFirst = false
 
     func validate() throws {
-        if offset < 0 || (limit ?? 0) < 0 { throw ValidationError("limit and offset are not negative") }
+        if let limit, limit < 0 { throw ValidationError("--limit is how many rows there may be, from 0: \(limit) is none") }
+        if offset < 0 { throw ValidationError("--offset is how many rows are left out, from 0: \(offset) is none") }
     }
 
     var range: Range<Int> {

@@ -113,6 +113,16 @@ struct LedgerOption: ParsableArguments {
     private func withAdvice(_ error: LedgerError) -> any Error {
         // Otherwise something in it is missing, which the error names.
         guard error.code == .missing, !FileManager.default.fileExists(atPath: path + "/log/current") else { return error }
+        if FileManager.default.fileExists(atPath: path + "/log") { return error }
+        if FileManager.default.fileExists(atPath: path) {
+            let entries = try? FileManager.default.contentsOfDirectory(atPath: path)  // a file has none, which is told below
+            // An empty folder may become one.
+            guard let entries, entries.isEmpty else {
+                let what = entries == nil ? "a file" : "a folder with other things in it"
+                return CommandError(
+                    .noInput, "\(path) is no ledger but \(what); name a ledger's folder with --ledger or $MESHLEDGER")
+            }
+        }
         let make = path == Self.path(nil, ProcessInfo.processInfo.environment) ? "" : " \(path.quotedForShell)"
         return CommandError(
             .noInput,
@@ -122,6 +132,11 @@ struct LedgerOption: ParsableArguments {
     /// Runs a command's work on a ledger opened for reading, and closes it.
     func reading(_ body: (Ledger) async throws -> Void) async throws {
         try await using(openForReading(), body)
+    }
+
+    /// The same for work that may take long, of which a terminal is told.
+    func reading(saying title: String, _ body: (Ledger) async throws -> Void) async throws {
+        try await WaitingLine.during(title) { try await reading(body) }
     }
 
     /// Runs a command's work on a ledger that this process writes to, or through the process that already does.

@@ -50,8 +50,10 @@ enum NameCompletion {
         .custom { words, _, prefix in
             await names(words) { ledger in
                 guard let rows = words.lazy.compactMap({ ledger.rows(of: unquoted($0)) }).first else { return [] }
-                func names<Row: QueryRow>(_ rows: Row.Type) -> [String] { Row.columns.map { GenericCell.name($0.name) } }
-                return names(rows).map { text(unquoted(prefix), $0) }
+                func names<Row: QueryRow>(_ rows: Row.Type) throws -> [String] {
+                    try GenericCell.allColumns(rows, in: ledger).map(\.name)
+                }
+                return try names(rows).map { text(unquoted(prefix), $0) }
             }
         }
     }

@@ -58,6 +58,12 @@ extension CellValue {
         }
     }
 
+    /// Whether it has a mean: a number, or what is true or false.
+    var isSummable: Bool {
+        if case .bool = self { return true }
+        return isNumber
+    }
+
     /// For tables: a fraction with at most so many digits.
     func rounded(_ digits: Int) -> String {
         switch self {

@@ -1,3 +1,5 @@
+import Meshtastic
+
 /// One column of a row: its name in CSV and JSON, its heading and unit in tables, and its value.
 struct Column<Row> {
     var name: String
@@ -15,6 +17,8 @@ struct Column<Row> {
     var isMinor: Bool
     /// Its form in tables, where that differs from the value; nil where it does not.
     var shown: ((Row) -> String?)?
+    /// The names that its values have; nil where they are no names.
+    var names: KnownNames?
     /// In tables, how many digits of a fraction.
     var digits: Int { name.hasSuffix("latitude") || name.hasSuffix("longitude") ? 5 : 2 }
 
@@ -26,13 +30,28 @@ struct Column<Row> {
         self.name = name
         let title = heading ?? name.replacing("_", with: " ")
         self.title = title
-        self.heading = [title, unit].compactMap(\.self).joined(separator: " ")
+        self.heading = Self.heading(title, unit)
         self.isDetail = isDetail
         self.canCut = canCut || isText
         self.isText = isText
         self.isMinor = isMinor
         self.value = value
         self.shown = shown
+    }
+
+    /// With the unit, once: `uptime s`, not `uptime seconds s`.
+    private static func heading(_ title: String, _ unit: String?) -> String {
+        guard let unit else { return title }
+        let spelled = ["s": " seconds", "lx": " lux", "B": " bytes", "bpm": " bpm"][unit] ?? " \(unit)"
+        if title == spelled.dropFirst() { return title }
+        return "\(title.hasSuffix(spelled) ? String(title.dropLast(spelled.count)) : title) \(unit)"
+    }
+
+    /// The same column, of which all names are known: conditions that name another are refused.
+    func named(_ names: KnownNames?) -> Column {
+        var column = self
+        column.names = names
+        return column
     }
 
     /// The same column for a value that contains such a row.
@@ -42,6 +61,52 @@ struct Column<Row> {
             shown: shown.map { shown in { shown(row($0)) } }
         ) { value(row($0)) }
         column.heading = heading
+        column.names = names
         return column
+    }
+}
+
+/// The names that values of a column can have.
+enum KnownNames {
+    /// One of Meshtastic's enumerations; numbers without a name are printed as numbers.
+    case enumeration(String)
+    case ports
+    case these([String])
+
+    static func cases<Value: CaseIterable>(_ type: Value.Type) -> KnownNames { .these(Value.allCases.map { "\($0)" }) }
+
+    var all: [String] {
+        switch self {
+        case .enumeration(let name): FieldTable.standard.enumeration(named: name)?.values.map(\.name) ?? []
+        case .ports: PortArgument.names + ["UNKNOWN_APP", "unreadable"]
+        case .these(let names): names
+        }
+    }
+
+    /// The name that somebody means: in any case, or as its number.
+    /// - Throws: a `CommandError` with 66 that lists the names, where it is none of them.
+    func name(for text: String, of what: String) throws(CommandError) -> String {
+        if let number = UInt32(text) {
+            switch self {
+            case .enumeration(let name): return CellValue.name(number, of: name).plain
+            case .ports: return FieldTable.portName(number) ?? text
+            case .these: break
+            }
+        }
+        if case .ports = self, let number = FieldTable.port(named: text), let name = FieldTable.portName(number) { return name }
+        return try KnownName.find(text, what, among: all)
+    }
+
+    /// The number of a name; nil where the names have none.
+    func number(of text: String, in what: String) throws(CommandError) -> UInt32? {
+        guard UInt32(text) == nil else { return UInt32(text) }
+        let name = try name(for: text, of: what)
+        switch self {
+        case .enumeration(let table):
+            let values = FieldTable.standard.enumeration(named: table)?.values ?? []
+            return values.first { $0.name == name }.flatMap { UInt32(exactly: $0.number) }
+        case .ports: return FieldTable.port(named: name)
+        case .these: return nil
+        }
     }
 }

@@ -25,6 +25,7 @@ final class ProgressBar: Sendable {
             if let shown = state.shown, now - shown < .milliseconds(100) { return }
             guard now - state.started > .milliseconds(300) else { return }
             state.shown = now
+            if !state.isVisible { WaitingLine.end() }
             state.isVisible = true
             let seconds = (now - state.started) / .seconds(1)
             let rate = seconds > 0 ? Double(done) / seconds : 0
@@ -45,6 +46,7 @@ final class ProgressBar: Sendable {
     func show(_ text: String) {
         guard isTerminal else { return }
         state.withLock { state in
+            if !state.isVisible { WaitingLine.end() }
             state.isVisible = true
             StandardOutput.rawError("\r\u{1b}[K\(DisplayWidth.safe(text))")
         }

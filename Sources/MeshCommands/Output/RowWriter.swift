@@ -59,6 +59,8 @@ final class RowWriter<Row> {
         case .jsonl: writeObject(row, before: "")
         case .json: writeObject(row, before: count == 1 ? "\n" : ",\n")
         }
+        // A program that reads it gets the first row at once.
+        if count == 1, format != .table, !output.isTerminal { output.flush() }
     }
 
     /// Begins a table whose rows are printed as they come, as wide as these would be.
@@ -72,6 +74,12 @@ final class RowWriter<Row> {
     }
 
     var isOnTerminal: Bool { output.isTerminal }
+
+    /// Whether a terminal has shown something of it.
+    var isShown: Bool { output.isTerminal && output.hasWritten }
+
+    /// What is on the terminal's last line until something is written to the terminal.
+    func replaces(_ bar: ProgressBar) { output.bar = bar }
 
     /// Passes on what was written.
     func flush() { output.flush() }

@@ -11,6 +11,10 @@ final class StandardOutput: ByteOutput {
     /// What shows more lines than the terminal has; nil where nothing does.
     private var pagerCommand: String?
     private var pager: Pager?
+    /// Whether anything was passed on.
+    private(set) var hasWritten = false
+    /// A line of progress on the terminal, which goes before something else is written to it.
+    var bar: ProgressBar?
     /// How many lines the terminal still has room for.
     private var linesLeft = 0
 
@@ -84,6 +88,7 @@ final class StandardOutput: ByteOutput {
         linesLeft -= 1
         guard linesLeft <= 0 else { return }
         pagerCommand = nil
+        endLines()
         pager = Pager(command)
         if let pager { descriptor = pager.descriptor }
         flush()
@@ -107,6 +112,10 @@ final class StandardOutput: ByteOutput {
 
     private func put(_ bytes: UnsafeRawBufferPointer) {
         var written = 0
+        if bytes.count > 0 {
+            if isTerminal { endLines() }
+            hasWritten = true
+        }
         while written < bytes.count {
             let count = unsafe Foundation.write(descriptor, bytes.baseAddress.map { unsafe $0 + written }, bytes.count - written)
             if count > 0 {
@@ -121,6 +130,12 @@ final class StandardOutput: ByteOutput {
                 ExitStatus.inputOutput.end()
             }
         }
+    }
+
+    /// Lines of progress make room.
+    private func endLines() {
+        bar?.end()
+        WaitingLine.end()
     }
 
     /// Syncs the output to the disk, if it is a file; a pipe or terminal needs no sync.
@@ -147,7 +162,10 @@ final class StandardOutput: ByteOutput {
     }
 
     /// Writes a line to standard error. A failure of that cannot be reported.
-    static func error(_ text: String) { rawError(text + "\n") }
+    static func error(_ text: String) {
+        WaitingLine.clear()
+        rawError(text + "\n")
+    }
 
     static func rawError(_ text: String) {
         let bytes = Array(text.utf8)

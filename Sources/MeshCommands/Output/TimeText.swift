@@ -33,6 +33,21 @@ enum TableZone {
         return TimeText.iso(shifted).dropLast() + zone
     }
 
+    /// Seconds since 1970 by its clock: what UTC would have at that reading.
+    func local(_ seconds: Int64) -> Int64 {
+        guard self == .local, let offset = Self.offset(seconds) else { return seconds }
+        let (shifted, overflows) = seconds.addingReportingOverflow(offset)
+        return overflows ? seconds : shifted
+    }
+
+    /// When its clock shows such a reading; the earlier time where the clock is set back.
+    func seconds(ofLocal local: Int64) -> Int64 {
+        guard self == .local, let near = Self.offset(local) else { return local }
+        let (guess, overflows) = local.subtractingReportingOverflow(near)
+        guard !overflows, let offset = Self.offset(guess) else { return local }
+        return local.subtractingReportingOverflow(offset).partialValue
+    }
+
     private static let isZoneRead: Bool = {
         tzset()
         return true

@@ -3,19 +3,31 @@ import ArgumentParser
 /// Help in one place: that of `nodes` includes the options of `nodes list`, which it stands for.
 enum HelpText {
     /// - Returns: nil where the arguments request no help.
-    static func requested(by arguments: [String]) -> String? {
+    /// - Throws: where `help` is asked about a command that does not exist.
+    static func requested(by arguments: [String]) throws -> String? {
         var words = arguments[...]
         guard words.isEmpty || words.first == "help" || words.last == "--help" || words.last == "-h" else { return nil }
         words = words.first == "help" ? words.dropFirst() : words.dropLast()
         let (command, path) = MeshLedgerCommand.named(by: Array(words))
-        guard path.count == words.count else { return nil }
-        return command == ManualTopic.self ? ManualPage.text : text(of: command)
+        guard path.count == words.count else {
+            guard arguments.first == "help", !words.contains(where: { $0.hasPrefix("-") }) else { return nil }
+            let known = command.configuration.subcommands.flatMap { $0.names }
+            let wrong = words.dropFirst(path.count).first ?? ""
+            let before = path.isEmpty ? "" : path.joined(separator: " ") + " "
+            let guess = KnownName.suggestion(for: wrong, among: known)
+            throw CommandError(.usage, "there is no command \(before)\(wrong)\(guess); `meshledger help` lists all")
+        }
+        return command == ManualTopic.self ? ManualPage.text : HelpLayout.wrapped(text(of: command), to: HelpLayout.width)
     }
 
+    /// Each line whole.
     static func text(of command: any ParsableCommand.Type) -> String {
-        let text = MeshLedgerCommand.helpMessage(for: command).replacing(" SUBCOMMANDS:\n", with: ":\n")
+        func message(_ command: any ParsableCommand.Type) -> String {
+            MeshLedgerCommand.helpMessage(for: command, columns: HelpLayout.unwrapped)
+        }
+        let text = message(command).replacing(" SUBCOMMANDS:\n", with: ":\n")
         guard let usual = command.configuration.defaultSubcommand, let name = usual.names.first else { return text }
-        let (own, other) = (Parts(text), Parts(MeshLedgerCommand.helpMessage(for: usual)))
+        let (own, other) = (Parts(text), Parts(message(usual)))
         guard let end = own.rest.firstRange(of: "SUBCOMMANDS:\n") else { return text }
         let usage = other.usage.replacing(" \(name)", with: "", maxReplacements: 1)
         let options = "\(own.overview)\(usage)\n       \(own.usage.dropFirst("USAGE: ".count))\n\n\(other.rest)"

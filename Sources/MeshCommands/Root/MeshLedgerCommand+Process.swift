@@ -30,7 +30,7 @@ extension MeshLedgerCommand {
                 output.flush()
                 ExitStatus.success.end()
             }
-            if let help = HelpText.requested(by: arguments) {
+            if let help = try HelpText.requested(by: arguments) {
                 let output = StandardOutput()
                 output.line(help)
                 output.flush()

@@ -25,7 +25,7 @@ struct SQLCommand: AsyncParsableCommand {
     @Argument(help: "The values of their parameters: ?, ?2, :name.") var values: [String] = []
 
     func run() async throws {
-        try await ledger.reading(past) { ledger in
+        try await ledger.reading(past, saying: nil) { ledger in
             let opener = LedgerOpener(views: CustomViews.types)
             do {
                 let sqlite = try LinkedSQLite(ledger, opener)

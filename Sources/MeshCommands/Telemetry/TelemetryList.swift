@@ -6,12 +6,13 @@ struct TelemetryList: RowList {
     static let about = ListDescription(
         name: "telemetry", abstract: "What nodes measured, the newest first.",
         discussion: """
-            With --kind each metric is a separate column, with its unit; without, a row shows its metrics as name=value. CSV
+            With --kind each metric is a separate column, with its unit; without, a row shows its metrics as name=value, and --where, --sort, --columns and the counts take the name of any metric. CSV
             and JSON have every metric of the kind, null where it was not sent; what is no number (NaN) is null in JSON.
 
               meshledger telemetry --kind device --latest
               meshledger telemetry --node '!19025c00' --kind device
               meshledger telemetry --kind environment --since '1d ago' --format csv
+              meshledger telemetry --where 'battery_level < 20' --since 1d
               meshledger telemetry --kind device --where 'battery_level<20' --sort battery_level
               meshledger telemetry --kind device --count-by hour,node --mean channel_utilization
               meshledger telemetry --kind device --node Rover --since 7d --bucket 1h --mean battery_level --chart
@@ -32,7 +33,8 @@ struct TelemetryList: RowList {
 
     /// A table has the metrics in its rows, and those that are asked about: a kind has up to thirty, a node measures only a few.
     func columns(_ request: ListRequest) throws -> [Column<TelemetryRow>] {
-        guard let kind, request.isTable, request.options.columns == nil, !request.options.groups.isGiven else {
+        guard let kind else { return try request.ledger.telemetryColumns(of: nil) + Self.metrics(request.options.mentions) }
+        guard request.isTable, request.options.columns == nil, !request.options.groups.isGiven else {
             return try request.ledger.telemetryColumns(of: kind)
         }
         var shown = Set(MetricField.all(for: kind).filter { request.options.names($0.name) }.map(\.number))
@@ -40,6 +42,16 @@ struct TelemetryList: RowList {
             for entry in row.values { shown.insert(entry.field.number) }
         }
         return try request.ledger.telemetryColumns(of: kind, only: shown)
+    }
+
+    /// A column for each metric that is asked for, of any kind.
+    private static func metrics(_ isWanted: (String) -> Bool) -> [Column<TelemetryRow>] {
+        let names = TelemetryKind.allCases.flatMap { MetricField.all(for: $0).map(\.name) }.withoutRepeats
+        return names.filter(isWanted).map { name in
+            Column<TelemetryRow>(name, isDetail: true) { row in
+                row.values.first { $0.field.name == name }?.value.cell ?? .null
+            }
+        }
     }
 
     func visit(_ query: RowQuery, in ledger: Ledger, _ body: (TelemetryRow) -> Void) throws {

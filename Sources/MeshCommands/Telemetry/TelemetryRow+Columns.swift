@@ -27,8 +27,8 @@ extension TelemetryRow: ShownRow {
         let front: [Column<TelemetryRow>] = [
             Column("node") { .text(NodeID.text($0.node)) },
             Column("time") { .time($0.time) },
-            Column("time_source", isDetail: true) { .text("\($0.timeSource)") },
-            Column("kind") { .text("\($0.kind)") },
+            Column("time_source", isDetail: true) { .text("\($0.timeSource)") }.named(.cases(TimeSource.self)),
+            Column("kind") { .text("\($0.kind)") }.named(.cases(TelemetryKind.self)),
         ]
         let back: [Column<TelemetryRow>] = [
             Column("sent_time", isDetail: true) { .time($0.sentTime) },
@@ -60,7 +60,7 @@ extension UnknownTelemetryRow: ShownRow {
             Column("time") { .time($0.time) },
             Column("kind") { .unsigned(UInt64($0.kind)) },
             Column("metrics_b64", heading: "metrics", isText: true) { .text(Data($0.metrics).base64EncodedString()) },
-            Column("time_source", isDetail: true) { .text("\($0.timeSource)") },
+            Column("time_source", isDetail: true) { .text("\($0.timeSource)") }.named(.cases(TimeSource.self)),
             Column("sent_time", isDetail: true) { .time($0.sentTime) },
             Column("gateway", isDetail: true) { .node($0.gateway) },
             Column("packet_id", isDetail: true) { .number($0.packetID) },

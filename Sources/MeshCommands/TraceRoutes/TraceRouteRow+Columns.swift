@@ -5,8 +5,8 @@ extension TraceRouteRow: ShownRow {
     static func shown(in ledger: Ledger) -> [Column<TraceRouteRow>] {
         [
             Column("time") { .time($0.time) },
-            Column("from") { .text(NodeID.text($0.from)) },
-            Column("to") { .text(NodeID.text($0.to)) },
+            Column("from") { PacketCell.node($0.from) },
+            Column("to") { PacketCell.node($0.to) },
             Column("is_answered", heading: "answered") { .bool($0.isAnswered) },
             Column("hops") { $0.isAnswered ? .unsigned(UInt64($0.route.count)) : .null },
             Column("towards", heading: "way there (SNR dB)", isText: true, shown: { Self.text($0.towards) }) {
@@ -16,7 +16,7 @@ extension TraceRouteRow: ShownRow {
                 $0.cell($0.back)
             },
             Column("id", isDetail: true) { .number($0.id) },
-            Column("time_source", isDetail: true) { .text("\($0.timeSource)") },
+            Column("time_source", isDetail: true) { .text("\($0.timeSource)") }.named(.cases(TimeSource.self)),
             Column("reply_id", isDetail: true) { $0.isAnswered ? .number($0.replyID) : .null },
             Column("reply_time", isDetail: true) { .time($0.replyTime) },
             Column("channel", isDetail: true) { .optional($0.channel) },

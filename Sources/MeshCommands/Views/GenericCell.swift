@@ -10,11 +10,48 @@ enum GenericCell {
     /// How the properties of rows are printed.
     static func columns<Row: QueryRow>(_ rows: Row.Type) -> [Column<Row>] { columns(of: Row.columns) }
 
-    static func columns<Row>(of columns: [RowColumn<Row>]) -> [Column<Row>] {
+    /// - Parameter isRaw: enumerations of Meshtastic as numbers, as they are stored.
+    static func columns<Row>(of columns: [RowColumn<Row>], isRaw: Bool = false) -> [Column<Row>] {
         columns.map { column in
-            Column(name(column.name), unit: unit(column.kind), canCut: column.valueType == String.self) {
-                value(column.value(in: $0), column.kind)
-            }
+            let names = isRaw ? nil : names(column.name, of: Row.self)
+            return Column(name(column.name), unit: unit(column.kind), canCut: column.valueType == String.self) { row in
+                let cell = value(column.value(in: row), column.kind)
+                guard let names, case .unsigned(let number) = cell else { return cell }
+                return .text((try? names.name(for: String(number), of: "")) ?? String(number))  // a number has no other name
+            }.named(names)
+        }
+    }
+
+    /// The names of a number of a built-in row; nil where it is only a number.
+    static func names<Row>(_ column: String, of row: Row.Type) -> KnownNames? {
+        guard row is any ShownRow.Type else { return nil }
+        switch plain(column) {
+        case "role": return .enumeration("Config.DeviceConfig.Role")
+        case "hardwaremodel": return .enumeration("HardwareModel")
+        case "model" where row is HardwareRow.Type: return .enumeration("HardwareModel")
+        case "region": return .enumeration("Config.LoRaConfig.RegionCode")
+        case "modempreset": return .enumeration("Config.LoRaConfig.ModemPreset")
+        case "failurereason": return .enumeration("Routing.Error")
+        case "port": return .ports
+        default: return nil
+        }
+    }
+
+    /// What lists and exports have of a row; nil for a row that has no list.
+    static func shownColumns<Row>(_ row: Row.Type, in ledger: Ledger) throws -> [Column<Row>]? {
+        func shown<Shown: ShownRow>(_ row: Shown.Type) throws -> [Column<Row>]? { try ledger.columns(row) as? [Column<Row>] }
+        if let columns = ChannelRow.columns as? [Column<Row>] { return columns }
+        return try (row as? any ShownRow.Type).flatMap { try shown($0) }
+    }
+
+    /// Those of lists and exports, then all other properties.
+    static func allColumns<Row: QueryRow>(_ row: Row.Type, in ledger: Ledger) throws -> [Column<Row>] {
+        let shown = try shownColumns(row, in: ledger) ?? []
+        let known = Set(shown.map { plain($0.name) })
+        return (shown + columns(row).filter { !known.contains(plain($0.name)) }).map { column in
+            var column = column
+            column.isDetail = false
+            return column
         }
     }
 
@@ -73,7 +110,7 @@ enum GenericCell {
         switch kind {
         case .node:
             guard let node = UInt32(exactly: number), node != 0 else { return .null }
-            return .text(NodeID.text(node))
+            return PacketCell.node(node)
         case .time: return .time(UInt32(clamping: number))
         case .degreesE7: return .double(Double(Int64(clamping: number)) / 1e7)
         case .degreesE5: return .optional(Position.course(groundTrack: UInt32(clamping: number)))

@@ -27,12 +27,16 @@ struct RowCondition: ExpressibleByArgument {
         }
     }
 
+    /// Whether a value is asked for that a column of names must know.
+    var isAboutNames: Bool { (comparison == .equal || comparison == .notEqual) && !text.isEmpty }
+
     var sign: String { comparison?.rawValue ?? "~" }
 
     /// The value in the column's form: a node's number for its name, seconds for a time.
     func value(_ kind: ColumnKind, in ledger: Ledger) throws -> String {
         switch kind {
         case .node:
+            if text == "^all" { return String(NodeID.broadcast) }
             guard comparison != nil, let node = NodeArgument(argument: text) else { return text }
             return String(try node.number(in: ledger))
         case .time:

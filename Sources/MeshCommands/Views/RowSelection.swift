@@ -21,13 +21,29 @@ struct RowSelection: ParsableArguments {
     var isEmpty: Bool { conditions.isEmpty && having.isEmpty && lacking.isEmpty }
 
     /// The query, and the conditions that it cannot express.
+    ///
+    /// - Returns: besides, what throws where a condition could not be compared with what it names.
     func query<Row: QueryRow>(
         _ rows: Row.Type, in ledger: Ledger
-    ) throws -> (descriptor: FetchDescriptor<Row>, filters: [(Row) -> Bool]) {
+    ) throws -> (descriptor: FetchDescriptor<Row>, filters: [(Row) -> Bool], check: () throws -> Void) {
         var (parts, filters): ([RowColumn<Row>.Condition], [(Row) -> Bool]) = ([], [])
+        let listed = conditions.isEmpty ? [] : try GenericCell.shownColumns(rows, in: ledger) ?? []
+        var others: [RowTests<Row>] = []
         for condition in conditions {
-            let column = try Self.column(condition.column, of: rows)
-            let value = try condition.value(column.kind, in: ledger)
+            let wanted = GenericCell.plain(condition.column)
+            let shown = listed.first { GenericCell.plain($0.name) == wanted }
+            let declared = Row.columns.first { GenericCell.plain($0.name) == wanted }
+            // What only lists have, and names that differ from those that are stored.
+            if let shown, declared == nil || shown.names != nil {
+                let tests = try RowTests([condition], [shown], in: ledger)
+                others.append(tests)
+                filters.append(tests.hold)
+                continue
+            }
+            let column = try declared ?? Self.column(condition.column, of: rows, in: ledger)
+            let names = condition.isAboutNames ? GenericCell.names(column.name, of: rows) : nil
+            let number = try names?.number(of: condition.text, in: GenericCell.name(column.name))
+            let value = try number.map(String.init) ?? condition.value(column.kind, in: ledger)
             // Values that are displayed in other units than they are stored in are compared as displayed.
             if !column.kind.isScaled, let comparison = condition.comparison, let part = column.condition(comparison, value) {
                 parts.append(part)
@@ -39,14 +55,16 @@ struct RowSelection: ParsableArguments {
         for amount in having + lacking.map({ RelationAmount($0, 0...0) }) {
             descriptor.conditions.append(try Self.condition(amount, rows))
         }
-        return (descriptor, filters)
+        return (descriptor, filters, { for tests in others { try tests.check() } })
     }
 
     /// The rows themselves.
     func rows<Row: QueryRow>(_ rows: Row.Type, in ledger: Ledger, archived: Bool) throws -> [Row] {
-        var (descriptor, filters) = try query(rows, in: ledger)
+        var (descriptor, filters, check) = try query(rows, in: ledger)
         descriptor.includesArchived = archived
-        return try ledger.fetch(descriptor).filter { row in filters.allSatisfy { $0(row) } }
+        let found = try ledger.fetch(descriptor).filter { row in filters.allSatisfy { $0(row) } }
+        try check()
+        return found
     }
 
     private static func condition<Row: QueryRow>(
@@ -67,10 +85,16 @@ struct RowSelection: ParsableArguments {
         return try find(related)
     }
 
+    /// One that is stored.
     static func column<Row: QueryRow>(_ name: String, of rows: Row.Type) throws -> RowColumn<Row> {
         let wanted = GenericCell.plain(name)
         if let column = Row.columns.first(where: { GenericCell.plain($0.name) == wanted }) { return column }
         let known = Row.columns.map { GenericCell.name($0.name) }.joined(separator: ", ")
+        throw CommandError(.usage, "the rows of \(Row.view) have no column \(name); they have \(known)")
+    }
+
+    private static func column<Row: QueryRow>(_ name: String, of rows: Row.Type, in ledger: Ledger) throws -> RowColumn<Row> {
+        let known = try GenericCell.allColumns(rows, in: ledger).map(\.name).joined(separator: ", ")
         throw CommandError(.usage, "the rows of \(Row.view) have no column \(name); they have \(known)")
     }
 }

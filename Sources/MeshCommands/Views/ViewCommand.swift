@@ -7,7 +7,7 @@ struct ViewCommand: AsyncParsableCommand {
         commandName: "view", abstract: "Rows, state and schema of views; rebuild them.",
         discussion: """
               meshledger view
-              meshledger view nodes --where 'lastHeard>=yesterday' --sort lastHeard --reverse --format json
+              meshledger view nodes --where 'last_heard>=yesterday' --sort last_heard --reverse
               meshledger view rebuild positions
             """,
         subcommands: [

@@ -7,6 +7,8 @@ struct ViewRowsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rows", abstract: "The rows of any view, with all of their columns.",
         discussion: """
+            Columns that lists and exports have come first, with the same names and values, then all other properties.
+
               meshledger view
               meshledger view positions --where 'node=!19025c00' --where 'time>=yesterday' --sort time --reverse --limit 5
               meshledger view nodes --where 'longName~harbour' --columns number,longName --format csv
@@ -26,20 +28,23 @@ struct ViewRowsCommand: AsyncParsableCommand {
     var view: String?
     @OptionGroup var selection: RowSelection
     @Option(
-        help: ArgumentHelp("Only these columns, in this order.", valueName: "names"), completion: NameCompletion.columns)
-    var columns: String?
+        name: .customLong("columns"), help: ArgumentHelp("Only these columns, in this order.", valueName: "names"),
+        completion: NameCompletion.columns)
+    var names: String?
+    @Flag(help: "Only what is stored, under its own name, and enumerations as numbers.") var raw = false
     @Option(
         help: ArgumentHelp("In the order of this column, instead of the key's.", valueName: "column"),
         completion: NameCompletion.columns)
     var sort: String?
     @Flag(help: "In the reverse order.") var reverse = false
     @Flag(help: "Archived ones, too.") var archived = false
-    @Option(help: ArgumentHelp("The most rows.", valueName: "count")) var limit: Int?
-    @Option(help: ArgumentHelp("Rows to leave out first.", valueName: "count")) var offset = 0
+    @Option(parsing: .unconditional, help: ArgumentHelp("The most rows.", valueName: "count")) var limit: Int?
+    @Option(parsing: .unconditional, help: ArgumentHelp("Rows to leave out first.", valueName: "count")) var offset = 0
 
     func validate() throws {
-        if offset < 0 || (limit ?? 0) < 0 { throw ValidationError("limit and offset are not negative") }
-        if view == nil, !selection.isEmpty || columns != nil || sort != nil || !also.isEmpty {
+        if let limit, limit < 0 { throw ValidationError("--limit is how many rows there may be, from 0: \(limit) is none") }
+        if offset < 0 { throw ValidationError("--offset is how many rows are left out, from 0: \(offset) is none") }
+        if view == nil, !selection.isEmpty || names != nil || sort != nil || !also.isEmpty {
             throw ValidationError("name the view whose rows to show")
         }
         if past.asOf != nil, !also.isEmpty { throw ValidationError("--as-of is of one ledger") }
@@ -66,24 +71,34 @@ struct ViewRowsCommand: AsyncParsableCommand {
 
     private func write<Row: QueryRow>(_ rows: Row.Type, _ ledgers: [Ledger]) throws {
         guard let ledger = ledgers.first else { return }
-        var (descriptor, filters) = try selection.query(rows, in: ledger)
+        // Of several ledgers, only what a row itself has.
+        let columns =
+            raw || !also.isEmpty
+            ? GenericCell.columns(of: Row.columns, isRaw: raw) : try GenericCell.allColumns(rows, in: ledger)
+        let shown = try names.map { try columns.named(list: $0) } ?? columns
+        var (descriptor, filters, check) = try selection.query(rows, in: ledger)
         descriptor.includesArchived = archived
-        let order = try sort.map { try RowSelection.column($0, of: rows) } ?? Row.columns.first
+        let order =
+            sort.map { sort in Row.columns.first { GenericCell.plain($0.name) == GenericCell.plain(sort) } } ?? Row.columns.first
+        let sortedHere = try order == nil && sort != nil ? columns.named(sort ?? "") : nil
         if let order, sort != nil || reverse {
             guard let descriptorOrder = order.order(reverse ? .reverse : .forward) else {
                 throw CommandError(.usage, "the rows of \(Row.view) cannot be sorted by \(order.name)")
             }
             descriptor.sortBy = [descriptorOrder]
         }
-        if filters.isEmpty {
-            (descriptor.fetchLimit, descriptor.fetchOffset) = (limit, offset)
-        }
+        let isPaged = filters.isEmpty && sortedHere == nil
+        if isPaged { (descriptor.fetchLimit, descriptor.fetchOffset) = (limit, offset) }
         typealias Found = LedgerUnion.Found<Row>
         let origin = Column<Found>("ledger", canCut: true) { .text($0.ledger.path) }
-        let writer = try output.writer((also.isEmpty ? [] : [origin]) + (try shown(rows)).map { $0.of(\Found.row) })
+        let writer = try output.writer((also.isEmpty ? [] : [origin]) + shown.map { $0.of(\Found.row) }, keepsOrder: names != nil)
+        var found = try Ledger.union(ledgers).fetch(descriptor)
+        if let sortedHere {
+            found.sort { sortedHere.value($0.row).precedes(sortedHere.value($1.row), reverse: reverse) }
+        }
         var (skipped, left) = (0, limit ?? .max)
-        for found in try Ledger.union(ledgers).fetch(descriptor) where filters.allSatisfy({ $0(found.row) }) {
-            if !filters.isEmpty {
+        for found in found where filters.allSatisfy({ $0(found.row) }) {
+            if !isPaged {
                 guard skipped >= offset else {
                     skipped += 1
                     continue
@@ -93,13 +108,7 @@ struct ViewRowsCommand: AsyncParsableCommand {
             }
             writer.write(found)
         }
+        try check()
         writer.finish(emptyNote: "no rows")
-    }
-
-    private func shown<Row: QueryRow>(_ rows: Row.Type) throws -> [Column<Row>] {
-        let chosen = try columns.map { names in
-            try names.split(separator: ",").map { try RowSelection.column(String($0), of: rows) }
-        }
-        return GenericCell.columns(of: chosen ?? Row.columns)
     }
 }

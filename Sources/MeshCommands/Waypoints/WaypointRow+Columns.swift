@@ -7,7 +7,7 @@ extension WaypointRow: ShownRow {
         let now = UInt32(clamping: (ledger.asOfTime ?? .now).seconds)
         return [
             Column("id") { .number($0.id) },
-            Column("state") { .text($0.state(at: now).rawValue) },
+            Column("state") { .text($0.state(at: now).rawValue) }.named(.these(WaypointRow.State.allCases.map(\.rawValue))),
             Column("name", canCut: true) { .optional($0.name) },
             Column("details", isText: true) { .optional($0.details) },
             Column("icon", shown: { Unicode.Scalar($0.icon).map { $0.properties.isEmoji ? String($0) : "" } ?? "" }) {
@@ -18,10 +18,10 @@ extension WaypointRow: ShownRow {
             Column("expire") { .time($0.expire) },
             Column("locked_to", heading: "locked to") { $0.lockedTo == 0 ? .null : .text(NodeID.text($0.lockedTo)) },
             Column("creator") { .text(NodeID.text($0.creator)) },
-            Column("from", heading: "changed by") { .text(NodeID.text($0.from)) },
+            Column("from", heading: "changed by") { PacketCell.node($0.from) },
             Column("time", heading: "changed") { .time($0.time) },
-            Column("time_source", isDetail: true) { .text("\($0.timeSource)") },
-            Column("to", isDetail: true) { .text(NodeID.text($0.to)) },
+            Column("time_source", isDetail: true) { .text("\($0.timeSource)") }.named(.cases(TimeSource.self)),
+            Column("to", isDetail: true) { PacketCell.node($0.to) },
             Column("channel", isDetail: true) { .optional($0.channel) },
             Column("gateway", isDetail: true) { $0.gateway == 0 ? .null : .text(NodeID.text($0.gateway)) },
             Column("geofence_radius", unit: "m", isDetail: true) { $0.geofenceRadius == 0 ? .null : .number($0.geofenceRadius) },

@@ -136,7 +136,7 @@ extension SensorRow: TableRow {
                 meaning: snrMeaning),
             TableColumn("rssi", .optional { $0.rssi }, of: \.rssi, unit: "dBm", meaning: rssiMeaning),
             TableColumn("hops_away", .optional { $0.hopsAway }, of: \.hopsAway, meaning: "Hops to the gateway."),
-            TableColumn("to", .node { $0.to }, of: \.to, meaning: "The id of the addressee."),
+            TableColumn("to", .addressee { $0.to }, of: \.to, meaning: "The id of the addressee; ^all for everyone."),
             TableColumn("channel", .nameOrNone { $0.channel }, of: \.channel, meaning: channelMeaning),
             TableColumn("time_source", .enumeration { $0.timeSource }, of: \.timeSource, meaning: timeSourceMeaning),
             TableColumn("packet_id", .number { $0.packetID }, of: \.packetID, meaning: packetMeaning),

@@ -22,7 +22,8 @@ extension MessageRow: TableRow {
             TableColumn(
                 "gateways", .texts { $0.gateways.map { NodeID.text($0) } }, of: \.gateways, meaning: "Those that heard it."),
             TableColumn("id", .number { $0.id }, of: \.id, meaning: packetMeaning),
-            TableColumn("port", .number { $0.port }, of: \.port),
+            TableColumn(
+                "port", .name { FieldTable.portText($0.port, isReadable: true) }, from: \.port, meaning: "What it is about."),
             TableColumn("reply_id", .positive { $0.replyID }, of: \.replyID, meaning: "The id of the message that it answers."),
             TableColumn(
                 "is_reaction", .number { $0.isReaction }, of: \.isReaction,
@@ -69,10 +70,10 @@ extension WaypointRow: TableRow {
             TableColumn("expire", .time { $0.expire }, of: \.expire, meaning: "When it leaves the map."),
             TableColumn("locked_to", .nodeOrNone { $0.lockedTo }, of: \.lockedTo, meaning: "The only node that may change it."),
             TableColumn("creator", .node { $0.creator }, of: \.creator, meaning: "The node that made it."),
-            TableColumn("from", .node { $0.from }, of: \.from, meaning: "The node that changed it last."),
+            TableColumn("from", .addressee { $0.from }, of: \.from, meaning: "The node that changed it last."),
             TableColumn("time", .time { $0.time }, of: \.time, meaning: "When it was changed last."),
             TableColumn("time_source", .enumeration { $0.timeSource }, of: \.timeSource, meaning: timeSourceMeaning),
-            TableColumn("to", .node { $0.to }, of: \.to, meaning: "The id of the addressee."),
+            TableColumn("to", .addressee { $0.to }, of: \.to, meaning: "The id of the addressee; ^all for everyone."),
             TableColumn("channel", .nameOrNone { $0.channel }, of: \.channel, meaning: channelMeaning),
             TableColumn("gateway", .nodeOrNone { $0.gateway }, of: \.gateway, meaning: "Of the first readable reception."),
             TableColumn("geofence_radius", .positive { $0.geofenceRadius }, of: \.geofenceRadius, unit: "m"),
@@ -103,8 +104,8 @@ extension TraceRouteRow: TableRow {
     public static func tableColumns(_ context: TableContext) -> [TableColumn<TraceRouteRow>] {
         [
             TableColumn("time", .time { $0.time }, of: \.time, meaning: "When it was requested."),
-            TableColumn("from", .node { $0.from }, of: \.from, meaning: "The node that asked."),
-            TableColumn("to", .node { $0.to }, of: \.to, meaning: "The node that was to answer."),
+            TableColumn("from", .addressee { $0.from }, of: \.from, meaning: "The node that asked."),
+            TableColumn("to", .addressee { $0.to }, of: \.to, meaning: "The node that was to answer."),
             TableColumn("is_answered", .number { $0.isAnswered }, of: \.isAnswered),
             TableColumn(
                 "hops", .optional { $0.isAnswered ? UInt32(clamping: $0.route.count) : nil }, from: \.isAnswered, \.route,

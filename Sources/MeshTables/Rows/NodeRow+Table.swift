@@ -61,7 +61,7 @@ extension NodeRow: TableRow {
 extension ChannelRow: TableRow {
     public static func tableColumns(_ context: TableContext) -> [TableColumn<ChannelRow>] {
         [
-            TableColumn("channel", .textOrNone { $0.channel.name }, of: \.channel, meaning: "Its name."),
+            TableColumn("channel", .text { $0.channel.title }, of: \.channel, meaning: channelMeaning),
             TableColumn("hash", .optional { $0.hash }, of: \.hash, meaning: "Its hash on the wire."),
             TableColumn(
                 "readable", .number { $0.channel.isReadable }, from: \.channel, meaning: "Whether a known key opens its packets."),

@@ -93,7 +93,8 @@ extension IndexedEvent: TableRow {
             TableColumn("to", .name { $0.hasPacket ? NodeID.addressee($0.to) : nil }, meaning: "The id of the addressee."),
             TableColumn("gateway", .nodeOrNone { $0.gateway }, meaning: "The gateway that heard it."),
             TableColumn("channel", .nameOrNone { $0.channel }, meaning: channelMeaning),
-            TableColumn("port", .optional { $0.port }),
+            TableColumn(
+                "port", .name { FieldTable.portText($0.port ?? 0, isReadable: $0.port != nil) }, meaning: "What it is about."),
             TableColumn("named", .texts { $0.named.map { NodeID.text($0) } }, meaning: "The nodes that its payload names."),
             TableColumn("is_first_reception", .number { $0.isFirstReception }),
             TableColumn("is_first_readable", .number { $0.isFirstReadable }),

@@ -21,7 +21,7 @@ struct EverydayTasks {
         #expect(Self.tasks.map(\.number) == Array(1...20))
         for task in Self.tasks {
             let help = try tool.start(task.help.split(separator: " ").map(String.init) + ["--help"]).wait().output
-            let words = help.split(whereSeparator: \.isWhitespace).joined(separator: " ") + " "
+            let words = help.split(whereSeparator: \.isWhitespace).filter { $0 != "\\" }.joined(separator: " ") + " "
             #expect(words.contains(" \(task.line) "), "\(task.number): \(task.line)")
             #expect(task.line.count <= 100 && task.line.hasPrefix("meshledger "), "\(task.number): \(task.line.count)")
         }

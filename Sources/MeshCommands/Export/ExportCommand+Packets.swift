@@ -1,0 +1,142 @@
+import EventLog
+import MeshIngest
+import MeshLedger
+import MeshTables
+import Meshtastic
+import ProtobufWire
+
+/// Events, packets and receptions: there may be millions.
+extension ExportCommand {
+    /// What a page leaves out first and takes at most, where no condition decides it.
+    private var pageOfAll: (offset: Int, limit: Int) { isPagedByQuery ? (page.offset, page.limit ?? .max) : (0, .max) }
+
+    /// In the order of the log, so that they can be imported again.
+    func exportEvents(_ ledger: Ledger) throws {
+        let (offset, limit) = pageOfAll
+        let order = EventOrder(by: by, since: times.since?.time, until: times.until?.time, newestFirst: false)
+        let reading = try EventReading(ledger)
+        let total = times.since == nil && times.until == nil ? ledger.log.head.rawValue : nil
+        // Conditions are those of the list; without one no packet is decoded.
+        let decodes = !conditions.isEmpty
+        if format == .jsonl {
+            let output = try output()
+            let chosen = try rows(EventRow.columns, ledger, total: total)
+            try reading.visitLog(order, offset: offset, limit: limit) { rows, header, payload in
+                var line: [UInt8] = []
+                line.reserveCapacity(payload.byteCount * 4 / 3 + 256)
+                LedgerLine.append(header, source: rows.source(of: header), payload: payload, to: &line)
+                return (line: line, row: decodes ? rows.row(header, payload) : nil)
+            } part: { lines in
+                for line in lines where chosen.takes(line.row) { output.write(line.line) }
+                return chosen.goesOn
+            }
+            try chosen.end()
+            return output.flush()
+        }
+        if TableFormat(rawValue: format.rawValue) != nil {
+            return try write([Column<EventRecord>](), ledger, EventRecord.tableColumns, total: total) { write in
+                try reading.visitLog(order, offset: offset, limit: limit) { rows, header, payload in
+                    EventRecord(
+                        header, source: rows.source(of: header),
+                        encoding: LedgerLine.name(of: header.encoding) ?? String(header.encoding.rawValue),
+                        payload: Base64.text(payload))
+                } part: {
+                    $0.allSatisfy(write)
+                }
+            }
+        }
+        let raw = Set(EventRow.rawColumns.map(\.name))
+        let others = decodes ? EventRow.columns.filter { !raw.contains($0.name) } : []
+        try write(EventRow.rawColumns, ledger, { _ in [] }, others: others, total: total) { write in
+            try reading.visitLog(order, offset: offset, limit: limit) { rows, header, payload in
+                var row = decodes ? rows.row(header, payload) : EventRow(header: header, source: rows.source(of: header))
+                row.payload = Base64.text(payload)
+                return row
+            } part: {
+                $0.allSatisfy(write)
+            }
+        }
+    }
+
+    /// The rows of `packets`: each packet once, the newest first.
+    func exportPackets(_ ledger: Ledger) throws {
+        try write(PacketRow.columns(by: by), ledger, PacketRow.tableColumns, total: total(ledger)) { write in
+            try forEachPacket(ledger, write)
+        }
+    }
+
+    /// A row for each time that a packet was heard.
+    func exportReceptions(_ ledger: Ledger) throws {
+        try write(ReceptionRecord.columns(in: ledger), ledger, ReceptionRecord.tableColumns) { write in
+            try forEachPacket(ledger) { packet in
+                packet.receptions.allSatisfy { write(ReceptionRecord(packet: packet, reception: $0)) }
+            }
+        }
+    }
+
+    private func total(_ ledger: Ledger) throws -> UInt64? {
+        guard times.since == nil, times.until == nil else { return nil }
+        return try ledger.packetCount(selection(ledger), within: .milliseconds(20))
+    }
+
+    private func selection(_ ledger: Ledger) throws -> EventSelection? {
+        var chosen = SelectionOptions()
+        (chosen.node, chosen.mentions, chosen.gateway) = (node, packets.mentions, packets.gateway)
+        (chosen.channel, chosen.port, chosen.packet) = (channel, packets.port, packets.packet)
+        return try chosen.selection(in: ledger)
+    }
+
+    private func forEachPacket(_ ledger: Ledger, _ body: (PacketRow) -> Bool) throws {
+        // Receptions are counted one by one, packets by what finds them.
+        var (skips, left) = pageOfAll
+        guard left > 0 else { return }
+        let order = EventOrder(
+            by: by, since: times.since?.time, until: times.until?.time, newestFirst: !page.oldestFirst, try selection(ledger))
+        try ledger.forEachPacket(order) { row in
+            if skips > 0 {
+                skips -= 1
+                return true
+            }
+            left -= 1
+            return body(row) && left > 0
+        }
+    }
+
+    /// What the index has of the events, in the order of the log. Unless times are chosen, also of those that retention has dropped.
+    func exportIndex(_ ledger: Ledger) throws {
+        var (skips, left) = pageOfAll
+        let order = EventOrder(by: by, since: times.since?.time, until: times.until?.time)
+        var runs = try ledger.runs(of: order)
+        if times.since == nil, times.until == nil {
+            let first = ledger.log.first.rawValue
+            if first > 1 { runs.insert(EventSequence(1)...EventSequence(first - 1), at: 0) }
+        }
+        try write(IndexedEvent.columns, ledger, IndexedEvent.tableColumns) { write in
+            for run in runs where left > 0 {
+                try ledger.forEachIndexedEvent(in: run) { event in
+                    if skips > 0 {
+                        skips -= 1
+                        return true
+                    }
+                    guard left > 0 else { return false }
+                    left -= 1
+                    return write(event) && left > 0
+                }
+            }
+        }
+    }
+}
+
+extension ReceptionRecord {
+    /// Those of `packets receptions`.
+    static func columns(in ledger: Ledger) throws -> [Column<ReceptionRecord>] {
+        let names = try EventRows.sourceNames(ledger)
+        return [
+            Column("packet") { .unsigned($0.packet.firstSequence) },
+            Column("from") { .text(NodeID.text($0.packet.from)) },
+            Column("has_conflict", isDetail: true) { .bool($0.packet.hasConflict) },
+        ] + PacketReception.columns.map { $0.of(\.reception) } + [
+            Column("source", canCut: true) { .text(EventRows.name($0.reception.source, in: names)) }
+        ]
+    }
+}

@@ -1,0 +1,44 @@
+import MeshLedger
+
+/// The rows that an export writes: those that `--where` chooses, of its page, with the progress of the work.
+final class ExportedRows<Row> {
+    private let tests: RowTests<Row>
+    private var page: RowPage
+    private let bar: ProgressBar
+    private let total: UInt64?
+    private var seen: UInt64 = 0
+
+    /// - Parameters:
+    ///   - columns: may be empty where there are no conditions.
+    ///   - isPaged: whether the rows that come are those of the page.
+    ///   - total: how many rows come, where that is known.
+    init(
+        _ conditions: [RowCondition], _ columns: [Column<Row>], in ledger: Ledger, page: PageOptions, isPaged: Bool,
+        title: String,
+        total: UInt64? = nil
+    ) throws {
+        tests = try RowTests(conditions, columns, in: ledger)
+        self.page = RowPage(isPaged ? nil : page, limit: page.limit, countsMore: false)
+        bar = ProgressBar(title)
+        self.total = total
+    }
+
+    deinit { bar.end() }
+
+    /// Whether the row is written.
+    /// - Parameter row: nil where there are no conditions and it was not made.
+    func takes(_ row: Row?) -> Bool {
+        seen += 1
+        if seen % 1_024 == 0 { bar.show(fraction: total.map { Double(seen) / Double(max($0, 1)) }, done: seen, unit: "rows") }
+        return (row.map(tests.hold) ?? true) && page.takes()
+    }
+
+    /// Whether further rows may be written.
+    var goesOn: Bool { tests.fault == nil && page.left > 0 }
+
+    /// - Throws: where a condition cannot be compared with its column.
+    func end() throws {
+        bar.end()
+        try tests.check()
+    }
+}

@@ -1,0 +1,62 @@
+import Foundation
+import Synchronization
+
+/// Says on a terminal that work goes on, and for how long, after a second in which nothing else was shown. Anything that is shown ends it.
+final class WaitingLine: Sendable {
+    private struct State {
+        var isVisible = false
+        var isOver = false
+    }
+
+    private static let current = Mutex<WaitingLine?>(nil)
+
+    private let state = Mutex(State())
+
+    private init() {}
+
+    /// Runs work, and says so where it takes long.
+    /// - Parameter title: what is done, such as `comparing`; nil to say nothing.
+    static func during<Result>(_ title: String?, _ work: () async throws -> Result) async throws -> Result {
+        guard let title, isatty(2) == 1 else { return try await work() }
+        let line = WaitingLine()
+        current.withLock { $0 = line }
+        let started = ContinuousClock.now
+        let task = Task {
+            while !Task.isCancelled {
+                try await Task.sleep(for: .seconds(1))
+                line.show("\(title)  \(ProgressBar.duration((ContinuousClock.now - started) / .seconds(1)))")
+            }
+        }
+        defer {
+            task.cancel()
+            line.end()
+        }
+        return try await work()
+    }
+
+    /// Something else is shown: nothing more is said.
+    static func end() { current.withLock { $0 }?.end() }
+
+    /// Makes room for a line on standard error.
+    static func clear() { current.withLock { $0 }?.clear() }
+
+    private func show(_ text: String) {
+        state.withLock { state in
+            guard !state.isOver else { return }
+            state.isVisible = true
+            StandardOutput.rawError("\r\u{1b}[K\(DisplayWidth.safe(text))")
+        }
+    }
+
+    private func end() {
+        clear()
+        state.withLock { $0.isOver = true }
+    }
+
+    private func clear() {
+        state.withLock { state in
+            if state.isVisible { StandardOutput.rawError("\r\u{1b}[K") }
+            state.isVisible = false
+        }
+    }
+}

@@ -1,0 +1,61 @@
+import EventLog
+import Foundation
+import TestKit
+import Testing
+
+@testable import MeshCommands
+
+/// Spans of time by the calendar.
+struct CalendarSpans {
+    private func span(_ text: String) throws -> TimeSpan { try #require(TimeSpan(argument: text)) }
+
+    @Test(arguments: [
+        ("1mo", "2024-02-29T12:00:00Z", "2024-02-01", "2024-03-01"), ("1mo", "2025-12-31T23:59:59Z", "2025-12-01", "2026-01-01"),
+        ("3mo", "2025-09-10T00:00:00Z", "2025-07-01", "2025-10-01"), ("1y", "2025-09-10T00:00:00Z", "2025-01-01", "2026-01-01"),
+        ("1w", "2025-09-10T10:00:00Z", "2025-09-08", "2025-09-15"), ("1w", "2025-09-08T00:00:00Z", "2025-09-08", "2025-09-15"),
+        ("1w", "1969-12-30T00:00:00Z", "1969-12-29", "1970-01-05"), ("2d", "1970-01-02T00:00:00Z", "1970-01-01", "1970-01-03"),
+        ("1mo", "1969-12-31T23:00:00Z", "1969-12-01", "1970-01-01"),
+    ])
+    func `weeks begin on Monday, months and years as in the calendar`(
+        length: String, time: String, start: String, next: String
+    ) throws {
+        let span = try span(length)
+        let place = span.place(of: try #require(ISOTime.parse(time)), in: .utc)
+        #expect(span.isOfDays && span.date(of: place) == start && span.date(of: place + 1) == next)
+        #expect(span.start(of: place, in: .utc) == ISOTime.parse(start))
+        #expect(span.place(ofDate: try #require(ISOTime.parse(start))) == place)
+    }
+
+    @Test func `a span is a length of time and nothing else`() {
+        for text in ["", "0mo", "0d", "-1d", "mo", "yesterday", "1 fortnight", "99999999999999999999y", "20000y"] {
+            #expect(TimeSpan(argument: text) == nil, "\(text)")
+        }
+        #expect(TimeSpan(argument: "1 month") == TimeSpan(months: 1) && TimeSpan(argument: "1y") == TimeSpan(months: 12))
+        #expect(TimeSpan(argument: "7d") == TimeSpan(argument: "1w"))
+    }
+
+    @Test(.enabled(if: Tool.isBuilt, "needs the built command"))
+    func `a table on a terminal counts local days, programs get days in UTC`() throws {
+        // Half an hour before midnight in UTC, after it in Berlin.
+        let tool = try Tool(holding: [
+            Line.text("late", from: 1, time: 1_760_052_600), Line.text("next day", from: 2, time: 1_760_100_000),
+        ])
+        let script = PackageRoot.url.appendingPathComponent("Tests/Oracle/terminal.py").path
+        let starter = ["/usr/bin/env", "python3", script, "100", "50", "", Tool.program.path]
+        let environment = ["TZ": "Europe/Berlin", "NO_COLOR": "1", "TERM": "xterm", "PAGER": "cat"]
+        func days(_ words: [String], by starter: [String] = []) throws -> [String] {
+            let outcome = try tool.start(["messages"] + words, environment: environment, by: starter).wait()
+            #expect(outcome.status == 0, "\(outcome)")
+            return outcome.lines.dropFirst().map { String($0.prefix(10)) }
+        }
+        #expect(try days(["--bucket", "1d"], by: starter) == ["2025-10-10"])
+        #expect(try days(["--bucket", "1d", "--utc"], by: starter) == ["2025-10-09", "2025-10-10"])
+        #expect(try days(["--bucket", "1d", "--format", "csv"]) == ["2025-10-09", "2025-10-10"])
+        #expect(try days(["--count-by", "month", "--format", "csv"]) == ["2025-10-01"])
+        #expect(try days(["--count-by", "week", "--format", "csv"]) == ["2025-10-06"])
+        let chart = try tool.start(["messages", "--bucket", "1mo", "--chart"], environment: environment).wait()
+        #expect(
+            chart.status == 0 && chart.output.contains("2025-10-01 00:00") && chart.output.contains("2025-11-01 00:00 UTC"),
+            "\(chart)")
+    }
+}

@@ -1,0 +1,31 @@
+import Foundation
+import TestKit
+import Testing
+
+/// Errors that a new user meets.
+@Suite(.enabled(if: Tool.isBuilt, "needs the built command"))
+struct PlainRefusals {
+    @Test(arguments: ["nodes", "packets", "view nodes", "export nodes", "messages", "search word"])
+    func `a limit below nothing is told as such`(_ command: String) throws {
+        let tool = try Tool()
+        for (option, number) in [("--limit", "-1"), ("--offset", "-20")] {
+            let outcome = try tool.start(command.split(separator: " ").map(String.init) + [option, number]).wait()
+            #expect(outcome.status == 64 && outcome.errors.contains("\(option) is how many rows"), "\(outcome)")
+            #expect(outcome.errors.contains("\(number) is none"), "\(outcome)")
+        }
+    }
+
+    @Test func `a folder or file that is no ledger is not to be made one`() throws {
+        let tool = try Tool()
+        let file = try tool.write(["something"], to: "notes.txt")
+        for (path, told) in [
+            (tool.folder.path, "is no ledger but a folder with other things"), (file, "is no ledger but a file"),
+        ] {
+            let outcome = try tool.run("nodes", "--ledger", path)
+            #expect(outcome.status == 66 && outcome.errors.contains(told) && !outcome.errors.contains("init"), "\(outcome)")
+        }
+        let empty = tool.folder.file("empty").path
+        try FileManager.default.createDirectory(atPath: empty, withIntermediateDirectories: true)
+        #expect(try tool.run("nodes", "--ledger", empty).errors.contains("make one with `meshledger init"))
+    }
+}
