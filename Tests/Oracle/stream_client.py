@@ -42,7 +42,7 @@ def main():
     if options.send:
         def acknowledged(packet):
             say(acknowledged=packet["decoded"]["requestId"], error=packet["decoded"]["routing"]["errorReason"])
-        sent = client.sendText(options.send, wantAck=True, onResponse=acknowledged)
+        sent = client.sendData(options.send.encode(), portNum=1, wantAck=True, onResponse=acknowledged, onResponseAckPermitted=True)
         say(sent=sent.id)
 
     def watch():
