@@ -103,11 +103,11 @@ class Run:
         self.until(lambda all: sum(one["state"] == "live" for one in all) >= count, f"{count} live sources")
 
     def until_in_views(self):
-        """All that is stored can be read in every view."""
+        """All that is stored can be read; a view that it does not concern says so later."""
         end = time.monotonic() + LATE_S
         while time.monotonic() < end:
             views = json.loads(self.command("view", "--format", "json"))
-            if len({view["checkpoint"] for view in views}) == 1 and self.head() == views[0]["checkpoint"]: return
+            if {view["checkpoint"] for view in views if view["view"] in ("nodes", "messages", "packets")} == {self.head()}: return
             time.sleep(0.02)
         raise SystemExit("the views do not catch up")
 
@@ -147,7 +147,7 @@ def publish(port, first, count, rate):
     publisher, began = mqtt.Publisher(port, f"bench-{first}"), time.monotonic()
     for start in range(first, first + count, 5_000):
         publisher.publish([("msh/EU_868/2/e/LongFast/!22000005", envelope(number)) for number in range(start, min(start + 5_000, first + count))])
-        time.sleep(max(0.0, began + (start + 5_000 - first) / rate - time.monotonic()))
+        time.sleep(max(0.0, began + min(start + 5_000 - first, count) / rate - time.monotonic()))
     publisher.close()
 
 
