@@ -173,8 +173,8 @@ public final class SharedRadio: LiveSource {
     private func serve(_ channel: RadioChannel.Channel) async {
         let address = channel.channel.remoteAddress?.ipAddress ?? ""
         guard options.allowed.contains(where: { $0.contains(address) }), let client = enter(address) else {
-            // It is not let in. Closed in another way, the writer that nobody has finished would end the process.
-            try? await channel.executeThenClose { _, _ in }
+            // Closed in another way, the writer that nobody has finished would end the process.
+            try? await channel.executeThenClose { _, _ in }  // it is not let in
             return
         }
         do {
