@@ -57,8 +57,9 @@ class Ours:
     """The rows that meshledger has, by view and key."""
 
     def __init__(self, folder):
-        # Sources are numbered in the order in which they came.
-        names = list(dict.fromkeys(line["source"] for line in lines(folder / "events.jsonl")))
+        # Sources are numbered in the order in which they came, unless several came at once: then sources.json has their names by number.
+        told = folder / "sources.json"
+        names = json.loads(told.read_text()) if told.exists() else list(dict.fromkeys(line["source"] for line in lines(folder / "events.jsonl")))
         self.readers = {**READ, "source": lambda cell: names[cell - 1], "sources": lambda cell: [names[number - 1] for number in cell or []]}
         self.rows, self.problems = {}, []
         for view, columns in VIEWS.items():

@@ -40,13 +40,10 @@ struct IngestMQTTCommand: AsyncParsableCommand {
     @Option(help: "PEM file of its key.") var keyFile: String?
     @Flag(help: "Take any certificate: for tests only.") var insecure = false
 
-    /// How long to wait for another command that is writing.
-    private static let patience = Duration.seconds(15)
-
     func run() async throws {
         let options = try options()
-        let ledger = try await ledger.openForWriting(patience: Self.patience)
-        let target = IngestTarget(log: ledger.log) { try await ledger.flush() }
+        let ledger = try await ledger.openWriter(patience: LiveListening.patience)
+        let target = LiveListening(ledger).target
         let bar = ProgressBar("listening")
         let ingest = MQTTIngest(options, into: target) {
             bar.end()
@@ -56,6 +53,7 @@ struct IngestMQTTCommand: AsyncParsableCommand {
         let ticker = Task { await counts.show(on: bar) }
         let outcome: Result<Void, any Error>
         do {
+            try await ledger.reportSources { SourceReport.bytes([ingest.status]) }
             _ = try await StopSignals.cancelling { try await ingest.run() }
             outcome = .success(())
         } catch {
@@ -64,7 +62,12 @@ struct IngestMQTTCommand: AsyncParsableCommand {
         ticker.cancel()
         await ticker.value
         bar.end()
-        try await ledger.close()
+        do {
+            try await ledger.close()
+        } catch {
+            _ = try outcome.get()  // the first failure is the one to report
+            throw error
+        }
         let statistics = ingest.statistics
         if statistics.connectionCount > 0 {
             let long = statistics.oversizedCount

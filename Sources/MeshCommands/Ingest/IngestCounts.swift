@@ -15,15 +15,14 @@ final class IngestCounts: Sendable {
         var errors: UInt64 = 0
     }
 
-    private let ledger: Ledger
+    private let ledger: LedgerWriter
     private let first: EventSequence
     private let quarantined: UInt64
     private let state: Mutex<State>
 
-    init(_ ledger: Ledger) async throws {
+    init(_ ledger: LedgerWriter) async throws {
         self.ledger = ledger
-        first = ledger.log.head
-        quarantined = try await Self.quarantined(ledger)
+        (first, quarantined) = try await ledger.reading { ($0.log.head, try await Self.quarantined($0)) }
         state = Mutex(State(indexed: first))
     }
 
@@ -31,8 +30,10 @@ final class IngestCounts: Sendable {
         try await ledger.views().reduce(0) { $0 + $1.quarantined }
     }
 
+    func line() async throws -> String { try await ledger.reading { try await line(of: $0) } }
+
     /// `1,204 events, 310 packets, 42 nodes, 3 errors, lag 0`: lag is how many events the views still lack.
-    func line() async throws -> String {
+    private func line(of ledger: Ledger) async throws -> String {
         let head = ledger.log.head
         let views = try await ledger.views()
         let checkpoint = views.map(\.checkpoint).min() ?? head.rawValue
@@ -61,9 +62,11 @@ final class IngestCounts: Sendable {
     ///   - period: between lines of the log.
     func show(on bar: ProgressBar, every period: Duration = .seconds(60)) async {
         let isTerminal = isatty(2) == 1
+        // What another process writes is opened for each look.
+        let shown = Duration.milliseconds(ledger.holder == nil ? 500 : 5_000)
         while !Task.isCancelled {
             do {
-                try await Task.sleep(for: isTerminal ? .milliseconds(500) : period)
+                try await Task.sleep(for: isTerminal ? shown : period)
                 let line = try await line()
                 if isTerminal { bar.show(line) } else { StandardOutput.error("meshledger: \(line)") }
             } catch is CancellationError {

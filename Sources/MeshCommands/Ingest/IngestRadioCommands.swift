@@ -9,16 +9,21 @@ struct IngestTCPCommand: AsyncParsableCommand {
             Every frame that the radio sends is stored, its keys and passwords zeroed. A radio has one client at a time: while this runs, an app that connects to
             the same radio takes the connection away. A lost connection is made again.
 
+            With --share this is a proxy: apps, the Python client, bots and Home Assistant connect to this computer as if it were the radio, all at once, and
+            each gets every packet, also what it missed while it was away.
+
               meshledger ingest tcp 192.168.1.20
               meshledger ingest tcp roof.example:4403 --keep-keys
+              meshledger ingest tcp 192.168.1.20 --share 0.0.0.0:4403 --share-allow 192.168.1.0/24
             """)
 
     @OptionGroup var ledger: LedgerOption
     @OptionGroup var keys: KeepKeysOption
+    @OptionGroup var sharing: SharingOptions
     @Argument(help: "The radio's host, and its port if it is not 4403.") var host: String
 
     func run() async throws {
-        try await listen(to: RadioAddress(host: host), ledger, keys)
+        try await listen(to: RadioAddress(host: host), ledger, keys, sharing)
     }
 }
 
@@ -27,28 +32,39 @@ struct IngestSerialCommand: AsyncParsableCommand {
         commandName: "serial", abstract: "Listen to a radio on a serial port or USB until SIGINT or SIGTERM.",
         discussion: """
             The port is used by this command alone, and neither opening nor closing it resets the board. A radio that is unplugged is listened to again when it
-            is back; the names in /dev/serial/by-id stay the same then.
+            is back; the names in /dev/serial/by-id stay the same then. With --share many apps and programs use the radio at once, as with `ingest tcp`.
 
               meshledger ingest serial /dev/ttyACM0
               meshledger ingest serial /dev/ttyUSB0 --no-dtr
+              meshledger ingest serial /dev/ttyACM0 --share 4403
             """)
 
     @OptionGroup var ledger: LedgerOption
     @OptionGroup var keys: KeepKeysOption
+    @OptionGroup var sharing: SharingOptions
     @Flag(inversion: .prefixedNo, help: "Raise the line DTR, as boards expect; some reset when it is raised.") var dtr = true
     @Argument(help: "The port, best by its name in /dev/serial/by-id.", completion: .file()) var port: String
 
     func run() async throws {
-        try await listen(to: .serial(path: port, raisesDTR: dtr), ledger, keys)
+        try await listen(to: .serial(path: port, raisesDTR: dtr), ledger, keys, sharing)
     }
 }
 
-private func listen(to address: RadioAddress, _ option: LedgerOption, _ keys: KeepKeysOption) async throws {
-    let ledger = try await option.openWriter()
+private func listen(
+    to address: RadioAddress, _ option: LedgerOption, _ keys: KeepKeysOption, _ sharing: SharingOptions
+) async throws {
+    let ledger = try await option.openWriter(patience: LiveListening.patience)
     let listening = LiveListening(ledger)
-    let source = RadioSource(address, into: listening.target, report: listening.report)
+    let radio = RadioSource(address, into: listening.target, report: listening.report)
+    let source: any LiveSource
+    do {
+        source = try sharing.source(radio, in: ledger)
+    } catch {
+        try? await ledger.close()  // the first failure is the one to report
+        throw error
+    }
     try await listening.run(source) {
-        try await keys.take(source.radioKeys, into: ledger, advice: "listening with --keep-keys")
+        try await keys.take(radio.radioKeys, into: ledger, advice: "listening with --keep-keys")
     }
 }
 
@@ -73,7 +89,7 @@ struct IngestUDPCommand: AsyncParsableCommand {
         var options = UDPOptions()
         options.port = port
         if !interface.isEmpty { options.interfaces = interface }
-        let listening = LiveListening(try await ledger.openWriter())
+        let listening = LiveListening(try await ledger.openWriter(patience: LiveListening.patience))
         try await listening.run(UDPSource(options, into: listening.target, report: listening.report))
     }
 }
@@ -99,7 +115,7 @@ struct IngestFileCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let listening = LiveListening(try await ledger.openWriter())
+        let listening = LiveListening(try await ledger.openWriter(patience: LiveListening.patience))
         let options = ImportOptions(format: format, isComplete: false, sourceName: source)
         try await listening.run(FileFollow(file, into: listening.target, options: options, report: listening.report))
     }

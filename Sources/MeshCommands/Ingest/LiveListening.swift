@@ -4,13 +4,16 @@ import MeshLedger
 
 /// Runs one live source until a signal stops it, and says on standard error what happens.
 struct LiveListening {
+    /// How long to wait for another command that is writing and does not take events on behalf of this one.
+    static let patience = Duration.seconds(15)
+
     let ledger: LedgerWriter
     private let bar = ProgressBar("listening")
 
     init(_ ledger: LedgerWriter) { self.ledger = ledger }
 
     var target: IngestTarget {
-        IngestTarget(log: ledger) { [ledger] in try await ledger.catchUp(progress: { _ in }) }
+        IngestTarget(log: ledger) { [ledger] in try await ledger.flush() }
     }
 
     /// What a source's notices are passed to.

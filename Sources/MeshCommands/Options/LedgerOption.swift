@@ -22,12 +22,18 @@ struct LedgerOption: ParsableArguments {
 
     /// Opens it for writing by this process alone. A short command may be holding it, so a held ledger is tried again for some seconds; after the
     /// first, a message says so.
-    func openForWriting(patience: Duration = .seconds(3)) async throws -> Ledger {
+    func openForWriting(patience: Duration = .seconds(3), options: LedgerOptions = CustomViews.options()) async throws -> Ledger {
+        try await patiently(patience) { () async throws(LedgerError) in try await Ledger.open(at: path, options: options) }
+    }
+
+    private func patiently<Result: Sendable>(
+        _ patience: Duration, _ open: () async throws(LedgerError) -> Result
+    ) async throws -> Result {
         let start = ContinuousClock.now
         var isTold = false
         while true {
             do {
-                return try await Ledger.open(at: path, options: CustomViews.options())
+                return try await open()
             } catch {
                 let waited = ContinuousClock.now - start
                 guard error.code == .locked, waited < patience else { throw withAdvice(error) }
@@ -151,14 +157,14 @@ struct LedgerOption: ParsableArguments {
         try await writer.close()
     }
 
-    /// - Parameter held: views that are not rebuilt automatically where this process opens it.
-    func openWriter(holding held: Set<String> = []) async throws -> LedgerWriter {
-        do {
-            var options = CustomViews.options()
-            options.heldViews = held
-            return try await LedgerWriter.open(at: path, options: options)
-        } catch {
-            throw withAdvice(error)
+    /// - Parameters:
+    ///   - held: views that are not rebuilt automatically where this process opens it.
+    ///   - patience: for how long a ledger is tried again that another process holds and that cannot be reached through it.
+    func openWriter(holding held: Set<String> = [], patience: Duration = .zero) async throws -> LedgerWriter {
+        var options = CustomViews.options()
+        options.heldViews = held
+        return try await patiently(patience) { () async throws(LedgerError) in
+            try await LedgerWriter.open(at: path, options: options)
         }
     }
 

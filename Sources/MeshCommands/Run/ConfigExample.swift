@@ -56,6 +56,10 @@ enum ConfigExample {
             # Without it, the file's content decides; `meshledger help import` lists the formats.
             format: jsonl
 
+          # Recordings of other ledgers (`meshledger export --format ledger FILE`): a file, or a folder of them. One that is written again is imported
+          # again, which adds only what is new.
+          - recording: /srv/recordings
+
         # Events that are dropped. Without this section the ledger's policy stays as it is; by default everything is kept.
         retention:
           # Those that arrived longer ago: 90d, 12h, 1y.
@@ -63,7 +67,14 @@ enum ConfigExample {
           # The oldest of a log that takes more: 10GB, 500MB.
           larger-than: 100GB
 
-        # A backup that is kept up to date.
+        # Old events are compressed in place; every answer stays the same. Taken over at the next start.
+        sealing:
+          # false leaves it to `meshledger storage seal`.
+          automatic: true
+          # So many of the newest events stay as they are, for the quickest reads.
+          newest: 65536
+
+        # A backup that is kept up to date. Taken over at the next start.
         backup:
           to: /srv/backup/mesh
           # How often; the first one is made at the start.

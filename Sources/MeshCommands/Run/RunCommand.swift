@@ -42,10 +42,12 @@ struct RunCommand: AsyncParsableCommand {
     private func open(_ config: RunConfig) async throws -> Ledger {
         var option = ledger
         if option.ledger == nil { option.ledger = config.ledger }
+        var options = CustomViews.options()
+        if let sealing = config.sealing { options.log.sealing = sealing }
         if !FileManager.default.fileExists(atPath: option.path) {
-            return try await Ledger.create(at: option.path, options: CustomViews.options())
+            return try await Ledger.create(at: option.path, options: options)
         }
-        return try await option.openForWriting(patience: .seconds(15))
+        return try await option.openForWriting(patience: .seconds(15), options: options)
     }
 
     private func serve(_ config: RunConfig, _ ledger: Ledger) async throws {
@@ -57,7 +59,7 @@ struct RunCommand: AsyncParsableCommand {
         let manager = ServiceManager()
         var services: [any Service] = [
             SourceService(sources: sources, config: config, manager: manager),
-            ReloadService(file: file, ledger: ledger, sources: sources, logger: logger, manager: manager),
+            ReloadService(file: file, began: config, ledger: ledger, sources: sources, logger: logger, manager: manager),
             WatchdogService(manager: manager, ledger: ledger),
         ]
         if let backup = config.backup { services.append(BackupService(backup: backup, log: ledger.log, logger: logger)) }

@@ -19,9 +19,11 @@ struct RunConfig: Equatable {
     var sources: [SourceConfig] = []
     /// Nil leaves the ledger's policy as it is.
     var retention: RetentionPolicy?
+    /// Nil for the usual one.
+    var sealing: SealingPolicy?
     var backup: Backup?
 
-    private static let keys = ["ledger", "log", "sources", "retention", "backup"]
+    private static let keys = ["ledger", "log", "sources", "retention", "sealing", "backup"]
     private static let sizeLimit = 1 << 20
 
     /// - Throws: `CommandError` with the line of the first mistake.
@@ -66,10 +68,21 @@ struct RunConfig: Equatable {
             retention = RetentionPolicy(
                 longestSeconds: try node.duration("older-than"), largestBytes: try node.size("larger-than"))
         }
+        if let node = try map.child("sealing", keys: ["automatic", "newest"], what: "sealing") {
+            let usual = SealingPolicy()
+            sealing = SealingPolicy(
+                hotEvents: try node.number("newest", in: 1_000...1_000_000_000) ?? usual.hotEvents,
+                isAutomatic: try node.bool("automatic") ?? usual.isAutomatic)
+        }
         if let node = try map.child("backup", keys: ["to", "every"], what: "backup") {
             guard let folder = try node.string("to") else { throw node.error(nil, "backup needs to: the folder of the backup") }
             backup = Backup(folder: folder, everySeconds: try node.duration("every") ?? 86_400)
         }
+    }
+
+    /// Whether a running process takes over all of the difference: sources and retention.
+    func differsInSourcesOnly(from other: RunConfig) -> Bool {
+        ledger == other.ledger && logFormat == other.logFormat && sealing == other.sealing && backup == other.backup
     }
 
     private static func error(_ error: YamlError, _ file: String) -> CommandError {
@@ -88,6 +101,7 @@ struct SourceConfig: Equatable, Sendable {
         case broker(url: String, Broker)
         case multicast(groups: [String]?, interfaces: [String]?, port: UInt16)
         case file(path: String, ImportFormat?)
+        case recording(path: String)
     }
 
     struct Broker: Equatable, Sendable {
@@ -107,7 +121,7 @@ struct SourceConfig: Equatable, Sendable {
     /// What tells it from the other sources of the configuration.
     var key: String
 
-    private static let kinds = ["tcp", "serial", "mqtt", "udp", "file"]
+    private static let kinds = ["tcp", "serial", "mqtt", "udp", "file", "recording"]
     private static let brokerKeys = [
         "password-file", "qos", "client-id", "keep-session", "keep-alive", "ca-file", "cert-file", "key-file",
     ]
@@ -135,6 +149,9 @@ struct SourceConfig: Equatable, Sendable {
             kind = .multicast(
                 groups: groups == ["all"] ? nil : groups, interfaces: try map.strings("interfaces"),
                 port: UInt16(try map.number("port", in: 1...65_535) ?? 4403))
+        case "recording":
+            guard let path = try map.string("recording") else { throw map.error("recording", "recording needs a file or folder") }
+            kind = .recording(path: path)
         default:
             var format: ImportFormat?
             if let text = try map.string("format") {
@@ -159,12 +176,7 @@ struct SourceConfig: Equatable, Sendable {
             }
             return nil
         }
-        let colon = text.lastIndex(of: ":")
-        guard let port = UInt16(colon.map { text[text.index(after: $0)...] } ?? text[...]), port > 0 else {
-            throw map.error("share", "share is a port such as 4403, or an address and a port such as 0.0.0.0:4403")
-        }
-        var options = ShareOptions(port: port)
-        if let colon { options.host = text[..<colon].trimmingCharacters(in: ["[", "]"]) }
+        var options = try checked(map, "share") { try ShareOptions(text) }
         if let texts = try map.strings("share-allow") {
             options.allowed = try checked(map, "share-allow") { try texts.map { try NetworkRange($0) } }
         }
@@ -182,6 +194,7 @@ struct SourceConfig: Equatable, Sendable {
             (try? MQTTAddress(url)).map { "\($0.text)/\($0.topics.joined(separator: " "))" } ?? "mqtt"  // it was checked
         case .multicast(_, _, let port): "udp:\(port)"
         case .file(let path, _): "file:\(path)"
+        case .recording(let path): "recording:\(path)"
         }
     }
 
@@ -210,12 +223,13 @@ struct SourceConfig: Equatable, Sendable {
 
     /// The source, ready to run.
     func source(
-        into target: IngestTarget, log: EventLog, report: @escaping @Sendable (SourceStatus, String) -> Void
+        into ledger: Ledger, report: @escaping @Sendable (SourceStatus, String) -> Void
     ) throws -> any LiveSource {
+        let target = IngestTarget(ledger)
         switch kind {
         case .radio(let address):
             let radio = RadioSource(address, into: target, report: report)
-            return share.map { SharedRadio(radio, $0, log: log) } ?? radio
+            return share.map { SharedRadio(radio, $0, log: ledger.log) } ?? radio
         case .multicast(let groups, let interfaces, let port):
             var options = UDPOptions()
             if let groups { options.groups = groups }
@@ -223,6 +237,7 @@ struct SourceConfig: Equatable, Sendable {
             return UDPSource(options, into: target, report: report)
         case .file(let path, let format):
             return FileFollow(path, into: target, options: ImportOptions(format: format), report: report)
+        case .recording(let path): return RecordingFollow(path, into: ledger, report: report)
         case .broker(let url, let broker):
             var options = MQTTOptions(try MQTTAddress(url))
             if let file = broker.passwordFile {

@@ -24,6 +24,7 @@ struct SourceService: Service {
 /// Reads the configuration again at SIGHUP.
 struct ReloadService: Service {
     let file: String
+    let began: RunConfig
     let ledger: Ledger
     let sources: RunningSources
     let logger: Logger
@@ -35,6 +36,9 @@ struct ReloadService: Service {
                 let config = try RunConfig(file: file)
                 try await sources.apply(config.sources)
                 if let policy = config.retention { try ledger.setRetentionPolicy(policy) }
+                if !config.differsInSourcesOnly(from: began) {
+                    logger.warning("what changed of ledger, log, sealing and backup is taken over at the next start")
+                }
                 logger.notice("\(file) was read again: \(config.sources.count) sources")
                 manager.tell("STATUS=\(config.sources.count) sources")
             } catch {

@@ -16,11 +16,10 @@ final class RunningSources: Sendable {
     }
 
     private let running = Mutex<[Running]>([])
-    private let target: IngestTarget
-    private let log: EventLog
+    private let ledger: Ledger
     private let logger: Logger
 
-    init(into ledger: Ledger, logger: Logger) { (target, log, self.logger) = (IngestTarget(ledger), ledger.log, logger) }
+    init(into ledger: Ledger, logger: Logger) { (self.ledger, self.logger) = (ledger, logger) }
 
     var statuses: [SourceStatus] { running.withLock { $0.map(\.source) }.map(\.status) }
 
@@ -31,7 +30,7 @@ final class RunningSources: Sendable {
         let new = wanted.filter { config in !kept.contains { $0.config == config } }
         // What cannot be set up is found out before anything ends.
         let sources = try new.map { config in
-            try config.source(into: target, log: log) { [logger] status, text in Self.log(logger, status, text) }
+            try config.source(into: ledger) { [logger] status, text in Self.log(logger, status, text) }
         }
         await Self.end(gone)
         let begun = zip(new, sources).map { config, source in

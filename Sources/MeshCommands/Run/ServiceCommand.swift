@@ -21,14 +21,17 @@ struct ServiceInstallCommand: ParsableCommand {
     @Option(help: "The configuration.", completion: .file()) var config = "/etc/meshledger/mesh.yaml"
     @Option(help: ArgumentHelp("Where the unit is written.", valueName: "file"), completion: .file()) var to =
         "/etc/systemd/system/meshledger.service"
+    @Option(help: "The program that the service runs, if not this one.", completion: .file()) var program: String?
+    @Flag(help: "The user meshledger exists, as the Debian package makes it; else systemd makes one while the service runs.")
+    var systemUser = false
     @Flag(help: "Print the unit; write nothing.") var print = false
 
     func run() throws {
         guard config.hasPrefix("/") else {
             throw CommandError(.usage, "--config needs a path from the root, such as /etc/meshledger/mesh.yaml")
         }
-        let program = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().path
-        let unit = ServiceUnit(program: program, config: config).text
+        let program = program ?? URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().path
+        let unit = ServiceUnit(program: program, config: config, hasSystemUser: systemUser).text
         guard !print else { return StandardOutput().write(unit) }
         let file = try StandardOutput(file: to)
         file.write(unit)
@@ -42,6 +45,8 @@ struct ServiceInstallCommand: ParsableCommand {
 struct ServiceUnit {
     var program: String
     var config: String
+    /// Whether its user exists without the service.
+    var hasSystemUser = false
 
     /// As systemd reads an argument: quoted, with its own escapes.
     private static func quoted(_ text: String) -> String {
@@ -56,6 +61,7 @@ struct ServiceUnit {
         Description=MeshLedger: keeps every Meshtastic packet
         After=network-online.target
         Wants=network-online.target
+        ConditionPathExists=\(config.replacing("%", with: "%%"))
 
         [Service]
         Type=notify
@@ -70,7 +76,7 @@ struct ServiceUnit {
         UMask=0077
 
         # A user of its own; dialout may open serial ports.
-        DynamicUser=yes
+        DynamicUser=\(hasSystemUser ? "no" : "yes")
         User=meshledger
         SupplementaryGroups=dialout
         StateDirectory=meshledger

@@ -51,6 +51,15 @@ final class SourceBoard: Sendable {
         }
     }
 
+    /// It goes on when something outside of it has changed.
+    func waits(_ error: String) {
+        state.withLock {
+            $0.status.lastError = error
+            $0.status.lastErrorTime = .now
+        }
+        enter(.waiting, error)
+    }
+
     func connected() { state.withLock { $0.status.connectionCount += 1 } }
 
     func received(_ count: Int) {

@@ -42,7 +42,8 @@ public final class MQTTIngest: Sendable {
         self.options = options
         self.target = target
         log = PatientSink(
-            target.log, pauses: options.firstRetrySeconds...max(options.firstRetrySeconds, Self.longestWait_s), report: report)
+            target.log, pauses: options.firstRetrySeconds...max(options.firstRetrySeconds, Self.longestWait_s)
+        ) { report(MQTTNotice($0)) }
         self.report = report
     }
 

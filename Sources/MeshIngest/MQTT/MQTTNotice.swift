@@ -22,9 +22,16 @@ public enum MQTTNotice: Sendable, Equatable, CustomStringConvertible {
         case .refused(let topic): "the broker does not permit \(topic)"
         case .lost(let reason, let seconds): "\(reason); trying again in \((seconds * 10).rounded() / 10) s"
         case .disconnected: "disconnected"
-        case .full(let reason): "\(reason); waiting until there is space"
-        case .roomAgain: "there is space again: storing continues"
+        case .full(let reason): SpaceNotice.full(reason: reason).description
+        case .roomAgain: SpaceNotice.roomAgain.description
         case .viewsNotFlushed(let reason): reason
+        }
+    }
+
+    init(_ notice: SpaceNotice) {
+        switch notice {
+        case .full(let reason): self = .full(reason: reason)
+        case .roomAgain: self = .roomAgain
         }
     }
 }

@@ -16,7 +16,8 @@ final class ProxyClient: Sendable {
 
     private struct State {
         var answers: [Answer] = []
-        var cursor: UInt64
+        /// The last event that it was sent; nil until it has asked for the configuration.
+        var place: UInt64?
     }
 
     private static let mostAnswers = 1_000
@@ -26,17 +27,16 @@ final class ProxyClient: Sendable {
     private struct Left: Error {}
 
     private let radio: SharedRadio
-    private let address: String
+    let address: String
     private let mayAdminister: Bool
-    private let state: Mutex<State>
+    private let state = Mutex(State())
 
-    init(_ radio: SharedRadio, address: String, mayAdminister: Bool, cursor: UInt64) {
+    init(_ radio: SharedRadio, address: String, mayAdminister: Bool) {
         (self.radio, self.address, self.mayAdminister) = (radio, address, mayAdminister)
-        state = Mutex(State(cursor: cursor))
     }
 
-    /// The last event that it was sent.
-    var position: UInt64 { state.withLock { $0.cursor } }
+    /// The last event that it was sent; nil for one that never asked for anything, such as a port scanner.
+    var place: UInt64? { state.withLock { $0.place } }
 
     func run(_ inbound: NIOAsyncChannelInboundStream<ByteBuffer>, _ outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>)
         async throws
@@ -81,7 +81,6 @@ final class ProxyClient: Sendable {
     }
 
     private func write(_ outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>) async throws {
-        var isGreeted = false
         while !Task.isCancelled {
             let level = radio.tide.level
             var frames: [[UInt8]] = []
@@ -93,16 +92,20 @@ final class ProxyClient: Sendable {
                 case .frame(let frame): frames.append(frame)
                 case .configuration(let nonce):
                     frames += try await configuration(nonce)
-                    isGreeted = true
+                    if place == nil {
+                        let start = radio.place(ofClientFrom: address)
+                        state.withLock { $0.place = start }
+                    }
                 }
             }
-            var last = position
-            if isGreeted {
-                let (packets, reached) = try packets(after: last)
+            let start = place
+            var last = start
+            if let start {
+                let (packets, reached) = try packets(after: start)
                 frames += packets
                 last = reached
             }
-            guard !frames.isEmpty || last > position else {
+            guard !frames.isEmpty || last != start else {
                 await radio.tide.wait(past: level)
                 continue
             }
@@ -110,7 +113,7 @@ final class ProxyClient: Sendable {
             for frame in frames.compactMap(StreamFrame.around) { buffer.writeBytes(frame) }
             // Waits while the client does not read.
             if buffer.readableBytes > 0 { try await outbound.write(buffer) }
-            state.withLock { $0.cursor = last }
+            state.withLock { $0.place = last }
         }
     }
 
@@ -129,7 +132,7 @@ final class ProxyClient: Sendable {
         let head = radio.log.head.rawValue
         guard last < head else { return ([], last) }
         let end = min(head, last + Self.eventsAtOnce)
-        let source = try radio.log.sources().first { $0.name == radio.name }?.id
+        let source = radio.source
         let events = try radio.log.events(in: EventSequence(rawValue: last + 1)...EventSequence(rawValue: end))
         let frames = events.filter { event in
             guard event.header.source == source, event.header.encoding == PayloadEncoding(.fromRadio) else { return false }

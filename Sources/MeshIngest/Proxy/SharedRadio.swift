@@ -16,17 +16,35 @@ public struct ShareOptions: Sendable, Hashable {
     public var admins: [NetworkRange] = []
 
     public init(port: UInt16) { self.port = port }
+
+    /// `4403`, `0.0.0.0:4403` or `[::]:4403`, as a person writes it.
+    ///
+    /// - Throws: `IngestError` (`badRequest`)
+    public init(_ text: String) throws(IngestError) {
+        let colon = text.lastIndex(of: ":")
+        let host = colon.map { text[..<$0].trimmingCharacters(in: ["[", "]"]) }
+        guard let port = UInt16(colon.map { text[text.index(after: $0)...] } ?? text[...]), port > 0, host?.isEmpty != true else {
+            throw IngestError(
+                .badRequest, subject: text,
+                reason: "share is a port such as 4403, or an address and a port such as 0.0.0.0:4403")
+        }
+        self.port = port
+        if let host { self.host = host }
+    }
 }
 
 /// A radio that is listened to, and shared: many clients speak to it as if each had it alone.
 ///
 /// The radio has one connection, that of `RadioSource`. A client's questions for configuration and nodes are answered from memory; packets come from the log, each once and in order; a client that reads
-/// slowly or was away continues where it was. What clients send is stored first and then given to the radio, in order.
+/// slowly or was away continues where it was (see `ClientPlaces`), also when this process was started again meanwhile. After a crash it gets what it was sent in the last
+/// seconds again: a client does not say what it has read. What clients send is stored first and then given to the radio, in order; the radio's answers, an
+/// acknowledgement of the mesh among them, are packets as all others.
 public final class SharedRadio: LiveSource {
     private static let mostClients = 64
     /// A client that was away gets so many events at most.
     private static let longestAbsence: UInt64 = 50_000
-    private static let mostAddresses = 256
+    /// Between two times that the places of clients are stored, if they have changed.
+    private static let savingSeconds = 5.0
 
     private let radio: RadioSource
     private let options: ShareOptions
@@ -34,10 +52,10 @@ public final class SharedRadio: LiveSource {
     private let sink: any EventSink
 
     private struct State {
-        var clients = 0
-        /// Where the clients of an address ended, to continue there.
-        var cursors: [String: UInt64] = [:]
-        var present: [String: Int] = [:]
+        var clients: [ObjectIdentifier: ProxyClient] = [:]
+        var away = ClientPlaces()
+        var saved: [UInt8] = []
+        var source: SourceID?
     }
 
     private let state = Mutex(State())
@@ -53,7 +71,10 @@ public final class SharedRadio: LiveSource {
     /// Rises with each append, and each answer to a client.
     var tide: Tide { radio.tide }
     /// How many clients are connected.
-    public var clientCount: Int { state.withLock { $0.clients } }
+    public var clientCount: Int { state.withLock { $0.clients.count } }
+    /// The number of the radio's source in the log.
+    var source: SourceID? { state.withLock { $0.source } }
+    private var placesKey: String { "share/\(name)".utf8.count <= 500 ? "share/\(name)" : "share" }
 
     public func run() async throws(IngestError) {
         let failure = await withTaskGroup(of: IngestError?.self) { group in
@@ -71,9 +92,40 @@ public final class SharedRadio: LiveSource {
             }
             let first = await group.next() ?? nil
             group.cancelAll()
+            await group.waitForAll()
             return first
         }
+        await Uncancelled.run { [self] in await save() }
         if let failure { throw failure }
+    }
+
+    /// Reads the places of clients; again and again while the ledger cannot be asked.
+    private func begin() async throws {
+        let source = try await sink.source(named: name)
+        let saved = try await sink.storedCursor(placesKey) ?? []
+        state.withLock { state in
+            guard state.source == nil else { return }
+            (state.source, state.saved, state.away) = (source, saved, ClientPlaces(saved))
+        }
+    }
+
+    /// Stores where the clients are, those that are away and those that are not.
+    private func save() async {
+        let bytes: [UInt8]? = state.withLock { state in
+            var places = state.away
+            for client in state.clients.values { if let place = client.place { places.leave(client.address, at: place) } }
+            let bytes = places.bytes
+            guard state.source != nil, bytes != state.saved else { return nil }
+            state.saved = bytes
+            return bytes
+        }
+        guard let bytes else { return }
+        do throws(EventLogError) {
+            _ = try await sink.append([], cursor: SourceCursor(key: placesKey, value: bytes))
+        } catch {
+            // Where there is no space, they are stored with the next ones.
+            state.withLock { $0.saved = [] }
+        }
     }
 
     /// Listens; if the port is taken, tries again.
@@ -95,6 +147,7 @@ public final class SharedRadio: LiveSource {
     }
 
     private func serve() async throws {
+        try await begin()
         let server = try await ServerBootstrap(group: RadioChannel.loops)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelOption(.socketOption(.tcp_nodelay), value: 1)
@@ -105,6 +158,12 @@ public final class SharedRadio: LiveSource {
         radio.board.tell("\(name) is shared at \(options.host):\(options.port)")
         try await server.executeThenClose { clients in
             try await withThrowingDiscardingTaskGroup { group in
+                group.addTask { [self] in
+                    while !Task.isCancelled {
+                        try? await Task.sleep(for: .seconds(Self.savingSeconds))  // cancelled: the loop ends
+                        await save()
+                    }
+                }
                 for try await client in clients { group.addTask { [self] in await serve(client) } }
                 group.cancelAll()
             }
@@ -113,43 +172,43 @@ public final class SharedRadio: LiveSource {
 
     private func serve(_ channel: RadioChannel.Channel) async {
         let address = channel.channel.remoteAddress?.ipAddress ?? ""
-        guard options.allowed.contains(where: { $0.contains(address) }), let start = enter(address) else {
-            try? await channel.channel.close()  // it is not let in
+        guard options.allowed.contains(where: { $0.contains(address) }), let client = enter(address) else {
+            // Closed in another way, the writer that nobody has finished would end the process.
+            try? await channel.executeThenClose { _, _ in }  // it is not let in
             return
         }
-        let client = ProxyClient(
-            self, address: address, mayAdminister: options.admins.contains { $0.contains(address) }, cursor: start)
         do {
             try await channel.executeThenClose { inbound, outbound in try await client.run(inbound, outbound) }
         } catch {
             // It has gone; the others do not care.
         }
-        leave(address, client.position)
+        leave(client)
     }
 
-    /// - Returns: the last event that the client has seen; nil where there are too many clients.
-    private func enter(_ address: String) -> UInt64? {
-        let head = log.head.rawValue
+    /// - Returns: nil where there are too many clients.
+    private func enter(_ address: String) -> ProxyClient? {
+        let client = ProxyClient(
+            self, address: address, mayAdminister: options.admins.contains { $0.contains(address) })
         return state.withLock { state in
-            guard state.clients < Self.mostClients else { return nil }
-            state.clients += 1
-            state.present[address, default: 0] += 1
-            let saved = state.present[address] == 1 ? state.cursors.removeValue(forKey: address) : nil
-            return max(saved ?? head, head - min(head, Self.longestAbsence))
+            guard state.clients.count < Self.mostClients else { return nil }
+            state.clients[ObjectIdentifier(client)] = client
+            return client
         }
     }
 
-    private func leave(_ address: String, _ cursor: UInt64) {
+    private func leave(_ client: ProxyClient) {
+        let place = client.place
         state.withLock { state in
-            state.clients -= 1
-            state.present[address, default: 1] -= 1
-            guard state.present[address] == 0 else { return }
-            state.present[address] = nil
-            if state.cursors.count >= Self.mostAddresses, let oldest = state.cursors.min(by: { $0.value < $1.value }) {
-                state.cursors[oldest.key] = nil
-            }
-            state.cursors[address] = cursor
+            state.clients[ObjectIdentifier(client)] = nil
+            if let place { state.away.leave(client.address, at: place) }
         }
+    }
+
+    /// The last event that a client from there has seen: where one of them ended, else the newest.
+    func place(ofClientFrom address: String) -> UInt64 {
+        let head = log.head.rawValue
+        let place = state.withLock { $0.away.take(address) }
+        return max(min(place ?? head, head), head - min(head, Self.longestAbsence))
     }
 
     /// Stores what a client sends, and gives it to the radio afterwards.

@@ -90,7 +90,8 @@ struct RadioSession {
                     try await Task.sleep(for: .seconds(options.heartbeatSeconds))
                     guard pump.life.beat() else { throw End.silent }
                     // What was asked before the radio was awake, or lost on the way, is asked again.
-                    let open = pump.isHeard.load(ordering: .relaxed) ? nil : pump.handshake.withLock { $0.asked }
+                    let isHeard = pump.isHeard.load(ordering: .relaxed)
+                    let open = pump.handshake.withLock { isHeard ? $0.beat() : $0.asked }
                     if open != nil { try await outbound.write(ByteBuffer(bytes: StreamFrame.wakeUp)) }
                     try await send(open.map(ToRadioMessage.wantConfig) ?? ToRadioMessage.heartbeat, outbound)
                 }

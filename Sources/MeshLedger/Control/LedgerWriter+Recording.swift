@@ -4,6 +4,18 @@ import Glibc
 public import LogTransfer
 import MeshViews
 
+extension Ledger {
+    /// Imports the events of a recording that the ledger lacks.
+    ///
+    /// - Parameter isStopped: asked between steps; what was added stays.
+    /// - Returns: how many events were added.
+    package func importRecording(_ path: String, until isStopped: @escaping @Sendable () -> Bool) async throws -> UInt64 {
+        try await importing { log throws(EventLogError) in
+            try await log.importRecording(path) { _ -> Bool in !isStopped() }
+        }.added
+    }
+}
+
 extension LedgerWriter {
     /// Imports the events of a recording that the ledger lacks, as `EventLog.importRecording` does. `catchUp()` waits for the views.
     ///

@@ -16,6 +16,17 @@ extension LedgerWriter {
         }
     }
 
+    /// Commits what the views have folded; a process that writes on behalf of this one folds what is missing first.
+    package func flush() async throws(LedgerError) {
+        try await asking {
+            try await either {
+                try await $0.flush()
+            } _: { client in
+                _ = try await client.call(.catchUp) { _ in }
+            }
+        }
+    }
+
     /// Rebuilds views from the first event, beside the current ones, which answer meanwhile.
     /// - Parameters:
     ///   - names: nil for all.

@@ -1,4 +1,4 @@
-import EventLog
+package import EventLog
 import Foundation
 import MeshViews
 import Synchronization
@@ -51,6 +51,12 @@ public final class LedgerWriter: Sendable {
     public var holder: Int32? {
         guard case .remote(let client) = way.withLock({ $0 }) else { return nil }
         return client.holder
+    }
+
+    /// The log, where this process has it open for writing.
+    package var ownLog: EventLog? {
+        guard case .own(let ledger) = way.withLock({ $0 }) else { return nil }
+        return ledger.log
     }
 
     private static func way(

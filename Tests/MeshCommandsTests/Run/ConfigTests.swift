@@ -19,8 +19,9 @@ struct ConfigTests {
 
     @Test func `the example is valid, has a source of every kind and every key, and says what it sets`() throws {
         let config = try RunConfig(text: ConfigExample.text, file: "example")
-        #expect(config.sources.count == 5 && config.retention?.longestSeconds == 5 * 31_536_000)
+        #expect(config.sources.count == 6 && config.retention?.longestSeconds == 5 * 31_536_000)
         #expect(config.backup == RunConfig.Backup(folder: "/srv/backup/mesh", everySeconds: 86_400))
+        #expect(config.sealing?.hotEvents == 65_536 && config.sealing?.isAutomatic == true)
         #expect(config.sources[0].kind == .radio(.tcp(host: "192.168.1.20")))
         // A key that the parser knows and the example does not show would be named in an error of the parser.
         for (broken, keys) in [
@@ -33,7 +34,10 @@ struct ConfigTests {
     }
 
     @Test(arguments: [
-        ("sources:\n  - tpc: roof", "mesh.yaml:2: a source begins with one of tcp, serial, mqtt, udp, file; did you mean tcp?"),
+        (
+            "sources:\n  - tpc: roof",
+            "mesh.yaml:2: a source begins with one of tcp, serial, mqtt, udp, file, recording; did you mean tcp?"
+        ),
         ("source:\n  - tcp: roof", "mesh.yaml:1: a configuration has no key source; did you mean sources?"),
         (
             "sources:\n  - mqtt: mqtt://a\n    quos: 1",
@@ -51,6 +55,7 @@ struct ConfigTests {
             "mesh.yaml:4: a network is written as 192.168.1.0/24"
         ),
         ("log:\n  format: xml\nsources: []", "mesh.yaml:2: format is text or json, not xml"),
+        ("sources:\n  - tcp: a\nsealing:\n  newest: 5", "mesh.yaml:4: newest is a number from 1000 to"),
         ("log: {}", "it has no sources"), ("", "it is empty"), ("sources: [", "this is not YAML"),
         ("- 1", "a configuration needs keys"),
         ("sources:\n  - tcp: a\nbackup:\n  every: 1d", "mesh.yaml:4: backup needs to"),
@@ -64,6 +69,8 @@ struct ConfigTests {
         let folder = try TemporaryFolder()
         let unit = folder.file("meshledger.service")
         let text = ServiceUnit(program: "/bin/true", config: "/etc/mesh \"a\" 100%.yaml").text
+        let own = ServiceUnit(program: "/usr/bin/meshledger", config: "/etc/mesh.yaml", hasSystemUser: true).text
+        #expect(text.contains("DynamicUser=yes") && own.contains("DynamicUser=no") && own.contains("User=meshledger"))
         #expect(text.contains(#"ExecStart="/bin/true" run "/etc/mesh \"a\" 100%%.yaml""#))
         try Data(text.utf8).write(to: unit)
         let analyze = URL(fileURLWithPath: "/usr/bin/systemd-analyze")

@@ -98,6 +98,37 @@ struct RunTests {
         #expect(none.status == ExitStatus.noInput.rawValue && none.errors.contains("no process with live sources"))
     }
 
+    @Test func `recordings of other ledgers are imported, and again when they hold more; one that is cut short waits`() throws {
+        let (tool, other) = (try Tool(), try Tool())
+        let folder = tool.folder.file("recordings")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+        try other.run("init")
+        try other.run("simulate", "--nodes", "10", "--packets", "200", "--bad", "0")
+        let whole = other.folder.file("whole.recording")
+        #expect(try other.run("export", "--format", "ledger", whole.path).status == 0)
+        let bytes = try Data(contentsOf: whole)
+        try bytes.prefix(bytes.count / 2).write(to: folder.appendingPathComponent("one"))
+        try Data("not a recording".utf8).write(to: folder.appendingPathComponent("readme"))
+        let config = tool.folder.file("mesh.yaml")
+        let sources = "sources:\n  - recording: \(folder.path)\n  - file: \(tool.folder.file("later").path)\n"
+        try Data((sources + "sealing:\n  newest: 1000\n").utf8).write(to: config)
+        let running = try tool.start(["run", config.path])
+        defer { kill(running.process.processIdentifier, SIGKILL) }
+        let name = "recording:\(folder.path)"
+        try wait { try statuses(tool)[name]?["state"] as? String == "waiting to retry" }
+        #expect(try statuses(tool)[name]?["stored"] as? Int == 0)
+        try bytes.write(to: folder.appendingPathComponent("one"))
+        try wait { try statuses(tool)[name]?["state"] as? String == "live" }
+        let first = try statuses(tool)[name]?["stored"] as? Int ?? 0
+        #expect(first >= 200)
+        try other.run("simulate", "--seed", "2", "--nodes", "10", "--packets", "100", "--bad", "0")
+        #expect(try other.run("export", "--format", "ledger", folder.appendingPathComponent("one").path).status == 0)
+        try wait { try statuses(tool)[name]?["stored"] as? Int ?? 0 >= first + 100 }
+        kill(running.process.processIdentifier, SIGTERM)
+        #expect(try running.wait().status == 0)
+        #expect(try tool.run("messages", "--format", "csv").output == other.run("messages", "--format", "csv").output)
+    }
+
     private final class Heard: Sendable {
         private let lines = Mutex<[String]>([])
         func add(_ new: [String]) { lines.withLock { $0 += new } }

@@ -155,6 +155,20 @@ final class FakeRadio: Sendable {
         }
     }
 
+    /// What the radio reports when a packet of its client was heard: a Routing packet that answers it.
+    static func acknowledgement(of id: UInt32) -> [UInt8] {
+        fromRadio(2) { writer in
+            writer.fixed32(1, 0x1000_0001)
+            writer.fixed32(2, 0x1000_0001)
+            writer.message(4) {
+                $0.uint32(1, 5)
+                $0.bytes(2, [0x18, 0])
+                $0.fixed32(6, id)
+            }
+            writer.fixed32(6, id &+ 1_000_000)
+        }
+    }
+
     /// A text of node 5 as a packet from the mesh.
     static func text(_ id: UInt32, _ text: String = "hello") -> [UInt8] {
         fromRadio(2) { writer in

@@ -136,6 +136,30 @@ struct RadioSourceTests {
         #expect(asked.withLock { $0 } == [69_420])
     }
 
+    @Test func `a radio whose answer has lost its end is asked again, while its packets come`() async throws {
+        let bench = try ImportBench()
+        let asked = Mutex<[UInt32]>([])
+        let radio = try FakeRadio { line, _ in
+            var id: UInt32 = 0
+            while let message = line.message() {
+                id += 1
+                line.send(frame: FakeRadio.text(id))
+                guard let nonce = FakeRadio.nonce(message) else { continue }
+                let count = asked.withLock { asked in
+                    asked.append(nonce)
+                    return asked.count
+                }
+                line.send(frame: FakeRadio.myInfo)
+                if count > 1 { line.send(frame: FakeRadio.complete(nonce)) }
+            }
+        }
+        defer { radio.stop() }
+        let running = source(radio, bench)
+        try await running.until { running.source.status.state == .live }
+        try await running.stop()
+        #expect(asked.withLock { $0 } == [69_420, 69_420, 69_421] && radio.clients.all == 1)
+    }
+
     @Test func `a flood is stored whole, with no more than the buffer in memory`() async throws {
         let bench = try ImportBench()
         let count: UInt32 = 20_000

@@ -1,5 +1,6 @@
 import EventLog
 import Foundation
+import MeshLedger
 import Meshtastic
 import ProtobufWire
 import Synchronization
@@ -17,17 +18,21 @@ struct SharedRadioTests {
         let heard: Heard
         private let line: Line
 
-        init() throws {
+        /// - Parameters:
+        ///   - isAskedAll: whether each connection asks for the nodes, as those of different processes do.
+        ///   - acknowledges: whether what is sent is heard by the mesh.
+        init(isAskedAll: Bool = false, acknowledges: Bool = false) throws {
             let (heard, line) = (Heard(), Line())
             (self.heard, self.line) = (heard, line)
             radio = try FakeRadio { client, number in
-                _ = client.greet(asks: number == 1 ? 2 : 1, psk: [UInt8](1...16))
+                _ = client.greet(asks: isAskedAll || number == 1 ? 2 : 1, psk: [UInt8](1...16))
                 line.set(client)
                 while let message = client.message() {
                     if message == ToRadioMessage.heartbeat { continue }
                     heard.add(message)
                     if case .packet(let packet) = ClientMessage(message, from: 0) {
                         client.send(frame: FakeRadio.queueStatus(packet: packet.id))
+                        if acknowledges { client.send(frame: FakeRadio.acknowledgement(of: packet.id)) }
                     }
                 }
             }
@@ -262,6 +267,90 @@ struct SharedRadioTests {
         withExtendedLifetime((silent, babbling, many)) {}
     }
 
+    @Test func `a client goes on where it was when the one that shares the radio was started again`() async throws {
+        let (bench, radio) = (try ImportBench(), try Radio(isAskedAll: true))
+        defer { radio.radio.stop() }
+        let (first, port) = try share(radio, bench)
+        var client: Client? = try await Client.connected(to: port)
+        _ = await client?.greet(1)
+        radio.say(0..<10)
+        #expect(await client?.next(10).count == 10)
+        client = nil
+        try await first.until { first.source.clientCount == 0 }
+        radio.say(10..<20)
+        try await first.until { try bench.events().count { FromRadioGlance(Array($0.payload)).kind == .packet } == 20 }
+        try await first.stop()
+        let (second, there) = try share(radio, bench)
+        let back = try await Client.connected(to: there)
+        _ = await back.greet(2)
+        radio.say(20..<30)
+        #expect(await back.next(20) == (10..<30).map { FakeRadio.text($0) })
+        try await second.stop()
+    }
+
+    @Test func `the command shares a radio with flags alone, and stores what its clients send`() async throws {
+        let (folder, radio) = (try TemporaryFolder(), try Radio())
+        defer { radio.radio.stop() }
+        let ledger = folder.path + "/mesh.ledger"
+        try await Ledger.create(at: ledger).close()
+        func start(_ arguments: [String]) throws -> Process {
+            let process = Process()
+            process.executableURL = try BuiltProgram.url()
+            process.arguments = ["ingest", "tcp", "127.0.0.1:\(radio.radio.port)"] + arguments
+            process.environment = ProcessInfo.commandEnvironment(ledger: ledger, home: folder.path)
+            process.standardInput = FileHandle.nullDevice
+            process.standardOutput = FileHandle.nullDevice
+            process.standardError = FileHandle.nullDevice
+            try process.run()
+            return process
+        }
+        for wrong in [["--share", "x"], ["--share-allow", "127.0.0.1"], ["--share", "4403", "--share-admin", "here"]] {
+            let process = try start(wrong)
+            process.waitUntilExit()
+            #expect(process.terminationStatus == 64, "\(wrong)")
+        }
+        let port = try TestBroker.freePort()
+        let process = try start(["--share", "127.0.0.1:\(port)", "--share-allow", "127.0.0.0/8"])
+        defer { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }
+        let client = try await Client.connected(to: port)
+        #expect(await client.greet(5).last == FakeRadio.complete(5))
+        radio.say(0..<20)
+        #expect(await client.next(20) == (0..<20).map { FakeRadio.text($0) })
+        client.send(frame: Self.packet(9))
+        #expect(await client.next() == FakeRadio.queueStatus(packet: 9))
+        process.terminate()
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 0)
+        let log = try EventLog.open(at: ledger, options: EventLogOptions(access: .readOnly))
+        let source = try log.sources().first { $0.name.hasSuffix("/client 127.0.0.1") }
+        #expect(try log.allEvents().filter { $0.header.source == source?.id }.map { Array($0.payload) } == Self.sent(9...9))
+        await log.close()
+    }
+
+    @Test(.enabled(if: OraclePython.path != nil, Comment(rawValue: OraclePython.need)))
+    func `official clients see its nodes and packets, and the acknowledgement that one asked for reaches it`() async throws {
+        let (bench, radio) = (try ImportBench(), try Radio(acknowledges: true))
+        defer { radio.radio.stop() }
+        let (running, port) = try share(radio, bench)
+        let clients = try [["--send", "hello"], [], []].map { try OfficialClient(port: port, $0) }
+        for client in clients {
+            let seen = try await client.line { $0["nodes"] != nil }
+            #expect(seen["nodes"] as? [Int] == [7] && seen["channels"] as? [String] == ["Secret"])
+        }
+        let sent = try await clients[0].line { $0["sent"] != nil }["sent"] as? Int
+        let answer = try await clients[0].line { $0["acknowledged"] != nil }
+        #expect(sent != nil && answer["acknowledged"] as? Int == sent && answer["error"] as? String == "NONE")
+        radio.say(100..<150)
+        for client in clients {
+            _ = try await client.line { $0["packet"] as? Int == 149 }
+            let ids = client.lines.compactMap { $0["packet"] as? Int }.filter { (100..<150).contains($0) }
+            #expect(ids == Array(100..<150))
+        }
+        #expect(radio.radio.clients.all == 1)
+        for client in clients { client.stop() }
+        try await running.stop()
+    }
+
     @Test func `only addresses of the allowed networks are let in`() async throws {
         let (bench, radio) = (try ImportBench(), try Radio())
         defer { radio.radio.stop() }
@@ -277,5 +366,50 @@ struct SharedRadioTests {
         for text in ["", "10.0.0.0/33", "host", "10.0.0.0/x", "1/2/3"] {
             #expect(throws: IngestError.self) { try NetworkRange(text) }
         }
+    }
+}
+
+/// `Tests/Oracle/stream_client.py`: the official Python client as a process.
+private final class OfficialClient {
+    private let process = Process()
+    private let output: URL
+    private let folder: TemporaryFolder
+
+    init(port: UInt16, _ arguments: [String]) throws {
+        folder = try TemporaryFolder()
+        output = folder.file("output")
+        try Data().write(to: output)
+        process.executableURL = URL(fileURLWithPath: OraclePython.path ?? "")
+        let script = PackageRoot.url.appendingPathComponent("Tests/Oracle/stream_client.py").path
+        process.arguments = [script, "127.0.0.1", "\(port)"] + arguments
+        process.standardInput = Pipe()
+        process.standardOutput = try FileHandle(forWritingTo: output)
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+    }
+
+    deinit { stop() }
+
+    var lines: [[String: Any]] {
+        let text = (try? String(contentsOf: output, encoding: .utf8)) ?? ""
+        return text.split(separator: "\n").compactMap {
+            (try? JSONSerialization.jsonObject(with: Data($0.utf8))) as? [String: Any]
+        }
+    }
+
+    /// Waits until it says something.
+    func line(_ isWanted: ([String: Any]) -> Bool) async throws -> [String: Any] {
+        let end = ContinuousClock.now + .seconds(60)
+        while ContinuousClock.now < end {
+            if let found = lines.first(where: isWanted) { return found }
+            try await Task.sleep(for: .milliseconds(20))
+        }
+        throw BrokerFailure("the official client did not say it; it said \(lines.suffix(5))")
+    }
+
+    func stop() {
+        guard process.isRunning else { return }
+        kill(process.processIdentifier, SIGKILL)
+        process.waitUntilExit()
     }
 }

@@ -1,6 +1,7 @@
 import EventLog
 import Foundation
 import MeshLedger
+import ProtobufWire
 import TestKit
 import Testing
 
@@ -47,6 +48,85 @@ struct UDPSourceTests {
         #expect(try log.sources().map(\.name) == ["udp:4403/127.0.0.1"])
         await log.close()
     }
+
+    @Test func `an interface that appears, goes and comes back is listened to each time`() async throws {
+        let folder = try TemporaryFolder()
+        let ledger = folder.path + "/mesh.ledger"
+        try await Ledger.create(at: ledger).close()
+        // Both ends of a cable are in this network: what goes into one comes out of the other.
+        let outcome = try PrivateNetwork.run(
+            """
+            PROGRAM=$0 FOLDER=$1 PYTHON=$2
+            plug() {
+                ip link add near type veth peer name far && ip addr add 10.9.1.1/24 dev near && ip addr add 10.9.1.2/24 dev far || exit 3
+                for name in all near far; do
+                    echo 1 > /proc/sys/net/ipv4/conf/$name/accept_local; echo 0 > /proc/sys/net/ipv4/conf/$name/rp_filter
+                done
+                ip link set near up && ip link set far up || exit 4
+            }
+            send() { "$PYTHON" -c "import socket
+            out = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+            out.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_IF, socket.inet_aton('10.9.1.2'))
+            for number in range(50): out.sendto(bytes([13, $1, 0, 0, number]), ('224.0.0.69', 4403))" || exit 8; }
+            heard() { until [ $(grep -c 'on near' "$FOLDER/errors") -ge $1 ]; do kill -0 $LISTENER || exit 5; sleep 0.1; done; }
+            stored() { until "$PROGRAM" stats --format csv | grep -q "events,$1"; do kill -0 $LISTENER || exit 6; sleep 0.1; done; }
+            "$PROGRAM" ingest udp --interface near 2> "$FOLDER/errors" & LISTENER=$!
+            until grep -q 'no network interface' "$FOLDER/errors"; do kill -0 $LISTENER || exit 7; sleep 0.05; done
+            plug; heard 1; send 1; stored 50
+            ip link delete near; plug; heard 2; send 2; stored 100
+            kill -TERM $LISTENER; wait $LISTENER
+            """,
+            [try BuiltProgram.url().path, folder.path, OraclePython.path ?? ""], ledger: ledger, home: folder.path)
+        let errors = try String(contentsOf: folder.file("errors"), encoding: .utf8)
+        #expect(outcome.status == 0, "\(outcome.text) \(errors)")
+        #expect(errors.contains("100 of 100 packets stored"), "\(errors)")
+    }
+
+    @Test func `ten thousand datagrams a second are stored or counted as lost`() async throws {
+        let folder = try TemporaryFolder()
+        let ledger = folder.path + "/mesh.ledger"
+        try await Ledger.create(at: ledger).close()
+        let count = 20_000
+        let outcome = try PrivateNetwork.run(
+            """
+            "$0" ingest udp --interface lo 2> "$1/errors" & LISTENER=$!
+            until grep -q listening "$1/errors"; do kill -0 $LISTENER || exit 3; sleep 0.05; done
+            "$2" -c "$3" \(count) || exit 4
+            "$2" -c "$4" "$0" \(count) || exit 5
+            kill -TERM $LISTENER; wait $LISTENER
+            """,
+            [try BuiltProgram.url().path, folder.path, OraclePython.path ?? "", Self.flood, Self.counting], ledger: ledger,
+            home: folder.path)
+        let errors = try String(contentsOf: folder.file("errors"), encoding: .utf8)
+        #expect(outcome.status == 0, "\(outcome.text) \(errors)")
+        let log = try EventLog.open(at: ledger, options: EventLogOptions(access: .readOnly))
+        let events = try log.allEvents()
+        let lost = events.compactMap { $0.header.encoding == .gap ? Gap(payload: $0.payload.rawSpan)?.count : nil }.reduce(0, +)
+        #expect(events.count { $0.header.encoding != .gap } + Int(lost) == count)
+        await log.close()
+    }
+
+    /// Sends so many datagrams, ten thousand a second.
+    private static let flood = """
+        from sys import argv; import socket, time
+        out = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        out.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_IF, socket.inet_aton("127.0.0.1"))
+        start = time.monotonic()
+        for number in range(int(argv[1])):
+            if number % 100 == 0: time.sleep(max(0, start + number / 10_000 - time.monotonic()))
+            out.sendto(b"\\x0d" + number.to_bytes(4, "little") + bytes(100), ("224.0.0.69", 4403))
+        """
+
+    /// Waits until the listener has stored or lost so many.
+    private static let counting = """
+        from sys import argv, exit; import json, subprocess, time
+        for _ in range(600):
+            said = subprocess.run([argv[1], "status", "--format", "json"], stdout=subprocess.PIPE).stdout
+            source = json.loads(said)[0] if said.startswith(b"[") else {}
+            if source.get("stored", 0) + source.get("dropped", 0) >= int(argv[2]): exit(0)
+            time.sleep(0.1)
+        exit(1)
+        """
 
     @Test func `a group that is no multicast address is refused`() async throws {
         let bench = try ImportBench()

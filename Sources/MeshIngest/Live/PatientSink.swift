@@ -6,12 +6,12 @@ import Synchronization
 /// Synchronization: the last notice is behind a mutex.
 final class PatientSink: EventSink {
     private let log: any EventSink
-    private let report: @Sendable (MQTTNotice) -> Void
+    private let report: @Sendable (SpaceNotice) -> Void
     /// Seconds between attempts, from the first to the longest.
     private let pauses: ClosedRange<Double>
     private let isFull = Mutex(false)
 
-    init(_ log: any EventSink, pauses: ClosedRange<Double>, report: @escaping @Sendable (MQTTNotice) -> Void) {
+    init(_ log: any EventSink, pauses: ClosedRange<Double>, report: @escaping @Sendable (SpaceNotice) -> Void) {
         (self.log, self.pauses, self.report) = (log, pauses, report)
     }
 
@@ -49,6 +49,19 @@ final class PatientSink: EventSink {
             }
             try? await Task.sleep(for: .seconds(pause))  // cancelled: the next attempt is the last
             pause = min(2 * pause, pauses.upperBound)
+        }
+    }
+}
+
+/// What a log that waits for space tells people.
+enum SpaceNotice: Sendable, CustomStringConvertible {
+    case full(reason: String)
+    case roomAgain
+
+    var description: String {
+        switch self {
+        case .full(let reason): "\(reason); waiting until there is space"
+        case .roomAgain: "there is space again: storing continues"
         }
     }
 }

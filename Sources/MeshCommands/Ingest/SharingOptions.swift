@@ -1,0 +1,50 @@
+import ArgumentParser
+import EventLog
+import MeshIngest
+import MeshLedger
+
+/// Whether a radio that is listened to is shared, and with whom.
+struct SharingOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Share the radio: apps connect here as if to the radio, many at once; 4403, or 0.0.0.0:4403 for the network.",
+            valueName: "[address:]port"))
+    var share: String?
+    @Option(
+        help: ArgumentHelp(
+            "From where clients may connect, instead of this computer only; may be repeated.", valueName: "network"))
+    var shareAllow: [String] = []
+    @Option(help: ArgumentHelp("From where clients may change the radio's settings; may be repeated.", valueName: "network"))
+    var shareAdmin: [String] = []
+
+    func validate() throws {
+        guard share == nil else { return _ = try options() }
+        guard shareAllow.isEmpty, shareAdmin.isEmpty else {
+            throw ValidationError("--share-allow and --share-admin need --share: the port that clients connect to")
+        }
+    }
+
+    private func options() throws -> ShareOptions? {
+        guard let share else { return nil }
+        do {
+            var options = try ShareOptions(share)
+            if !shareAllow.isEmpty { options.allowed = try shareAllow.map { try NetworkRange($0) } }
+            options.admins = try shareAdmin.map { try NetworkRange($0) }
+            return options
+        } catch let error as IngestError {
+            throw ValidationError(error.description)
+        }
+    }
+
+    /// The source to run: the radio alone, or with its clients.
+    func source(_ radio: RadioSource, in ledger: LedgerWriter) throws -> any LiveSource {
+        guard let options = try options() else { return radio }
+        guard let log = ledger.ownLog else {
+            throw CommandError(
+                .locked,
+                "\(ledger.path): process \(ledger.holder ?? 0) writes to it; share the radio there, by `share:` in the configuration of `meshledger run`"
+            )
+        }
+        return SharedRadio(radio, options, log: log)
+    }
+}

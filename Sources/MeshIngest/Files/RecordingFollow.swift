@@ -1,0 +1,112 @@
+import EventLog
+import Foundation
+public import MeshLedger
+
+/// Imports the recordings of other ledgers, and again whenever one is written anew with more events.
+///
+/// The path is a recording, or a folder whose files are recordings; what is none is left alone until it changes. An import adds only what the ledger lacks, so
+/// nothing comes twice. A recording that is still being copied is cut short: it is tried again when it has grown.
+public final class RecordingFollow: LiveSource {
+    private static let check_ms = 1_000
+    private static let full_ms = 10_000
+
+    public let name: String
+    private let path: String
+    private let ledger: Ledger
+    private let board: SourceBoard
+
+    /// - Parameter report: told what happens, with one line for people
+    public init(
+        _ path: String, into ledger: Ledger, report: @escaping @Sendable (SourceStatus, String) -> Void = { _, _ in }
+    ) {
+        name = "recording:\(path)"
+        self.path = path
+        self.ledger = ledger
+        board = SourceBoard(name, report: report)
+    }
+
+    public var status: SourceStatus { board.status }
+
+    public func run() async throws(IngestError) {
+        let stop = StopFlag()
+        let failure = await withTaskCancellationHandler {
+            await follow(until: stop)
+        } onCancel: {
+            stop.set()
+        }
+        guard let failure else { return board.enter(.stopped, "stopped") }
+        board.fail(failure.description, retrySeconds: nil)
+        throw failure
+    }
+
+    private func follow(until stop: StopFlag) async -> IngestError? {
+        var seen: [String: FileState] = [:]
+        board.enter(.connecting, "waiting for \(path)")
+        while !stop.isSet {
+            var isFull = false
+            for (file, state) in files() where seen[file] != state && !stop.isSet {
+                seen[file] = state
+                guard EventLog.isRecording(file) else { continue }
+                do {
+                    try await take(file, until: stop)
+                } catch {
+                    if stop.isSet { break }
+                    guard isOfTheFile(error) else {
+                        return IngestError(ledger: error, subject: file, reason: "the ledger did not take the recording")
+                    }
+                    board.waits("\(error)")
+                    // There may be space later, while another file would be needed for what is damaged.
+                    if self.isFull(error) { (seen[file], isFull) = (nil, true) }
+                }
+            }
+            try? await Task.sleep(for: .milliseconds(isFull ? Self.full_ms : Self.check_ms))  // cancelled: the loop ends
+        }
+        return nil
+    }
+
+    private static func code(_ error: any Error) -> EventLogError.Code? {
+        (error as? EventLogError)?.code ?? ((error as? LedgerError)?.underlying as? EventLogError)?.code
+    }
+
+    /// Whether another file would be taken, or the same one at another time.
+    private func isOfTheFile(_ error: any Error) -> Bool {
+        let code = Self.code(error)
+        return isFull(error) || code.map { [.corrupt, .notARecording, .forked, .permission, .missing].contains($0) } ?? false
+    }
+
+    private func isFull(_ error: any Error) -> Bool {
+        let code = Self.code(error)
+        return code == .diskFull || code == .sizeLimitReached
+    }
+
+    private func take(_ file: String, until stop: StopFlag) async throws {
+        board.connected()
+        board.enter(.replaying, "importing \(file)")
+        let added = try await ledger.importRecording(file, until: { stop.isSet })
+        board.received(Int(clamping: added))
+        board.stored(Int(clamping: added))
+        board.enter(.live, "\(file): \(added) events are new")
+    }
+
+    private struct FileState: Equatable {
+        var node: UInt64
+        var size: Int64
+        var changed: [Int]
+    }
+
+    /// The path itself where it is a file, else the plain files in it, by name.
+    private func files() -> [(String, FileState)] {
+        if let state = Self.state(of: path) { return [(path, state)] }
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []  // it is not there yet
+        return names.sorted().filter { !$0.hasPrefix(".") }.compactMap { name in
+            Self.state(of: path + "/" + name).map { (path + "/" + name, $0) }
+        }
+    }
+
+    private static func state(of path: String) -> FileState? {
+        var facts = stat()
+        guard unsafe stat(path, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG else { return nil }
+        return FileState(
+            node: UInt64(facts.st_ino), size: Int64(facts.st_size), changed: [facts.st_mtim.tv_sec, facts.st_mtim.tv_nsec])
+    }
+}

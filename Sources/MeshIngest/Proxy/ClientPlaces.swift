@@ -1,0 +1,65 @@
+/// Where the clients of a shared radio that are away ended in the log, so that they continue there.
+///
+/// The stream protocol does not say who a client is. It has no name, no node of its own (what it sends goes out from the radio's node), and the nonces of its
+/// questions are constants in the apps and random numbers, new for each connection, in the Python library. So a client is known by the address that it
+/// connects from. Several of one address cannot be told apart: of the places that its clients left, the one that comes back takes the earliest, so that none
+/// misses anything; where they come back in another order than they left in, one gets packets again instead.
+struct ClientPlaces: Equatable {
+    static let mostOfAddress = 64
+    static let mostAddresses = 256
+    private static let bytesOfPlace = 8
+
+    /// By address, the last event that each of its clients was sent, ascending.
+    private(set) var places: [String: [UInt64]] = [:]
+
+    init() {}
+
+    /// The place of a client that comes from an address; nil for one that is new.
+    mutating func take(_ address: String) -> UInt64? {
+        guard var left = places[address], !left.isEmpty else { return nil }
+        defer { places[address] = left.isEmpty ? nil : left }
+        return left.removeFirst()
+    }
+
+    /// Of too many, the earliest is given up.
+    mutating func leave(_ address: String, at place: UInt64) {
+        guard address.utf8.count <= UInt8.max else { return }
+        var left = places[address] ?? []
+        left.insert(place, at: left.firstIndex { $0 > place } ?? left.endIndex)
+        if left.count > Self.mostOfAddress { left.removeFirst() }
+        places[address] = left
+        guard places.count > Self.mostAddresses else { return }
+        let oldest = places.min { ($0.value.last ?? 0, $0.key) < ($1.value.last ?? 0, $1.key) }
+        if let oldest { places[oldest.key] = nil }
+    }
+
+    /// For each address its length, itself, how many places it has, and these, each as eight bytes, the lowest first.
+    var bytes: [UInt8] {
+        var bytes: [UInt8] = []
+        for (address, left) in places.sorted(by: { $0.key < $1.key }) {
+            bytes.append(UInt8(truncatingIfNeeded: address.utf8.count))
+            bytes += address.utf8
+            bytes.append(UInt8(truncatingIfNeeded: left.count))
+            for place in left {
+                for shift in 0..<Self.bytesOfPlace { bytes.append(UInt8(truncatingIfNeeded: place >> (8 * UInt64(shift)))) }
+            }
+        }
+        return bytes
+    }
+
+    /// What cannot be read is no place.
+    init(_ bytes: [UInt8]) {
+        var rest = bytes[...]
+        func take(_ count: Int) -> ArraySlice<UInt8>? {
+            guard rest.count >= count else { return nil }
+            defer { rest = rest.dropFirst(count) }
+            return rest.prefix(count)
+        }
+        while let length = take(1)?.first, let address = take(Int(length)), let count = take(1)?.first {
+            for _ in 0..<count {
+                guard let place = take(Self.bytesOfPlace) else { return }
+                leave(String(decoding: address, as: UTF8.self), at: place.reversed().reduce(0) { $0 << 8 | UInt64($1) })
+            }
+        }
+    }
+}

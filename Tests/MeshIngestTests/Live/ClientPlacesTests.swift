@@ -1,0 +1,39 @@
+import Testing
+
+@testable import MeshIngest
+
+/// Where clients of a shared radio continue.
+struct ClientPlacesTests {
+    @Test func `who comes back takes the earliest place of its address, so that nobody misses anything`() {
+        var places = ClientPlaces()
+        #expect(places.take("10.0.0.1") == nil)
+        for place in [70, 10, 40] as [UInt64] { places.leave("10.0.0.1", at: place) }
+        places.leave("10.0.0.2", at: 5)
+        #expect((0..<4).map { _ in places.take("10.0.0.1") } == [10, 40, 70, nil])
+        #expect(places.take("10.0.0.2") == 5 && places == ClientPlaces())
+    }
+
+    @Test func `they survive being stored, and what is no such bytes is no place`() {
+        var places = ClientPlaces()
+        places.leave("::1", at: .max)
+        places.leave("127.0.0.1", at: 3)
+        places.leave("127.0.0.1", at: 1 << 40)
+        #expect(ClientPlaces(places.bytes) == places)
+        #expect(ClientPlaces([]) == ClientPlaces())
+        for count in 0..<places.bytes.count {
+            let cut = ClientPlaces(Array(places.bytes.prefix(count)))
+            #expect(cut.places.allSatisfy { places.places[$0.key]?.starts(with: $0.value) == true })
+        }
+        for seed in 0..<200 { _ = ClientPlaces((0..<64).map { UInt8(truncatingIfNeeded: ($0 + 1) &* (seed &* 37 + 11)) }) }
+    }
+
+    @Test func `they are few, whoever comes`() {
+        var places = ClientPlaces()
+        for number in 0..<1_000 as Range<UInt64> {
+            places.leave("same", at: number)
+            places.leave("\(number)", at: number)
+        }
+        #expect(places.places.count == ClientPlaces.mostAddresses && places.places["same"]?.count == ClientPlaces.mostOfAddress)
+        #expect(places.places["same"]?.first == 1_000 - UInt64(ClientPlaces.mostOfAddress) && places.places["999"] == [999])
+    }
+}
