@@ -36,7 +36,7 @@ import Testing
         let reader = try await Ledger.open(at: path, options: LedgerOptions(access: .readOnly))
         let error = #expect(throws: LedgerError.self) { try reader.nodes() }
         #expect(error?.code == .beingBuilt)
-        #expect(error?.description.contains("being made anew without what was erased") == true, "\(String(describing: error))")
+        #expect(error?.description.contains("being rebuilt without what was erased") == true, "\(String(describing: error))")
         try await reader.close()
     }
 

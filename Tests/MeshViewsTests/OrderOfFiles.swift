@@ -82,10 +82,12 @@ struct OrderOfFiles {
         }
     }
 
-    /// Receptions of the same packets, and of some that nobody else heard, by gateways without a clock: nobody knows when.
+    /// Receptions of the same packets, and of some that nobody else heard, by gateways without a clock: nobody knows when. None of packets in conflict, which
+    /// only known times can show.
     private func withoutClock(_ all: [Packet], _ random: inout SeededGenerator) -> [Packet] {
         var found: [Packet] = []
         for packet in all where packet.port != Port.traceroute && Int.random(in: 0..<3, using: &random) == 0 {
+            if all.contains(where: { ($0.from, $0.id) == (packet.from, packet.id) && $0.payload != packet.payload }) { continue }
             var unknown = packet
             (unknown.rxTime, unknown.gateway, unknown.snr) = (
                 0, ["!00000a04", "!00000a05"].randomElement(using: &random) ?? "", 1

@@ -30,8 +30,9 @@ package struct SupersededRows: Sendable {
     }
 
     private static func supersedes(_ new: Row, _ old: Row) -> Bool {
-        guard (max(new.heard, old.heard) - min(new.heard, old.heard)) <= 2 * SeenPackets.windowSeconds else { return false }
+        let isInWindow = max(new.heard, old.heard) - min(new.heard, old.heard) <= 2 * SeenPackets.windowSeconds
+        guard new.heard == 0 || old.heard == 0 || isInWindow else { return false }
         if new.print.isLossy != old.print.isLossy { return old.print.isLossy }
-        return new.print.plain == old.print.plain && new.heard != 0 && new.heard < old.heard
+        return new.print.plain == old.print.plain && new.heard != 0 && (old.heard == 0 || new.heard < old.heard)
     }
 }

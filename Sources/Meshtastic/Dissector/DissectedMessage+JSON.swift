@@ -3,7 +3,7 @@ internal import ProtobufWire
 
 extension DissectedMessage {
     /// The message as official tools print it: the names of the `.proto` files, enum values by name, bytes in base64, 64-bit numbers as
-    /// texts. If a field occurs more than once, the last value counts; if a message does, all of its fields count.
+    /// texts; without zeros of fields that cannot be told from absent ones. If a field occurs more than once, the last value counts; if a message does, all of its fields count.
     ///
     /// What official tools do not print is in members with names that no field has: `@unknown` (a list of number, wire type and value),
     /// `@failure` and `@unread` where reading stopped, `NAME@content` for the content of a field of plain bytes, `NAME@raw` for a repaired text's bytes.
@@ -13,6 +13,10 @@ extension DissectedMessage {
         for field in fields {
             guard let description = field.description else {
                 unknown.append(field.unknownJSON)
+                continue
+            }
+            if description.presence == .implicit, field.value.isDefault {
+                members.removeAll { $0.name == description.name }
                 continue
             }
             add(field.value.json(isLong: description.kind.isLong), of: description, to: &members)
@@ -80,6 +84,21 @@ extension DissectedValue {
         case .message(let message): message.json
         case .list(let values): .array(values.map { $0.json(isLong: isLong) })
         case .unknownNumber(let value): .string(String(value))
+        }
+    }
+
+    /// Whether it is what a field has that is not sent.
+    fileprivate var isDefault: Bool {
+        switch self {
+        case .bool(let value): !value
+        case .signed(let value): value == 0
+        case .unsigned(let value): value == 0
+        case .float(let value): value.bitPattern == 0
+        case .double(let value): value.bitPattern == 0
+        case .text(let text, let raw): text.isEmpty && raw == nil
+        case .bytes(let bytes): bytes.isEmpty
+        case .enumeration(let number, _): number == 0
+        case .message, .list, .unknownNumber, .unknownBytes: false
         }
     }
 
