@@ -88,7 +88,7 @@ import Testing
         #expect(SecretMask.mask(fromRadio: &bytes))
         let shown = Dissector.dissect(bytes.rawSpan, message: "FromRadio")
         let bluetooth = shown.json["config"]?["bluetooth"]
-        #expect(shown.failure == nil && bluetooth?["fixed_pin"]?.asInteger == 0)
+        #expect(shown.failure == nil && bluetooth?["fixed_pin"]?.asInteger ?? 0 == 0)
         #expect(bluetooth?["mode"]?.asString == "FIXED_PIN" && bluetooth?["enabled"] == .bool(true))
     }
 
