@@ -62,7 +62,7 @@ import Testing
                 await #expect(processExitsWith: .success) { [path = path as String, signals = signals as String] in
                     let reader = try EventLog.open(at: path, options: EventLogOptions(access: .readOnly))
                     _ = FileManager.default.createFile(atPath: signals + "/open", contents: nil)
-                    for _ in 0..<12_000 where !FileManager.default.fileExists(atPath: signals + "/compacted") {
+                    for _ in 0..<120_000 where !FileManager.default.fileExists(atPath: signals + "/compacted") {
                         try await Task.sleep(for: .milliseconds(5))
                     }
                     #expect(FileManager.default.fileExists(atPath: signals + "/compacted"))
@@ -75,7 +75,7 @@ import Testing
                 }
             }
             group.addTask {
-                for _ in 0..<12_000 where !FileManager.default.fileExists(atPath: signals + "/open") {
+                for _ in 0..<120_000 where !FileManager.default.fileExists(atPath: signals + "/open") {
                     try? await Task.sleep(for: .milliseconds(5))  // cancelled: the expectation below tells
                 }
                 await #expect(throws: Never.self) { try await EventLog.compact(at: path) }

@@ -9,7 +9,7 @@ struct ReadmeCommands {
         "failing-calls": ["runs=2"], "kill9": ["kills=2"], "bitrot": ["bits=4", "bytes=65536", "reports=0"],
         "read-ledger": ["--checkpoint", "Tests/Fixtures/format-2/mesh.ledger"], "memory": ["--events", "20000"],
         "queries": ["200"], "sql": ["100"], "campaign": ["--seconds", "4", "--part", "making"], "histories": ["count=2"],
-        "folds": ["count=2"], "lake": ["kills=1"],
+        "folds": ["count=2"], "lake": ["kills=1"], "live": ["--kills", "1", "--minutes", "0.2"],
     ]
 
     @Test(.timeLimit(.minutes(15)))
@@ -19,9 +19,12 @@ struct ReadmeCommands {
             .map { String($0.dropFirst("| `Tools/".count).prefix { $0 != "`" }).replacing("prove ", with: "") }
         #expect(tools.sorted() == Self.proofs.keys.sorted())
         // Without the official decoder, which IndependentFold is skipped without, there is no other fold.
-        for tool in tools where (tool != "folds" || OraclePython.path != nil) && (tool != "lake" || LakePython.path != nil) {
+        for tool in tools
+        where (tool != "folds" || OraclePython.path != nil) && (tool != "lake" || LakePython.path != nil)
+            && (tool != "live" || OraclePython.path != nil && getuid() == 0)
+        {
             var arguments = Self.proofs[tool] ?? []
-            if ["memory", "campaign"].contains(tool) { arguments += ["--program", try BuiltProgram.url().path] }
+            if ["memory", "campaign", "live"].contains(tool) { arguments += ["--program", try BuiltProgram.url().path] }
             let script = PackageRoot.url.appendingPathComponent(tool == "read-ledger" ? "Tools/read-ledger" : "Tools/prove")
             if tool != "read-ledger" { arguments.insert(tool, at: 0) }
             let run = try FinishedProcess(
