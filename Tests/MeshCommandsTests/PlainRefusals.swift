@@ -10,8 +10,8 @@ struct PlainRefusals {
         let tool = try Tool()
         for (option, number) in [("--limit", "-1"), ("--offset", "-20")] {
             let outcome = try tool.start(command.split(separator: " ").map(String.init) + [option, number]).wait()
-            #expect(outcome.status == 64 && outcome.errors.contains("\(option) is how many rows"), "\(outcome)")
-            #expect(outcome.errors.contains("\(number) is none"), "\(outcome)")
+            #expect(outcome.status == 64 && outcome.errors.contains("\(option) is a number of rows"), "\(outcome)")
+            #expect(outcome.errors.contains("0 or more, not \(number)"), "\(outcome)")
         }
     }
 

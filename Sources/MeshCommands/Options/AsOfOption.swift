@@ -53,7 +53,7 @@ extension PointInTime {
 
 extension LedgerOption {
     /// Runs a command's work on a ledger opened for reading, as of an earlier point if requested.
-    /// - Parameter title: what a terminal is told where it takes long; nil for work that asks and answers.
+    /// - Parameter title: what a terminal shows if the work takes long; nil for work that has prompts of its own.
     func reading(_ past: AsOfOption, saying title: String? = "reading", _ body: (Ledger) async throws -> Void) async throws {
         try await WaitingLine.during(title) { try await readingAtOnce(past, body) }
     }

@@ -94,9 +94,12 @@ struct PageOptions: ParsableArguments {
     @Flag(help: "The oldest rows first.")
     var oldestFirst = false
 
-    func validate() throws {
-        if let limit, limit < 0 { throw ValidationError("--limit is how many rows there may be, from 0: \(limit) is none") }
-        if offset < 0 { throw ValidationError("--offset is how many rows are left out, from 0: \(offset) is none") }
+    func validate() throws { try Self.check(limit: limit, offset: offset) }
+
+    static func check(limit: Int?, offset: Int) throws {
+        for (option, count) in [("--limit", limit ?? 0), ("--offset", offset)] where count < 0 {
+            throw ValidationError("\(option) is a number of rows: 0 or more, not \(count)")
+        }
     }
 
     var range: Range<Int> {

@@ -121,7 +121,7 @@ struct LedgerOption: ParsableArguments {
         guard error.code == .missing, !FileManager.default.fileExists(atPath: path + "/log/current") else { return error }
         if FileManager.default.fileExists(atPath: path + "/log") { return error }
         if FileManager.default.fileExists(atPath: path) {
-            let entries = try? FileManager.default.contentsOfDirectory(atPath: path)  // a file has none, which is told below
+            let entries = try? FileManager.default.contentsOfDirectory(atPath: path)  // not a folder: reported below
             // An empty folder may become one.
             guard let entries, entries.isEmpty else {
                 let what = entries == nil ? "a file" : "a folder with other things in it"

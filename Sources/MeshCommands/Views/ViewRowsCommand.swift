@@ -42,8 +42,7 @@ struct ViewRowsCommand: AsyncParsableCommand {
     @Option(parsing: .unconditional, help: ArgumentHelp("Rows to leave out first.", valueName: "count")) var offset = 0
 
     func validate() throws {
-        if let limit, limit < 0 { throw ValidationError("--limit is how many rows there may be, from 0: \(limit) is none") }
-        if offset < 0 { throw ValidationError("--offset is how many rows are left out, from 0: \(offset) is none") }
+        try PageOptions.check(limit: limit, offset: offset)
         if view == nil, !selection.isEmpty || names != nil || sort != nil || !also.isEmpty {
             throw ValidationError("name the view whose rows to show")
         }
