@@ -5,6 +5,8 @@ public import MeshLedger
 public struct LakeVerification: Sendable {
     /// The last events that its tables have: more than one where only some tables were written lately.
     public var heads: [UInt64] = []
+    /// Tables whose rows changed while they were written: they are not compared.
+    public var moving: [String] = []
     public var files = 0
     public var rows = 0
     /// A sentence for each difference.
@@ -20,7 +22,8 @@ extension Lake {
             )
         }
         var found = LakeVerification()
-        found.heads = Set(manifest.tables.values.map(\.head)).sorted()
+        found.heads = Set(manifest.tables.values.filter(\.isWhole).map(\.head)).sorted()
+        found.moving = manifest.tables.filter { !$0.value.isWhole }.keys.sorted()
         guard manifest.ledger == ledger.log.identifier else {
             throw TableError("\(folder) is the lake of another ledger, \(manifest.ledger)")
         }
@@ -66,7 +69,7 @@ extension Lake {
         guard let manifest = try LakeManifest.load(manifestPath) else { return }
         let precision = UInt32(manifest.precision).flatMap { PlacePrecision(bits: $0) }
         var comparison = LakeComparison(manifest: manifest, recipes: recipes)
-        try LakeTables(ledger, precision: precision, only: Set(manifest.tables.filter { $0.value.head == head }.keys)).visit(
+        try LakeTables(ledger, precision: precision, only: Set(manifest.tables.filter { $0.value.head == head && $0.value.isWhole }.keys)).visit(
             &comparison)
         found.rows += comparison.rows
         found.problems += comparison.problems

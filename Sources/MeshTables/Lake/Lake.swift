@@ -28,8 +28,16 @@ public struct Lake {
         public var changes: [Change] = []
         public var removedFiles = 0
         public var head: UInt64 = 0
+        /// Tables whose rows changed while they were read: the next run brings them up to date.
+        public var moving: [String] = []
         /// Rows of all tables that were written.
         public var writtenRows: Int { changes.reduce(0) { $0 + $1.rows } }
+    }
+
+    /// The last event that a table shows, and the root of the tree up to it.
+    struct Place {
+        var head: UInt64
+        var root: String
     }
 
     public let folder: String
@@ -69,8 +77,14 @@ public struct Lake {
         manifest.head = ledger.log.head.rawValue
         manifest.root = try Self.root(ledger, manifest.head)
         manifest.precision = precision
-        var run = LakeRun(folder: folder, manifest: manifest, recipes: recipes, isStopped: isStopped)
-        try LakeTables(ledger, precision: options.precision, only: options.tables).visit(&run)
+        let end = Place(head: manifest.head, root: manifest.root)
+        // Beside a writer, a view may be behind the log.
+        var run = LakeRun(folder: folder, manifest: manifest, recipes: recipes, isStopped: isStopped) { view in
+            guard let view else { return end }
+            let head = try ledger.snapshot(timeLimit: .seconds(3_600)) { try $0.checkpoint(of: view).rawValue }
+            return head == end.head ? end : Place(head: head, root: try Self.root(ledger, head))
+        }
+        try LakeTables(ledger, precision: options.precision, only: options.tables, through: manifest.head).visit(&run)
         run.report.head = manifest.head
         let isErased = erasure > manifest.erasure
         if isErased, options.tables == nil, !run.hasStopped { try run.emptyUnvisited() }

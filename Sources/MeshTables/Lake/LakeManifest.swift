@@ -20,12 +20,14 @@ struct LakeManifest {
 
     struct Table {
         var version: Int
-        /// The ledger as of which it is complete, and what else decides its rows.
+        /// The ledger as of which it is complete, and what else decides its rows; empty if these changed while it was written.
         var state: String
         var head: UInt64
         var root: String
         var recipe: String
         var files: [File]
+
+        var isWhole: Bool { !state.isEmpty }
     }
 
     var ledger = ""

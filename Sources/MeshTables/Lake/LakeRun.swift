@@ -9,6 +9,7 @@ struct LakeRun: LakeVisitor {
     var report = Lake.Report()
     private var visited: Set<String> = []
     private let isStopped: () -> Bool
+    private let place: (String?) throws -> Lake.Place
     /// Whether tables were left as they are, because the run was to stop.
     private(set) var hasStopped = false
 
@@ -32,9 +33,15 @@ struct LakeRun: LakeVisitor {
         }
     }
 
-    /// - Parameter isStopped: asked before each table.
-    init(folder: String, manifest: LakeManifest, recipes: [String: String], isStopped: @escaping () -> Bool) {
+    /// - Parameters:
+    ///   - isStopped: asked before each table.
+    ///   - place: how far a view is, or the log.
+    init(
+        folder: String, manifest: LakeManifest, recipes: [String: String], isStopped: @escaping () -> Bool,
+        place: @escaping (String?) throws -> Lake.Place
+    ) {
         (self.folder, self.manifest, self.recipes, self.isStopped) = (folder, manifest, recipes, isStopped)
+        self.place = place
     }
 
     mutating func visit<Row>(_ table: LakeTable<Row>) throws {
@@ -46,7 +53,8 @@ struct LakeRun: LakeVisitor {
         let schema = DeltaLog.schema(TableSchema(name: table.name, columns: table.columns.map(\.schema)))
         let recipe = table.view.flatMap { recipes[$0] } ?? ""
         let kind = "\(recipe) \(manifest.precision) \(table.state)"
-        let state = "\(manifest.head) \(kind)"
+        let place = try place(table.view)
+        let state = "\(place.head) \(kind)"
         let known = manifest.tables[table.name]
         if let known, known.state == state, known.version == log.version, log.schema == schema, !table.isOfNow { return }
 
@@ -83,7 +91,7 @@ struct LakeRun: LakeVisitor {
         let new = try writer.finish().map { part in
             LakeManifest.File(
                 path: part.path, rows: part.rows, size: part.size, sha256: part.sha256, digest: part.digest.text,
-                firstSequence: part.firstSequence, lastSequence: part.lastSequence, head: manifest.head, root: manifest.root,
+                firstSequence: part.firstSequence, lastSequence: part.lastSequence, head: place.head, root: place.root,
                 recipe: recipe)
         }
         if log.version < 0 || !new.isEmpty || !gone.isEmpty || log.schema != schema {
@@ -97,8 +105,11 @@ struct LakeRun: LakeVisitor {
             try log.commit(table.name, schema: schema, adding: added, removing: gone)
             report.changes.append(change)
         }
+        // Where the writer has committed to the view meanwhile, some rows may be older than others: the next run compares all.
+        let isWhole = try self.place(table.view).head == place.head
+        if !isWhole { report.moving.append(table.name) }
         manifest.tables[table.name] = LakeManifest.Table(
-            version: log.version, state: state, head: manifest.head, root: manifest.root, recipe: recipe,
+            version: log.version, state: isWhole ? state : "", head: place.head, root: place.root, recipe: recipe,
             files: files.values.filter { log.live[$0.path] != nil && !gone.contains($0.path) } + new)
     }
 

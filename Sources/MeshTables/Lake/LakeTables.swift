@@ -47,13 +47,17 @@ public struct LakeTables {
     private let context: TableContext
     private let precision: PlacePrecision?
     private let isWanted: (String) -> Bool
+    private let head: UInt64?
 
     /// - Parameters:
     ///   - precision: how exact places may be; nil for as they are.
     ///   - names: the tables, or nil for all.
-    public init(_ ledger: Ledger, precision: PlacePrecision? = nil, only names: Set<String>? = nil) throws {
+    ///   - head: the last event of the table of events, or nil for all.
+    public init(
+        _ ledger: Ledger, precision: PlacePrecision? = nil, only names: Set<String>? = nil, through head: UInt64? = nil
+    ) throws {
         self.ledger = ledger
-        self.precision = precision
+        (self.precision, self.head) = (precision, head)
         context = try TableContext(ledger)
         isWanted = { names?.contains($0) ?? true }
     }
@@ -85,7 +89,7 @@ public struct LakeTables {
         try table(RadioRow.self, &visitor, \.time) { try ledger.radios(isHistory: true, all).forEach($0) }
         try table(UnknownTelemetryRow.self, &visitor, \.time) { try ledger.unknownTelemetry(all).forEach($0) }
         try table(ChannelRow.self, &visitor, \.lastHeard) { try ledger.channels().forEach($0) }
-        try LogLakeTables(ledger, context, isExact: precision == nil, isWanted: isWanted).visit(&visitor)
+        try LogLakeTables(ledger, context, isExact: precision == nil, through: head, isWanted: isWanted).visit(&visitor)
         for name in ledger.rowNames where !["archived", "references"].contains(name) {
             guard let rows = ledger.rows(of: name), !(rows is any TableRow.Type) else { continue }
             try custom(rows, &visitor)

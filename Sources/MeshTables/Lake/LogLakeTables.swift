@@ -14,9 +14,11 @@ struct LogLakeTables {
     private let isWanted: (String) -> Bool
     private let events: ClosedRange<UInt64>?
 
-    init(_ ledger: Ledger, _ context: TableContext, isExact: Bool, isWanted: @escaping (String) -> Bool) {
+    init(
+        _ ledger: Ledger, _ context: TableContext, isExact: Bool, through head: UInt64?, isWanted: @escaping (String) -> Bool
+    ) {
         (self.ledger, self.context, self.isExact, self.isWanted) = (ledger, context, isExact, isWanted)
-        let (first, last) = (ledger.log.first.rawValue, (ledger.asOfSequence ?? ledger.log.head).rawValue)
+        let (first, last) = (ledger.log.first.rawValue, head ?? (ledger.asOfSequence ?? ledger.log.head).rawValue)
         events = first <= last ? first...last : nil
     }
 
@@ -52,8 +54,7 @@ struct LogLakeTables {
     }
 
     private func forEachPacket(_ visit: (PacketRow) -> Void) throws {
-        guard let events else { return }
-        try ledger.forEachPacket(in: EventSequence(events.lowerBound)...EventSequence(events.upperBound)) {
+        try ledger.forEachPacket {
             visit($0)
             return true
         }

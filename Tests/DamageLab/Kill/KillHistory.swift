@@ -68,7 +68,7 @@ struct KillHistory {
         let writer = try Victim(
             "writer", Child.program, ["kill9-writer", "path=\(path)", "start=\(start)", "work=\(work)"])
         // On a busy machine a delay from the start alone might never let an append return.
-        if Bool.random(using: &generator) { writer.waitForLine() }
+        if Bool.random(using: &generator) || round == 1 { writer.waitForLine() }
         var victims = [writer]
         if most > 1 && Int.random(in: 0..<3, using: &generator) == 0 {
             victims.append(try Victim("reader", Child.program, ["kill9-reader", "path=\(path)"]))
