@@ -160,7 +160,15 @@ let package = Package(
     ]
 )
 
-// `Tools/test` builds in release only the tests that it runs there: to optimize all of them takes minutes.
-if let chosen = Context.environment["MESHLEDGER_TESTS"]?.split(separator: ",").map(String.init) {
+// To build only some test targets: their names, or `optimized` for those that `Tools/test` runs in release. Of these, it is the library that is
+// optimized: optimized tests take longer to build than the library, and so does a library whose every part can be tested.
+if let names = Context.environment["MESHLEDGER_TESTS"] {
+    let optimized = ["LMDB", "EventLog", "LogTransfer", "Meshtastic", "Projections", "ViewQuery", "MeshViews"]
+    let isOptimized = names == "optimized"
+    let chosen = isOptimized ? optimized.map { $0 + "Tests" } : names.split(separator: ",").map(String.init)
     package.targets.removeAll { $0.type == .test && !chosen.contains($0.name) }
+    for target in package.targets where isOptimized {
+        if target.type == .test { target.swiftSettings?.append(.unsafeFlags(["-Onone"])) }
+        if (optimized + ["MeshLedger"]).contains(target.name) { target.swiftSettings?.append(.unsafeFlags(["-enable-testing"])) }
+    }
 }
