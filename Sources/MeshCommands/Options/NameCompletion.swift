@@ -32,16 +32,16 @@ enum NameCompletion {
     }
     static let conditions = columns { _, column in column + "=" }
 
-    /// Columns of the list that the command line asks for.
+    /// Finds the columns of the list that a command line asks for; set by the command that has all lists.
+    @TaskLocal static var columnsOfList: @Sendable ([String], Ledger) async throws -> [String] = { _, _ in [] }
+
     static let listColumns = listColumns { prefix, column in prefix.lastIndex(of: ",").map { prefix[...$0] + column } ?? column }
     static let listConditions = listColumns { _, column in column + "=" }
 
     private static func listColumns(_ text: @escaping @Sendable (String, String) -> String) -> CompletionKind {
         .custom { words, _, prefix in
             await names(words) { ledger in
-                guard let list = MeshLedgerCommand.named(by: words.dropFirst().map(unquoted)).command as? any ListingCommand.Type
-                else { return [] }
-                return try await list.columnNames(in: ledger).map { text(unquoted(prefix), $0) }
+                try await columnsOfList(words.dropFirst().map(unquoted), ledger).map { text(unquoted(prefix), $0) }
             }
         }
     }

@@ -65,34 +65,6 @@ struct TimePolicy: Sendable {
     }
 }
 
-/// A time of a row, or of what changes it, as it is compared with others: one of an import counts only beside others of imports.
-package struct RowTime {
-    var time: UInt32
-    var source: TimeSource
-
-    package init(_ time: UInt32, _ source: TimeSource) { (self.time, self.source) = (time, source) }
-    init(_ time: (time: UInt32, source: TimeSource)) { self.init(time.time, time.source) }
-
-    /// Whether it says when something was heard.
-    var isKnown: Bool { source != .import }
-    /// For what is the latest: 0 where it is unknown.
-    var latest: UInt32 { isKnown ? time : 0 }
-    /// For what is the earliest: the latest of all times where it is unknown.
-    var earliest: UInt32 { isKnown ? time : .max }
-
-    /// Takes the time into the stretch from the first to the last one.
-    /// - Parameter isOfImport: whether no time in it is known; both are 0 where there is none at all.
-    @inline(__always)
-    package func widen(_ first: inout UInt32, _ last: inout UInt32, _ isOfImport: inout Bool) {
-        if isKnown == !isOfImport && last != 0 {
-            first = min(first, time)
-            last = max(last, time)
-        } else if isKnown || last == 0 {
-            (first, last, isOfImport) = (time, time, !isKnown)
-        }
-    }
-}
-
 /// What tells when an event's packet was heard.
 package enum HeardSource: Sendable, Hashable {
     /// The reception time that its recording states.

@@ -36,8 +36,10 @@ extension MeshLedgerCommand {
                 output.flush()
                 ExitStatus.success.end()
             }
-            var command = try await asyncParseAsRoot(arguments)
             try await CustomViews.$types.withValue(views) {
+                var command = try await NameCompletion.$columnsOfList.withValue(columnNames) {
+                    try await asyncParseAsRoot(arguments)
+                }
                 if var asynchronous = command as? any AsyncParsableCommand {
                     try await asynchronous.run()
                 } else {
@@ -48,6 +50,12 @@ extension MeshLedgerCommand {
             end(with: error)
         }
         ExitStatus.success.end()
+    }
+
+    /// The columns of the list that the words ask for.
+    @Sendable private static func columnNames(_ words: [String], in ledger: Ledger) async throws -> [String] {
+        guard let list = named(by: words).command as? any ListingCommand.Type else { return [] }
+        return try await list.columnNames(in: ledger)
     }
 
     /// Help and versions go to standard output; anything else prints one line to standard error.
