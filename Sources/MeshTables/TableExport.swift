@@ -1,4 +1,4 @@
-/// The formats for columns.
+/// The formats that store columns.
 public enum TableFormat: String, Sendable, CaseIterable {
     /// Arrow's IPC stream, or its file.
     case arrow
@@ -25,7 +25,7 @@ public final class TableExport<Row> {
         builder = BatchBuilder(columns) { try writer.write($0) }
     }
 
-    /// Takes a row; `finish` throws what fails.
+    /// Adds a row; `finish` throws if a row failed.
     public func write(_ row: Row) {
         guard failure == nil else { return }
         do { try builder.append(row) } catch { failure = error }

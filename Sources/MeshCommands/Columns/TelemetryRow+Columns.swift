@@ -17,7 +17,7 @@ extension TelemetryKind: ExpressibleByArgument {
 extension TelemetryRow: ShownRow {
     static func shown(in ledger: Ledger) -> [Column<TelemetryRow>] { columns(of: nil) }
 
-    /// The metrics by name; empty where the bytes are damaged.
+    /// The metrics by name; empty if the bytes are damaged.
     var values: [TelemetryMetrics.Entry] {
         (try? TelemetryMetrics(decoding: metrics.rawSpan, kind: kind))?.values ?? []  // the view's quarantine lists it
     }

@@ -5,7 +5,7 @@ import Foundation
 /// Each shell has a script of a few lines that asks this program: `---complete PLACE WORD…`. It answers with a line for each offer, and after a tab what that is;
 /// `:files` and `:folders` leave it to the shell.
 enum CommandCompletion {
-    /// - Returns: nil where the arguments are no question of a shell.
+    /// - Returns: nil if the arguments are no question of a shell.
     static func answer(to arguments: [String]) throws -> String? {
         if arguments.count == 2, arguments[0] == "--generate-completion-script" { return scripts[arguments[1]] }
         guard arguments.first == "---complete", arguments.count > 2, let place = Int(arguments[1]) else { return nil }

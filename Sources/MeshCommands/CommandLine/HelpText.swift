@@ -2,8 +2,8 @@ import ArgumentParser
 
 /// Help in one place: that of `nodes` includes the options of `nodes list`, which it stands for.
 enum HelpText {
-    /// - Returns: nil where the arguments request no help.
-    /// - Throws: where `help` is asked about a command that does not exist.
+    /// - Returns: nil if the arguments request no help.
+    /// - Throws: if `help` is asked about a command that does not exist.
     static func requested(by arguments: [String]) throws -> String? {
         var words = arguments[...]
         guard words.isEmpty || words.first == "help" || words.last == "--help" || words.last == "-h" else { return nil }

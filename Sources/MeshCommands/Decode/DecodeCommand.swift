@@ -57,7 +57,7 @@ struct DecodeCommand: ParsableCommand {
         }
     }
 
-    /// What is read, or nil where the packet itself stands in the command line. Hex in groups comes as several arguments.
+    /// What is read, or nil if the packet itself stands in the command line. Hex in groups comes as several arguments.
     private func file() throws -> FileHandle? {
         let text = packet.joined(separator: " ")
         if text == "-" { return .standardInput }

@@ -24,7 +24,7 @@ enum PacketForm: String, ExpressibleByArgument, CaseIterable {
     /// The message in the schema; nil for a text.
     private var message: String? { self == .json ? nil : name }
 
-    /// Nil where the bytes are the message; else why they are not.
+    /// Nil if the bytes are the message; else why they are not.
     func objection(to bytes: [UInt8]) -> String? {
         guard let message else { return "no JSON object" }
         guard !bytes.isEmpty else { return "no bytes" }

@@ -25,7 +25,7 @@ struct PostedLines {
     }
 
     /// Reads to the end.
-    /// - Throws: where lines were no packets, after the others were shown.
+    /// - Throws: if lines were no packets, after the others were shown.
     mutating func read(_ file: FileHandle) throws {
         var chunk = [UInt8](repeating: 0, count: 1 << 16)
         while true {

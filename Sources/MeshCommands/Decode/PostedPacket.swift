@@ -7,7 +7,7 @@ struct PostedPacket {
     /// How the bytes were written: hex, base64, JSON or as they are.
     let writing: String
     let bytes: [UInt8]
-    /// How it was opened, or why it was not; nil where there is nothing to open.
+    /// How it was opened, or why it was not; nil if there is nothing to open.
     private(set) var summary: String?
     private(set) var text: String?
     private(set) var channel: String?

@@ -4,7 +4,7 @@ import MeshLedger
 
 extension ImportCommand {
     /// Imports recordings of ledgers. They are not files of traffic, so they cannot be mixed with those.
-    /// - Returns: false where the files are not recordings.
+    /// - Returns: false if the files are not recordings.
     func importRecordings(_ files: [String]) async throws -> Bool {
         let found = files.filter { recording || EventLog.isRecording($0) }
         guard !found.isEmpty else { return false }

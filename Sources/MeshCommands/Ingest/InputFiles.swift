@@ -8,7 +8,7 @@ struct InputFiles {
     /// Those of folders: what is no traffic there is left out, since nobody named it.
     private var found: Set<String> = []
 
-    /// - Throws: where one that was named does not exist or cannot be read.
+    /// - Throws: if one that was named does not exist or cannot be read.
     init(_ names: [String]) throws {
         for name in names {
             if name != "-" { try FileImport.requireReadable(name) }

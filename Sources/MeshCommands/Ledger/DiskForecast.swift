@@ -6,7 +6,7 @@ import Foundation
 struct DiskForecast {
     /// Bytes that this user can still write.
     var freeBytes: UInt64
-    /// Nil where no events came in live.
+    /// Nil if no events came in live.
     var logBytesPerDay: UInt64?
     var viewBytesPerDay: UInt64?
     var daysToFullDisk: UInt64?

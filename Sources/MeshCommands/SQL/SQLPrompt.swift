@@ -76,7 +76,7 @@ final class SQLPrompt {
 
     // MARK: Commands
 
-    /// - Returns: false where it is the last one.
+    /// - Returns: false if it is the last one.
     private func obey(_ line: String) throws -> Bool {
         let words = line.split(separator: " ").map(String.init)
         switch words.first {

@@ -10,7 +10,7 @@ struct ImportRun {
     let target: IngestTarget
     /// The key of the file's mark; nil for pipes.
     private let key: String?
-    /// What is stored there now, unless another import of the file changes it.
+    /// The mark stored there now, unless another import of the file changes it.
     private var stored: SourceCursor.Stored
     let format: ImportFormat
     let progress: (@Sendable (ImportProgress) -> Void)?

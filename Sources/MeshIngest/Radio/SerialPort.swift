@@ -23,7 +23,7 @@ enum SerialPort {
             throw IngestError(
                 .wrongFormat, subject: path, reason: "this is no serial port; radios on USB are in /dev/serial/by-id")
         }
-        // The superuser gets in in spite of TIOCEXCL; the lock keeps two of these programs apart even then.
+        // TIOCEXCL does not stop the superuser; the lock then still keeps two instances of this program apart.
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             throw IngestError(.busy, subject: path, reason: "another program uses this port; a radio has one client at a time")
         }
@@ -37,7 +37,7 @@ enum SerialPort {
         unsafe cfsetspeed(&settings, speed_t(B115200))
         guard unsafe tcsetattr(descriptor, TCSANOW, &settings) == 0 else { throw failure(path, "cannot be configured", errno) }
         var lines = Int32(TIOCM_DTR)
-        // A pseudo-terminal has no such lines; neither have some adapters.
+        // A pseudo-terminal has no such lines, nor do some adapters.
         _ = unsafe ioctl(descriptor, UInt(raisesDTR ? TIOCMBIS : TIOCMBIC), &lines)
     }
 

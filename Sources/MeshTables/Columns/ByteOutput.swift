@@ -1,4 +1,4 @@
-/// Where a format's bytes go.
+/// The destination of a format's bytes.
 public protocol ByteOutput: AnyObject {
     func write(_ bytes: UnsafeRawBufferPointer) throws
 }
@@ -7,7 +7,7 @@ extension ByteOutput {
     func write(_ bytes: [UInt8]) throws { try unsafe bytes.withUnsafeBytes { try unsafe write($0) } }
 }
 
-/// A format for columns.
+/// A format that stores columns.
 public protocol BatchWriter: AnyObject {
     func write(_ batch: ColumnBatch) throws
     /// Writes the end of the format.

@@ -1,9 +1,9 @@
 import Foundation
 public import MeshLedger
 
-/// What a verification has found.
+/// The findings of a verification.
 public struct LakeVerification: Sendable {
-    /// The last events that its tables have: more than one where only some tables were written lately.
+    /// The last events in its tables; several if only some tables were written recently.
     public var heads: [UInt64] = []
     public var files = 0
     public var rows = 0
@@ -12,7 +12,7 @@ public struct LakeVerification: Sendable {
 }
 
 extension Lake {
-    /// Compares the files with their hashes, the tables with the manifest, and the tree's root with the ledger's.
+    /// Compares files with their hashes, tables with the manifest, and the root of the tree with the ledger's.
     public func verifyFiles(against ledger: Ledger) throws -> LakeVerification {
         guard let manifest = try LakeManifest.load(manifestPath) else {
             throw TableError(
@@ -58,8 +58,8 @@ extension Lake {
         }
     }
 
-    /// Compares the rows of each file with those of the ledger, in the tables that end with an event.
-    /// - Parameter ledger: as it was after that event.
+    /// Compares the rows of each file with the ledger's, in the tables whose last event is the given one.
+    /// - Parameter ledger: the ledger as of that event.
     public func verifyRows(at head: UInt64, against ledger: Ledger, recipes: [String: String], _ found: inout LakeVerification)
         throws
     {
@@ -92,7 +92,7 @@ private struct LakeComparison: LakeVisitor {
             let day = String(file.path.prefix { $0 != "/" })
             let digest = expected.removeValue(forKey: day)
             rows += file.rows
-            // What a waypoint's state is depends on the clock.
+            // A waypoint's state depends on the clock.
             if digest?.text != file.digest, !table.isOfNow {
                 problems.append("\(table.name)/\(day): \(file.rows) rows are not the \(digest?.count ?? 0) of the ledger")
             }

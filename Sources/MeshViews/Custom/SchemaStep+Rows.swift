@@ -10,7 +10,7 @@ extension SchemaStep {
     /// SchemaVersion(3, .custom(PortUseV2.self, to: PortUse.self) { old in PortUse(node: old.node, megabytes: Double(old.bytes) / 1e6) })
     /// ```
     /// It runs when the ledger is opened for writing, in batches, into a separate file; the old rows answer until it is done, and stay if
-    /// anything throws. A killed process continues where it was.
+    /// anything throws. A killed process continues where it stopped.
     ///
     /// - Parameters:
     ///   - will: called with the old rows before the first new one is made.

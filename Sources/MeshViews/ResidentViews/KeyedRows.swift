@@ -3,10 +3,10 @@ import LMDB
 import Projections
 import ProtobufWire
 
-/// A row and its time. Outside of the generic type, so that the compiler specialises the heap of them.
+/// A row and its time. It is outside of the generic type so that the compiler specialises the heap.
 private struct KeyedRowAge: Comparable {
     var time: UInt32
-    /// The place of its row.
+    /// The index of its row.
     var place: Int32
     var key: UInt64
 
@@ -28,9 +28,9 @@ struct KeyedRows<Row: KeyedRow>: Sendable {
     private var dirty: [Int] = []
     /// Evicted keys; some were evicted more than once, or have been added again.
     private var removed: [UInt64] = []
-    /// The size of the rows of `dirty` in the file, roughly.
+    /// The approximate size in the file of the rows in `dirty`.
     private var dirtyBytes = 0
-    /// Each row with a time that may have risen since, and once more for each time that was earlier than the previous one; empty before the first row
+    /// Each row with a time that may have risen since, and again for each time that was earlier than the previous one; empty before the first row
     /// that exceeds the cap.
     private var ages = MinimumHeap<KeyedRowAge>()
     private var knowsAges = false
@@ -38,14 +38,14 @@ struct KeyedRows<Row: KeyedRow>: Sendable {
     init(cap: Int) { self.cap = max(cap, 1) }
 
     var count: Int { places.count }
-    /// The size of the next write, in bytes, roughly.
+    /// The approximate size of the next write in bytes.
     var pendingBytes: Int { dirtyBytes + removed.count * Row.keyLength }
 
-    /// The place of a key's row, valid until the next one is inserted.
+    /// The index of a key's row, valid until the next one is inserted.
     @inline(__always)
     func place(of key: UInt64) -> Int? { places[key].map { Int($0) } }
 
-    /// Touches the places of the keys and their rows: doing so for many keys at once waits for main memory twice, instead of twice per key.
+    /// Touches the slots of the keys and their rows: for many keys at once, this waits for main memory twice, instead of twice per key.
     ///
     /// - Returns: a number without meaning, to be stored so that the compiler keeps the reads.
     @inline(__always)
@@ -58,7 +58,7 @@ struct KeyedRows<Row: KeyedRow>: Sendable {
 
     subscript(place: Int) -> Row { rows[place] }
 
-    /// Without a copy of the row, which would increase the reference counts of its texts.
+    /// Reads without copying the row, which would retain its texts.
     @inline(__always)
     func read<Result>(_ place: Int, _ body: (borrowing Row) -> Result) -> Result { body(rows[place]) }
 
@@ -78,7 +78,7 @@ struct KeyedRows<Row: KeyedRow>: Sendable {
         if ages.count > 2 * cap { (ages, knowsAges) = (MinimumHeap(), false) }
     }
 
-    /// Adds the row of a new key. Beyond the cap the row with the lowest age is evicted, which may be this one.
+    /// Adds the row of a new key. Beyond the cap, the row with the lowest age is evicted, perhaps this one.
     mutating func insert(_ row: Row) {
         markDirty(add(row))
         if places.count > cap { evict() }

@@ -10,7 +10,7 @@ public struct ArchivedRow: Sendable, Equatable {
     public var archivedAt: UInt32 = 0
     public var sequence: UInt64 = 0
     public var nodes: [UInt32] = []
-    /// A JSON object of the kept properties; empty if none were.
+    /// A JSON object of the kept properties; empty if there are none.
     public var kept = ""
 
     package init(table: String, name: [UInt8]) { (self.table, self.name) = (table, name) }

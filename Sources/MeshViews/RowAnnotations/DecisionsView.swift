@@ -3,7 +3,7 @@ import LMDB
 import Projections
 import ProtobufWire
 
-/// People's decisions about rows of any view, as of the last event about them: which are archived, and which refer to which. Marks of nodes and messages
+/// People's decisions about rows of any view, as of the last event about them: which are archived, and which refer to others. Marks of nodes and messages
 /// are stored in their own rows.
 package struct DecisionsView: Projection {
     typealias Batch = MeshBatch
@@ -14,12 +14,12 @@ package struct DecisionsView: Projection {
     let rowTables = [ArchivedRow.table, ReferenceRow.table]
     let stateTables = [Self.firstTable]
 
-    /// Has the sequence of the first event that decides about rows, so that no view needs to be built to answer as of an earlier one.
+    /// The sequence of the first event that decides about rows, so that questions as of an earlier one need no view to be built.
     package static let firstTable = "first"
     package static let firstKey: [UInt8] = [1]
     private var first: UInt64?
 
-    /// For each table: further rows are refused.
+    /// The most rows for each table; more are refused.
     static let most = 1 << 20
 
     private var archived = PendingRows(ArchivedRow.table)
