@@ -2,7 +2,7 @@ import ArgumentParser
 import EventLog
 import MeshLedger
 
-/// Which nodes are marked.
+/// Selects the nodes to mark.
 struct MarkedNodes: ParsableArguments {
     @OptionGroup var ledger: LedgerOption
     @Argument(help: "The nodes: !hex, a number, an alias or a name.") var nodes: [NodeArgument]

@@ -2,16 +2,16 @@ import EventLog
 import MeshLedger
 import Meshtastic
 
-/// What a gateway passed on, and how much of it no other gateway did.
+/// What a gateway passed on, and how much of that no other gateway passed on.
 struct GatewayShare {
     let gateway: UInt32
     var packets: UInt64 = 0
     var alone: UInt64 = 0
-    /// Of the packets that it alone passed on.
+    /// The nodes whose packets it alone passed on.
     var nodes: Set<UInt32> = []
     var last: Timestamp?
 
-    /// Of the packets heard within the query's times, those with the most that others missed first: one walk over these packets.
+    /// The shares of the packets heard within the query's times, found in one walk over them; the gateway with the most packets that others missed comes first.
     static func all(_ query: RowQuery, in ledger: Ledger) throws -> [GatewayShare] {
         var shares: [UInt32: GatewayShare] = [:]
         func isWanted(_ time: Timestamp) -> Bool {
@@ -51,6 +51,6 @@ struct GatewayShare {
         ]
     }
 
-    /// In percent of its packets.
+    /// As a percentage of its packets.
     private var share: Double { packets == 0 ? 0 : Double(alone) / Double(packets) * 100 }
 }

@@ -2,7 +2,7 @@ import MeshLedger
 import Meshtastic
 
 extension HardwareModelRow {
-    /// The number of a model that is named by it, or by its name.
+    /// The number of a model, given by its number or its name.
     static func number(_ text: String) throws -> UInt32 {
         if let number = UInt32(text) { return number }
         let values = FieldTable.standard.enumeration(named: "HardwareModel")?.values ?? []

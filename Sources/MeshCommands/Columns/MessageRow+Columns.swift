@@ -2,7 +2,7 @@ import MeshLedger
 import Meshtastic
 
 extension MessageRow: ShownRow {
-    /// The state of one that did not arrive, before the reason.
+    /// The state of a message that did not arrive, followed by the reason.
     static let failed = "failed"
 
     private static let states: [String] = {

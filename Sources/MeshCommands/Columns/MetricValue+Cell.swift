@@ -1,7 +1,7 @@
 import Meshtastic
 
 extension MetricValue {
-    /// The metric as exact as the packet has it.
+    /// The metric with the precision of the packet.
     var cell: CellValue {
         switch self {
         case .integer(let value): .integer(value)

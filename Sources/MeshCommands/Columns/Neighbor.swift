@@ -1,7 +1,7 @@
 import MeshLedger
 import Meshtastic
 
-/// Another node, how the node hears it, and how it hears the node.
+/// Another node, how well the node hears it, and how well it hears the node.
 struct Neighbor {
     var node: UInt32
     var hears: LinkRow?
@@ -9,7 +9,7 @@ struct Neighbor {
 
     var time: UInt32 { max(hears?.time ?? 0, isHeard?.time ?? 0) }
 
-    /// All that the query's times have, in its order.
+    /// All neighbours within the query's times, in its order.
     static func all(of node: UInt32, _ query: RowQuery, in ledger: Ledger) throws -> [Neighbor] {
         var query = query
         (query.limit, query.offset) = (.max, 0)

@@ -1,6 +1,6 @@
 import MeshLedger
 
-/// The names of nodes: their alias in this ledger, else their own long name, else the short one, else nothing.
+/// The names of nodes: their alias in this ledger, or else their long name, or else their short name.
 struct NodeNames {
     private let names: [UInt32: String]
 

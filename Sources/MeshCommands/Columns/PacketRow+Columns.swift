@@ -3,7 +3,7 @@ import MeshLedger
 import Meshtastic
 
 extension PacketRow {
-    /// A table has the time by which it is sorted.
+    /// A table shows the time by which it is sorted.
     static func columns(by clock: EventOrder.Clock) -> [Column<PacketRow>] {
         [
             Column("first_sequence") { .unsigned($0.firstSequence) },

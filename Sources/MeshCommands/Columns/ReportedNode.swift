@@ -4,17 +4,17 @@ import MeshTables
 import Meshtastic
 import ProtobufWire
 
-/// A node, and what it reported last about its power, its channel and its place.
+/// A node, with its last report about its power, its channel and its place.
 struct ReportedNode {
     var node: NodeRow
     var device: TelemetryRow?
     var position: PositionRow?
-    /// The newest of each metric that a node reported, which need not be in its newest telemetry.
+    /// The newest value of each metric, which need not be in the node's newest telemetry.
     private let metrics: [String: CellValue]
 
     private static let newest = ["battery_level", "voltage", "channel_utilization"]
 
-    /// The page of the nodes with what they reported last: two lookups for each. Those of which nobody knows when they were heard come last.
+    /// A page of nodes with their last reports, which takes two lookups for each. Nodes with an unknown time of reception come last.
     static func all(_ nodes: [NodeRow], _ page: RowQuery, in ledger: Ledger) throws -> [ReportedNode] {
         let ordered = nodes.filter { !$0.isTimeOfImport } + nodes.filter(\.isTimeOfImport)
         let shown = ordered.dropFirst(max(0, page.offset)).prefix(max(0, page.limit))
@@ -52,7 +52,7 @@ struct ReportedNode {
 }
 
 extension ReportedNode {
-    /// What a table has: no more than a terminal of 120 columns shows.
+    /// The columns of a table: no more than fit on a terminal of 120 columns.
     private static let inTables: Set<String> = [
         "node", "short_name", "long_name", "last_heard", "snr", "hops_away", "packets", "note", "battery_level", "latitude",
         "longitude", "position_time",
@@ -62,7 +62,7 @@ extension ReportedNode {
         var columns = try ledger.columns(NodeRow.self).map { $0.of(\ReportedNode.node) }
         for index in columns.indices where !inTables.contains(columns[index].name) { columns[index].isDetail = true }
         for index in columns.indices where columns[index].name == "last_heard" {
-            // All that is known of it is the day of the import.
+            // Only the day of the import is known.
             columns[index].shown = { row in
                 row.node.isTimeOfImport ? "imported \(TimeText.iso(Int64(row.node.lastHeard)).prefix(10))" : nil
             }
@@ -89,6 +89,6 @@ extension ReportedNode {
         }
     }
 
-    /// To about a meter.
+    /// Rounded to about a metre.
     private static func place(_ degrees: Double?) -> String { CellValue.optional(degrees).rounded(5) }
 }

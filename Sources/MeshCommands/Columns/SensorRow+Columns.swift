@@ -31,7 +31,7 @@ extension SensorRow: ShownRow {
         ]
     }
 
-    /// Every field by its name; for a text, the text.
+    /// Every field by name; for a text, the text itself.
     private var content: CellValue {
         switch kind {
         case .detection, .rangeTest: .object([CellMember(name: "text", value: .text(text ?? ""))])

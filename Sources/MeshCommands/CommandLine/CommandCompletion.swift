@@ -1,11 +1,11 @@
 import Foundation
 
-/// What a shell offers after the words that somebody has typed.
+/// The completions that a shell offers after the typed words.
 ///
-/// Each shell has a script of a few lines that asks this program: `---complete PLACE WORD…`. It answers with a line for each offer, and after a tab what that is;
+/// A short script for each shell asks this program: `---complete PLACE WORD…`. The answer has one line for each completion, with its description after a tab;
 /// `:files` and `:folders` leave it to the shell.
 enum CommandCompletion {
-    /// - Returns: nil if the arguments are no question of a shell.
+    /// - Returns: nil if the arguments are not a question from a shell.
     static func answer(to arguments: [String]) throws -> String? {
         if arguments.count == 2, arguments[0] == "--generate-completion-script" { return scripts[arguments[1]] }
         guard arguments.first == "---complete", arguments.count > 2, let place = Int(arguments[1]) else { return nil }
@@ -71,7 +71,7 @@ enum CommandCompletion {
         }
     }
 
-    /// The names of a ledger, which the parser asks its options for.
+    /// The names in a ledger, which the parser gets from its options.
     private static func asked(_ arguments: [String]) -> [String] {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()

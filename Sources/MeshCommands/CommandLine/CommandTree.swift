@@ -26,7 +26,7 @@ struct CommandTree: Decodable {
         var spellings: [String] { (names ?? []).map(\.text) }
     }
 
-    /// How a value is completed: the one member that is there.
+    /// How a value is completed: the only member present.
     struct Completion: Decodable {
         var kind = ""
         var values: [String] = []
@@ -70,6 +70,6 @@ struct CommandTree: Decodable {
         subcommands?.first { $0.commandName == name || $0.aliases?.contains(name) ?? false }
     }
 
-    /// What it does without a subcommand.
+    /// The default subcommand.
     var usual: CommandTree? { defaultSubcommand.flatMap(subcommand) }
 }

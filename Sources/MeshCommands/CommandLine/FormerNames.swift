@@ -1,4 +1,4 @@
-/// Commands that have been given another name keep working under the former one until the next release.
+/// Renamed commands, which keep working under their former names until the next release.
 enum FormerNames {
     static let current: [String: [String]] = [
         "compact": ["storage", "compact"], "consumers": ["follow", "consumers"], "hardware": ["nodes", "hardware"],
@@ -9,7 +9,7 @@ enum FormerNames {
         "traceroutes": ["links", "traceroutes"], "verify-proof": ["prove", "check"],
     ]
 
-    /// The arguments with the present name of the command.
+    /// The arguments, with the command's current name.
     static func replaced(in arguments: [String]) -> [String] {
         guard let first = arguments.first else { return [] }
         if first == "help" { return [first] + replaced(in: Array(arguments.dropFirst())) }

@@ -1,22 +1,22 @@
 import Foundation
 
-/// Wraps a text of help to the terminal: paragraphs as a whole, options beside their names, and command lines so that they can be copied.
+/// Wraps a help text for the terminal: paragraphs as a whole, options beside their names, and command lines so that they can be copied.
 enum HelpLayout {
-    /// Where the parser begins what it says of an option or a command.
+    /// The column at which the parser begins the descriptions of options and commands.
     private static let margin = 26
     /// Wider lines are hard to read.
     private static let widest = 120
-    /// Before anything that the parser is to leave as it is.
+    /// A width at which the parser wraps nothing.
     static let unwrapped = 100_000
 
-    /// Of the terminal, else 80.
+    /// The width of the terminal; otherwise 80.
     static var width: Int {
         var size = winsize()
         guard unsafe ioctl(1, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
         return min(widest, max(40, Int(size.ws_col)))
     }
 
-    /// - Parameter text: as the parser writes it, each line whole.
+    /// - Parameter text: the parser's text, with unwrapped lines.
     static func wrapped(_ text: String, to width: Int) -> String {
         var lines: [String] = []
         var paragraph: [Substring] = []
@@ -45,7 +45,7 @@ enum HelpLayout {
         return lines.joined(separator: "\n")
     }
 
-    /// At spaces; later lines begin further to the right. Spaces within the first line stay, since they align it.
+    /// Wraps at spaces and indents later lines. Spaces within the first line are kept, since they align it.
     private static func wrap(_ text: some StringProtocol, to width: Int, indent: Int) -> [String] {
         var lines: [String] = []
         var rest = String(text)
@@ -62,7 +62,7 @@ enum HelpLayout {
         return lines + [rest]
     }
 
-    /// A command line with `\` at the end of a line that goes on, broken before an option where that is possible, never within quotes.
+    /// A command line, with `\` at the end of each continued line, broken before an option if possible, never within quotes.
     private static func command(_ text: Substring, to width: Int) -> [String] {
         guard text.count > width else { return [String(text)] }
         var words: [String] = []

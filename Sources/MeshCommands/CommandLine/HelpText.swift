@@ -20,7 +20,7 @@ enum HelpText {
         return command == ManualTopic.self ? ManualPage.text : HelpLayout.wrapped(text(of: command), to: HelpLayout.width)
     }
 
-    /// Each line whole.
+    /// The text, with unwrapped lines.
     static func text(of command: any ParsableCommand.Type) -> String {
         func message(_ command: any ParsableCommand.Type) -> String {
             MeshLedgerCommand.helpMessage(for: command, columns: HelpLayout.unwrapped)
@@ -34,7 +34,7 @@ enum HelpText {
         return options + "\n" + String(own.rest[end.lowerBound...])
     }
 
-    /// A text of help, cut around the line that shows the usage.
+    /// A help text, divided at its usage line.
     private struct Parts {
         var overview = ""
         var usage = ""
@@ -52,7 +52,7 @@ enum HelpText {
 }
 
 extension ParsableCommand {
-    /// The command that the words begin with, and those of them that name it.
+    /// The command that the words begin with, and the words that name it.
     static func named(by words: [String]) -> (command: any ParsableCommand.Type, path: [String]) {
         var command: any ParsableCommand.Type = Self.self
         var path: [String] = []

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 
-/// The help of all commands as a page for `man`.
+/// The help of all commands as a manual page.
 enum ManualPage {
     static var text: String {
         guard let tree = try? CommandTree.read() else { return "" }  // the program's own description of itself
@@ -37,7 +37,7 @@ enum ManualPage {
         let also = command.aliases.flatMap { $0.isEmpty ? nil : " Also \($0.joined(separator: ", "))." } ?? ""
         page.paragraph((command.abstract ?? "") + also)
         if let discussion = command.discussion, !discussion.isEmpty { page.block(discussion) }
-        // What is done without a subcommand is described with the noun.
+        // The default subcommand is described with its noun.
         let arguments = (command.usual ?? command).arguments ?? []
         for argument in arguments where argument.shouldDisplay && !["--help", "--version"].contains(argument.spellings.last) {
             let value = argument.valueName ?? "value"
@@ -62,7 +62,7 @@ private struct Roff {
     mutating func paragraph(_ text: String) { lines += [".PP", Self.escaped(text)] }
     mutating func item(_ head: String, _ text: String) { lines += [".TP", "\\fB\(Self.escaped(head))\\fR", Self.escaped(text)] }
 
-    /// Text in paragraphs, examples as they are.
+    /// Text in paragraphs, with examples unchanged.
     mutating func block(_ text: String) {
         var isExample = false
         lines.append(".PP")

@@ -14,7 +14,7 @@ extension MeshLedgerCommand {
     /// }
     /// ```
     public static func main(views: [any LedgerView.Type]) async -> Never {
-        // A reader or a broker that goes away is noticed by the failing write, not by a signal.
+        // A failing write, not a signal, shows that a reader or a broker is gone.
         signal(SIGPIPE, SIG_IGN)
         LoggingSystem.bootstrap { label in
             var handler = StreamLogHandler.standardError(label: label)
@@ -52,7 +52,7 @@ extension MeshLedgerCommand {
         ExitStatus.success.end()
     }
 
-    /// The columns of the list that the words ask for.
+    /// The columns of the list that the words name.
     @Sendable private static func columnNames(_ words: [String], in ledger: Ledger) async throws -> [String] {
         guard let list = named(by: words).command as? any ListingCommand.Type else { return [] }
         return try await list.columnNames(in: ledger)
@@ -81,7 +81,7 @@ extension MeshLedgerCommand {
         failure.status.end()
     }
 
-    /// The error in the command line, and where its help is: the parser's text has several lines.
+    /// The error in the command line, and where to find help, on one line: the parser's text has several.
     static func usageLine(message: String, full: String) -> String {
         var text = ""
         for line in message.split(whereSeparator: \.isNewline).map({ $0.trimmingCharacters(in: .whitespaces) }) {

@@ -80,7 +80,7 @@ struct FollowFeedCommand: AsyncParsableCommand {
     func run() async throws {
         if let view { return try await followView(view) }
         if decoded {
-            try await ledger.reading { _ in }  // brings the views up to date where nobody else does
+            try await ledger.reading { _ in }  // updates the views if no other process does
             let opened = try await Ledger.open(at: ledger.path, options: CustomViews.options(access: .readOnly))
             return try await ledger.using(opened) { try await feed($0.log, EventRows($0, with: .content)) }
         }
@@ -118,7 +118,7 @@ struct FollowFeedCommand: AsyncParsableCommand {
     }
 }
 
-/// Writes events as lines and makes sure that they are passed on.
+/// Writes events as lines and flushes them.
 ///
 /// Synchronization: only the one task that reads the consumer's events uses it.
 private final class ConsumerFeed: @unchecked Sendable {
@@ -128,10 +128,10 @@ private final class ConsumerFeed: @unchecked Sendable {
     private var line: [UInt8] = []
 
     private let rows: EventRows?
-    /// Nil for raw lines of JSON.
+    /// Nil for raw JSON lines.
     private let writer: RowWriter<EventRow>?
 
-    /// - Parameter rows: what decodes the events; nil for raw ones.
+    /// - Parameter rows: decodes the events; nil for raw ones.
     init(_ log: EventLog, _ format: FeedFormat, _ rows: EventRows?) {
         (self.log, self.rows) = (log, rows)
         let columns = rows == nil ? EventRow.rawColumns : EventRow.columns + [EventRow.contentColumn]

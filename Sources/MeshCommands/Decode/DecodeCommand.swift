@@ -57,7 +57,7 @@ struct DecodeCommand: ParsableCommand {
         }
     }
 
-    /// What is read, or nil if the packet itself stands in the command line. Hex in groups comes as several arguments.
+    /// The input to read; nil if the packet itself is on the command line. Hex in groups arrives as several arguments.
     private func file() throws -> FileHandle? {
         let text = packet.joined(separator: " ")
         if text == "-" { return .standardInput }
@@ -75,7 +75,7 @@ struct DecodeCommand: ParsableCommand {
         var keyring = Keyring.standard
         for (texts, isAEAD) in [(key, false), (aeadKey, true)] {
             for text in texts {
-                // Base64 ends with the same sign.
+                // Base64 ends with the same character.
                 guard let end = text.firstIndex(of: "="), end > text.startIndex, text.index(after: end) < text.endIndex else {
                     throw CommandError(.usage, "\(text) is not NAME=PSK, as in LongFast=AQ==")
                 }
@@ -88,7 +88,7 @@ struct DecodeCommand: ParsableCommand {
     }
 }
 
-/// Prints packets as they come, in one of the formats.
+/// Prints packets as they arrive, in one of the formats.
 private final class PacketPrinter {
     private let output: StandardOutput
     private let format: OutputFormat

@@ -42,7 +42,7 @@ struct EventRow: Sendable {
 
     static var columns: [Column<EventRow>] { columns(by: .heard) }
 
-    /// A table has the time by which it is sorted.
+    /// A table shows the time by which it is sorted.
     static func columns(by clock: EventOrder.Clock) -> [Column<EventRow>] {
         [
             Column("sequence") { .unsigned($0.header.sequence.rawValue) },
@@ -114,7 +114,7 @@ struct EventRow: Sendable {
 
 /// Makes rows of events with one opener, whose cipher contexts serve all of them.
 final class EventRows {
-    /// What rows have only where it is asked for.
+    /// The parts of rows that are made only on request.
     struct Parts: OptionSet {
         let rawValue: Int
 
@@ -170,7 +170,7 @@ final class EventRows {
     /// A source may have come since.
     private func readNames(_ source: UInt32) {
         guard source > names.keys.max() ?? 0 else { return }
-        names = (try? Self.sourceNames(ledger)) ?? names  // where they cannot be read, its number is shown
+        names = (try? Self.sourceNames(ledger)) ?? names  // if they cannot be read, its number is shown
     }
 
     /// The source of that name, or the only one whose name contains it.
@@ -201,7 +201,7 @@ final class EventRows {
 }
 
 extension DissectedEvent {
-    /// What the packet's payload holds, or what a radio reports; null where it cannot be read.
+    /// The content of the packet's payload, or a radio's report; null if it cannot be read.
     var content: CellValue {
         guard let message else { return .null }
         return CellValue(message.json).heldContent
@@ -214,7 +214,7 @@ extension CellValue {
         return members.first { $0.name == name }?.value
     }
 
-    /// For people: places in degrees, without keys and what programs need.
+    /// The text for people: places in degrees, without keys and technical fields.
     fileprivate var forPeople: CellValue {
         guard case .object(let members) = self else { return self }
         return .object(

@@ -3,17 +3,17 @@ import MeshLedger
 import Meshtastic
 import Projections
 
-/// Decodes events as they come into a log, and selects some of them as the index will.
+/// Decodes events as they are appended to a log, and selects them as the index would.
 struct LiveEvents: @unchecked Sendable {
     private static let batch = 1_024
-    /// Within it, receptions of a packet are of the same one.
+    /// Receptions with the same sender and id within this time are of the same packet.
     private static let packetSeconds: Int64 = 3_600
 
     private let ledger: Ledger
     private let selection: EventSelection?
     private let clock: EventOrder.Clock
     private let since: Timestamp?
-    /// Synchronization: used by one task at a time.
+    /// Synchronization: one task at a time uses it.
     private let rows: EventRows
 
     init(_ ledger: Ledger, _ selection: EventSelection?, by clock: EventOrder.Clock, since: Timestamp?) throws {
@@ -33,7 +33,7 @@ struct LiveEvents: @unchecked Sendable {
         }
     }
 
-    /// The last events that came in before, of those that may share packets with new ones.
+    /// The latest earlier events, which may share packets with new ones.
     func forEachEarlier(through head: EventSequence, most: UInt64, _ body: (EventRow) -> Void) throws {
         let last = head.rawValue
         let hourAgo = try ledger.log.lastSequence(arrivedBy: Timestamp.now.adding(seconds: -Self.packetSeconds)).rawValue
@@ -43,7 +43,7 @@ struct LiveEvents: @unchecked Sendable {
         try forEach(in: EventSequence(first)...head, body)
     }
 
-    /// Those since the time that is asked for, the oldest first; none without one.
+    /// The events since the requested time, oldest first; none if no time was requested.
     func forEachSince(through head: EventSequence, _ body: (EventRow) -> Void) throws {
         guard since != nil else { return }
         let order = EventOrder(by: clock, since: since, newestFirst: false)
@@ -62,7 +62,7 @@ struct LiveEvents: @unchecked Sendable {
     }
 }
 
-/// Which packets were heard before, so that each is printed once.
+/// Remembers which packets were heard, so that each is printed once.
 struct HeardPackets {
     private static let most = 100_000
     private static let longest: Int64 = 3_600

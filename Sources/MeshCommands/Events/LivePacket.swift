@@ -2,7 +2,7 @@ import EventLog
 import MeshLedger
 import Meshtastic
 
-/// A packet of the list, with what it holds where that was asked for.
+/// A packet in a list, with its content if requested.
 struct LivePacket {
     var packet: PacketRow
     /// The reception that was just heard.
@@ -15,7 +15,7 @@ struct LivePacket {
         self.packet = PacketRow(packet, channel: row.channel, PacketReception(packet, row.header))
     }
 
-    /// Of packets as they are heard.
+    /// The columns of packets as they are heard.
     static func columns(by clock: EventOrder.Clock) -> [Column<LivePacket>] {
         let columns = PacketRow.columns(by: clock).map { column in
             var column = column.of(\LivePacket.packet)
@@ -27,7 +27,7 @@ struct LivePacket {
         return columns + [contentColumn { $0.event }]
     }
 
-    /// Of packets that are stored: their events are read for it, one by one.
+    /// The column for stored packets, which reads their events one by one.
     static func storedContentColumn(_ ledger: Ledger) throws -> Column<LivePacket> {
         let rows = try EventRows(ledger, with: .content)
         return contentColumn { row in

@@ -53,7 +53,7 @@ struct PacketShowCommand: AsyncParsableCommand {
         }
     }
 
-    /// A description of an event that this program has written itself.
+    /// A description of an event that this program itself has written.
     private static func note(of event: Event, _ erasures: [Erasure]) -> String {
         if event.header.isErased {
             let erasure = erasures.first { $0.ranges.contains { $0.contains(event.sequence) } }

@@ -186,5 +186,5 @@ extension Array {
     }
 }
 
-/// What people call columns that some lists have under other names.
+/// Common names of columns that some lists call differently.
 private let otherNames = ["node": ["from"], "gateway": ["gateways"]]

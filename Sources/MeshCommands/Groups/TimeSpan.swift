@@ -44,7 +44,8 @@ struct TimeSpan: ExpressibleByArgument, Equatable {
         }
     }
 
-    /// Which span a time is in, so that the next span has the next number. Days begin at midnight in the zone, weeks on Monday, months and years as in the calendar.
+    /// Which span a time is in, so that the next span has the next number. Days begin at midnight in the zone, weeks on Monday, months and years as in the
+    /// calendar.
     func place(of time: Timestamp, in zone: TableZone) -> Int64 { place(ofLocal: zone.local(time.seconds)) }
 
     /// The same of the date with which a span of days begins.

@@ -44,7 +44,7 @@ struct ImportCommand: AsyncParsableCommand {
         do {
             try await importAll(inputs, into: ledger, stored)
         } catch {
-            // What came before the failure is stored, and told; the failure is the one to report, whatever goes wrong now.
+            // Store and report what was imported before the failure; that failure is the one to throw, whatever else fails now.
             if !stored.ranges.isEmpty {
                 try? await ledger.catchUp(title: "folding")  // see above
                 try? await summarise(stored, in: ledger)  // see above
@@ -105,7 +105,7 @@ struct ImportCommand: AsyncParsableCommand {
         }
     }
 
-    /// The part of the file that earlier imports have read is read again for keys, since the ledger does not store those.
+    /// The part of the file that earlier imports read is read again for keys, since the ledger does not store them.
     private func take(_ report: ImportReport, _ file: String, _ ledger: LedgerWriter) async throws {
         var found = report.radioKeys
         if keys.keepKeys, report.startOffset > 0 {

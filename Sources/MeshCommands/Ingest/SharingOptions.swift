@@ -3,7 +3,7 @@ import EventLog
 import MeshIngest
 import MeshLedger
 
-/// Whether a radio that is listened to is shared, and with whom.
+/// Whether to share the radio, and with whom.
 struct SharingOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -36,7 +36,7 @@ struct SharingOptions: ParsableArguments {
         }
     }
 
-    /// The source to run: the radio alone, or with its clients.
+    /// The source to run: the radio alone, or shared with clients.
     func source(_ radio: RadioSource, in ledger: LedgerWriter) throws -> any LiveSource {
         guard let options = try options() else { return radio }
         guard let log = ledger.ownLog else {

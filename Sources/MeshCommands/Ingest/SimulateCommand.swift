@@ -57,7 +57,7 @@ struct SimulateCommand: AsyncParsableCommand {
         if let start {
             options.startTime = UInt32(clamping: start.time.seconds)
         } else {
-            // How long it takes is only known when it is over, and does not depend on when it begins.
+            // Its length is known only at the end, and does not depend on its start.
             var trial = MeshSimulation(options)
             var end = options.startTime
             for _ in 0..<packets { end = max(end, trial.next().time) }

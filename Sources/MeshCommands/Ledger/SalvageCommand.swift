@@ -50,7 +50,7 @@ struct SalvageCommand: AsyncParsableCommand {
         return try await EventLog.salvage(damaged, to: new, progress: progress)
     }
 
-    /// Losses go to standard error, line by line; the totals to standard output.
+    /// Writes losses to standard error line by line, and totals to standard output.
     static func tell(_ report: SalvageReport, _ output: StandardOutput) {
         for range in report.missingRanges { StandardOutput.error("\(name(range)) cannot be saved") }
         if report.missingRanges.count == 10_000 { StandardOutput.error("and more") }

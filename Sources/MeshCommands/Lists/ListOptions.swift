@@ -31,7 +31,7 @@ struct ListOptions: ParsableArguments {
         return query
     }
 
-    /// One row more than is shown tells whether there are more.
+    /// One row more than is shown, to find out whether there are more.
     fileprivate var queryBeyond: RowQuery {
         var query = query
         if query.limit < .max { query.limit += 1 }
@@ -57,7 +57,7 @@ struct ListOptions: ParsableArguments {
 struct ListRequest {
     let ledger: Ledger
     var options: ListOptions
-    /// Whether nobody asked for the limit.
+    /// Whether the limit is the default.
     var hasUsualLimit = false
 
     var query: RowQuery { options.query }
@@ -185,7 +185,7 @@ struct ListRequest {
 }
 
 extension Array {
-    /// The rows of a query's times and page, where what finds them takes no query.
+    /// The rows of a query's times and page, for finders that take no query.
     func chosen(_ query: RowQuery, by time: (Element) -> UInt32) -> [Element] {
         var rows = filter { row in
             let time = Timestamp(seconds: Int64(time(row)))

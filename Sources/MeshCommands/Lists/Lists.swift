@@ -3,7 +3,7 @@ import EventLog
 import MeshLedger
 import Meshtastic
 
-/// The lists with which people look at the mesh, as help has them.
+/// The lists of the mesh, in the order of the help.
 ///
 /// A new list is a type in this file, and its line here or in the `noun` of another.
 enum Lists {

@@ -4,7 +4,7 @@ import MeshLedger
 import Meshtastic
 import Projections
 
-/// A list of what the log holds, which can go on with what comes in.
+/// A list of the log's content that can follow what arrives.
 protocol LiveList: RowList {
     var following: FollowOption { get }
     var selection: SelectionOptions { get }

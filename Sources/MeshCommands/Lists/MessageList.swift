@@ -34,7 +34,7 @@ struct MessageList: RowList {
     @OptionGroup var marks: ListedOptions
     @Flag(help: "Only messages that are not read.") var unread = false
 
-    /// With whether a message arrived and, only where it is named, the number of its hops: that takes a walk over the packets.
+    /// Includes whether a message arrived and, only if it is named, the number of hops, which takes a walk over the packets.
     func columns(_ request: ListRequest) throws -> [Column<MessageRow>] {
         let columns = try request.ledger.columns(MessageRow.self)
         guard request.options.mentions("hops") else { return columns }

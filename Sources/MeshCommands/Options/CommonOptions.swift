@@ -5,7 +5,7 @@ import MeshLedger
 import Meshtastic
 import ViewQuery
 
-/// Which rows, and how they are printed.
+/// How rows are printed, and where.
 struct OutputOptions: ParsableArguments {
     @Option(name: .shortAndLong, help: ArgumentHelp("table for people; json, jsonl and csv for programs.", valueName: "format"))
     var format = OutputFormat.table
@@ -17,18 +17,18 @@ struct OutputOptions: ParsableArguments {
     @Flag(help: "Times of tables on a terminal in UTC too, not in the local zone ($TZ).") var utc = false
     @Flag(help: "Long output on a terminal without a pager ($PAGER, else less).") var noPager = false
 
-    /// By whose clock times are printed: local ones in a table on a terminal, else UTC.
+    /// The zone of printed times: local in a table on a terminal, otherwise UTC.
     var zone: TableZone {
         guard format == .table, !utc else { return .utc }
         return output == nil && isatty(1) == 1 ? .local : .utc
     }
 
-    /// Where to print what is no table.
+    /// Where to print anything that is not a table.
     func target() throws -> StandardOutput { try output.map { try StandardOutput(file: $0) } ?? StandardOutput(pages: !noPager) }
 
     /// - Parameters:
-    ///   - keepsOrder: whether a table has the columns in this order; else texts come last.
-    ///   - isLive: whether rows are printed as they come.
+    ///   - keepsOrder: whether a table keeps the columns in this order; otherwise texts come last.
+    ///   - isLive: whether rows are printed as they arrive.
     func writer<Row>(_ columns: [Column<Row>], keepsOrder: Bool = false, isLive: Bool = false) throws -> RowWriter<Row> {
         let target = try output.map { try StandardOutput(file: $0) } ?? StandardOutput(pages: !noPager && !isLive)
         return RowWriter(

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Meshtastic
 
-/// A port as people name it: `TEXT_MESSAGE_APP`, `text_message`, or its number.
+/// A port, given as `TEXT_MESSAGE_APP`, `text_message`, or its number.
 struct PortArgument: ExpressibleByArgument, Equatable {
     var text: String
 

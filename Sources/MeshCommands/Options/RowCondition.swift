@@ -27,7 +27,7 @@ struct RowCondition: ExpressibleByArgument {
         }
     }
 
-    /// Whether a value is asked for that a column of names must know.
+    /// Whether it asks for a value that must be a known name of the column.
     var isAboutNames: Bool { (comparison == .equal || comparison == .notEqual) && !text.isEmpty }
 
     var sign: String { comparison?.rawValue ?? "~" }
@@ -75,7 +75,7 @@ struct RowCondition: ExpressibleByArgument {
         }
     }
 
-    /// Names are the same in any case.
+    /// Names match in any case.
     private func isSame(_ cell: CellValue, _ value: String) -> Bool {
         cell.plain == value || cell.plain.lowercased() == value.lowercased()
     }

@@ -1,7 +1,7 @@
 import MeshLedger
 import Meshtastic
 
-/// A name that exists, for what somebody typed: in any case, or an error with what there is.
+/// Finds an existing name for a typed one, in any case, or throws an error that lists the names.
 enum KnownName {
     /// - Parameters:
     ///   - what: what it names, such as `channel`.

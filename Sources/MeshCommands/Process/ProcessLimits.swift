@@ -1,19 +1,19 @@
 import Foundation
 
-/// The resources that the process requires before it starts any work: with less it would stop in the middle, or wait for a thread that never starts.
+/// The resources that the process requires before it starts: with less, it would stop in the middle, or wait for a thread that never starts.
 enum ProcessLimits {
-    /// A child process is started with that many, however few of them it has open.
+    /// Starting a child process takes this many, however few are open.
     static let openFiles: rlim_t = 256
-    /// In addition to those open at the start: all views of a ledger have files open at the same time.
+    /// Needed beyond those open at the start, since all views of a ledger have files open at the same time.
     static let ownFiles: rlim_t = 96
-    /// In bytes, below which threads may find no room for their stacks and heaps, and work waits for threads that never start. No ledger is opened with so
-    /// little: each of its stores reserves more.
+    /// In bytes: with less, threads may find no room for their stacks and heaps, and work waits for threads that never start. No ledger can be opened with so
+    /// little anyway, since each of its stores reserves more.
     static let addressSpace: rlim_t = 1 << 30
 
     static func require() throws(CommandError) {
         var files = get(RLIMIT_NOFILE)
         if files.rlim_cur < files.rlim_max {
-            // As many as the system allows; if it refuses, the present limit must do.
+            // Ask for as many as the system allows; if it refuses, the current limit must do.
             files.rlim_cur = min(files.rlim_max, max(files.rlim_cur, 4_096))
             _ = unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &files)
             files = get(RLIMIT_NOFILE)
@@ -40,7 +40,7 @@ enum ProcessLimits {
         }
     }
 
-    /// How many files were open when it was started.
+    /// How many files were open when the process started.
     private static func openCount(below limit: rlim_t) -> rlim_t {
         rlim_t((0..<Int32(min(limit, 4_096))).count { fcntl($0, F_GETFD) >= 0 })
     }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Tells work on another thread to end.
+/// Tells work on another thread to stop.
 final class StopMark: Sendable {
     private let value = Atomic(false)
 

@@ -11,13 +11,13 @@ final class StopSignals {
     /// Called for each signal; nil while nothing waits for one.
     private static let receiver = Mutex<(@Sendable (ExitStatus) -> Void)?>(nil)
 
-    /// Where the handler writes to.
+    /// The descriptor that the handler writes to.
     ///
     /// Synchronization: written once, before the first handler is installed.
     nonisolated(unsafe) private static var written: Int32 = -1
 
     /// Reads what the handler writes. Created once and never cancelled, since a handler may still be running after the last object is released. Nil
-    /// where the pipe could not be created: signals then end the process as they do by default.
+    /// if the pipe could not be created: signals then end the process as they do by default.
     ///
     /// Synchronization: never changed.
     nonisolated(unsafe) private static let source: (any DispatchSourceRead)? = {
@@ -51,7 +51,7 @@ final class StopSignals {
     /// How a command ends that a signal stopped.
     var status: ExitStatus? { received.status.withLock { $0 } }
 
-    /// One at a time.
+    /// Only one may exist at a time.
     init(_ handler: @escaping @Sendable () -> Void) {
         numbers = unsafe Self.source == nil ? [] : Self.statuses.keys.filter { $0 != SIGHUP || !Self.isIgnored(SIGHUP) }
         Self.receiver.withLock { receiver in

@@ -1,4 +1,4 @@
-/// A configuration with every setting, which is itself valid.
+/// A valid configuration that shows every setting.
 enum ConfigExample {
     static let text = """
         # What `meshledger run` does. `meshledger config check FILE` finds mistakes. After a change, `systemctl reload meshledger` or SIGHUP

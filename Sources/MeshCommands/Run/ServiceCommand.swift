@@ -45,10 +45,10 @@ struct ServiceInstallCommand: ParsableCommand {
 struct ServiceUnit {
     var program: String
     var config: String
-    /// Whether its user exists without the service.
+    /// Whether its user exists independently of the service.
     var hasSystemUser = false
 
-    /// As systemd reads an argument: quoted, with its own escapes.
+    /// An argument as systemd reads it: quoted, with systemd's escapes.
     private static func quoted(_ text: String) -> String {
         "\""
             + text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("%", with: "%%").replacing(

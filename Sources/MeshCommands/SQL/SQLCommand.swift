@@ -46,7 +46,7 @@ struct SQLCommand: AsyncParsableCommand {
         }
     }
 
-    /// What looks like a number is one.
+    /// A value that looks like a number is a number.
     private static func value(_ text: String) -> SQLValue {
         if let number = Int64(text), String(number) == text { return .integer(number) }
         if let number = Double(text), number.isFinite,
@@ -58,11 +58,11 @@ struct SQLCommand: AsyncParsableCommand {
     }
 }
 
-/// How answers are written: as rows, or as columns for analysis.
+/// The formats of answers: rows, or columns for analysis.
 enum SQLFormat: String, ExpressibleByArgument, CaseIterable {
     case table, json, jsonl, csv, arrow, parquet
 
-    /// Nil for the formats of columns.
+    /// Nil for column formats.
     var ofRows: OutputFormat? { OutputFormat(rawValue: rawValue) }
 }
 
@@ -79,13 +79,13 @@ struct SQLOutputOptions: ParsableArguments {
     @Flag(help: "Long output on a terminal without a pager ($PAGER, else less).") var noPager = false
 }
 
-/// Writes the answers of statements, one after the other.
+/// Writes the answers of statements in order.
 final class SQLRun {
     let ledger: Ledger
     var format: SQLFormat
     private let connection: SQLConnection
     private let options: SQLOutputOptions
-    /// The file that all answers go to; made for the first one.
+    /// The file for all answers, created with the first one.
     private var file: StandardOutput?
     private var hasColumns = false
 

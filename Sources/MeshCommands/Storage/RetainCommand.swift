@@ -122,7 +122,7 @@ struct RetainCommand: AsyncParsableCommand {
     }
 
     private func keep(_ policy: RetentionPolicy) async throws {
-        // Works beside a running writer, which reads the policy each time.
+        // Another process may be writing; it reads the policy each time.
         let log = try ledger.openLogForReading()
         await log.close()
         try policy.save(in: ledger.path)

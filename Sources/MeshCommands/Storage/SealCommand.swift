@@ -29,7 +29,7 @@ struct SealCommand: AsyncParsableCommand {
         }
     }
 
-    /// Retention may have dropped events meanwhile, sealed ones as well: there can be fewer than before.
+    /// Retention may have dropped events in the meantime, including sealed ones, so there may be fewer than before.
     static func report(_ before: SealingStatistics, _ after: SealingStatistics) -> [String] {
         let count = after.sealedEvents > before.sealedEvents ? after.sealedEvents - before.sealedEvents : 0
         let line = "\(count) events sealed; \(after.sealedEvents) are sealed now, \(after.hotEvents) are not"

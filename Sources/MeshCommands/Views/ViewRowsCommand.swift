@@ -70,7 +70,7 @@ struct ViewRowsCommand: AsyncParsableCommand {
 
     private func write<Row: QueryRow>(_ rows: Row.Type, _ ledgers: [Ledger]) throws {
         guard let ledger = ledgers.first else { return }
-        // Of several ledgers, only what a row itself has.
+        // For several ledgers, only the row's own columns.
         let columns =
             raw || !also.isEmpty
             ? GenericCell.columns(of: Row.columns, isRaw: raw) : try GenericCell.allColumns(rows, in: ledger)
